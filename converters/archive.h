@@ -1,0 +1,44 @@
+#pragma once
+// Walks an archive entry by entry as a stream, by libarchive: tar (plain, gz, bz2, xz, zst), zip, a
+// single compressed file (one entry), and a tar inside a tar without a temporary file.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "formats/bytes.h"
+
+namespace feedrate {
+
+/// One thread. Every failure (not an archive, truncated, bad checksum) is an Error that names the
+/// file, the entry and the offset in the entry.
+class Archive {
+ public:
+  /// Opens a file. A file that is no archive and not compressed is one entry of its own name.
+  explicit Archive(const std::filesystem::path& path);
+  /// Opens the archive that is the current entry of `outer`, as a stream: until this one is
+  /// destroyed, `outer` must not be touched.
+  explicit Archive(Archive& outer);
+  ~Archive();
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  /// Moves to the next regular file; false at the end of the archive.
+  bool next();
+  /// Name of the current entry, as stored; "outer.tar:inner.tar:name" is `place()`.
+  const std::string& name() const;
+  std::string place() const;
+  /// Size that the archive states; 0 when it states none (a bare compressed file).
+  std::uint64_t size() const;
+  /// Fills as much of `into` as the entry still has; returns the bytes filled.
+  std::size_t read(MutableBytes into);
+  /// The rest of the entry. Fails when it is longer than `limit` (an archive bomb).
+  void read_all(Buffer& into, std::uint64_t limit);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,71 @@
+#pragma once
+// Views of memory, and numbers in it whatever the alignment. Nothing here checks bounds: a count or
+// an offset that came from a file is checked by the reader that read it (checked_* help).
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace feedrate {
+
+static_assert(std::endian::native == std::endian::little, "the formats are written for x86-64");
+
+using Bytes = std::span<const std::byte>;
+using MutableBytes = std::span<std::byte>;
+using Buffer = std::vector<std::byte>;
+
+inline Bytes as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <std::integral T>
+T swap_bytes(T value) {
+  T swapped{};
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    reinterpret_cast<char*>(&swapped)[i] = reinterpret_cast<const char*>(&value)[sizeof(T) - 1 - i];
+  }
+  return swapped;
+}
+
+/// A number stored at `at`, little-endian.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+T load_le(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+/// An integer stored at `at`, big-endian.
+template <std::integral T>
+T load_be(const std::byte* at) {
+  return swap_bytes(load_le<T>(at));
+}
+
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void append_le(Buffer& to, T value) {
+  const auto* from = reinterpret_cast<const std::byte*>(&value);
+  to.insert(to.end(), from, from + sizeof(T));
+}
+
+inline void append(Buffer& to, Bytes bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
+
+/// a * b, or nothing when the product does not fit.
+inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
+  return product;
+}
+
+}  // namespace feedrate

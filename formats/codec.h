@@ -1,0 +1,36 @@
+#pragma once
+// A codec is how the pixels of one image are encoded. Stateless: any thread, any number at once.
+
+#include <span>
+
+#include "formats/image.h"
+#include "formats/kind.h"
+
+namespace feedrate {
+
+class Codec : public Kind {
+ public:
+  using Kind::Kind;
+
+  /// True when the first bytes carry this codec's signature (`raw` has none: never true).
+  virtual bool knows(Bytes encoded) const = 0;
+  /// Shape that decoding will give: grey or RGB. Reads headers only. Throws Error on damage.
+  virtual Shape shape(Bytes encoded) const = 0;
+  /// Decodes into `pixels` (shape.bytes() bytes, HWC). Throws Error on damage or another shape.
+  virtual void decode(Bytes encoded, Shape shape, MutableBytes pixels) const = 0;
+  /// Replaces `encoded` by the image's encoded bytes. The same pixels give the same bytes.
+  virtual void encode(const ImageView& image, Buffer& encoded) const = 0;
+};
+
+/// All codecs, in the order of help.
+std::span<const Codec* const> codecs();
+/// By name; throws Error with the nearest name.
+const Codec& codec(std::string_view name);
+/// By signature; null when no codec knows the bytes.
+const Codec* codec_of(Bytes encoded);
+
+// The rows that other files name directly.
+extern const Codec& raw_codec;
+extern const Codec& png_codec;
+
+}  // namespace feedrate

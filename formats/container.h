@@ -1,0 +1,38 @@
+#pragma once
+// A container is how samples are kept on disk. Stateless; a registry like every kind.
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "formats/dataset.h"
+#include "formats/kind.h"
+
+namespace feedrate {
+
+class Container : public Kind {
+ public:
+  using Kind::Kind;
+
+  /// True when `path` (a directory or a file) looks like this container. Cheap; never throws for a
+  /// file of another kind.
+  virtual bool knows(const std::filesystem::path& path) const = 0;
+  /// Opens for reading. Throws Error on damage.
+  virtual std::unique_ptr<Dataset> open(const std::filesystem::path& path) const = 0;
+  /// Starts a new dataset in `directory`, which exists and is empty.
+  virtual std::unique_ptr<Writer> create(const std::filesystem::path& directory,
+                                         const WriterOptions& options) const = 0;
+  /// What the owners of this container read out of it; others are refused with that sentence.
+  virtual bool accepts(const Codec& codec) const = 0;
+  /// What `--encode` means when it is not given.
+  virtual const Codec& default_codec() const = 0;
+  /// True when finish() wants the mean image.
+  virtual bool wants_mean() const { return false; }
+};
+
+/// All containers, in the order of help.
+std::span<const Container* const> containers();
+/// By name; throws Error with the nearest name.
+const Container& container(std::string_view name);
+
+}  // namespace feedrate

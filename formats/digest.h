@@ -1,0 +1,48 @@
+#pragma once
+// SHA-256, and the content digest of a dataset: what proves that two formats hold the same images.
+//
+//   h      = SHA-256(u32le label ‖ u32le height ‖ u32le width ‖ u32le channels ‖ pixels u8 HWC)
+//   digest = SHA-256 of all h in index order;  set_digest = SHA-256 of all h, sorted
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/image.h"
+
+namespace feedrate {
+
+using Sha256 = std::array<std::byte, 32>;
+
+/// Incremental SHA-256. One thread.
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
+  void add(Bytes bytes);
+  Sha256 finish();  // and starts anew
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Sha256 sha256(Bytes bytes);
+Sha256 sha256_file(const std::filesystem::path& file);
+std::string hex(Bytes bytes);
+
+/// h of one sample; any thread.
+Sha256 sample_digest(std::int32_t label, const ImageView& image);
+
+struct DatasetDigest {
+  std::string digest;
+  std::string set_digest;
+};
+/// `samples` in index order.
+DatasetDigest dataset_digest(std::vector<Sha256> samples);
+
+}  // namespace feedrate

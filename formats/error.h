@@ -1,0 +1,56 @@
+#pragma once
+// The one exception of Feedrate and the one way to throw it.
+//
+// An Error is a fault of the input, the machine or the caller's request; its text is a sentence that
+// names the file, the place in it, what was expected and what was found. Faults of ours are asserts.
+
+#include <concepts>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace feedrate {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+template <class T>
+std::string text(const T& part) {
+  if constexpr (std::same_as<T, char>) {
+    return {part};
+  } else if constexpr (std::convertible_to<T, std::string_view>) {
+    return std::string(std::string_view(part));
+  } else if constexpr (std::same_as<T, std::filesystem::path>) {
+    return part.string();
+  } else {
+    return std::to_string(part);
+  }
+}
+
+}  // namespace detail
+
+/// The parts (strings, paths, numbers) written one after the other.
+template <class... Parts>
+std::string join(const Parts&... parts) {
+  std::string all;
+  (all.append(detail::text(parts)), ...);
+  return all;
+}
+
+/// Throws an Error that reads "<where>: <parts…>", as in
+/// fail(path, "image 7: expected 3073 bytes, found 1200; is it truncated?").
+template <class... Parts>
+[[noreturn]] void fail(const std::filesystem::path& where, const Parts&... parts) {
+  throw Error(join(where, ": ", parts...));
+}
+
+/// Throws an Error for a failed system call: "<where>: <what>: <text of error_number>".
+[[noreturn]] void fail_errno(const std::filesystem::path& where, std::string_view what,
+                             int error_number);
+
+}  // namespace feedrate

@@ -1,0 +1,80 @@
+#pragma once
+// Files owned at birth: descriptors, read-only maps, and directories that appear only when whole.
+// Every failure is an Error that names the file and the system's reason.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "formats/bytes.h"
+
+namespace feedrate {
+
+/// A whole file mapped read-only. Any thread may read; moves, never copies. An empty file is an
+/// empty span.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  Bytes bytes() const { return bytes_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  Bytes bytes_;
+};
+
+/// A file being written, buffered. One thread. close() reports what the disk refused.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(Bytes bytes);
+  void write(std::string_view text) { write(as_bytes(text)); }
+  std::uint64_t position() const { return written_ + buffer_.size(); }
+  void close();
+
+ private:
+  void flush();
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  Buffer buffer_;
+  std::uint64_t written_ = 0;
+};
+
+/// The whole file into `content`, which keeps its capacity from call to call.
+void read_file(const std::filesystem::path& path, Buffer& content);
+std::string read_text(const std::filesystem::path& path);
+/// Writes beside `path` and renames over it: readers see the old file or the new one, whole.
+void write_text(const std::filesystem::path& path, std::string_view text);
+
+/// A directory made as `<path>.partial` and renamed to `path` by commit(), after everything in it
+/// is on disk. Destroyed without commit it removes the partial directory; killed, it leaves only
+/// that. A stale partial directory of an earlier run is removed at the start.
+class PartialDirectory {
+ public:
+  /// Throws Error when `path` exists already or its parent cannot be written.
+  explicit PartialDirectory(const std::filesystem::path& path);
+  ~PartialDirectory();
+  PartialDirectory(const PartialDirectory&) = delete;
+  PartialDirectory& operator=(const PartialDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return partial_; }
+  void commit();
+
+ private:
+  std::filesystem::path final_;
+  std::filesystem::path partial_;
+  bool committed_ = false;
+};
+
+}  // namespace feedrate

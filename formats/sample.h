@@ -1,0 +1,34 @@
+#pragma once
+// A sample: one labelled image, still encoded, seen through views that belong to someone else.
+
+#include <cstdint>
+#include <string_view>
+
+#include "formats/codec.h"
+#include "formats/image.h"
+
+namespace feedrate {
+
+/// How `raw` pixels lie in memory. Encoded images (PNG, …) always decode to interleaved.
+enum class PixelOrder : std::uint8_t {
+  interleaved,  // HWC, RGB or grey: our own order
+  planar_rgb,   // CHW, R then G then B: Caffe's CIFAR converter, CIFAR's own files
+  planar_bgr,   // CHW, B then G then R: Caffe's convert_imageset
+};
+
+/// Valid as long as the memory behind it: a reader's scratch until its next use, a map for the life
+/// of its dataset, a stream until its next sample.
+struct Sample {
+  Bytes bytes;                                     // the encoded image
+  const Codec* codec = nullptr;                    // never null in a sample that is handed out
+  Shape shape;                                     // of the decoded image
+  PixelOrder order = PixelOrder::interleaved;      // of `raw` bytes
+  std::int32_t label = 0;                          // 0-based class
+  std::string_view name;                           // file name or key in the source; may be empty
+};
+
+/// Decodes into the caller's memory: `pixels` has sample.shape.bytes() bytes and receives u8 HWC.
+/// Any thread. Throws Error (without a place: the caller knows the file) on damage.
+void decode(const Sample& sample, MutableBytes pixels);
+
+}  // namespace feedrate

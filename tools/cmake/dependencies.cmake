@@ -1,0 +1,21 @@
+# Every library of the project, once. tools/install-deps.sh installs them on Debian.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PNG REQUIRED)
+find_package(LibArchive REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(CURL REQUIRED)
+find_package(TBB CONFIG REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(dnnl CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
+find_package(fmt CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+
+# LMDB and OpenBLAS ship pkg-config files (LMDB no CMake package at all).
+pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb)
+add_library(LMDB::LMDB ALIAS PkgConfig::lmdb)
+pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
+add_library(OpenBLAS::OpenBLAS ALIAS PkgConfig::openblas)

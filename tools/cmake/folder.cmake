@@ -1,0 +1,27 @@
+# folder(NAME USES <folders below> LINKS <libraries>): one static library of every .cpp under NAME/.
+# PUBLIC headers name no third-party header, so LINKS stay private to the folder.
+
+add_library(feedrate_flags INTERFACE)
+target_compile_features(feedrate_flags INTERFACE cxx_std_20)
+target_compile_options(feedrate_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${FEEDRATE_WERROR}>>:-Werror>)
+if(FEEDRATE_SANITIZE)
+  # gdb-friendly and still quick enough to run every test.
+  target_compile_options(feedrate_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=undefined -O1)
+  target_link_options(feedrate_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+function(folder name)
+  cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/tools/main\\.cpp$")
+  add_library(feedrate_${name} STATIC ${sources})
+  add_library(Feedrate::${name} ALIAS feedrate_${name})
+  set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(feedrate_${name} PUBLIC
+    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/feedrate>)
+  list(TRANSFORM ARG_USES PREPEND feedrate_)
+  target_link_libraries(feedrate_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:feedrate_flags> ${ARG_LINKS})
+endfunction()

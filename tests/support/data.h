@@ -1,0 +1,23 @@
+#pragma once
+// Real datasets and files of other tools, where the machine has them.
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace feedrate::testing {
+
+/// The file `name` under $FEEDRATE_DATA, or under shared/data beside the project; nothing when it is
+/// not there (the test then skips with a sentence).
+inline std::optional<std::filesystem::path> data_file(std::string_view name) {
+  namespace fs = std::filesystem;
+  const char* given = std::getenv("FEEDRATE_DATA");
+  const fs::path root =
+      given != nullptr ? fs::path(given) : fs::path(FEEDRATE_SOURCE_DIR) / "../shared/data";
+  const fs::path file = root / name;
+  if (!fs::exists(file)) return std::nullopt;
+  return file;
+}
+
+}  // namespace feedrate::testing

@@ -1,0 +1,1 @@
+# Set by the CUDA backend.

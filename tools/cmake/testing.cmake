@@ -1,0 +1,33 @@
+# One test executable for each folder under tests/. A test's suite name starts with its label:
+# UnitIdx, HostileIdx, ConformanceFormats … so labels need no second list.
+find_package(GTest CONFIG REQUIRED)
+include(GoogleTest)
+
+set(FEEDRATE_TEST_LABELS Unit Conformance Hostile Commands Interop Cuda Slow)
+file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
+
+function(test_folder name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources} ${support})
+  target_link_libraries(test_${name} PRIVATE feedrate_flags ${ARGN} GTest::gtest_main fmt::fmt
+                                             nlohmann_json::nlohmann_json)
+  target_compile_definitions(test_${name} PRIVATE
+    FEEDRATE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FEEDRATE_BINARY="$<TARGET_FILE_DIR:test_${name}>/feedrate")
+  foreach(label ${FEEDRATE_TEST_LABELS})
+    string(TOLOWER ${label} lower)
+    gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}
+      TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lower} TIMEOUT 300)
+  endforeach()
+endfunction()
+
+test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG)
+test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive)
+test_folder(loader feedrate_loader)
+test_folder(trainer feedrate_trainer)
+test_folder(tools feedrate_tools)
+if(TARGET test_tools)
+  add_dependencies(test_tools feedrate)
+endif()

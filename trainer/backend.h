@@ -1,0 +1,82 @@
+#pragma once
+// A backend compiles a plan for a device; a session runs its steps.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/kind.h"
+#include "loader/batch.h"
+#include "trainer/optimizer.h"
+#include "trainer/plan.h"
+
+namespace feedrate {
+
+struct SessionOptions {
+  std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, as far as the backend can
+  unsigned threads = 0;            // CPU compute threads; 0: every core the process may use
+  const Optimizer* optimizer = nullptr;
+  std::uint64_t seed = 1;  // of dropout
+};
+
+/// Sums over the images since the last take_metrics().
+struct Metrics {
+  std::uint64_t images = 0;
+  std::uint64_t correct = 0;  // top-1
+  double loss_sum = 0;        // of the per-image losses
+};
+
+/// One network on one device with its parameters. One thread. Deterministic: the same calls give
+/// the same bits on the same machine with the same options.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual const Plan& plan() const = 0;
+
+  /// Takes the pixels and labels of `batch` (count ≤ plan().batch). The batch may be given back
+  /// when this returns; the work itself may still run.
+  virtual void upload(const Batch& batch) = 0;
+  /// Forward, backward and update on what was uploaded. `step` numbers dropout's draws. Gradients
+  /// are means over the batch's count.
+  virtual void train_step(const UpdateSettings& settings, std::uint64_t step) = 0;
+  /// Forward only, without dropout.
+  virtual void evaluate_step() = 0;
+  /// Waits for the device, then gives and clears the sums.
+  virtual Metrics take_metrics() = 0;
+  /// Waits until all work given so far is done.
+  virtual void wait() = 0;
+
+  /// Parameters and optimizer state in canonical order, whatever the device's own layout.
+  virtual std::vector<float> parameter(std::size_t number) const = 0;
+  virtual void set_parameter(std::size_t number, std::span<const float> values) = 0;
+  virtual std::vector<float> state(std::size_t number, std::size_t slot) const = 0;
+  virtual void set_state(std::size_t number, std::size_t slot, std::span<const float> values) = 0;
+  /// The gradient of the last train_step, for tests and tools.
+  virtual std::vector<float> gradient(std::size_t number) const = 0;
+
+  /// Bytes planned for activations, parameters, gradients and state.
+  virtual std::size_t planned_bytes() const = 0;
+};
+
+class Backend : public Kind {
+ public:
+  using Kind::Kind;
+  /// "" when usable here, else a sentence that says why not ("no CUDA device was found").
+  virtual std::string unavailable() const = 0;
+  /// "AMD EPYC …, 2 threads", "NVIDIA H200"; only when usable.
+  virtual std::string device_name() const = 0;
+  /// Throws Error when the device lacks memory or cannot do what is asked.
+  virtual std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const = 0;
+  /// Memory that the device reads fastest, for the loader's slots. Lives as long as the program.
+  virtual PixelMemory& pixel_memory() const = 0;
+};
+
+std::span<const Backend* const> backends();
+const Backend& backend(std::string_view name);
+
+/// Fills every parameter with its start values and zeroes the state.
+void initialise(Session& session, std::uint64_t seed);
+
+}  // namespace feedrate

@@ -1,0 +1,30 @@
+#pragma once
+// Checkpoints as safetensors: parameters and optimizer state in canonical order, and the three
+// integers that say where in the data training stood.
+//
+//   u64le header length | JSON header, padded with spaces | tensors, fp32 little-endian
+//   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as text
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "trainer/backend.h"
+
+namespace feedrate {
+
+struct Position {
+  std::string network;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;   // steps done
+  std::uint64_t epoch = 0;  // the next batch to train on
+  std::uint64_t batch = 0;
+};
+
+/// Written beside and renamed: an interrupted save leaves the old checkpoint whole.
+void save_checkpoint(const std::filesystem::path& file, const Session& session,
+                     const Position& position);
+/// Fills the session. Throws Error naming the file and tensor when anything does not fit.
+Position load_checkpoint(const std::filesystem::path& file, Session& session);
+
+}  // namespace feedrate

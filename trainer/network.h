@@ -1,0 +1,34 @@
+#pragma once
+// A network is a function that builds a graph.
+
+#include <span>
+
+#include "formats/kind.h"
+#include "trainer/graph.h"
+#include "trainer/schedule.h"
+
+namespace feedrate {
+
+/// The published way to train a network: what the options of `train` mean when they are not given.
+struct TrainRecipe {
+  std::uint32_t batch = 64;
+  double momentum = 0.9;
+  double decay = 0;
+  Schedule schedule;
+};
+
+class Network : public Kind {
+ public:
+  using Kind::Kind;
+  /// Throws Error when the network cannot take such images.
+  virtual Graph build(Shape input, std::uint32_t classes) const = 0;
+  /// The input it was published for: what `list networks` counts with.
+  virtual Shape published_input() const = 0;
+  virtual std::uint32_t published_classes() const = 0;
+  virtual TrainRecipe recipe() const = 0;
+};
+
+std::span<const Network* const> networks();
+const Network& network(std::string_view name);
+
+}  // namespace feedrate

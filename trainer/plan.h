@@ -1,0 +1,42 @@
+#pragma once
+// Everything known before step one: a graph at a batch size, how long each tensor lives, and where
+// in an arena it may lie.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trainer/graph.h"
+
+namespace feedrate {
+
+/// From the moment it is written to the moment it is last read, in the order of a training step:
+/// forward of node i is moment i, backward of node i is moment 2n-1-i.
+struct Lifetime {
+  std::size_t first = 0;
+  std::size_t last = 0;  // inclusive
+};
+
+struct Plan {
+  Graph graph;
+  std::uint32_t batch = 0;
+  std::vector<Lifetime> activations;  // by node: its output
+  std::vector<Lifetime> gradients;    // by node: the gradient of its output; unused for the input
+};
+
+Plan make_plan(Graph graph, std::uint32_t batch);
+
+/// Places blocks (sizes in bytes, 0 for none) so that two whose lifetimes meet do not overlap.
+struct Arena {
+  std::vector<std::size_t> offsets;  // multiples of `alignment`, by block
+  std::size_t bytes = 0;             // of the whole arena
+};
+Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_t> sizes,
+                 std::size_t alignment = 64);
+
+/// The start values of a parameter, canonical order: a pure function of (seed, its number,
+/// element).
+std::vector<float> initial_values(const Parameter& parameter, std::size_t number,
+                                  std::uint64_t seed);
+
+}  // namespace feedrate

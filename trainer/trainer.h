@@ -1,0 +1,58 @@
+#pragma once
+// The training loop: batches from a source through a session, with the wait for data told apart
+// from the work.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loader/batch.h"
+#include "trainer/backend.h"
+#include "trainer/schedule.h"
+
+namespace feedrate {
+
+struct TrainOptions {
+  Schedule schedule;
+  double momentum = 0.9;
+  double decay = 0;
+  std::uint64_t steps = 0;         // stop after so many; 0: when the source ends
+  std::uint64_t first_step = 0;    // resume
+  std::uint64_t report_every = 0;  // steps between calls of progress; 0: never
+  struct Progress {
+    std::uint64_t step = 0;
+    std::uint64_t epoch = 0;
+    double loss = 0;  // mean since the last call
+    double accuracy = 0;
+    double images_per_second = 0;
+  };
+  std::function<void(const Progress&)> progress;
+};
+
+struct TrainResult {
+  std::uint64_t steps = 0;
+  std::uint64_t images = 0;
+  double seconds = 0;            // wall, first step excluded
+  double wait_seconds = 0;       // of which waiting for batches
+  double images_per_second = 0;  // over `seconds`
+  double stall_percent = 0;      // 100 × wait / seconds
+  double loss = 0;               // mean over the last report window
+  double accuracy = 0;
+  std::vector<TrainOptions::Progress> curve;
+};
+
+/// Throws Error naming the step when the loss is no longer finite.
+TrainResult train(Session& session, BatchSource& source, const TrainOptions& options);
+
+struct Evaluation {
+  std::uint64_t images = 0;
+  double loss = 0;
+  double accuracy = 0;  // top-1, 0 … 1
+  double seconds = 0;
+};
+Evaluation evaluate(Session& session, BatchSource& source);
+
+}  // namespace feedrate

@@ -1,1 +1,38 @@
-# Install rules and packages.
+# `cmake --install` gives a package that find_package(Feedrate) finds; `cpack` a relocatable archive
+# that carries every shared library but glibc's, the driver's and CUDA's.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Feedrate)
+install(TARGETS feedrate_formats feedrate_converters feedrate_loader feedrate_trainer
+  EXPORT FeedrateTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT FeedrateTargets NAMESPACE Feedrate:: DESTINATION ${package_dir})
+foreach(folder formats converters loader trainer)
+  install(DIRECTORY ${folder}/ DESTINATION include/feedrate/${folder} FILES_MATCHING PATTERN "*.h")
+endforeach()
+configure_package_config_file(tools/cmake/FeedrateConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake ${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake
+  tools/cmake/dependencies.cmake DESTINATION ${package_dir})
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# DT_RPATH, not RUNPATH: it also serves the libraries that the carried libraries need.
+target_link_options(feedrate PRIVATE -Wl,--disable-new-dtags)
+set_target_properties(feedrate PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS feedrate RUNTIME_DEPENDENCY_SET carried RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET feedrate_cuda)
+  install(TARGETS feedrate_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(RUNTIME_DEPENDENCY_SET carried
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl)\\.so"
+                      "^lib(cuda|nvidia|cudart|cublas|cudnn|nccl|nvrtc)"
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+set(CPACK_GENERATOR TXZ)
+set(CPACK_THREADS 0)
+set(CPACK_PACKAGE_VENDOR "the Feedrate developers")
+set(CPACK_PACKAGE_FILE_NAME feedrate-${PROJECT_VERSION}-linux-x86_64)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

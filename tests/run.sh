@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs every test: tests/run.sh [ctest arguments, as -L hostile or -R lmdb]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools/install-deps.sh tests
+cmake --preset release -DFEEDRATE_WERROR=ON
+cmake --build --preset release
+ctest --preset release "$@"

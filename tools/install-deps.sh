@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs what Feedrate is built and tested with, on Debian 12 or newer (and Ubuntu 24.04 or newer).
+# Quick when nothing is missing; safe to run again.
+#
+#   tools/install-deps.sh            what the build needs
+#   tools/install-deps.sh tests      and what tests use where it can be had (a headless browser, …)
+#   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
+set -euo pipefail
+
+build=(
+  build-essential cmake ninja-build pkg-config git ca-certificates
+  liblmdb-dev libpng-dev zlib1g-dev libarchive-dev libtbb-dev libopenblas-dev libdnnl-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev libspdlog-dev libssl-dev libcurl4-openssl-dev
+  libjs-chart.js libgtest-dev libbenchmark-dev
+)
+declare -A optional=(
+  [tests]="chromium fonts-dejavu-core python3 xz-utils"
+  [samples]="dataset-fashion-mnist"
+)
+
+missing() { # the packages among "$@" that are not installed
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || echo "$package"
+  done
+}
+
+if ! command -v apt-get >/dev/null; then
+  cat >&2 <<'EOF'
+install-deps: this system has no apt. Install by hand, with headers:
+  a C++20 compiler (GCC 12 or newer), CMake 3.25, Ninja, pkg-config
+  LMDB  libpng  zlib  libarchive  oneTBB  OpenBLAS  oneDNN 2.x (OpenMP)  OpenSSL 3  libcurl
+  CLI11  fmt  nlohmann-json  spdlog  GoogleTest  Google Benchmark  Chart.js 3 (one file: Chart.min.js)
+and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9.
+EOF
+  exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
+updated=no
+install() {
+  if [ "$updated" = no ]; then
+    "${as_root[@]}" apt-get update -q
+    updated=yes
+  fi
+  echo "install-deps: installing $*" >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+
+mapfile -t wanted < <(missing "${build[@]}")
+if [ ${#wanted[@]} -gt 0 ]; then
+  if [ ${#as_root[@]} -gt 0 ] && ! command -v sudo >/dev/null; then
+    echo "install-deps: neither root nor sudo; ask for: ${wanted[*]}" >&2
+    exit 1
+  fi
+  install "${wanted[@]}"
+fi
+
+# Optional packages: what cannot be had is said once, and the callers do without.
+for group in "$@"; do
+  if [ -z "${optional[$group]:-}" ]; then
+    echo "install-deps: no group '$group'; there are ${!optional[*]}" >&2
+    exit 2
+  fi
+  for package in $(missing ${optional[$group]}); do
+    install "$package" || echo "install-deps: $package could not be installed; going on without it" >&2
+  done
+done

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# From nothing to the answer: installs, builds, converts real images to every format, proves the
+# formats equal, measures loader threads, trains, and writes the report.
+#
+#   samples/quickstart.sh [OUT]        OUT: where everything goes (default build/quickstart)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-build/quickstart}
+
+step() { printf '\n== %s\n' "$*" >&2; }
+
+step "install what is missing, and build"
+tools/install-deps.sh samples
+cmake --preset release -DFEEDRATE_TESTS=OFF
+cmake --build --preset release
+feedrate=$PWD/build/release/feedrate
+mkdir -p "$out"
+cd "$out"
+
+step "take real images: Fashion-MNIST, 60,000 + 10,000, as published"
+if [ -d /usr/share/datasets/fashion-mnist ]; then
+  archives=/usr/share/datasets/fashion-mnist
+else
+  archives=archives
+  "$feedrate" fetch fashion-mnist --out archives || {
+    echo "quickstart: no network; making a synthetic MNIST of the same size instead" >&2
+    "$feedrate" synth mnist --images 60000 --out archives
+  }
+fi
+
+step "convert to every format, and prove that all hold the same images"
+rm -rf data data.partial
+formats=(lmdb recordio png-map)
+for format in "${formats[@]}"; do
+  "$feedrate" convert mnist "$archives" --to "$format" --split all --out "data/$format"
+done
+for split in train test; do
+  for format in "${formats[@]:1}"; do
+    "$feedrate" verify "data/${formats[0]}/$split" --against "data/$format/$split"
+  done
+done
+"$feedrate" inspect data/lmdb/train --sheet sheet.png
+
+step "train LeNet for an epoch from each format"
+for format in "${formats[@]}"; do
+  "$feedrate" train "data/$format/train" --val "data/$format/test" --network lenet --epochs 1
+done
+
+step "measure: supply, demand, delivered at 0, 1, 2 and 4 loader threads"
+rm -f results.jsonl
+"$feedrate" bench data/lmdb/train data/recordio/train data/png-map/train --network lenet \
+  --threads 0,1,2,4 --repeat 3 --seconds 1.5 --out results.jsonl
+"$feedrate" report results.jsonl --html report.html --csv results.csv
+
+echo
+echo "The page to show: $PWD/report.html (rows: results.jsonl, results.csv; images: sheet.png)"

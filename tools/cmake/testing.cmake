@@ -31,3 +31,10 @@ test_folder(tools feedrate_tools)
 if(TARGET test_tools)
   add_dependencies(test_tools feedrate)
 endif()
+
+if(NOT FEEDRATE_SANITIZE) # a consumer would have to link the sanitizers too
+  add_test(NAME package/is_found_by_strangers_and_runs_where_it_was_moved
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/package/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(package/is_found_by_strangers_and_runs_where_it_was_moved PROPERTIES
+    LABELS commands TIMEOUT 300)
+endif()

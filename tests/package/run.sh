@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The installed package: found by find_package, and the program still runs where it was moved to,
+# with its own copies of every library but glibc's.   run.sh BUILD_DIRECTORY SOURCE_DIRECTORY
+set -euo pipefail
+build=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/moved"
+
+env -i PATH=/usr/bin:/bin "$work/moved/bin/feedrate" --version
+strangers=$(env -i /usr/bin/ldd "$work/moved/bin/feedrate" |
+  awk '$3 ~ /^\// && index($3, "'"$work"'") != 1 {print $1}' |
+  grep -vE '^lib(c|m|dl|rt|pthread|resolv|util|mvec)\.so' || true)
+if [ -n "$strangers" ]; then
+  echo "taken from this system, not from the package: $strangers" >&2
+  exit 1
+fi
+
+cmake -S "$source/tests/package" -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
+cmake --build "$work/consumer" >/dev/null
+"$work/moved/bin/feedrate" synth mnist --images 130 --out "$work/archives" >/dev/null
+"$work/moved/bin/feedrate" convert mnist "$work/archives" --to lmdb --out "$work/data" >/dev/null
+said=$("$work/consumer/consumer" "$work/data")
+echo "the consumer says: $said"
+case $said in "130 3 "[0-9]) ;; *) exit 1 ;; esac

@@ -8,7 +8,6 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(CURL REQUIRED)
 find_package(TBB CONFIG REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(dnnl CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
@@ -19,3 +18,10 @@ pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb)
 add_library(LMDB::LMDB ALIAS PkgConfig::lmdb)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 add_library(OpenBLAS::OpenBLAS ALIAS PkgConfig::openblas)
+
+# Debian's oneDNN package file insists on OpenCL's headers, which nothing here uses.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(DNNL::dnnl UNKNOWN IMPORTED)
+set_target_properties(DNNL::dnnl PROPERTIES
+  IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})

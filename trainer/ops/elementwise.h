@@ -1,0 +1,55 @@
+#pragma once
+// The maths that every backend runs on one value at a time, written once for host and device.
+// Exponentials and logarithms are left to the caller: they are the platform's own.
+
+#include <cstdint>
+
+#include "loader/random.h"
+
+namespace feedrate {
+
+/// input: a pixel as the network sees it.
+constexpr float scaled_pixel(std::uint8_t pixel, float scale, float mean) {
+  return (static_cast<float>(pixel) - mean) * scale;
+}
+
+/// NaN stays NaN, so that a network that has blown up says so.
+constexpr float relu(float x) { return 0.0F > x ? 0.0F : x; }
+constexpr float relu_gradient(float gradient, float output) {
+  return output > 0.0F ? gradient : 0.0F;
+}
+
+/// Which elements one dropout node keeps in one step: a pure function, so no mask is stored.
+/// `element` counts through the batch in canonical order: ((image·C + c)·H + h)·W + w.
+class DropoutMask {
+ public:
+  constexpr DropoutMask(std::uint64_t seed, std::uint64_t step, std::uint64_t node, float share)
+      : key_(mix64(mix64(mix64(seed ^ 0xd209U) + step) + node)),
+        dropped_below_(static_cast<std::uint64_t>(share * 16777216.0F)),
+        scale_(1.0F / (1.0F - share)) {}
+  constexpr float scale() const { return scale_; }
+  /// What to multiply a value or its gradient by: 0 or 1 / (1 − share).
+  constexpr float factor(std::uint64_t element) const {
+    return (random_bits(key_, element) >> 40) < dropped_below_ ? 0.0F : scale_;
+  }
+
+ private:
+  std::uint64_t key_;
+  std::uint64_t dropped_below_;  // of 2^24
+  float scale_;
+};
+
+/// softmax_loss, one image: e_k = exp(logit_k − max), sum = Σ e_k.
+constexpr float softmax_probability(float exponential, float sum) { return exponential / sum; }
+/// −log of the label's probability.
+constexpr double cross_entropy(double log_sum, float max, float label_logit) {
+  return log_sum - (static_cast<double>(label_logit) - static_cast<double>(max));
+}
+/// Of the mean loss over `count` images, with respect to a logit.
+constexpr float softmax_loss_gradient(float probability, bool is_label, float one_over_count) {
+  return (probability - (is_label ? 1.0F : 0.0F)) * one_over_count;
+}
+/// Top-1 is the first of the largest logits: whether a class takes the lead from an earlier one.
+constexpr bool takes_the_lead(float logit, float best) { return logit > best; }
+
+}  // namespace feedrate

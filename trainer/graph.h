@@ -37,9 +37,10 @@ struct Init {
 };
 
 struct Parameter {
-  std::string name;                 // "conv1.weight", PyTorch's style
-  std::vector<std::int64_t> shape;  // canonical: O,I,H,W for conv, O,I for dense (I in C,H,W order)
-  Init init;
+  std::string name;  // "conv1.weight", PyTorch's style
+  std::vector<std::int64_t>
+      shape{};  // canonical: O,I,H,W for conv, O,I for dense (I in C,H,W order)
+  Init init{};
   double rate_scale = 1;   // times the learning rate (Caffe's lr_mult)
   double decay_scale = 1;  // times the weight decay (Caffe's decay_mult)
   std::int64_t elements() const;
@@ -79,7 +80,7 @@ class Builder {
  public:
   using Value = std::size_t;
   struct Layer {
-    std::string name;  // "": the op's name and a number
+    std::string name{};  // "": the op's name and a number
     Init weight{Init::Rule::xavier, 0};
     Init bias{Init::Rule::constant, 0};
     double bias_rate_scale = 1;

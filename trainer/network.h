@@ -14,7 +14,7 @@ struct TrainRecipe {
   std::uint32_t batch = 64;
   double momentum = 0.9;
   double decay = 0;
-  Schedule schedule;
+  Schedule schedule{};
 };
 
 class Network : public Kind {

@@ -22,6 +22,11 @@ struct Plan {
   std::uint32_t batch = 0;
   std::vector<Lifetime> activations;  // by node: its output
   std::vector<Lifetime> gradients;    // by node: the gradient of its output; unused for the input
+                                      // and the loss
+  // By node: the node in whose memory it lies. Itself, unless it works in place; the home's
+  // lifetime covers its guests'.
+  std::vector<std::size_t> activation_homes;
+  std::vector<std::size_t> gradient_homes;
 };
 
 Plan make_plan(Graph graph, std::uint32_t batch);

@@ -13,8 +13,8 @@ struct Schedule {
   double gamma = 0;
   double power = 0;
   std::uint64_t step_size = 0;
-  std::vector<std::uint64_t> steps;  // multistep
-  std::uint64_t max_steps = 0;       // poly
+  std::vector<std::uint64_t> steps{};  // multistep
+  std::uint64_t max_steps = 0;         // poly
 
   /// The rate at `step` (0-based). Throws Error for an unknown policy.
   double at(std::uint64_t step) const;

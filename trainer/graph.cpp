@@ -1,0 +1,203 @@
+#include "trainer/graph.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/error.h"
+#include "trainer/op.h"
+
+namespace feedrate {
+namespace {
+
+// Beyond these an index or a byte count could overflow somewhere; no network comes near.
+constexpr double max_elements = 2147483647.0;                  // of one image's values
+constexpr double max_parameter = 1099511627776.0;              // 2^40, of one parameter
+constexpr std::int64_t max_attribute = std::int64_t{1} << 24;  // 2^24: exact in a float, too
+
+std::vector<Extent> input_extents(const Graph& graph, const Node& node) {
+  std::vector<Extent> extents;
+  for (const std::size_t input : node.inputs) extents.push_back(graph.nodes[input].extent);
+  return extents;
+}
+
+// "conv2" for the second conv.
+std::string numbered_name(const Graph& graph, const Op& op) {
+  const auto same = [&op](const Node& node) { return node.op == &op; };
+  return join(op.name(), std::count_if(graph.nodes.begin(), graph.nodes.end(), same) + 1);
+}
+
+void check_name(const Graph& graph, const std::string& name) {
+  for (const Node& node : graph.nodes) {
+    if (node.name == name) {
+      throw Error(join("network ", graph.network, ": two nodes are named '", name, "'"));
+    }
+  }
+}
+
+void check_size(const std::string& where, const Extent& extent) {
+  const double elements = static_cast<double>(extent.channels) *
+                          static_cast<double>(extent.height) * static_cast<double>(extent.width);
+  if (extent.channels < 1 || extent.height < 1 || extent.width < 1 || elements > max_elements) {
+    throw Error(join(where, ": an output of ", extent.channels, "x", extent.height, "x",
+                     extent.width, " is not possible"));
+  }
+}
+
+void check_size(const std::string& where, const Parameter& parameter) {
+  double elements = 1;
+  for (const std::int64_t side : parameter.shape) elements *= static_cast<double>(side);
+  if (elements < 1 || elements > max_parameter) {
+    throw Error(
+        join(where, ": parameter ", parameter.name, " of ", elements, " values is not possible"));
+  }
+}
+
+void dress(Parameter& parameter, const std::string& node, const Builder::Layer& layer) {
+  if (parameter.name == "bias") {
+    parameter.init = layer.bias;
+    parameter.rate_scale = layer.bias_rate_scale;
+    parameter.decay_scale = layer.bias_decay_scale;
+  } else {
+    parameter.init = layer.weight;
+  }
+  parameter.name = join(node, ".", parameter.name);
+}
+
+}  // namespace
+
+std::int64_t Parameter::elements() const {
+  std::int64_t product = 1;
+  for (const std::int64_t side : shape) product *= side;
+  return product;
+}
+
+double Attributes::number(std::string_view name, double absent) const {
+  const auto found = find(name);
+  return found == end() ? absent : found->second;
+}
+
+std::int64_t Attributes::integer(std::string_view name, std::int64_t absent) const {
+  const double value = number(name, static_cast<double>(absent));
+  if (value != std::floor(value) || std::abs(value) > static_cast<double>(max_attribute)) {
+    throw Error(join("attribute '", name, "' must be a whole number below ", max_attribute,
+                     ", not ", value));
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t Graph::parameter_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters) count += parameter.elements();
+  return count;
+}
+
+std::uint64_t Graph::macs() const {
+  std::uint64_t total = 0;
+  for (const Node& node : nodes) {
+    total += node.op->macs(node.attributes, input_extents(*this, node), node.extent);
+  }
+  return total;
+}
+
+Builder::Builder(std::string network, Shape input, std::uint32_t classes) {
+  if (!input.plausible()) {
+    throw Error(join("network ", network, ": cannot take images of ", input.height, "x",
+                     input.width, "x", input.channels));
+  }
+  if (classes < 2) throw Error(join("network ", network, ": needs two classes or more"));
+  graph_.network = std::move(network);
+  graph_.input = input;
+  graph_.classes = classes;
+}
+
+Builder::Value Builder::add(std::string_view op_name, std::vector<Value> inputs,
+                            Attributes attributes, const Layer& layer) {
+  const Op& wanted = op(op_name);
+  Node node;
+  node.name = layer.name.empty() ? numbered_name(graph_, wanted) : layer.name;
+  node.op = &wanted;
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+  const std::string where = join("network ", graph_.network, ", ", node.name);
+  check_name(graph_, node.name);
+  for (const Value input : node.inputs) {
+    if (input >= graph_.nodes.size()) throw Error(join(where, ": takes a value that is not there"));
+  }
+  try {
+    const std::vector<Extent> extents = input_extents(graph_, node);
+    node.extent = wanted.extent(node.attributes, extents);
+    check_size(where, node.extent);
+    for (Parameter& parameter : wanted.parameters(node.attributes, extents)) {
+      check_size(where, parameter);
+      dress(parameter, node.name, layer);
+      node.parameters.push_back(graph_.parameters.size());
+      graph_.parameters.push_back(std::move(parameter));
+    }
+  } catch (const Error& error) {
+    const std::string_view message = error.what();
+    if (message.starts_with(where)) throw;
+    throw Error(join(where, ": ", message));
+  }
+  graph_.nodes.push_back(std::move(node));
+  return graph_.nodes.size() - 1;
+}
+
+Builder::Value Builder::input(double scale, double mean) {
+  const Shape& shape = graph_.input;
+  return add("input", {},
+             {{"scale", scale},
+              {"mean", mean},
+              {"channels", shape.channels},
+              {"height", shape.height},
+              {"width", shape.width}},
+             {.name = "input"});
+}
+
+Builder::Value Builder::conv(Value x, std::int64_t filters, std::int64_t kernel,
+                             std::int64_t stride, std::int64_t pad, const Layer& layer) {
+  return add("conv", {x},
+             {{"filters", static_cast<double>(filters)},
+              {"kernel", static_cast<double>(kernel)},
+              {"stride", static_cast<double>(stride)},
+              {"pad", static_cast<double>(pad)}},
+             layer);
+}
+
+Builder::Value Builder::max_pool(Value x, std::int64_t kernel, std::int64_t stride,
+                                 std::int64_t pad) {
+  return add("max_pool", {x},
+             {{"kernel", static_cast<double>(kernel)},
+              {"stride", static_cast<double>(stride)},
+              {"pad", static_cast<double>(pad)}},
+             {});
+}
+
+Builder::Value Builder::dense(Value x, std::int64_t units, const Layer& layer) {
+  return add("dense", {x}, {{"units", static_cast<double>(units)}}, layer);
+}
+
+Builder::Value Builder::relu(Value x) { return add("relu", {x}, {}, {}); }
+
+Builder::Value Builder::dropout(Value x, double share) {
+  return add("dropout", {x}, {{"share", share}}, {});
+}
+
+Graph Builder::softmax_loss(Value logits) {
+  add("softmax_loss", {logits}, {{"classes", graph_.classes}}, {.name = "loss"});
+  if (graph_.nodes.front().op != &op("input")) {
+    throw Error(join("network ", graph_.network, ": the first node must be the input"));
+  }
+  std::vector<int> readers(graph_.nodes.size());
+  for (const Node& node : graph_.nodes) {
+    for (const Value input : node.inputs) ++readers[input];
+  }
+  for (std::size_t i = 0; i + 1 < readers.size(); ++i) {
+    if (readers[i] == 0) {
+      throw Error(join("network ", graph_.network, ", ", graph_.nodes[i].name,
+                       ": nothing reads its output"));
+    }
+  }
+  return std::move(graph_);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,37 @@
+// Fully connected: every output sees every input, plus a bias.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Dense final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
+    only_input(inputs);
+    return {at_least(attributes, "units", 1), 1, 1};
+  }
+  std::vector<Parameter> parameters(const Attributes& attributes,
+                                    std::span<const Extent> inputs) const override {
+    const std::int64_t units = attributes.integer("units");
+    return {{.name = "weight", .shape = {units, inputs[0].elements()}},
+            {.name = "bias", .shape = {units}}};
+  }
+  std::uint64_t macs(const Attributes&, std::span<const Extent> inputs,
+                     Extent output) const override {
+    return static_cast<std::uint64_t>(inputs[0].elements() * output.channels);
+  }
+  bool backward_reads_input() const override { return true; }
+  bool backward_reads_output() const override { return false; }
+};
+
+const Dense row("dense", "fully connected with bias: units");
+
+}  // namespace
+
+extern const Op& dense_op;
+const Op& dense_op = row;
+
+}  // namespace feedrate

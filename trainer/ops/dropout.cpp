@@ -1,0 +1,33 @@
+// In training sets a share of the values to zero and scales the others by 1 / (1 − share); in
+// evaluation does nothing. The mask is a pure function of (seed, step, node, element), drawn again
+// in the backward pass.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Dropout final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
+    const double share = attributes.number("share");
+    if (!(share >= 0 && share < 1)) {
+      throw Error(join("'share' must be at least 0 and below 1, not ", share));
+    }
+    return only_input(inputs);
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return false; }
+  bool in_place() const override { return true; }
+};
+
+const Dropout row("dropout", "in training, a share of the values becomes zero: share");
+
+}  // namespace
+
+extern const Op& dropout_op;
+const Op& dropout_op = row;
+
+}  // namespace feedrate

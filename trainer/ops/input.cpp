@@ -1,0 +1,28 @@
+// u8 HWC pixels → floats: (pixel − mean) × scale.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Input final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
+    if (!inputs.empty()) throw Error(join("takes no input, not ", inputs.size()));
+    return {at_least(attributes, "channels", 1), at_least(attributes, "height", 1),
+            at_least(attributes, "width", 1)};
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return false; }
+};
+
+const Input row("input", "pixels to numbers: (pixel - mean) x scale");
+
+}  // namespace
+
+extern const Op& input_op;
+const Op& input_op = row;
+
+}  // namespace feedrate

@@ -1,0 +1,27 @@
+// max(0, x), in place.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Relu final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes&, std::span<const Extent> inputs) const override {
+    return only_input(inputs);
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return true; }
+  bool in_place() const override { return true; }
+};
+
+const Relu row("relu", "max(0, x)");
+
+}  // namespace
+
+extern const Op& relu_op;
+const Op& relu_op = row;
+
+}  // namespace feedrate

@@ -39,8 +39,7 @@ T swap_bytes(T value) {
 
 /// A number stored at `at`, little-endian.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-T load_le(const std::byte* at) {
+requires std::is_trivially_copyable_v<T> T load_le(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof(T));
   return value;
@@ -53,7 +52,7 @@ T load_be(const std::byte* at) {
 }
 
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 void append_le(Buffer& to, T value) {
   const auto* from = reinterpret_cast<const std::byte*>(&value);
   to.insert(to.end(), from, from + sizeof(T));

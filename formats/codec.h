@@ -28,6 +28,12 @@ std::span<const Codec* const> codecs();
 const Codec& codec(std::string_view name);
 /// By signature; null when no codec knows the bytes.
 const Codec* codec_of(Bytes encoded);
+/// By signature; throws Error that says what the bytes look like when no codec knows them.
+const Codec& codec_for(Bytes encoded);
+
+/// What a picture (or a usual mistake for one) is by its first bytes: "JPEG", "GIF", "an HTML
+/// page". Empty when the bytes are like none of them.
+std::string_view looks_like(Bytes bytes);
 
 // The rows that other files name directly.
 extern const Codec& raw_codec;

@@ -21,12 +21,12 @@ struct Scratch {
 
 struct DatasetInfo {
   std::filesystem::path path;
-  std::string format;                // the container's name
-  std::string codec;                 // the first sample's codec ("mixed" is for verify to find)
-  std::uint64_t size = 0;            // samples
-  Shape shape;                       // of the first sample
-  std::uint32_t classes = 0;         // 0 when the dataset does not say; see count_classes
-  std::optional<Sidecar> sidecar;    // feedrate.json beside the data, when it is there
+  std::string format;              // the container's name
+  std::string codec;               // the first sample's codec ("mixed" is for verify to find)
+  std::uint64_t size = 0;          // samples
+  Shape shape;                     // of the first sample
+  std::uint32_t classes = 0;       // 0 when the dataset does not say; see count_classes
+  std::optional<Sidecar> sidecar;  // feedrate.json beside the data, when it is there
 };
 
 class Dataset {
@@ -35,9 +35,9 @@ class Dataset {
   const DatasetInfo& info() const { return info_; }
   std::uint64_t size() const { return info_.size; }
 
-  /// The sample at `index` (0 … size()-1), in the dataset's own order. Any thread, any order, at the
-  /// same time; each thread brings its own scratch. The sample is valid until that scratch is used
-  /// again. Throws Error naming file, index and offset on damage.
+  /// The sample at `index` (0 … size()-1), in the dataset's own order. Any thread, any order, at
+  /// the same time; each thread brings its own scratch. The sample is valid until that scratch is
+  /// used again. Throws Error naming file, index and offset on damage.
   virtual Sample read(std::uint64_t index, Scratch& scratch) const = 0;
 
  protected:
@@ -58,16 +58,17 @@ struct MeanImage {
 };
 
 struct WriterOptions {
-  std::string split = "train";     // names files where the format does so
-  const Codec* codec = nullptr;    // the codec of every sample that will be added
-  std::uint64_t expected = 0;      // number of samples that will come; 0 when not known
+  std::string split = "train";   // names files where the format does so
+  const Codec* codec = nullptr;  // the codec of every sample that will be added
+  std::uint64_t expected = 0;    // number of samples that will come; 0 when not known
 };
 
 /// Writes the files of one dataset into a directory that exists and is empty. One thread.
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// Adds the next sample, encoded as WriterOptions::codec says. Throws Error when the disk refuses.
+  /// Adds the next sample, encoded as WriterOptions::codec says. Throws Error when the disk
+  /// refuses.
   virtual void add(const Sample& sample) = 0;
   /// Writes what is still open and closes. `mean` (or null) is the mean of the images added. A
   /// writer destroyed without finish leaves unusable files: the caller owns the directory.

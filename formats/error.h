@@ -1,8 +1,9 @@
 #pragma once
 // The one exception of Feedrate and the one way to throw it.
 //
-// An Error is a fault of the input, the machine or the caller's request; its text is a sentence that
-// names the file, the place in it, what was expected and what was found. Faults of ours are asserts.
+// An Error is a fault of the input, the machine or the caller's request; its text is a sentence
+// that names the file, the place in it, what was expected and what was found. Faults of ours are
+// asserts.
 
 #include <concepts>
 #include <filesystem>

@@ -6,10 +6,35 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "formats/bytes.h"
 
 namespace feedrate {
+
+/// A file descriptor, closed when its owner goes.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_ = -1;
+};
+
+/// Opens a directory, to name files relative to it.
+Descriptor open_directory(const std::filesystem::path& path);
 
 /// A whole file mapped read-only. Any thread may read; moves, never copies. An empty file is an
 /// empty span.
@@ -46,20 +71,25 @@ class OutputFile {
   void flush();
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   Buffer buffer_;
   std::uint64_t written_ = 0;
 };
 
 /// The whole file into `content`, which keeps its capacity from call to call.
 void read_file(const std::filesystem::path& path, Buffer& content);
+/// The whole file `name`, seen from the open directory, into `storage`, which only ever grows. The
+/// result is valid until `storage` is used again. Errors call the file `shown`.
+Bytes read_file_at(const Descriptor& directory, const char* name,
+                   const std::filesystem::path& shown, Buffer& storage);
 std::string read_text(const std::filesystem::path& path);
 /// Writes beside `path` and renames over it: readers see the old file or the new one, whole.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
 /// A directory made as `<path>.partial` and renamed to `path` by commit(), after everything in it
 /// is on disk. Destroyed without commit it removes the partial directory; killed, it leaves only
-/// that. A stale partial directory of an earlier run is removed at the start.
+/// that. A stale partial directory of an earlier run is removed at the start; one that a running
+/// process still writes is refused. Missing parents are made, and removed again when all fails.
 class PartialDirectory {
  public:
   /// Throws Error when `path` exists already or its parent cannot be written.
@@ -72,8 +102,14 @@ class PartialDirectory {
   void commit();
 
  private:
+  void make_parents();
+  void make_partial();
+  void remove_parents() noexcept;
+
   std::filesystem::path final_;
   std::filesystem::path partial_;
+  std::vector<std::filesystem::path> made_parents_;  // outermost first
+  Descriptor lock_;                                  // of partial_, held while we write
   bool committed_ = false;
 };
 

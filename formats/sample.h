@@ -19,12 +19,12 @@ enum class PixelOrder : std::uint8_t {
 /// Valid as long as the memory behind it: a reader's scratch until its next use, a map for the life
 /// of its dataset, a stream until its next sample.
 struct Sample {
-  Bytes bytes;                                     // the encoded image
-  const Codec* codec = nullptr;                    // never null in a sample that is handed out
-  Shape shape;                                     // of the decoded image
-  PixelOrder order = PixelOrder::interleaved;      // of `raw` bytes
-  std::int32_t label = 0;                          // 0-based class
-  std::string_view name;                           // file name or key in the source; may be empty
+  Bytes bytes;                                 // the encoded image
+  const Codec* codec = nullptr;                // never null in a sample that is handed out
+  Shape shape;                                 // of the decoded image
+  PixelOrder order = PixelOrder::interleaved;  // of `raw` bytes
+  std::int32_t label = 0;                      // 0-based class
+  std::string_view name;                       // file name or key in the source; may be empty
 };
 
 /// Decodes into the caller's memory: `pixels` has sample.shape.bytes() bytes and receives u8 HWC.

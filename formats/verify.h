@@ -17,12 +17,12 @@ struct Finding {
 };
 
 struct Verification {
-  std::uint64_t samples = 0;              // read and decoded without a finding of their own
-  std::vector<Finding> findings;          // empty when the dataset is sound
+  std::uint64_t samples = 0;      // read and decoded without a finding of their own
+  std::vector<Finding> findings;  // empty when the dataset is sound
   std::vector<std::uint64_t> class_counts;
-  std::vector<Shape> shapes;              // distinct ones, at most 16
-  DatasetDigest digest;                   // meaningful when there are no findings
-  std::vector<Sha256> sample_digests;     // in index order: what `--against` compares
+  std::vector<Shape> shapes;           // distinct ones, at most 16
+  DatasetDigest digest;                // meaningful when there are no findings
+  std::vector<Sha256> sample_digests;  // in index order: what `--against` compares
 };
 
 /// progress(done, total) is called from one thread at a time. At most `threads` threads (≥ 1).

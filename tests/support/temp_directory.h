@@ -13,7 +13,8 @@ namespace feedrate::testing {
 class TempDirectory {
  public:
   TempDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "feedrate-test-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "feedrate-test-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path_ = pattern;
   }
@@ -24,6 +25,12 @@ class TempDirectory {
   TempDirectory(const TempDirectory&) = delete;
   TempDirectory& operator=(const TempDirectory&) = delete;
 
+  /// Empties it.
+  void clear() const {
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      std::filesystem::remove_all(entry.path());
+    }
+  }
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 

@@ -1,0 +1,16 @@
+#include "formats/container.h"
+
+#include "formats/containers/rows.h"
+
+namespace feedrate {
+
+std::span<const Container* const> containers() {
+  static const Container* const all[] = {&lmdb_container};
+  return all;
+}
+
+const Container& container(std::string_view name) {
+  return find_kind("format", name, containers());
+}
+
+}  // namespace feedrate

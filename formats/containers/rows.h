@@ -1,0 +1,12 @@
+#pragma once
+// The rows of the registry in container.cpp, one line a container.
+
+#include "formats/container.h"
+
+namespace feedrate {
+
+extern const Container& lmdb_container;
+extern const Container& recordio_container;
+extern const Container& png_map_container;
+
+}  // namespace feedrate

@@ -1,0 +1,72 @@
+#include "formats/dataset.h"
+
+#include <algorithm>
+
+#include "formats/container.h"
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool known(const fs::path& path) {
+  const auto rows = containers();
+  return std::any_of(rows.begin(), rows.end(), [&](const auto* row) { return row->knows(path); });
+}
+
+// Splits that `convert --split all` put into a directory, as advice: " (but train, test do)".
+std::string datasets_inside(const fs::path& path) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(path, ignored)) {
+    if (entry.is_directory(ignored) && known(entry.path())) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+[[noreturn]] void refuse(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) fail(path, "there is no such file or directory");
+  if (error) fail_errno(path, "cannot look at", error.value());
+  std::string formats;
+  for (const Container* row : containers())
+    formats += join(formats.empty() ? "" : ", ", row->name());
+  if (status.type() != fs::file_type::directory) {
+    fail(path, "is no dataset file; looked for ", formats);
+  }
+  if (const auto access = fs::directory_iterator(path, error); error) {
+    fail_errno(path, "cannot look into the directory", error.value());
+  }
+  const std::string inside = datasets_inside(path);
+  if (!inside.empty()) fail(path, "is no dataset itself, but holds some: ", inside);
+  fail(path, "holds no dataset; looked for ", formats,
+       " (data.mdb, data.rec, train_map.txt or test_map.txt)");
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
+  for (const Container* row : containers()) {
+    if (row->knows(path)) return row->open(path);
+  }
+  refuse(path);
+}
+
+std::uint32_t count_classes(const Dataset& dataset) {
+  if (dataset.info().classes != 0) return dataset.info().classes;
+  Scratch scratch;
+  std::int32_t largest = -1;
+  for (std::uint64_t i = 0; i < dataset.size(); ++i) {
+    largest = std::max(largest, dataset.read(i, scratch).label);
+  }
+  return static_cast<std::uint32_t>(largest) + 1;
+}
+
+}  // namespace feedrate

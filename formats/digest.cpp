@@ -1,0 +1,98 @@
+#include "formats/digest.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cassert>
+#include <new>
+
+#include "formats/error.h"
+#include "formats/file.h"
+
+namespace feedrate {
+namespace {
+
+// Fetched once: looking SHA-256 up by name costs more than hashing an MNIST image.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  if (fetched == nullptr) throw Error("OpenSSL offers no SHA-256");
+  return fetched;
+}
+
+void require(int ok) {
+  if (ok != 1) throw Error("OpenSSL refused to compute a SHA-256");
+}
+
+}  // namespace
+
+struct Hasher::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  State() {
+    if (context == nullptr) throw std::bad_alloc();
+  }
+  ~State() { EVP_MD_CTX_free(context); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+Hasher::Hasher() : state_(std::make_unique<State>()) {
+  require(EVP_DigestInit_ex2(state_->context, algorithm(), nullptr));
+}
+
+Hasher::~Hasher() = default;
+
+void Hasher::add(Bytes bytes) {
+  require(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()));
+}
+
+Sha256 Hasher::finish() {
+  Sha256 digest;
+  unsigned size = 0;
+  require(
+      EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(digest.data()), &size));
+  assert(size == digest.size());
+  require(EVP_DigestInit_ex2(state_->context, nullptr, nullptr));  // the same algorithm again
+  return digest;
+}
+
+Sha256 sha256(Bytes bytes) {
+  Hasher hasher;
+  hasher.add(bytes);
+  return hasher.finish();
+}
+
+Sha256 sha256_file(const std::filesystem::path& file) {
+  const MappedFile mapped(file);
+  return sha256(mapped.bytes());
+}
+
+std::string hex(Bytes bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const std::byte byte : bytes) {
+    text += digits[std::to_integer<unsigned>(byte) >> 4];
+    text += digits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
+Sha256 sample_digest(std::int32_t label, const ImageView& image) {
+  thread_local Hasher hasher;  // so that a sample costs no allocation
+  const std::uint32_t header[] = {static_cast<std::uint32_t>(label), image.shape.height,
+                                  image.shape.width, image.shape.channels};
+  hasher.add(std::as_bytes(std::span(header)));
+  hasher.add(image.pixels);
+  return hasher.finish();
+}
+
+DatasetDigest dataset_digest(std::vector<Sha256> samples) {
+  const auto digest_of = [&] { return hex(sha256(std::as_bytes(std::span(samples)))); };
+  DatasetDigest result;
+  result.digest = digest_of();
+  std::sort(samples.begin(), samples.end());
+  result.set_digest = digest_of();
+  return result;
+}
+
+}  // namespace feedrate

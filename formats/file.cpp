@@ -1,0 +1,252 @@
+#include "formats/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Large enough that a system call costs nothing against the copy, small enough to stay in L2.
+constexpr std::size_t output_buffer = std::size_t{1} << 20;
+
+Descriptor open_for_reading(const fs::path& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) fail_errno(path, "cannot open", errno);
+  return file;
+}
+
+// Size of a regular file; anything else cannot be mapped or read whole.
+std::size_t regular_size(const Descriptor& file, const fs::path& path) {
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
+  if (S_ISDIR(status.st_mode)) fail(path, "is a directory, expected a file");
+  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file");
+  return static_cast<std::size_t>(status.st_size);
+}
+
+std::size_t read_some(const Descriptor& file, const fs::path& path, MutableBytes into) {
+  for (;;) {
+    const ssize_t got = ::read(file.number(), into.data(), into.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) fail_errno(path, "cannot read", errno);
+  }
+}
+
+// Exactly `into`: the size was asked for a moment ago, so less means that the file is changing.
+void read_exactly(const Descriptor& file, const fs::path& path, MutableBytes into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const std::size_t got = read_some(file, path, into.subspan(filled));
+    if (got == 0) fail(path, "ended at byte ", filled, " of ", into.size(), " while it was read");
+    filled += got;
+  }
+}
+
+void write_all(const Descriptor& file, const fs::path& path, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file.number(), bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail_errno(path, "cannot write", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+void sync_directory(const fs::path& path) {
+  const Descriptor directory = open_directory(path);
+  if (fsync(directory.number()) != 0) fail_errno(path, "cannot reach the disk", errno);
+}
+
+// The path without a trailing slash, so that ".partial" can be put behind its name.
+fs::path without_slash(const fs::path& path) {
+  fs::path normal = fs::absolute(path).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+void rename_without_replacing(const fs::path& from, const fs::path& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  // Some file systems cannot promise it; the existence was checked when the directory was made.
+  if (errno == EINVAL && ::rename(from.c_str(), to.c_str()) == 0) return;
+  fail_errno(to, join("cannot rename ", from.filename(), " to it"), errno);
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+Descriptor open_directory(const fs::path& path) {
+  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) fail_errno(path, "cannot open the directory", errno);
+  return directory;
+}
+
+MappedFile::MappedFile(const fs::path& path) : path_(path) {
+  const Descriptor file = open_for_reading(path);
+  const std::size_t size = regular_size(file, path);
+  if (size == 0) return;
+  void* at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
+  if (at == MAP_FAILED) fail_errno(path, "cannot map", errno);
+  bytes_ = {static_cast<const std::byte*>(at), size};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+OutputFile::OutputFile(const fs::path& path)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (!file_) fail_errno(path, "cannot create", errno);
+}
+
+OutputFile::~OutputFile() = default;
+
+void OutputFile::write(Bytes bytes) {
+  if (buffer_.size() + bytes.size() > output_buffer) flush();
+  if (bytes.size() >= output_buffer) {
+    write_all(file_, path_, bytes);
+    written_ += bytes.size();
+  } else {
+    append(buffer_, bytes);
+  }
+}
+
+void OutputFile::flush() {
+  write_all(file_, path_, buffer_);
+  written_ += buffer_.size();
+  buffer_.clear();
+}
+
+void OutputFile::close() {
+  flush();
+  // Network file systems report a full disk only here, so the descriptor is closed by hand.
+  if (::close(file_.release()) != 0) fail_errno(path_, "cannot finish writing", errno);
+}
+
+void read_file(const fs::path& path, Buffer& content) {
+  const Descriptor file = open_for_reading(path);
+  content.resize(regular_size(file, path));
+  read_exactly(file, path, content);
+}
+
+Bytes read_file_at(const Descriptor& directory, const char* name, const fs::path& shown,
+                   Buffer& storage) {
+  const Descriptor file(::openat(directory.number(), name, O_RDONLY | O_CLOEXEC));
+  if (!file) fail_errno(shown, "cannot open", errno);
+  const std::size_t size = regular_size(file, shown);
+  if (storage.size() < size) storage.resize(size);
+  const MutableBytes content = MutableBytes(storage).first(size);
+  read_exactly(file, shown, content);
+  return content;
+}
+
+std::string read_text(const fs::path& path) {
+  Buffer content;
+  read_file(path, content);
+  return std::string(as_text(content));
+}
+
+void write_text(const fs::path& path, std::string_view text) {
+  fs::path beside = path;
+  beside += ".new";
+  OutputFile file(beside);
+  file.write(text);
+  file.close();
+  const Descriptor written = open_for_reading(beside);
+  if (fsync(written.number()) != 0) fail_errno(beside, "cannot reach the disk", errno);
+  if (std::rename(beside.c_str(), path.c_str()) != 0) fail_errno(path, "cannot replace", errno);
+}
+
+PartialDirectory::PartialDirectory(const fs::path& path) : final_(without_slash(path)) {
+  partial_ = final_;
+  partial_ += ".partial";
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(final_, error))) fail(final_, "exists already");
+  if (error && error != std::errc::no_such_file_or_directory) {
+    fail_errno(final_, "cannot look at", error.value());
+  }
+  try {
+    make_parents();
+    make_partial();
+  } catch (...) {
+    remove_parents();
+    throw;
+  }
+}
+
+void PartialDirectory::make_parents() {
+  std::vector<fs::path> missing;
+  std::error_code error;
+  for (fs::path at = final_.parent_path(); !fs::exists(at, error); at = at.parent_path()) {
+    if (error) fail_errno(at, "cannot look at", error.value());
+    missing.push_back(at);
+  }
+  std::reverse(missing.begin(), missing.end());
+  for (const fs::path& parent : missing) {
+    if (mkdir(parent.c_str(), 0777) != 0) fail_errno(parent, "cannot make the directory", errno);
+    made_parents_.push_back(parent);
+  }
+}
+
+void PartialDirectory::make_partial() {
+  std::error_code error;
+  if (fs::exists(partial_, error)) {
+    // Either what a killed run left, or what another process fills at this moment.
+    lock_ = open_directory(partial_);
+    if (flock(lock_.number(), LOCK_EX | LOCK_NB) != 0) {
+      fail(partial_, "another process is writing it");
+    }
+    fs::remove_all(partial_, error);
+    if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
+  }
+  if (mkdir(partial_.c_str(), 0777) != 0) {
+    const int reason = errno;
+    fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), reason);
+  }
+  lock_ = open_directory(partial_);
+  if (flock(lock_.number(), LOCK_EX | LOCK_NB) != 0)
+    fail(partial_, "another process is writing it");
+}
+
+void PartialDirectory::remove_parents() noexcept {
+  // rmdir refuses a directory that someone has put something into, which is what we want.
+  for (auto at = made_parents_.rbegin(); at != made_parents_.rend(); ++at) rmdir(at->c_str());
+}
+
+PartialDirectory::~PartialDirectory() {
+  if (committed_) return;
+  std::error_code ignored;
+  fs::remove_all(partial_, ignored);
+  remove_parents();
+}
+
+void PartialDirectory::commit() {
+  // One call for the whole file system is far quicker than fsync of 60,000 small PNG files.
+  if (syncfs(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
+  if (fsync(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
+  rename_without_replacing(partial_, final_);
+  committed_ = true;
+  sync_directory(final_.parent_path());
+}
+
+}  // namespace feedrate

@@ -1,0 +1,168 @@
+// Every container with every codec it accepts: what goes in comes out.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "formats/verify.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate {
+namespace {
+
+using testing::decode_sample;
+using testing::Example;
+using testing::make_examples;
+using testing::TempDirectory;
+using testing::write_dataset;
+
+struct Pair {
+  const Container* container;
+  const Codec* codec;
+};
+
+std::vector<Pair> accepted_pairs() {
+  std::vector<Pair> pairs;
+  for (const Container* container : containers()) {
+    for (const Codec* codec : codecs()) {
+      if (container->accepts(*codec)) pairs.push_back({container, codec});
+    }
+  }
+  return pairs;
+}
+
+class ConformanceFormats : public ::testing::TestWithParam<Pair> {
+ protected:
+  std::unique_ptr<Dataset> written(const std::vector<Example>& examples) {
+    write_dataset(*GetParam().container, *GetParam().codec, temporary_ / "set", examples);
+    return open_dataset(temporary_ / "set");
+  }
+  // What was written is what is read, in order.
+  void expect_round_trip(const std::vector<Example>& examples) {
+    const std::unique_ptr<Dataset> dataset = written(examples);
+    EXPECT_EQ(dataset->info().format, GetParam().container->name());
+    EXPECT_EQ(dataset->info().codec, GetParam().codec->name());
+    EXPECT_EQ(dataset->info().shape, examples.front().image.shape);
+    ASSERT_EQ(dataset->size(), examples.size());
+    Scratch scratch;
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const Sample sample = dataset->read(i, scratch);
+      EXPECT_EQ(sample.label, examples[i].label) << "sample " << i;
+      ASSERT_EQ(sample.shape, examples[i].image.shape) << "sample " << i;
+      EXPECT_EQ(decode_sample(sample).pixels, examples[i].image.pixels) << "sample " << i;
+    }
+  }
+
+  TempDirectory temporary_;
+};
+
+TEST_P(ConformanceFormats, grey_digits_come_back) {
+  expect_round_trip(make_examples({28, 28, 1}, 37));
+}
+
+TEST_P(ConformanceFormats, colour_images_come_back_with_their_channels_in_order) {
+  expect_round_trip(make_examples({32, 32, 3}, 23));
+}
+
+TEST_P(ConformanceFormats, named_colour_images_come_back) {
+  expect_round_trip(make_examples({32, 32, 3}, 23, true));
+}
+
+TEST_P(ConformanceFormats, odd_sizes_come_back) {
+  expect_round_trip(make_examples({7, 13, 3}, 5));
+  temporary_.clear();
+  expect_round_trip(make_examples({13, 7, 1}, 5));
+}
+
+TEST_P(ConformanceFormats, a_single_pixel_comes_back) {
+  expect_round_trip(make_examples({1, 1, 1}, 1));
+  temporary_.clear();
+  expect_round_trip(make_examples({1, 1, 3}, 1));
+}
+
+TEST_P(ConformanceFormats, images_of_different_shapes_share_a_dataset) {
+  std::vector<Example> examples = make_examples({5, 9, 3}, 3);
+  examples.push_back(make_examples({40, 2, 1}, 1).front());
+  examples.push_back(make_examples({200, 300, 3}, 1).front());
+  expect_round_trip(examples);
+}
+
+TEST_P(ConformanceFormats, large_labels_come_back) {
+  std::vector<Example> examples = make_examples({4, 4, 1}, 4);
+  examples[1].label = 127;
+  examples[2].label = 128;
+  examples[3].label = 21841;
+  expect_round_trip(examples);
+}
+
+TEST_P(ConformanceFormats, more_samples_than_one_transaction_or_buffer_come_back) {
+  expect_round_trip(make_examples({28, 28, 1}, 2500));
+}
+
+TEST_P(ConformanceFormats, eight_threads_read_in_random_order) {
+  const std::vector<Example> examples = make_examples({16, 16, 3}, 200);
+  const std::unique_ptr<Dataset> dataset = written(examples);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      Scratch scratch;
+      for (int i = 0; i < 500; ++i) {
+        const std::size_t index = random() % examples.size();
+        const Sample sample = dataset->read(index, scratch);
+        wrong += sample.label != examples[index].label ||
+                 decode_sample(sample).pixels != examples[index].image.pixels;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(ConformanceFormats, writing_twice_gives_the_same_samples_byte_for_byte) {
+  const std::vector<Example> examples = make_examples({28, 28, 1}, 50);
+  write_dataset(*GetParam().container, *GetParam().codec, temporary_ / "a", examples);
+  write_dataset(*GetParam().container, *GetParam().codec, temporary_ / "b", examples);
+  const auto a = open_dataset(temporary_ / "a");
+  const auto b = open_dataset(temporary_ / "b");
+  Scratch scratch_a, scratch_b;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const Bytes left = a->read(i, scratch_a).bytes;
+    const Bytes right = b->read(i, scratch_b).bytes;
+    EXPECT_TRUE(std::equal(left.begin(), left.end(), right.begin(), right.end()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ConformanceFormats, ::testing::ValuesIn(accepted_pairs()),
+                         [](const auto& pair) {
+                           std::string name = std::string(pair.param.container->name()) + "_" +
+                                              std::string(pair.param.codec->name());
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(ConformanceDigest, every_format_and_codec_gives_one_digest) {
+  const std::vector<Example> examples = make_examples({32, 32, 3}, 40);
+  std::vector<Sha256> expected;
+  for (const Example& example : examples) {
+    expected.push_back(sample_digest(example.label, example.image));
+  }
+  const DatasetDigest digest = dataset_digest(expected);
+  TempDirectory temporary;
+  for (const Pair& pair : accepted_pairs()) {
+    const std::string name = join(pair.container->name(), "-", pair.codec->name());
+    write_dataset(*pair.container, *pair.codec, temporary / name, examples);
+    const Verification verification = verify(*open_dataset(temporary / name), 3);
+    EXPECT_TRUE(verification.findings.empty()) << name;
+    EXPECT_EQ(verification.samples, examples.size()) << name;
+    EXPECT_EQ(verification.digest.digest, digest.digest) << name;
+    EXPECT_EQ(verification.digest.set_digest, digest.set_digest) << name;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -12,10 +12,12 @@
 namespace feedrate {
 
 /// One thread. Every failure (not an archive, truncated, bad checksum) is an Error that names the
-/// file, the entry and the offset in the entry.
+/// file, the entry and the offset in the entry. An archive that stops without its end marker is
+/// truncated, even where it stops between two entries.
 class Archive {
  public:
-  /// Opens a file. A file that is no archive and not compressed is one entry of its own name.
+  /// Opens a file. A file that is no archive and not compressed is one entry of its own name; a
+  /// compressed one is one entry of that name without ".gz".
   explicit Archive(const std::filesystem::path& path);
   /// Opens the archive that is the current entry of `outer`, as a stream: until this one is
   /// destroyed, `outer` must not be touched.
@@ -26,7 +28,10 @@ class Archive {
 
   /// Moves to the next regular file; false at the end of the archive.
   bool next();
-  /// Name of the current entry, as stored; "outer.tar:inner.tar:name" is `place()`.
+  /// True when this is a single file, compressed or not, rather than a tar or zip.
+  bool single() const;
+  /// Name of the current entry, as stored; "outer.tar:inner.tar:name" is `place()`. The place of a
+  /// single file is that of the file.
   const std::string& name() const;
   std::string place() const;
   /// Size that the archive states; 0 when it states none (a bare compressed file).
@@ -40,5 +45,8 @@ class Archive {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// True when the first bytes are those of an HTML page: what a server sends instead of the file.
+bool looks_like_html(Bytes start);
 
 }  // namespace feedrate

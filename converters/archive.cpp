@@ -1,0 +1,187 @@
+#include "converters/archive.h"
+
+#include <archive_entry.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "converters/archive_handle.h"
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+// A file may be compressed twice (a .gz that a server compressed again). The bound is for a file
+// that decompresses to itself.
+constexpr int most_compressions = 2;
+
+// The current entry of an outer archive, as a stream.
+class EntryStream final : public ByteStream {
+ public:
+  explicit EntryStream(Archive& outer) : outer_(outer), buffer_(64 * 1024) {}
+  std::uint64_t size() const override { return outer_.size(); }
+
+ private:
+  Bytes fetch() override { return Bytes(buffer_).first(outer_.read(buffer_)); }
+
+  Archive& outer_;
+  Buffer buffer_;
+};
+
+std::string stored_name(archive_entry* entry) {
+  // The first is null for a UTF-8 name that the locale cannot show; the bytes are what we want.
+  const char* name = archive_entry_pathname(entry);
+  if (name == nullptr) name = archive_entry_pathname_utf8(entry);
+  return name != nullptr ? name : "";
+}
+
+}  // namespace
+
+bool looks_like_html(Bytes start) {
+  std::string text(as_text(start.first(std::min<std::size_t>(start.size(), 512))));
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (first == std::string::npos) return false;
+  const auto page = std::string_view(text).substr(first);
+  return page.starts_with("<!doctype html") || page.starts_with("<html") ||
+         page.starts_with("<head");
+}
+
+struct Archive::State {
+  State(std::unique_ptr<ByteStream> source, std::string where, std::string own_name)
+      : container(std::move(where)), name(std::move(own_name)) {
+    unwrap(std::move(source));
+    handle = std::make_unique<ArchiveHandle>(*stream, ArchiveHandle::Reads::archives);
+    found_first = handle->next_header();  // only now the format is known
+    if (handle->failed()) fail_here("cannot be read");
+    single = handle->single();
+  }
+
+  void unwrap(std::unique_ptr<ByteStream> source) {
+    if (source->peek().empty()) fail(container, "is empty");
+    stream = std::move(source);
+    for (int layer = 0; layer < most_compressions; ++layer) {
+      auto [inner, suffix] = decompress(std::move(stream), container);
+      stream = std::move(inner);
+      if (suffix.empty()) break;
+      compressed = true;
+      if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+      if (stream->peek().empty()) fail(container, "is empty once decompressed");
+    }
+    if (looks_like_html(stream->peek())) {
+      fail(container, "looks like an HTML page; was the download redirected?");
+    }
+  }
+
+  bool next() {
+    const bool found = first ? found_first : handle->next_header();
+    first = false;
+    if (handle->failed()) fail_here("after this entry");
+    position = 0;
+    if (found) {
+      take_entry();
+      return true;
+    }
+    if (!handle->end_is_marked()) {
+      fail(container, "the tar stops without an end marker, after ",
+           name.empty() ? "no entry" : "the entry " + name, "; is the download complete?");
+    }
+    // What follows the marker holds the checksum of the compressed data, so read it.
+    while (compressed && !stream->next().empty()) {
+    }
+    return false;
+  }
+
+  void take_entry() {
+    archive_entry* entry = handle->entry();
+    regular = archive_entry_filetype(entry) == AE_IFREG;
+    size = archive_entry_size_is_set(entry) != 0
+               ? static_cast<std::uint64_t>(std::max<std::int64_t>(archive_entry_size(entry), 0))
+               : 0;
+    if (single) {
+      size = compressed ? 0 : stream->size();
+      return;
+    }
+    name = stored_name(entry);
+    const char* target = archive_entry_hardlink(entry);
+    if (regular && target != nullptr && size == 0) {
+      fail(place(), "is a hard link to ", target, ", which a stream cannot follow");
+    }
+  }
+
+  std::string place() const { return single ? container : container + ":" + name; }
+
+  [[noreturn]] void fail_here(const std::string& what) {
+    if (single || name.empty()) handle->fail(container, what);
+    try {
+      handle->fail(place(), what);
+    } catch (const Error& error) {
+      // Faults of the compressed stream know the file only; a reader wants the entry as well.
+      const std::string_view message = error.what();
+      if (message.starts_with(place())) throw;
+      throw Error(join(message, " (in the entry ", name, ", byte ", position, ")"));
+    }
+  }
+
+  std::string container;  // where this archive is: a file, or an entry of an outer archive
+  std::string name;
+  std::unique_ptr<ByteStream> stream;
+  std::unique_ptr<ArchiveHandle> handle;
+  bool compressed = false;
+  bool single = false;
+  bool first = true;  // the first header was read at the start
+  bool found_first = false;
+  bool regular = false;
+  std::uint64_t size = 0;
+  std::uint64_t position = 0;
+};
+
+Archive::Archive(const std::filesystem::path& path)
+    : state_(std::make_unique<State>(open_file_stream(path), path.string(),
+                                     path.filename().string())) {}
+
+Archive::Archive(Archive& outer)
+    : state_(std::make_unique<State>(std::make_unique<EntryStream>(outer), outer.place(),
+                                     std::filesystem::path(outer.name()).filename().string())) {}
+
+Archive::~Archive() = default;
+
+bool Archive::next() {
+  while (state_->next()) {
+    if (state_->regular) return true;
+  }
+  return false;
+}
+
+bool Archive::single() const { return state_->single; }
+const std::string& Archive::name() const { return state_->name; }
+std::string Archive::place() const { return state_->place(); }
+std::uint64_t Archive::size() const { return state_->size; }
+
+std::size_t Archive::read(MutableBytes into) {
+  if (into.empty()) return 0;
+  const std::optional<std::size_t> count = state_->handle->read(into);
+  if (!count) state_->fail_here(join("at byte ", state_->position, " of ", state_->size));
+  state_->position += *count;
+  return *count;
+}
+
+void Archive::read_all(Buffer& into, std::uint64_t limit) {
+  // One byte more than expected, so that one read sees both the content and its end. The stated
+  // size is a claim: beyond the first megabyte memory grows with what really arrives.
+  constexpr std::uint64_t first_guess = 1 << 20;
+  limit = std::min(limit, std::uint64_t{1} << 40);
+  const std::uint64_t expected = size() != 0 ? size() : first_guess;
+  into.resize(std::min({expected, first_guess, limit}) + 1);
+  std::size_t filled = 0;
+  for (;;) {
+    filled += read(MutableBytes(into).subspan(filled));
+    if (filled < into.size()) break;
+    if (filled > limit) fail(place(), "holds more than the ", limit, " bytes expected");
+    into.resize(std::min<std::uint64_t>(limit + 1, into.size() * 2));
+  }
+  into.resize(filled);
+}
+
+}  // namespace feedrate

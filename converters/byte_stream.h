@@ -1,0 +1,52 @@
+#pragma once
+// Bytes that arrive in blocks: a file, an entry of an archive, or either of them decompressed.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "formats/bytes.h"
+
+namespace feedrate {
+
+/// One thread. Failures are Errors that name the file and the offset.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  /// The next block, valid until the next call of anything here; empty at the end.
+  Bytes next();
+  /// The same block, without taking it.
+  Bytes peek();
+  /// Passes over up to `count` bytes without reading them; returns how many (0: read them).
+  std::uint64_t skip(std::uint64_t count) { return held_ ? 0 : do_skip(count); }
+  /// Continues at `position`, only where `seekable`.
+  void seek(std::uint64_t position);
+
+  virtual bool seekable() const { return false; }
+  /// All bytes of the stream; 0 when not known.
+  virtual std::uint64_t size() const { return 0; }
+
+ private:
+  virtual Bytes fetch() = 0;
+  virtual std::uint64_t do_skip(std::uint64_t) { return 0; }
+  virtual void do_seek(std::uint64_t) {}
+
+  std::optional<Bytes> held_;
+};
+
+/// Throws Error when `path` is a directory or cannot be opened.
+std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path);
+
+struct Decompressed {
+  std::unique_ptr<ByteStream> stream;
+  std::string_view suffix;  // ".gz" …; empty when the bytes were not compressed
+};
+
+/// `source` decompressed when its first bytes say gzip, bzip2, xz or zstd; otherwise as it came.
+/// `place` names it in errors. The end of the stream is an end only after every checksum agreed.
+Decompressed decompress(std::unique_ptr<ByteStream> source, const std::string& place);
+
+}  // namespace feedrate

@@ -1,0 +1,14 @@
+#include "converters/source.h"
+
+#include "converters/sources/mnist.h"
+
+namespace feedrate {
+
+std::span<const Source* const> sources() {
+  static const Source* const rows[] = {&mnist_source};
+  return rows;
+}
+
+const Source& source(std::string_view name) { return find_kind("source", name, sources()); }
+
+}  // namespace feedrate

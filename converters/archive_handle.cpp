@@ -12,8 +12,9 @@ namespace feedrate {
 ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
     : source_(source), handle_(archive_read_new()) {
   if (handle_ == nullptr) throw std::bad_alloc();
-  // Not archive_read_support_filter_all: that one would start programs (lrzip, grzip) for signatures
-  // that no dataset uses. gzip is ours, because libarchive does not check gzip's checksum.
+  // Not archive_read_support_filter_all: that one would start programs (lrzip, grzip) for
+  // signatures that no dataset uses. gzip is ours, because libarchive does not check gzip's
+  // checksum.
   if (reads == Reads::filters) {
     archive_read_support_filter_bzip2(handle_);
     archive_read_support_filter_xz(handle_);
@@ -43,10 +44,10 @@ bool ArchiveHandle::next_header() {
 bool ArchiveHandle::single() const { return archive_format(handle_) == ARCHIVE_FORMAT_RAW; }
 
 bool ArchiveHandle::end_is_marked() const {
-  // libarchive takes a tar that stops between two entries for a whole one. The end marker is a block
-  // of zeros, and consuming it moves the position beyond where the next header would have stood.
-  const bool tar =
-      (archive_format(handle_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
+  // libarchive takes a tar that stops between two entries for a whole one. The end marker is a
+  // block of zeros, and consuming it moves the position beyond where the next header would have
+  // stood.
+  const bool tar = (archive_format(handle_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
   return !tar || archive_filter_bytes(handle_, 0) > archive_read_header_position(handle_);
 }
 

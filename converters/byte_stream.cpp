@@ -74,7 +74,9 @@ class FileStream final : public ByteStream {
 class FilterStream final : public ByteStream {
  public:
   FilterStream(std::unique_ptr<ByteStream> source, const std::string& place)
-      : place_(place), source_(std::move(source)), handle_(*source_, ArchiveHandle::Reads::filters) {
+      : place_(place),
+        source_(std::move(source)),
+        handle_(*source_, ArchiveHandle::Reads::filters) {
     if (!handle_.next_header()) handle_.fail(place_, "cannot be decompressed");
   }
 
@@ -96,8 +98,12 @@ struct Signature {
   std::string_view first_bytes;
   std::string_view suffix;
 };
-constexpr Signature signatures[] = {
-    {"\x1f\x8b", ".gz"}, {"BZh", ".bz2"}, {"\xfd" "7zXZ", ".xz"}, {"\x28\xb5\x2f\xfd", ".zst"}};
+constexpr Signature signatures[] = {{"\x1f\x8b", ".gz"},
+                                    {"BZh", ".bz2"},
+                                    {"\xfd"
+                                     "7zXZ",
+                                     ".xz"},
+                                    {"\x28\xb5\x2f\xfd", ".zst"}};
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct ConvertOptions {
 
 struct Conversion {
   std::uint64_t samples = 0;
-  std::uint64_t bytes = 0;       // encoded, without the container's own
+  std::uint64_t bytes = 0;  // encoded, without the container's own
   double seconds = 0;
   DatasetDigest digest;
 };

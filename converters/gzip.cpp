@@ -22,17 +22,28 @@ class GunzipStream final : public ByteStream {
   ~GunzipStream() override { inflateEnd(&z_); }
 
  private:
+  // What was decompressed before a fault is handed out first, so that the reader above knows where
+  // in its own terms the fault is; the next call meets the fault again.
   Bytes fetch() override {
     z_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
     z_.avail_out = static_cast<uInt>(buffer_.size());
+    const auto filled = [&] { return buffer_.size() - z_.avail_out; };
     while (!ended_ && z_.avail_out != 0) {
       if (z_.avail_in == 0 && !refill()) {
+        if (filled() != 0) break;
         fail(place_, "the gzip data is cut off after ", taken_,
              " compressed bytes; is the download complete?");
       }
-      step();
+      const int code = inflate(&z_, Z_NO_FLUSH);
+      if (code == Z_STREAM_END) {
+        end_member();
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        if (filled() != 0) break;
+        fail(place_, "the gzip data is damaged at compressed byte ", taken_ - z_.avail_in, ": ",
+             z_.msg != nullptr ? z_.msg : "no reason given");
+      }
     }
-    return Bytes(buffer_).first(buffer_.size() - z_.avail_out);
+    return Bytes(buffer_).first(filled());
   }
 
   bool refill() {
@@ -42,16 +53,6 @@ class GunzipStream final : public ByteStream {
     z_.avail_in = static_cast<uInt>(block.size());
     taken_ += block.size();
     return !block.empty();
-  }
-
-  void step() {
-    const int code = inflate(&z_, Z_NO_FLUSH);
-    if (code == Z_STREAM_END) {
-      end_member();
-    } else if (code != Z_OK && code != Z_BUF_ERROR) {
-      fail(place_, "the gzip data is damaged at compressed byte ", taken_ - z_.avail_in, ": ",
-           z_.msg != nullptr ? z_.msg : "no reason given");
-    }
   }
 
   // Another member may follow; gzip(1) also allows zeros that pad to a tape's block.

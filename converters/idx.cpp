@@ -20,8 +20,8 @@ std::string guess(Bytes start) {
   if (text.starts_with("PK")) return "; the data is a zip archive";
   if (text.starts_with("<")) return "; is it an HTML page?";
   const auto type = static_cast<unsigned>(start[2]);
-  const bool idx_of_another_type = start[0] == std::byte{0} && start[1] == std::byte{0} &&
-                                   type >= 8 && type <= 14;
+  const bool idx_of_another_type =
+      start[0] == std::byte{0} && start[1] == std::byte{0} && type >= 8 && type <= 14;
   if (!idx_of_another_type) return "";
   return fmt::format("; that is IDX of type 0x{:02x} with {} dimensions", type,
                      static_cast<unsigned>(start[3]));
@@ -44,9 +44,10 @@ IdxHeader read_idx_header(Archive& entry) {
   read(0, magic_bytes);
   const auto magic = load_be<std::uint32_t>(bytes.data());
   if (magic != label_magic && magic != image_magic) {
-    fail(place, fmt::format("byte 0: expected the IDX magic {} (labels) or {} (images), found {} "
-                            "(0x{:08x})",
-                            label_magic, image_magic, magic, magic),
+    fail(place,
+         fmt::format("byte 0: expected the IDX magic {} (labels) or {} (images), found {} "
+                     "(0x{:08x})",
+                     label_magic, image_magic, magic, magic),
          guess(Bytes(bytes).first(magic_bytes)));
   }
   IdxHeader header;

@@ -18,8 +18,8 @@ enum class IdxKind : std::uint8_t { images, labels };
 struct IdxHeader {
   IdxKind kind = IdxKind::labels;
   std::uint64_t count = 0;
-  Shape shape;                // of one image; zero for labels
-  std::uint64_t bytes = 0;    // header and data: what the file must hold
+  Shape shape;              // of one image; zero for labels
+  std::uint64_t bytes = 0;  // header and data: what the file must hold
 };
 
 /// The header of the archive's current entry, of which nothing has been read. Throws Error saying

@@ -14,8 +14,8 @@
 namespace feedrate {
 
 struct StreamInfo {
-  std::uint64_t size = 0;                // samples to come; 0 when not known beforehand
-  Shape shape;                           // zero when samples differ
+  std::uint64_t size = 0;  // samples to come; 0 when not known beforehand
+  Shape shape;             // zero when samples differ
   std::uint32_t classes = 0;
   std::vector<std::string> class_names;  // empty when not known
 };

@@ -65,8 +65,8 @@ class Search {
     if (whole.size() == 1) return pair_of(sets_[whole.front()]);
     if (unnamed_.images.size() == 1 && unnamed_.labels.size() == 1) return pair_of(unnamed_);
     fail(inputs.front(), "no pair of ", split_ == "train" ? "train" : "t10k",
-         "-images-idx3-ubyte and -labels-idx1-ubyte (also .gz) for the ", split_,
-         " split; ", seen_.empty() ? "found no file" : "found" + seen_);
+         "-images-idx3-ubyte and -labels-idx1-ubyte (also .gz) for the ", split_, " split; ",
+         seen_.empty() ? "found no file" : "found" + seen_);
   }
 
  private:

@@ -54,8 +54,9 @@ T load_be(const std::byte* at) {
 template <class T>
 requires std::is_trivially_copyable_v<T>
 void append_le(Buffer& to, T value) {
-  const auto* from = reinterpret_cast<const std::byte*>(&value);
-  to.insert(to.end(), from, from + sizeof(T));
+  const std::size_t at = to.size();
+  to.resize(at + sizeof(T));
+  std::memcpy(to.data() + at, &value, sizeof(T));
 }
 
 inline void append(Buffer& to, Bytes bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }

@@ -5,7 +5,7 @@
 namespace feedrate {
 
 std::span<const Container* const> containers() {
-  static const Container* const all[] = {&lmdb_container};
+  static const Container* const all[] = {&lmdb_container, &recordio_container, &png_map_container};
   return all;
 }
 

@@ -27,7 +27,10 @@ Descriptor open_for_reading(const fs::path& path) {
 }
 
 // Size of a regular file; anything else cannot be mapped or read whole.
-std::size_t regular_size(const Descriptor& file, const fs::path& path) {
+// The name is a path or a C string: making a path for every small image would cost as much as
+// reading.
+template <class Name>
+std::size_t regular_size(const Descriptor& file, const Name& path) {
   struct stat status {};
   if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
   if (S_ISDIR(status.st_mode)) fail(path, "is a directory, expected a file");
@@ -35,7 +38,8 @@ std::size_t regular_size(const Descriptor& file, const fs::path& path) {
   return static_cast<std::size_t>(status.st_size);
 }
 
-std::size_t read_some(const Descriptor& file, const fs::path& path, MutableBytes into) {
+template <class Name>
+std::size_t read_some(const Descriptor& file, const Name& path, MutableBytes into) {
   for (;;) {
     const ssize_t got = ::read(file.number(), into.data(), into.size());
     if (got >= 0) return static_cast<std::size_t>(got);
@@ -44,7 +48,8 @@ std::size_t read_some(const Descriptor& file, const fs::path& path, MutableBytes
 }
 
 // Exactly `into`: the size was asked for a moment ago, so less means that the file is changing.
-void read_exactly(const Descriptor& file, const fs::path& path, MutableBytes into) {
+template <class Name>
+void read_exactly(const Descriptor& file, const Name& path, MutableBytes into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
     const std::size_t got = read_some(file, path, into.subspan(filled));
@@ -149,14 +154,13 @@ void read_file(const fs::path& path, Buffer& content) {
   read_exactly(file, path, content);
 }
 
-Bytes read_file_at(const Descriptor& directory, const char* name, const fs::path& shown,
-                   Buffer& storage) {
+Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage) {
   const Descriptor file(::openat(directory.number(), name, O_RDONLY | O_CLOEXEC));
-  if (!file) fail_errno(shown, "cannot open", errno);
-  const std::size_t size = regular_size(file, shown);
+  if (!file) fail_errno(name, "cannot open", errno);
+  const std::size_t size = regular_size(file, name);
   if (storage.size() < size) storage.resize(size);
   const MutableBytes content = MutableBytes(storage).first(size);
-  read_exactly(file, shown, content);
+  read_exactly(file, name, content);
   return content;
 }
 

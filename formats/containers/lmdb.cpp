@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "formats/containers/datum.h"
+#include "formats/containers/describe.h"
 #include "formats/containers/lmdb_pages.h"
 #include "formats/containers/lmdb_writer.h"
 #include "formats/containers/rows.h"
@@ -82,7 +83,6 @@ class LmdbDataset final : public Dataset {
   LmdbDataset(const fs::path& path, const fs::path& data) : snapshot_(checked(data)), file_(data) {
     info_.path = path;
     info_.format = lmdb_container.name();
-    info_.sidecar = read_sidecar(path);
     try {
       entries_ = lmdb_entries(file_.bytes(), snapshot_.number());
     } catch (const Error& error) {
@@ -90,7 +90,10 @@ class LmdbDataset final : public Dataset {
     }
     if (entries_.empty()) fail(data, "the LMDB holds no entries");
     info_.size = entries_.size();
-    describe_first();
+    complete_info(info_, *this, [this] {
+      const Datum datum = parse_datum(value(entries_.front()));
+      return datum.encoded ? datum.data : Bytes();
+    });
   }
 
   Sample read(std::uint64_t index, Scratch&) const override {
@@ -152,25 +155,6 @@ class LmdbDataset final : public Dataset {
     return sample;
   }
 
-  // An image of a kind that we cannot decode (yet) may still be counted and looked at.
-  void describe_first() {
-    try {
-      const Datum datum = parse_datum(value(entries_.front()));
-      const std::string_view kind = datum.encoded ? looks_like(datum.data) : "";
-      if (!kind.empty() && codec_of(datum.data) == nullptr) {
-        info_.codec = join("unknown: ", kind);
-        return;
-      }
-    } catch (const Error&) {
-      // read() below says the same with its place.
-    }
-    Scratch scratch;
-    const Sample first = read(0, scratch);
-    info_.codec = first.codec->name();
-    info_.shape = first.shape;
-    if (info_.sidecar) info_.classes = info_.sidecar->classes;
-  }
-
   Snapshot snapshot_;
   MappedFile file_;
   std::vector<LmdbEntry> entries_;
@@ -181,7 +165,10 @@ class LmdbContainer final : public Container {
   LmdbContainer() : Container("lmdb", "Caffe: one LMDB of Datums, read in place from a map") {}
 
   bool knows(const fs::path& path) const override {
-    std::ifstream file(data_file(path), std::ios::binary);
+    std::error_code ignored;
+    const fs::path data = data_file(path);
+    if (data.filename() == data_name) return fs::exists(data, ignored);
+    std::ifstream file(data, std::ios::binary);
     std::array<char, lmdb_start> start{};
     return file.read(start.data(), start.size()) && is_lmdb(std::as_bytes(std::span(start)));
   }

@@ -1,0 +1,196 @@
+// CNTK's map file: one image a line, "path\tlabel" or "key\tpath\tlabel", images as files.
+//
+// A path that starts with "..." is seen from the map's directory. Other relative paths are, as in
+// CNTK, seen from the current directory; when the first image is not there but lies beside the map,
+// they are all seen from the map's directory instead, so that a map can be opened from anywhere.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <fstream>
+
+#include "formats/containers/describe.h"
+#include "formats/containers/png_map_writer.h"
+#include "formats/containers/rows.h"
+#include "formats/error.h"
+#include "formats/file.h"
+#include "formats/text.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Line {
+  std::string_view path;
+  std::int32_t label = 0;
+};
+
+// The sentence that is wrong with it, or the line.
+Line parse_line(std::string_view text) {
+  const auto columns = std::count(text.begin(), text.end(), '\t') + 1;
+  if (columns != 2 && columns != 3) {
+    throw Error(
+        join("expected 2 or 3 columns with a tab between them (path, label), found ", columns));
+  }
+  if (columns == 3) take_column(text);  // the key, which CNTK uses to join inputs
+  Line line;
+  line.path = take_column(text);
+  const auto label = parse_number<std::int32_t>(text);
+  if (!label || *label < 0) throw Error(join("the label '", text, "' is no class number"));
+  if (line.path.empty()) throw Error("the path is empty");
+  if (line.path.find(".zip@") != std::string_view::npos) {
+    throw Error("the image lies in a zip archive; unpack it, Feedrate reads files");
+  }
+  line.label = *label;
+  return line;
+}
+
+std::vector<fs::path> map_files(const fs::path& directory) {
+  std::vector<fs::path> maps;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    if (entry.path().filename().string().ends_with(map_suffix)) maps.push_back(entry.path());
+  }
+  std::sort(maps.begin(), maps.end());
+  return maps;
+}
+
+fs::path the_map_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return path;
+  const std::vector<fs::path> maps = map_files(path);
+  if (maps.size() == 1) return maps.front();
+  std::string names;
+  for (const fs::path& map : maps) names += join(names.empty() ? "" : ", ", map.filename());
+  fail(path, "holds several datasets, name one: ", names);
+}
+
+class PngMapDataset final : public Dataset {
+ public:
+  PngMapDataset(const fs::path& path, const fs::path& map)
+      : map_(map),
+        text_(read_text(map)),
+        beside_map_(open_directory(fs::absolute(map).parent_path())) {
+    read_lines();
+    if (entries_.empty()) fail(map, "holds no lines");
+    choose_directory();
+    info_.path = path;
+    info_.format = png_map_container.name();
+    info_.size = entries_.size();
+    Scratch scratch;
+    complete_info(info_, *this, [&] { return file_content(0, scratch); });
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    try {
+      Sample sample;
+      sample.bytes = file_content(index, scratch);
+      sample.codec = &codec_for(sample.bytes);
+      sample.shape = sample.codec->shape(sample.bytes);
+      sample.label = entries_[index].label;
+      sample.name = path_of(entries_[index]);
+      return sample;
+    } catch (const Error& error) {
+      fail(map_, "line ", index + 1, " (sample ", index, "): ", path_of(entries_[index]), ": ",
+           error.what());
+    }
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t path = 0;  // in text_, ended by a zero
+    std::int32_t label = 0;
+    bool from_map = false;  // seen from the map's directory
+  };
+
+  void read_lines() {
+    std::string_view rest = text_;
+    for (std::uint64_t number = 1; !rest.empty(); ++number) {
+      try {
+        add_line(parse_line(take_line(rest)));
+      } catch (const Error& error) {
+        fail(map_, "line ", number, ": ", error.what());
+      }
+    }
+  }
+
+  void add_line(Line line) {
+    Entry entry;
+    entry.label = line.label;
+    entry.from_map = line.path.starts_with("...");
+    if (entry.from_map) {
+      line.path.remove_prefix(3);
+      line.path.remove_prefix(std::min(line.path.find_first_not_of('/'), line.path.size()));
+    }
+    entry.path = static_cast<std::uint64_t>(line.path.data() - text_.data());
+    // The tab behind the path becomes the zero that system calls want.
+    text_[entry.path + line.path.size()] = '\0';
+    entries_.push_back(entry);
+  }
+
+  void choose_directory() {
+    const auto relative = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return !entry.from_map && text_[entry.path] != '/';
+    });
+    if (relative == entries_.end()) return;
+    const char* first = text_.data() + relative->path;
+    const bool here = ::access(first, F_OK) == 0;
+    const bool there = ::faccessat(beside_map_.number(), first, F_OK, 0) == 0;
+    if (here || !there) current_ = open_directory(".");
+  }
+
+  const char* path_of(const Entry& entry) const { return text_.data() + entry.path; }
+
+  Bytes file_content(std::uint64_t index, Scratch& scratch) const {
+    assert(index < entries_.size());
+    const Entry& entry = entries_[index];
+    const bool from_map = entry.from_map || !current_;
+    return read_file_at(from_map ? beside_map_ : current_, path_of(entry), scratch.bytes);
+  }
+
+  fs::path map_;
+  std::string text_;
+  Descriptor beside_map_;
+  Descriptor current_;  // open when relative paths are seen from the current directory
+  std::vector<Entry> entries_;
+};
+
+class PngMapContainer final : public Container {
+ public:
+  PngMapContainer()
+      : Container("png-map", "CNTK: a PNG file an image, a map file with labels, a mean image") {}
+
+  bool knows(const fs::path& path) const override {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return !map_files(path).empty();
+    if (path.filename().string().ends_with(map_suffix)) return fs::exists(path, ignored);
+    if (path.extension() != ".txt") return false;
+    std::ifstream file(path);
+    std::string line;
+    return std::getline(file, line) && line.find('\t') != std::string::npos;
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<PngMapDataset>(path, the_map_of(path));
+  }
+
+  std::unique_ptr<Writer> create(const fs::path& directory,
+                                 const WriterOptions& options) const override {
+    return make_png_map_writer(directory, options);
+  }
+
+  bool accepts(const Codec& codec) const override { return &codec == &png_codec; }
+  const Codec& default_codec() const override { return png_codec; }
+  bool wants_mean() const override { return true; }
+};
+
+const PngMapContainer row;
+
+}  // namespace
+
+const Container& png_map_container = row;
+
+}  // namespace feedrate

@@ -1,0 +1,37 @@
+#pragma once
+// Small text files of other tools: lines, tab-separated columns, whole numbers. Stateless.
+
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <string_view>
+
+namespace feedrate {
+
+/// Takes the next line off the front of `text`, without its end (LF or CR LF).
+inline std::string_view take_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+/// Takes what stands before the next tab off the front of `line`.
+inline std::string_view take_column(std::string_view& line) {
+  const std::size_t end = line.find('\t');
+  const std::string_view column = line.substr(0, end);
+  line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
+  return column;
+}
+
+/// The whole text as a decimal number that fits, or nothing.
+template <std::integral T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace feedrate

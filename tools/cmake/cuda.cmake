@@ -1,1 +1,66 @@
-# Set by the CUDA backend.
+# The CUDA backend: one plug-in, loaded on first use, so that nothing else needs a CUDA library.
+# FEEDRATE_CUDA=AUTO builds it where nvcc, cuDNN and cuBLASLt are found, ON insists, OFF does not look.
+if(NOT FEEDRATE_CUDA)
+  return()
+endif()
+
+function(cuda_absent what)
+  if(FEEDRATE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "FEEDRATE_CUDA=ON, but ${what} was not found")
+  endif()
+  message(STATUS "CUDA backend: off (${what} not found)")
+endfunction()
+
+include(CheckLanguage)
+find_program(FEEDRATE_NVCC nvcc HINTS /usr/local/cuda/bin)
+if(FEEDRATE_NVCC AND NOT CMAKE_CUDA_COMPILER)
+  set(CMAKE_CUDA_COMPILER ${FEEDRATE_NVCC})
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  # A100 and H100/H200 at once; anything newer is compiled by its driver from PTX.
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
+endif()
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  cuda_absent(nvcc)
+  return()
+endif()
+enable_language(CUDA)
+# CMake 3.25 does not know that nvcc 13 speaks C++20.
+set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+
+find_package(CUDAToolkit REQUIRED)
+set(cuda_places /usr/local/cuda ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_ROOT} ${CUDAToolkit_BIN_DIR}/..)
+set(cuda_suffixes lib lib64 targets/x86_64-linux/lib lib/x86_64-linux-gnu)
+find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${cuda_places}
+  PATH_SUFFIXES include targets/x86_64-linux/include include/x86_64-linux-gnu)
+find_library(CUDNN_LIBRARY cudnn HINTS ${cuda_places} PATH_SUFFIXES ${cuda_suffixes})
+find_library(CUBLASLT_LIBRARY cublasLt HINTS ${cuda_places} PATH_SUFFIXES ${cuda_suffixes})
+if(NOT CUDNN_INCLUDE_DIR OR NOT CUDNN_LIBRARY)
+  cuda_absent(cuDNN)
+  return()
+elseif(NOT CUBLASLT_LIBRARY)
+  cuda_absent(cuBLASLt)
+  return()
+endif()
+message(STATUS "CUDA backend: on (nvcc ${CMAKE_CUDA_COMPILER_VERSION}, ${CUDNN_LIBRARY})")
+
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/trainer/backends/cuda/*.cpp ${CMAKE_SOURCE_DIR}/trainer/*.cu)
+add_library(feedrate_cuda MODULE ${cuda_sources})
+set_target_properties(feedrate_cuda PROPERTIES
+  CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Static
+  CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+  BUILD_RPATH "$ORIGIN;$ORIGIN/../lib;/usr/local/cuda/lib64;/usr/local/cuda/lib"
+  INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib;/usr/local/cuda/lib64;/usr/local/cuda/lib")
+target_compile_options(feedrate_cuda PRIVATE
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda
+    -Xcompiler=-Wall,-Wextra,-Wshadow>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${FEEDRATE_WERROR}>>:--Werror=all-warnings
+    -Xcompiler=-Werror>)
+target_include_directories(feedrate_cuda SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(feedrate_cuda PRIVATE feedrate_flags feedrate_trainer
+  ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)
+# It takes little of `trainer` and shows nothing of what it took: the program has its own copies.
+target_link_options(feedrate_cuda PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL -Wl,-z,defs)

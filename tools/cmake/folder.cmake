@@ -3,6 +3,7 @@
 
 add_library(feedrate_flags INTERFACE)
 target_compile_features(feedrate_flags INTERFACE cxx_std_20)
+target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_VERSION}")
 target_compile_options(feedrate_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${FEEDRATE_WERROR}>>:-Werror>)
@@ -16,7 +17,8 @@ endif()
 function(folder name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/tools/main\\.cpp$")
+  # The program and the CUDA plug-in are targets of their own.
+  list(FILTER sources EXCLUDE REGEX "/tools/main\\.cpp$|/trainer/backends/cuda/")
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})
   set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})

@@ -1,0 +1,27 @@
+#pragma once
+// The program's side of the CUDA plug-in: finding and loading it. Nothing here needs CUDA.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trainer/backends/cuda/plugin.h"
+
+namespace feedrate {
+
+/// A plug-in, or the sentence that says why there is none. Loaded plug-ins stay for good.
+struct LoadedCudaPlugin {
+  const CudaPlugin* plugin = nullptr;
+  std::string problem;
+};
+
+/// Where libfeedrate_cuda.so is looked for: beside the program, in ../lib, on the loader's path.
+std::vector<std::filesystem::path> cuda_plugin_places();
+/// Loads the first that exists (a bare file name asks the loader). Never throws.
+LoadedCudaPlugin load_cuda_plugin(std::span<const std::filesystem::path> places);
+
+/// PCI bus id of the CUDA device in use, "" when there is none: what telemetry asks for.
+std::string cuda_pci_bus_id();
+
+}  // namespace feedrate

@@ -1,0 +1,116 @@
+// The plug-in's side of the border: what the device is, and sessions on it.
+
+#include "trainer/backend.h"
+
+#include <array>
+
+#include "formats/error.h"
+#include "trainer/backends/cuda/context.cuh"
+#include "trainer/backends/cuda/plugin.h"
+#include "trainer/backends/cuda/session.cuh"
+
+namespace feedrate::cuda {
+namespace {
+
+constexpr int least_capability = 8;  // what the kernels are compiled for: Ampere and later
+
+class PinnedMemory final : public PixelMemory {
+ public:
+  std::byte* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+    return static_cast<std::byte*>(memory);
+  }
+  void release(std::byte* memory, std::size_t) noexcept override { cudaFreeHost(memory); }
+};
+
+std::string version(int number) { return join(number / 1000, ".", number % 1000 / 10); }
+
+std::string why_no_driver() {
+  int driver = 0;
+  int runtime = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+    return "no NVIDIA driver was found (libcuda.so.1)";
+  }
+  cudaRuntimeGetVersion(&runtime);
+  return join("the NVIDIA driver is too old: it knows CUDA ", version(driver),
+              ", but this build needs ", version(runtime));
+}
+
+std::string why_not() {
+  int devices = 0;
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaErrorInsufficientDriver) return why_no_driver();
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0)) {
+    return "no CUDA device was found";
+  }
+  if (status != cudaSuccess) return join("CUDA does not start: ", cudaGetErrorString(status));
+  int capability = 0;
+  int minor = 0;
+  cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, 0);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+  if (capability < least_capability) {
+    return join("the GPU's compute capability is ", capability, ".", minor,
+                ", but this build needs ", least_capability, ".0");
+  }
+  return "";
+}
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend() : Backend("cuda", "an NVIDIA GPU") {}
+
+  std::string unavailable() const override {
+    static const std::string reason = why_not();
+    return reason;
+  }
+
+  std::string device_name() const override {
+    require_device();
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    return static_cast<const char*>(properties.name);
+  }
+
+  std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
+    if (options.precision != "fp32" && options.precision != "tf32") {
+      throw Error(
+          join("the cuda backend computes in fp32 or tf32, not yet in '", options.precision, "'"));
+    }
+    if (options.optimizer != nullptr && options.optimizer->name() != "sgd") {
+      throw Error(join("the cuda backend has no optimizer '", options.optimizer->name(), "'"));
+    }
+    require_device();
+    return std::make_unique<CudaSession>(std::move(plan), options);
+  }
+
+  PixelMemory& pixel_memory() const override {
+    require_device();
+    static PinnedMemory memory;
+    return memory;
+  }
+
+ private:
+  void require_device() const {
+    if (const std::string reason = unavailable(); !reason.empty()) throw Error(reason);
+  }
+};
+
+const CudaBackend backend;
+
+std::string pci_bus_id() {
+  if (!backend.unavailable().empty()) return "";
+  std::array<char, 32> id{};
+  check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), 0), "cudaDeviceGetPCIBusId");
+  return id.data();
+}
+
+constexpr CudaPlugin plugin{&backend, &pci_bus_id};
+
+}  // namespace
+}  // namespace feedrate::cuda
+
+extern "C" __attribute__((visibility("default"))) const feedrate::CudaPlugin* feedrate_cuda_backend(
+    const char* abi) {
+  return abi == feedrate::cuda_abi() ? &feedrate::cuda::plugin : nullptr;
+}

@@ -1,0 +1,84 @@
+#include "trainer/backends/cuda/context.cuh"
+
+#include "formats/error.h"
+
+namespace feedrate::cuda {
+namespace {
+
+// Loader threads want the core that waiting would burn.
+constexpr int stream_flags = cudaStreamNonBlocking;
+
+Stream make_stream() {
+  return make<cudaStream_t, cudaStreamDestroy>("cudaStreamCreateWithFlags",
+                                               cudaStreamCreateWithFlags, stream_flags);
+}
+
+unsigned count_multiprocessors() {
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0),
+        "cudaDeviceGetAttribute");
+  return static_cast<unsigned>(count);
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  return cudaMemGetInfo(&free, &total) == cudaSuccess ? free : 0;
+}
+
+constexpr std::size_t mib(std::size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
+
+}  // namespace
+
+void check(cudaError_t status, std::string_view call) {
+  if (status == cudaSuccess) return;
+  throw Error(
+      join("CUDA: ", call, ": ", cudaGetErrorString(status), " (", cudaGetErrorName(status), ")"));
+}
+
+void check(cudnnStatus_t status, std::string_view call) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  char details[512] = "";
+  cudnnGetLastErrorString(details, sizeof(details));
+  throw Error(join("cuDNN: ", call, ": ", cudnnGetErrorString(status), " ",
+                   static_cast<const char*>(details)));
+}
+
+void check(cublasStatus_t status, std::string_view call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(join("cuBLASLt: ", call, ": ", cublasLtGetStatusString(status), " (",
+                   cublasLtGetStatusName(status), ")"));
+}
+
+Context::Context(bool tf32) : tf32_(tf32) {
+  check(cudaSetDevice(0), "cudaSetDevice");
+  multiprocessors_ = count_multiprocessors();
+  compute_ = make_stream();
+  uploads_ = make_stream();
+  cudnn_ = make<cudnnHandle_t, cudnnDestroy>("cudnnCreate", cudnnCreate);
+  check(cudnnSetStream(cudnn_.get(), compute_.get()), "cudnnSetStream");
+  blas_ = make<cublasLtHandle_t, cublasLtDestroy>("cublasLtCreate", cublasLtCreate);
+}
+
+void Context::wait() const {
+  check(cudaStreamSynchronize(uploads()), "cudaStreamSynchronize");
+  check(cudaStreamSynchronize(compute()), "cudaStreamSynchronize");
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes, std::string_view what) : bytes_(bytes) {
+  if (bytes == 0) return;
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // not sticky: the next launch must not report it again
+    throw Error(join("the GPU has ", mib(free_bytes()), " MiB free, but ", what, " need ",
+                     mib(bytes), " MiB; a smaller batch needs less"));
+  }
+  check(status, "cudaMalloc");
+  data_.reset(static_cast<std::byte*>(memory));
+  check(cudaMemset(memory, 0, bytes), "cudaMemset");
+  // The session's streams do not wait for the default stream, where cudaMemset runs.
+  check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+}
+
+}  // namespace feedrate::cuda

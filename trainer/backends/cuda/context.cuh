@@ -1,0 +1,103 @@
+#pragma once
+// A device as one session uses it: streams, library handles and memory, each owned at birth, and
+// every call checked. Failures are Errors with the call's name and the library's own text.
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+#include <cudnn.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace feedrate::cuda {
+
+void check(cudaError_t status, std::string_view call);
+void check(cudnnStatus_t status, std::string_view call);
+void check(cublasStatus_t status, std::string_view call);
+
+template <auto destroy>
+struct Destroy {
+  template <class T>
+  void operator()(T* handle) const {
+    destroy(handle);  // at this point nobody could be told of a failure
+  }
+};
+/// A library's handle that is destroyed with its owner.
+template <class Handle, auto destroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<destroy>>;
+
+/// Creates a handle by `create(&handle, arguments…)`.
+template <class Handle, auto destroy, class Create, class... Arguments>
+Owned<Handle, destroy> make(std::string_view call, Create create, Arguments... arguments) {
+  Handle handle = nullptr;
+  check(create(&handle, arguments...), call);
+  return Owned<Handle, destroy>(handle);
+}
+
+using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
+using Event = Owned<cudaEvent_t, cudaEventDestroy>;
+
+/// cudaMalloc aligns to this; so does every block placed in device memory, for the libraries' sake.
+inline constexpr std::size_t device_alignment = 256;
+/// What an algorithm may ask for while it runs: enough for the fast ones, small beside a batch.
+inline constexpr std::size_t workspace_limit = std::size_t{256} << 20;
+
+/// Device 0 of those CUDA shows (CUDA_VISIBLE_DEVICES chooses). One thread.
+class Context {
+ public:
+  explicit Context(bool tf32);
+
+  cudaStream_t compute() const { return compute_.get(); }
+  cudaStream_t uploads() const { return uploads_.get(); }
+  cudnnHandle_t cudnn() const { return cudnn_.get(); }
+  cublasLtHandle_t blas() const { return blas_.get(); }
+  /// Whether products may round their inputs to 10 bits of mantissa.
+  bool tf32() const { return tf32_; }
+  unsigned multiprocessors() const { return multiprocessors_; }
+  /// Until everything given to the device so far is done.
+  void wait() const;
+
+ private:
+  bool tf32_;
+  unsigned multiprocessors_ = 0;
+  Stream compute_;
+  Stream uploads_;
+  Owned<cudnnHandle_t, cudnnDestroy> cudnn_;
+  Owned<cublasLtHandle_t, cublasLtDestroy> blas_;
+};
+
+/// Zeroed device memory; none for 0 bytes. `what` names it when there is not enough.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(std::size_t bytes, std::string_view what);
+  std::byte* data() const { return data_.get(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<std::byte, Destroy<cudaFree>> data_;
+  std::size_t bytes_ = 0;
+};
+
+/// Host memory that the device reads and writes by itself.
+template <class T>
+class PinnedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  explicit PinnedArray(std::size_t count) : count_(count) {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, count * sizeof(T), cudaHostAllocPortable), "cudaHostAlloc");
+    data_.reset(static_cast<T*>(memory));
+  }
+  std::span<T> values() const { return {data_.get(), count_}; }
+
+ private:
+  std::unique_ptr<T, Destroy<cudaFreeHost>> data_;
+  std::size_t count_;
+};
+
+}  // namespace feedrate::cuda

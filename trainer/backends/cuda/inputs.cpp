@@ -1,0 +1,92 @@
+#include "trainer/backends/cuda/inputs.cuh"
+
+#include <algorithm>
+
+#include "formats/error.h"
+
+namespace feedrate::cuda {
+namespace {
+
+// A waiting thread sleeps: loader threads want the core that spinning would burn.
+Event make_event() {
+  constexpr unsigned flags = cudaEventDisableTiming | cudaEventBlockingSync;
+  return make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags", cudaEventCreateWithFlags,
+                                             flags);
+}
+
+constexpr std::int32_t missing = -1;
+
+}  // namespace
+
+Inputs::Side::Side(std::size_t pixel_bytes, std::uint32_t batch)
+    : pixels(pixel_bytes, "pixels"),
+      labels(batch * sizeof(std::int32_t), "labels"),
+      staged_labels(batch),
+      copied(make_event()),
+      released(make_event()) {}
+
+Inputs::Inputs(const Shape& shape, std::uint32_t batch, std::uint32_t classes)
+    : shape_(shape),
+      batch_(batch),
+      classes_(classes),
+      sides_{Side(shape.bytes() * batch, batch), Side(shape.bytes() * batch, batch)} {}
+
+void Inputs::check_fits(const Batch& batch) const {
+  if (batch.shape != shape_) {
+    throw Error(join("batch ", batch.number, " holds images of ", batch.shape.height, "x",
+                     batch.shape.width, "x", batch.shape.channels, ", but the network takes ",
+                     shape_.height, "x", shape_.width, "x", shape_.channels));
+  }
+  if (batch.count < 1 || batch.count > batch_ || batch.labels.size() < batch.count ||
+      batch.pixels.size() < batch.count * shape_.bytes()) {
+    throw Error(join("batch ", batch.number, " holds ", batch.count,
+                     " images, but the network was compiled for 1 to ", batch_));
+  }
+  for (const std::int32_t label : batch.labels.first(batch.count)) {
+    if (label < 0 || static_cast<std::uint32_t>(label) >= classes_) {
+      throw Error(join("batch ", batch.number, " holds label ", label,
+                       ", but the network has classes 0 to ", classes_ - 1));
+    }
+  }
+}
+
+void Inputs::upload(const Context& context, const Batch& batch) {
+  check_fits(batch);
+  const std::size_t next = 1 - current_;
+  const Side& side = sides_[next];
+  const std::span<std::int32_t> labels = side.staged_labels.values();
+  const auto rest = std::ranges::copy(batch.labels.first(batch.count), labels.begin()).out;
+  std::fill(rest, labels.end(), missing);
+
+  const cudaStream_t stream = context.uploads();
+  check(cudaStreamWaitEvent(stream, side.released.get(), 0), "cudaStreamWaitEvent");
+  check(cudaMemcpyAsync(side.pixels.data(), batch.pixels.data(), batch.count * shape_.bytes(),
+                        cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(side.labels.data(), labels.data(), labels.size_bytes(),
+                        cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
+  check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
+  // The caller's memory is free again, and whatever is launched from now on sees the batch.
+  check(cudaEventSynchronize(side.copied.get()), "cudaEventSynchronize");
+  current_ = next;
+  count_ = batch.count;
+}
+
+void Inputs::release_after_work(const Context& context) {
+  check(cudaEventRecord(sides_[current_].released.get(), context.compute()), "cudaEventRecord");
+}
+
+const std::uint8_t* Inputs::pixels() const {
+  return reinterpret_cast<const std::uint8_t*>(sides_[current_].pixels.data());
+}
+
+const std::int32_t* Inputs::labels() const {
+  return reinterpret_cast<const std::int32_t*>(sides_[current_].labels.data());
+}
+
+std::size_t Inputs::bytes() const {
+  return 2 * (sides_[0].pixels.bytes() + sides_[0].labels.bytes());
+}
+
+}  // namespace feedrate::cuda

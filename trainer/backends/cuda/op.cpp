@@ -1,0 +1,24 @@
+#include "trainer/backends/cuda/op.cuh"
+
+#include <limits>
+
+#include "trainer/op.h"
+
+namespace feedrate::cuda {
+
+std::unique_ptr<CudaOp> make_op(const OpSite& site) {
+#define FEEDRATE_OP(kind) \
+  if (site.node.op->name() == #kind) return kind##_cuda(site);
+#include "trainer/ops/list.inc"
+#undef FEEDRATE_OP
+  throw Error(join("operator ", site.node.op->name(), " has no CUDA half"));
+}
+
+int dimension(std::int64_t value) {
+  if (value < 1 || value > std::numeric_limits<int>::max()) {
+    throw Error(join("a tensor with a side of ", value, " is more than cuDNN takes"));
+  }
+  return static_cast<int>(value);
+}
+
+}  // namespace feedrate::cuda

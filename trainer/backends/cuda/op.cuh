@@ -1,0 +1,75 @@
+#pragma once
+// The CUDA half of an operator. trainer/ops/<name>.cu holds each; all tensors are fp32, NCHW.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/backends/cuda/context.cuh"
+#include "trainer/graph.h"
+
+namespace feedrate::cuda {
+
+struct DeviceMetrics {
+  double loss_sum;
+  unsigned long long correct;
+  unsigned long long images;
+};
+
+struct DeviceParameter {
+  float* value;
+  float* gradient;  // each backward writes all of it
+};
+
+/// Where in a graph an op works; what it may keep is by value or lives as long as the session.
+struct OpSite {
+  const Context& context;
+  const Node& node;
+  std::size_t number;  // of the node
+  std::int64_t batch;  // every step works on whole batches; missing images have label −1
+  Extent in;           // of node.inputs[0]; all ones for the input node
+  std::vector<DeviceParameter> parameters;
+  std::uint64_t seed;
+};
+
+/// Where an op's data lies. y may be x, and dx may be dy, for ops that work in place.
+struct Place {
+  const float* x = nullptr;
+  float* y = nullptr;
+  const float* dy = nullptr;
+  float* dx = nullptr;             // null when nobody wants it
+  std::byte* saved = nullptr;      // from forward to backward
+  std::byte* workspace = nullptr;  // within a call
+};
+
+struct Step {
+  const std::uint8_t* pixels;  // u8 HWC
+  const std::int32_t* labels;  // −1 for missing images
+  std::uint32_t count;         // images that are there
+  std::uint64_t number;        // draws dropout's mask
+  bool training;
+  DeviceMetrics* metrics;
+};
+
+class CudaOp {
+ public:
+  virtual ~CudaOp() = default;
+  virtual std::size_t saved_bytes() const { return 0; }
+  virtual std::size_t workspace_bytes() const { return 0; }
+  virtual void forward(const Place& place, const Step& step) = 0;
+  virtual void backward(const Place& place, const Step& step) = 0;
+};
+
+#define FEEDRATE_OP(name) std::unique_ptr<CudaOp> name##_cuda(const OpSite& site);
+#include "trainer/ops/list.inc"
+#undef FEEDRATE_OP
+
+/// The CUDA half of site.node.op.
+std::unique_ptr<CudaOp> make_op(const OpSite& site);
+
+/// A dimension as the libraries take it; throws Error beyond 2^31 − 1.
+int dimension(std::int64_t value);
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,53 @@
+#pragma once
+// One network on one GPU. All memory is placed before the first step: an arena for what flows
+// through the graph, flat buffers for parameters, two sides of input, one workspace.
+
+#include <memory>
+#include <vector>
+
+#include "trainer/backend.h"
+#include "trainer/backends/cuda/inputs.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/parameters.cuh"
+
+namespace feedrate::cuda {
+
+class CudaSession final : public Session {
+ public:
+  CudaSession(Plan plan, const SessionOptions& options);
+  ~CudaSession() override;
+
+  const Plan& plan() const override { return plan_; }
+  void upload(const Batch& batch) override;
+  void train_step(const UpdateSettings& settings, std::uint64_t step) override;
+  void evaluate_step() override;
+  Metrics take_metrics() override;
+  void wait() override { context_.wait(); }
+
+  std::vector<float> parameter(std::size_t number) const override;
+  void set_parameter(std::size_t number, std::span<const float> values) override;
+  std::vector<float> state(std::size_t number, std::size_t slot) const override;
+  void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
+  std::vector<float> gradient(std::size_t number) const override;
+  std::size_t planned_bytes() const override;
+
+ private:
+  void make_ops(std::uint64_t seed);
+  void place_tensors();
+  Step make_step(std::uint64_t number, bool training) const;
+  void forward(const Step& step);
+  float* state_buffer(std::size_t slot) const;
+
+  Plan plan_;
+  const Optimizer* optimizer_;  // null: evaluation only
+  Context context_;
+  FlatParameters parameters_;
+  Inputs inputs_;
+  DeviceMemory metrics_;
+  std::vector<std::unique_ptr<CudaOp>> ops_;  // by node
+  std::vector<Place> places_;                 // by node
+  DeviceMemory arena_;
+  DeviceMemory workspace_;
+};
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,224 @@
+// Convolution by cuDNN, deterministic algorithms only; the bias gradient is a sum of our own, since
+// cuDNN promises no order for it.
+
+#include <utility>
+
+#include "formats/error.h"
+#include "trainer/backends/cuda/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+
+namespace feedrate::cuda {
+namespace {
+
+using Tensor = Owned<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
+using Filter = Owned<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
+using Convolution = Owned<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
+
+Tensor make_tensor(std::int64_t images, const Extent& extent) {
+  auto tensor = make<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>(
+      "cudnnCreateTensorDescriptor", cudnnCreateTensorDescriptor);
+  check(cudnnSetTensor4dDescriptor(tensor.get(), CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
+                                   dimension(images), dimension(extent.channels),
+                                   dimension(extent.height), dimension(extent.width)),
+        "cudnnSetTensor4dDescriptor");
+  return tensor;
+}
+
+Filter make_filter(std::int64_t filters, std::int64_t channels, std::int64_t kernel) {
+  auto filter = make<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>(
+      "cudnnCreateFilterDescriptor", cudnnCreateFilterDescriptor);
+  check(cudnnSetFilter4dDescriptor(filter.get(), CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW,
+                                   dimension(filters), dimension(channels), dimension(kernel),
+                                   dimension(kernel)),
+        "cudnnSetFilter4dDescriptor");
+  return filter;
+}
+
+/// Without tf32, FMA is the only arithmetic that cuDNN may use.
+cudnnMathType_t allowed_math(const Context& context, cudnnMathType_t wanted) {
+  return context.tf32() ? wanted : CUDNN_FMA_MATH;
+}
+
+Convolution make_convolution(const OpSite& site) {
+  const Attributes& attributes = site.node.attributes;
+  const int stride = dimension(attributes.integer("stride"));
+  const int pad = static_cast<int>(attributes.integer("pad"));
+  auto convolution = make<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>(
+      "cudnnCreateConvolutionDescriptor", cudnnCreateConvolutionDescriptor);
+  check(cudnnSetConvolution2dDescriptor(convolution.get(), pad, pad, stride, stride, 1, 1,
+                                        CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+        "cudnnSetConvolution2dDescriptor");
+  check(cudnnSetConvolutionMathType(convolution.get(),
+                                    allowed_math(site.context, CUDNN_DEFAULT_MATH)),
+        "cudnnSetConvolutionMathType");
+  return convolution;
+}
+
+/// One of forward, backward of data and backward of filter, with the algorithm chosen for it. Each
+/// has a descriptor of its own, since the kind of arithmetic belongs to the algorithm.
+template <class Algorithm>
+struct Direction {
+  Convolution convolution;
+  Algorithm algorithm{};
+  std::size_t workspace = 0;
+};
+
+/// cuDNN's first choice among the deterministic ones that need no more workspace than allowed.
+/// `max_count(&n)`, `ask(convolution, n, &found, results)`, `bytes(convolution, algorithm,
+/// &bytes)`.
+template <class Performance, class Algorithm, class MaxCount, class Ask, class Bytes>
+void choose(Direction<Algorithm>& direction, const OpSite& site, const char* what,
+            MaxCount max_count, Ask ask, Bytes bytes) {
+  direction.convolution = make_convolution(site);
+  const cudnnConvolutionDescriptor_t convolution = direction.convolution.get();
+  int count = 0;
+  check(max_count(&count), "cudnnGetConvolution…AlgorithmMaxCount");
+  std::vector<Performance> results(static_cast<std::size_t>(count));
+  check(ask(convolution, count, &count, results.data()), "cudnnGetConvolution…Algorithm_v7");
+  results.resize(static_cast<std::size_t>(count));
+  for (const Performance& result : results) {
+    if (result.status != CUDNN_STATUS_SUCCESS) continue;
+    if (result.determinism != CUDNN_DETERMINISTIC) continue;
+    check(cudnnSetConvolutionMathType(convolution, allowed_math(site.context, result.mathType)),
+          "cudnnSetConvolutionMathType");
+    std::size_t need = 0;
+    if (bytes(convolution, result.algo, &need) != CUDNN_STATUS_SUCCESS) continue;
+    if (need > workspace_limit) continue;
+    direction.algorithm = result.algo;
+    direction.workspace = need;
+    return;
+  }
+  throw Error(join("cuDNN has no deterministic ", what, " for ", site.node.name));
+}
+
+constexpr unsigned sum_threads = 512;
+
+// One block a channel. A warp takes an image's plane at a time, so nothing is divided.
+__global__ void bias_gradient_kernel(std::int64_t images, std::int64_t plane, const float* dy,
+                                     float* gradient) {
+  const std::int64_t channel = blockIdx.x;
+  const std::int64_t channels = gridDim.x;
+  float sum = 0;
+  for (std::int64_t image = threadIdx.x / warp_threads; image < images;
+       image += sum_threads / warp_threads) {
+    const float* values = dy + (image * channels + channel) * plane;
+    for (std::int64_t p = threadIdx.x % warp_threads; p < plane; p += warp_threads) {
+      sum += values[p];
+    }
+  }
+  sum = block_sum<sum_threads>(sum);
+  if (threadIdx.x == 0) gradient[channel] = sum;
+}
+
+class ConvOp final : public CudaOp {
+ public:
+  explicit ConvOp(const OpSite& site)
+      : context_(site.context),
+        batch_(site.batch),
+        out_(site.node.extent),
+        weight_(site.parameters.at(0)),
+        bias_(site.parameters.at(1)),
+        x_(make_tensor(site.batch, site.in)),
+        y_(make_tensor(site.batch, out_)),
+        bias_tensor_(make_tensor(1, {out_.channels, 1, 1})),
+        filter_(
+            make_filter(out_.channels, site.in.channels, site.node.attributes.integer("kernel"))) {
+    choose_forward(site);
+    choose_backward(site);
+  }
+
+  std::size_t workspace_bytes() const override {
+    return std::max({forward_.workspace, data_.workspace, filters_.workspace});
+  }
+
+  void forward(const Place& place, const Step&) override {
+    const float one = 1;
+    const float zero = 0;
+    check(cudnnConvolutionForward(context_.cudnn(), &one, x_.get(), place.x, filter_.get(),
+                                  weight_.value, forward_.convolution.get(), forward_.algorithm,
+                                  place.workspace, forward_.workspace, &zero, y_.get(), place.y),
+          "cudnnConvolutionForward");
+    check(cudnnAddTensor(context_.cudnn(), &one, bias_tensor_.get(), bias_.value, &one, y_.get(),
+                         place.y),
+          "cudnnAddTensor");
+  }
+
+  void backward(const Place& place, const Step&) override {
+    const float one = 1;
+    const float zero = 0;
+    launch(context_, "conv bias gradient", bias_gradient_kernel,
+           static_cast<unsigned>(out_.channels), sum_threads, batch_, out_.height * out_.width,
+           place.dy, bias_.gradient);
+    check(cudnnConvolutionBackwardFilter(context_.cudnn(), &one, x_.get(), place.x, y_.get(),
+                                         place.dy, filters_.convolution.get(), filters_.algorithm,
+                                         place.workspace, filters_.workspace, &zero, filter_.get(),
+                                         weight_.gradient),
+          "cudnnConvolutionBackwardFilter");
+    if (place.dx == nullptr) return;
+    check(cudnnConvolutionBackwardData(context_.cudnn(), &one, filter_.get(), weight_.value,
+                                       y_.get(), place.dy, data_.convolution.get(), data_.algorithm,
+                                       place.workspace, data_.workspace, &zero, x_.get(), place.dx),
+          "cudnnConvolutionBackwardData");
+  }
+
+ private:
+  void choose_forward(const OpSite& site) {
+    const cudnnHandle_t cudnn = context_.cudnn();
+    choose<cudnnConvolutionFwdAlgoPerf_t>(
+        forward_, site, "convolution",
+        [=](int* n) { return cudnnGetConvolutionForwardAlgorithmMaxCount(cudnn, n); },
+        [=, this](auto convolution, int n, int* found, auto* results) {
+          return cudnnGetConvolutionForwardAlgorithm_v7(cudnn, x_.get(), filter_.get(), convolution,
+                                                        y_.get(), n, found, results);
+        },
+        [=, this](auto convolution, auto algorithm, std::size_t* bytes) {
+          return cudnnGetConvolutionForwardWorkspaceSize(cudnn, x_.get(), filter_.get(),
+                                                         convolution, y_.get(), algorithm, bytes);
+        });
+  }
+
+  void choose_backward(const OpSite& site) {
+    const cudnnHandle_t cudnn = context_.cudnn();
+    choose<cudnnConvolutionBwdDataAlgoPerf_t>(
+        data_, site, "gradient of a convolution's input",
+        [=](int* n) { return cudnnGetConvolutionBackwardDataAlgorithmMaxCount(cudnn, n); },
+        [=, this](auto convolution, int n, int* found, auto* results) {
+          return cudnnGetConvolutionBackwardDataAlgorithm_v7(
+              cudnn, filter_.get(), y_.get(), convolution, x_.get(), n, found, results);
+        },
+        [=, this](auto convolution, auto algorithm, std::size_t* bytes) {
+          return cudnnGetConvolutionBackwardDataWorkspaceSize(
+              cudnn, filter_.get(), y_.get(), convolution, x_.get(), algorithm, bytes);
+        });
+    choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
+        filters_, site, "gradient of a convolution's filters",
+        [=](int* n) { return cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(cudnn, n); },
+        [=, this](auto convolution, int n, int* found, auto* results) {
+          return cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+              cudnn, x_.get(), y_.get(), convolution, filter_.get(), n, found, results);
+        },
+        [=, this](auto convolution, auto algorithm, std::size_t* bytes) {
+          return cudnnGetConvolutionBackwardFilterWorkspaceSize(
+              cudnn, x_.get(), y_.get(), convolution, filter_.get(), algorithm, bytes);
+        });
+  }
+
+  const Context& context_;
+  std::int64_t batch_;
+  Extent out_;
+  DeviceParameter weight_;
+  DeviceParameter bias_;
+  Tensor x_;
+  Tensor y_;
+  Tensor bias_tensor_;
+  Filter filter_;
+  Direction<cudnnConvolutionFwdAlgo_t> forward_;
+  Direction<cudnnConvolutionBwdDataAlgo_t> data_;
+  Direction<cudnnConvolutionBwdFilterAlgo_t> filters_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> conv_cuda(const OpSite& site) { return std::make_unique<ConvOp>(site); }
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,82 @@
+#pragma once
+// Max pooling of one plane, one output or one input at a time, for host and device.
+
+#include <cstdint>
+
+namespace feedrate {
+
+struct PoolGeometry {
+  std::int32_t height;  // of the input plane
+  std::int32_t width;
+  std::int32_t out_height;
+  std::int32_t out_width;
+  std::int32_t kernel;  // at most 15, so that a position in the window fits a byte
+  std::int32_t stride;
+  std::int32_t pad;  // less than kernel
+};
+
+struct PoolRange {
+  std::int32_t begin;
+  std::int32_t end;
+};
+
+/// The input positions, of `side`, that an output looks at: never none.
+constexpr PoolRange pool_inputs(const PoolGeometry& g, std::int32_t output, std::int32_t side) {
+  const std::int32_t begin = output * g.stride - g.pad;
+  const std::int32_t end = begin + g.kernel;
+  return {begin < 0 ? 0 : begin, end > side ? side : end};
+}
+
+/// The outputs, of `side`, that look at an input position: the inverse of pool_inputs.
+constexpr PoolRange pool_outputs(const PoolGeometry& g, std::int32_t input, std::int32_t side) {
+  const std::int32_t reach = input + g.pad;
+  const std::int32_t end = reach / g.stride + 1;
+  return {reach < g.kernel ? 0 : (reach - g.kernel) / g.stride + 1, end > side ? side : end};
+}
+
+/// Position of input (y, x) in the window of output (row, column).
+constexpr std::uint8_t pool_position(const PoolGeometry& g, std::int32_t row, std::int32_t column,
+                                     std::int32_t y, std::int32_t x) {
+  return static_cast<std::uint8_t>((y - row * g.stride + g.pad) * g.kernel +
+                                   (x - column * g.stride + g.pad));
+}
+
+struct PoolWinner {
+  float value;
+  std::uint8_t position;
+};
+
+/// The largest value of an output's window, the first of equals in rows; NaN beats them all.
+constexpr PoolWinner pool_winner(const PoolGeometry& g, const float* plane, std::int32_t row,
+                                 std::int32_t column) {
+  const PoolRange rows = pool_inputs(g, row, g.height);
+  const PoolRange columns = pool_inputs(g, column, g.width);
+  PoolWinner best{plane[rows.begin * g.width + columns.begin],
+                  pool_position(g, row, column, rows.begin, columns.begin)};
+  for (std::int32_t y = rows.begin; y < rows.end; ++y) {
+    for (std::int32_t x = columns.begin; x < columns.end; ++x) {
+      const float value = plane[y * g.width + x];
+      if (value > best.value || value != value) {
+        best = {value, pool_position(g, row, column, y, x)};
+      }
+    }
+  }
+  return best;
+}
+
+/// The gradient of an input: from the outputs that it won, in an order that never changes.
+constexpr float pool_gradient(const PoolGeometry& g, const float* out_gradients,
+                              const std::uint8_t* winners, std::int32_t y, std::int32_t x) {
+  const PoolRange rows = pool_outputs(g, y, g.out_height);
+  const PoolRange columns = pool_outputs(g, x, g.out_width);
+  float sum = 0;
+  for (std::int32_t row = rows.begin; row < rows.end; ++row) {
+    for (std::int32_t column = columns.begin; column < columns.end; ++column) {
+      const std::int32_t output = row * g.out_width + column;
+      if (winners[output] == pool_position(g, row, column, y, x)) sum += out_gradients[output];
+    }
+  }
+  return sum;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,139 @@
+// Softmax, cross-entropy and top-1, one warp an image; the output is the probabilities, in place of
+// the logits where the plan allows. Sums run in an order that never changes.
+
+#include "trainer/backends/cuda/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cuda {
+namespace {
+
+struct RowResult {
+  double loss;
+  std::uint32_t correct;
+};
+
+struct Leader {
+  float logit;
+  std::int32_t index;
+};
+
+// The first of the largest, whichever lane holds it.
+__device__ Leader warp_leader(Leader mine) {
+  for (unsigned lane = warp_threads / 2; lane > 0; lane /= 2) {
+    const Leader other{__shfl_xor_sync(0xffffffffU, mine.logit, lane),
+                       __shfl_xor_sync(0xffffffffU, mine.index, lane)};
+    const bool tie = other.logit == mine.logit && other.index < mine.index;
+    if (takes_the_lead(other.logit, mine.logit) || tie) mine = other;
+  }
+  return mine;
+}
+
+// x may be y: a lane reads and writes only classes of its own, but for the label's logit, which is
+// read before anything is written.
+__global__ void forward_kernel(std::int64_t images, std::int32_t classes, const float* x, float* y,
+                               const std::int32_t* labels, RowResult* results) {
+  const std::int64_t image = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_threads;
+  if (image >= images) return;  // whole warps leave together
+  const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % warp_threads);
+  const float* row = x + image * classes;
+  float* out = y + image * classes;
+
+  // Lanes without a class hold class 0, which changes nothing.
+  Leader leader{row[lane < classes ? lane : 0], lane < classes ? lane : 0};
+  for (std::int32_t k = lane + static_cast<std::int32_t>(warp_threads); k < classes;
+       k += static_cast<std::int32_t>(warp_threads)) {
+    if (takes_the_lead(row[k], leader.logit)) leader = {row[k], k};
+  }
+  leader = warp_leader(leader);
+  const std::int32_t label = labels[image];
+  const float label_logit = row[label < 0 ? 0 : label];
+  __syncwarp();
+
+  float sum = 0;
+  for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
+    const float exponential = expf(row[k] - leader.logit);
+    out[k] = exponential;
+    sum += exponential;
+  }
+  sum = warp_sum(sum);
+  for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
+    out[k] = softmax_probability(out[k], sum);
+  }
+  if (lane == 0) {
+    results[image] = {cross_entropy(log(static_cast<double>(sum)), leader.logit, label_logit),
+                      leader.index == label ? 1U : 0U};
+  }
+}
+
+// One block, so that the order of the sum never changes.
+__global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
+                               DeviceMetrics* metrics) {
+  double loss = 0;
+  unsigned long long correct = 0;
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    loss += results[i].loss;
+    correct += results[i].correct;
+  }
+  loss = block_sum<block_threads>(loss);
+  correct = block_sum<block_threads>(correct);
+  if (threadIdx.x == 0) {
+    metrics->loss_sum += loss;
+    metrics->correct += correct;
+    metrics->images += count;
+  }
+}
+
+struct Backward {
+  std::int64_t classes;
+  const float* probabilities;
+  const std::int32_t* labels;
+  float* dx;
+  float one_over_count;
+  __device__ void operator()(std::int64_t image, std::uint32_t k) const {
+    const std::int64_t i = image * classes + k;
+    const std::int32_t label = labels[image];
+    dx[i] = label < 0
+                ? 0.0F
+                : softmax_loss_gradient(probabilities[i], k == static_cast<std::uint32_t>(label),
+                                        one_over_count);
+  }
+};
+
+class SoftmaxLossOp final : public CudaOp {
+ public:
+  explicit SoftmaxLossOp(const OpSite& site)
+      : context_(site.context), batch_(site.batch), classes_(dimension(site.in.elements())) {}
+
+  std::size_t saved_bytes() const override {
+    return static_cast<std::size_t>(batch_) * sizeof(RowResult);
+  }
+  void forward(const Place& place, const Step& step) override {
+    auto* results = reinterpret_cast<RowResult*>(place.saved);
+    constexpr std::int64_t images_per_block = block_threads / warp_threads;
+    launch(context_, "softmax_loss forward", forward_kernel,
+           static_cast<unsigned>((batch_ + images_per_block - 1) / images_per_block), block_threads,
+           batch_, classes_, place.x, place.y, step.labels, results);
+    launch(context_, "softmax_loss metrics", metrics_kernel, 1, block_threads, step.count, results,
+           step.metrics);
+  }
+  void backward(const Place& place, const Step& step) override {
+    if (place.dx == nullptr) return;
+    each_of_images(
+        context_, "softmax_loss backward", batch_, classes_,
+        Backward{classes_, place.y, step.labels, place.dx, 1.0F / static_cast<float>(step.count)});
+  }
+
+ private:
+  const Context& context_;
+  std::int64_t batch_;
+  std::int32_t classes_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> softmax_loss_cuda(const OpSite& site) {
+  return std::make_unique<SoftmaxLossOp>(site);
+}
+
+}  // namespace feedrate::cuda

@@ -10,6 +10,7 @@
 #include "converters/archive_handle.h"
 #include "converters/gzip.h"
 #include "formats/error.h"
+#include "formats/file.h"
 
 namespace feedrate {
 namespace {
@@ -18,20 +19,15 @@ constexpr std::size_t block_bytes = 256 * 1024;  // past this a larger block rea
 
 class FileStream final : public ByteStream {
  public:
-  explicit FileStream(const std::filesystem::path& path) : path_(path) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail_errno(path, "cannot open", errno);
-  }
-  ~FileStream() override { ::close(descriptor_); }
-
-  void look() {
+  explicit FileStream(const std::filesystem::path& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(block_bytes) {
+    if (!file_) fail_errno(path, "cannot open", errno);
     struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) fail_errno(path_, "cannot stat", errno);
-    if (S_ISDIR(status.st_mode)) fail(path_, "is a directory; expected an archive or a data file");
+    if (::fstat(file_.number(), &status) != 0) fail_errno(path, "cannot stat", errno);
+    if (S_ISDIR(status.st_mode)) fail(path, "is a directory; expected an archive or a data file");
     regular_ = S_ISREG(status.st_mode);
     if (regular_) size_ = static_cast<std::uint64_t>(status.st_size);
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
-    buffer_.resize(block_bytes);
+    ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
 
   bool seekable() const override { return regular_; }
@@ -40,7 +36,7 @@ class FileStream final : public ByteStream {
  private:
   Bytes fetch() override {
     ssize_t count = 0;
-    do count = ::read(descriptor_, buffer_.data(), buffer_.size());
+    do count = ::read(file_.number(), buffer_.data(), buffer_.size());
     while (count < 0 && errno == EINTR);
     if (count < 0) fail_errno(path_, join("cannot read at byte ", position_), errno);
     position_ += static_cast<std::uint64_t>(count);
@@ -56,14 +52,14 @@ class FileStream final : public ByteStream {
   }
 
   void do_seek(std::uint64_t position) override {
-    if (::lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0) {
+    if (::lseek(file_.number(), static_cast<off_t>(position), SEEK_SET) < 0) {
       fail_errno(path_, join("cannot seek to byte ", position), errno);
     }
     position_ = position;
   }
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   bool regular_ = false;
   std::uint64_t size_ = 0;
   std::uint64_t position_ = 0;
@@ -125,9 +121,7 @@ void ByteStream::seek(std::uint64_t position) {
 }
 
 std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path) {
-  auto stream = std::make_unique<FileStream>(path);
-  stream->look();
-  return stream;
+  return std::make_unique<FileStream>(path);
 }
 
 Decompressed decompress(std::unique_ptr<ByteStream> source, const std::string& place) {

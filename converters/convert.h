@@ -26,6 +26,7 @@ struct Conversion {
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  // encoded, without the container's own
   double seconds = 0;
+  Shape shape;                   // of every image; zero where they differ
   DatasetDigest digest;
 };
 

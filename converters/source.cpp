@@ -1,6 +1,6 @@
 #include "converters/source.h"
 
-#include "converters/sources/mnist.h"
+#include "converters/sources/rows.h"
 
 namespace feedrate {
 

@@ -1,4 +1,4 @@
-#include "converters/sources/mnist.h"
+#include "converters/sources/rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// MNIST and the sets published in its packaging: a pair of IDX files for each split.
+// The rows of the registry in source.cpp, one line a source.
 
 #include "converters/source.h"
 

@@ -42,8 +42,12 @@ class Pipeline {
  public:
   Pipeline(SampleStream& stream, Writer& writer, const Codec& codec, bool wants_mean,
            const ConvertOptions& options)
-      : stream_(stream), writer_(writer), codec_(codec), wants_mean_(wants_mean),
-        options_(options), total_(stream.info().size) {
+      : stream_(stream),
+        writer_(writer),
+        codec_(codec),
+        wants_mean_(wants_mean),
+        options_(options),
+        total_(stream.info().size) {
     if (options.limit != 0) total_ = total_ == 0 ? options.limit : std::min(total_, options.limit);
   }
 
@@ -127,8 +131,8 @@ class Pipeline {
       try {
         encode(item, *chunk);
       } catch (const Error& error) {
-        throw Error(join("sample ", chunk->first + i, item.name.empty() ? "" : " (" + item.name + ")",
-                         ": ", error.what()));
+        throw Error(join("sample ", chunk->first + i,
+                         item.name.empty() ? "" : " (" + item.name + ")", ": ", error.what()));
       }
     }
     return chunk;
@@ -199,7 +203,8 @@ const Codec& codec_for(const Container& container, const ConvertOptions& options
   for (const Codec* other : codecs()) {
     if (container.accepts(*other)) accepted += join(accepted.empty() ? "" : ", ", other->name());
   }
-  throw Error(join(container.name(), " does not hold ", codec.name(), " images; it holds ", accepted));
+  throw Error(
+      join(container.name(), " does not hold ", codec.name(), " images; it holds ", accepted));
 }
 
 }  // namespace

@@ -19,14 +19,15 @@ struct ConvertOptions {
   const Codec* codec = nullptr;  // null: the container's default
   unsigned threads = 0;          // encoders; 0: every core the process may use
   std::uint64_t limit = 0;       // at most so many samples; 0: all
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // one thread at a time
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress =
+      {};  // one thread at a time
 };
 
 struct Conversion {
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  // encoded, without the container's own
   double seconds = 0;
-  Shape shape;                   // of every image; zero where they differ
+  Shape shape;  // of every image; zero where they differ
   DatasetDigest digest;
 };
 

@@ -24,7 +24,6 @@ function(folder name)
   set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(feedrate_${name} PUBLIC
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/feedrate>)
-  target_compile_definitions(feedrate_${name} PRIVATE FEEDRATE_VERSION="${PROJECT_VERSION}")
   list(TRANSFORM ARG_USES PREPEND feedrate_)
   target_link_libraries(feedrate_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:feedrate_flags> ${ARG_LINKS})
 endfunction()

@@ -10,12 +10,12 @@
 namespace feedrate {
 
 struct Batch {
-  std::uint64_t number = 0;              // counts through all epochs, from 0
+  std::uint64_t number = 0;  // counts through all epochs, from 0
   std::uint64_t epoch = 0;
-  std::uint32_t count = 0;               // images in it: the batch size, less in an epoch's last one
-  Shape shape;                           // of each image
-  std::span<std::uint8_t> pixels;        // count × shape, u8 HWC, one image after the other
-  std::span<std::int32_t> labels;        // count
+  std::uint32_t count = 0;         // images in it: the batch size, less in an epoch's last one
+  Shape shape;                     // of each image
+  std::span<std::uint8_t> pixels;  // count × shape, u8 HWC, one image after the other
+  std::span<std::int32_t> labels;  // count
   bool last_of_epoch = false;
 };
 

@@ -20,34 +20,36 @@
 namespace feedrate {
 
 struct LoaderOptions {
-  unsigned threads = 2;            // workers; 0 fills each batch in the caller's thread (reference)
+  unsigned threads = 2;  // workers; 0 fills each batch in the caller's thread (reference)
   std::uint32_t batch = 64;
   std::uint64_t seed = 1;
   bool shuffle = true;
-  std::uint64_t epochs = 1;        // epochs to give; 0: without end
-  std::uint64_t first_epoch = 0;   // resume: (seed, first_epoch, first_batch) is the whole state
-  std::uint64_t first_batch = 0;   // within first_epoch
-  bool drop_last = false;          // leave out an epoch's partial last batch
-  unsigned depth = 0;              // slots; 0: max(3, threads + 2)
-  PixelMemory* memory = nullptr;   // null: plain_memory()
-  bool trace = false;              // keep events for write_trace
+  std::uint64_t epochs = 1;       // epochs to give, the resumed one included; 0: without end
+  std::uint64_t first_epoch = 0;  // resume: (seed, first_epoch, first_batch) is the whole state
+  std::uint64_t first_batch = 0;  // within first_epoch
+  bool drop_last = false;         // leave out an epoch's partial last batch
+  unsigned depth = 0;             // slots; 0: max(3, threads + 2)
+  PixelMemory* memory = nullptr;  // null: plain_memory()
+  bool trace = false;             // keep events for write_trace
 };
 
 /// Sums since construction. busy_* are seconds of worker time, summed over workers.
 struct LoaderStats {
-  std::uint64_t images = 0;        // handed out
+  std::uint64_t images = 0;  // handed out
   std::uint64_t batches = 0;
-  std::uint64_t bytes_read = 0;    // encoded bytes
+  std::uint64_t bytes_read = 0;  // encoded bytes
   double busy_read = 0;
   double busy_decode = 0;
   double busy_augment = 0;
-  double wait_seconds = 0;         // the consumer inside next() with no batch ready
-  double first_wait_seconds = 0;   // of which for the very first batch (start-up)
-  unsigned workers_seen = 0;       // distinct threads that filled a seat
+  double wait_seconds = 0;        // the consumer inside next() with no batch ready
+  double first_wait_seconds = 0;  // of which for the very first batch (start-up)
+  double mean_filled = 0;         // batches that lay ready when next() was called, on average
+  unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
 };
 
 /// One consumer thread calls next(); the dataset must outlive the loader. An Error in a worker
-/// comes out of next(), names the sample, and ends the loader. Destruction at any moment joins all.
+/// comes out of the next() that would give its batch, names the sample, and ends the loader: from
+/// then on next() gives null. Destruction at any moment joins all.
 class Loader : public BatchSource {
  public:
   Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
@@ -57,7 +59,7 @@ class Loader : public BatchSource {
   Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
-  LoaderStats stats() const;
+  LoaderStats stats() const;  // any thread
   /// A Chrome/Perfetto trace of what every worker and the consumer did (options.trace).
   void write_trace(const std::filesystem::path& file) const;
 
@@ -70,7 +72,8 @@ class Loader : public BatchSource {
 class Replay : public BatchSource {
  public:
   /// Copies `distinct` batches from `source`, then gives `steps` of them in turn (0: without end).
-  Replay(BatchSource& source, unsigned distinct, std::uint64_t steps, PixelMemory* memory = nullptr);
+  Replay(BatchSource& source, unsigned distinct, std::uint64_t steps,
+         PixelMemory* memory = nullptr);
   ~Replay() override;
   const Batch* next() override;
   Shape shape() const override;

@@ -1,6 +1,7 @@
 #pragma once
-// The order of an epoch: position → index, a pure function of (seed, epoch). No state but its size.
+// The order of an epoch: position → index, a pure function of (seed, epoch). No state but its keys.
 
+#include <array>
 #include <cstdint>
 
 namespace feedrate {
@@ -11,14 +12,20 @@ namespace feedrate {
 class Order {
  public:
   Order(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch, bool shuffle);
+  /// `position` < size().
   std::uint64_t index(std::uint64_t position) const;
   std::uint64_t size() const { return size_; }
 
  private:
+  static constexpr unsigned rounds = 4;  // each changes both halves
+  std::uint64_t permute(std::uint64_t value) const;
+
   std::uint64_t size_;
-  std::uint64_t key_;
-  unsigned half_bits_;
   bool shuffle_;
+  unsigned low_bits_;
+  std::uint64_t low_mask_;
+  std::uint64_t high_mask_;
+  std::array<std::uint64_t, std::size_t{4} * rounds> keys_;
 };
 
 }  // namespace feedrate

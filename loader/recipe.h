@@ -13,8 +13,8 @@ namespace feedrate {
 class Recipe : public Kind {
  public:
   using Kind::Kind;
-  /// Shape of every image it gives, for a dataset whose first sample has `stored`. Throws Error when
-  /// the recipe does not suit it.
+  /// Shape of every image it gives, for a dataset whose first sample has `stored`. Throws Error
+  /// when the recipe does not suit it.
   virtual Shape shape(Shape stored) const = 0;
   /// True when decode() may write straight into the seat and augment() has nothing to do.
   virtual bool in_place() const = 0;

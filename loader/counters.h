@@ -1,0 +1,46 @@
+#pragma once
+// What the loader counts while it works: one writer for each number, any reader, no locks.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace feedrate::detail {
+
+/// Nanoseconds of the steady clock.
+inline std::uint64_t clock_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+inline double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+/// A sum that only its owner adds to: a load and a store, not a locked addition.
+class Counter {
+ public:
+  void add(std::uint64_t amount) { value_.store(get() + amount, std::memory_order_relaxed); }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct WorkerCounters {
+  Counter read_ns;
+  Counter decode_ns;
+  Counter augment_ns;
+  Counter bytes_read;
+  std::atomic<std::thread::id> thread{};  // of the first seat filled
+};
+
+struct ConsumerCounters {
+  Counter images;
+  Counter batches;
+  Counter wait_ns;
+  Counter first_wait_ns;
+  Counter filled;  // slots found filled by each next(), summed
+};
+
+}  // namespace feedrate::detail

@@ -1,0 +1,178 @@
+#include "loader/engine.h"
+
+#include <algorithm>
+#include <set>
+
+namespace feedrate {
+
+using namespace detail;
+
+namespace {
+
+unsigned depth_of(const LoaderOptions& options) {
+  if (options.threads == 0) return 1;  // filled and used in turn
+  return options.depth != 0 ? options.depth : std::max(3U, options.threads + 2);
+}
+
+Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
+  try {
+    return recipe.shape(dataset.info().shape);
+  } catch (const Error& error) {
+    fail(dataset.info().path, error.what());
+  }
+}
+
+std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options) {
+  std::vector<std::unique_ptr<TraceLane>> lanes;
+  if (!options.trace) return lanes;
+  lanes.push_back(std::make_unique<TraceLane>("consumer"));
+  for (unsigned i = 0; i < options.threads; ++i) {
+    lanes.push_back(std::make_unique<TraceLane>(join("worker ", i)));
+  }
+  return lanes;
+}
+
+}  // namespace
+
+Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
+    : job_{dataset, recipe, shape_of(dataset, recipe), options.seed, options.shuffle},
+      batch_size_(options.batch),
+      plan_(options, dataset.size(), std::max(job_.shape.bytes(), dataset.info().shape.bytes())),
+      origin_ns_(clock_ns()),
+      ring_(depth_of(options), options.batch, job_.shape, plan_.runs_per_batch(),
+            options.memory != nullptr ? *options.memory : plain_memory()),
+      lanes_(make_lanes(options)),
+      fillers_([&] {
+        std::vector<std::unique_ptr<Filler>> fillers;
+        for (unsigned i = 0; i < std::max(1U, options.threads); ++i) {
+          fillers.push_back(std::make_unique<Filler>(
+              job_, plan_.run_length(), lane(options.threads == 0 ? 0 : i + std::size_t{1})));
+        }
+        return fillers;
+      }()),
+      open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
+      workers_(options.threads, [this](unsigned worker) { work(*fillers_[worker]); }) {}
+
+Loader::Engine::~Engine() { end(); }
+
+TraceLane* Loader::Engine::lane(std::size_t thread) const {
+  return thread < lanes_.size() ? lanes_[thread].get() : nullptr;
+}
+
+void Loader::Engine::work(Filler& filler) {
+  while (const auto run = claim()) fill(filler, *run);
+}
+
+std::optional<std::uint64_t> Loader::Engine::claim() {
+  std::uint64_t run = claimed_.load();
+  while (!stop_.load() && run < plan_.runs()) {
+    if (run < open_.load()) {
+      if (claimed_.compare_exchange_weak(run, run + 1)) return run;
+      continue;
+    }
+    room_.wait([&] { return stop_.load() || claimed_.load() < open_.load(); });
+    run = claimed_.load();
+  }
+  return std::nullopt;
+}
+
+void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
+  Slot& slot = ring_.slot(run / plan_.runs_per_batch());
+  filler.fill(plan_.run(run), ring_, slot, stop_);
+  if (slot.pending.fetch_sub(1) == 1) ready_.wake(1);
+}
+
+const Batch* Loader::Engine::next() {
+  give_back();
+  if (stop_.load() || taken_ == plan_.batches()) return nullptr;
+  const BatchPlace place = plan_.batch(taken_);
+  Slot& slot = ring_.slot(taken_);
+  count_filled();
+  if (!slot.filled()) await(slot, place.number);
+  if (slot.error) {
+    end();
+    std::rethrow_exception(slot.error);
+  }
+  ++taken_;
+  in_use_ = true;
+  consumer_.images.add(place.count);
+  consumer_.batches.add(1);
+  if (lane(0) != nullptr) use_start_ns_ = clock_ns();
+  batch_ = {place.number,
+            place.epoch,
+            place.count,
+            job_.shape,
+            {reinterpret_cast<std::uint8_t*>(slot.pixels), place.count * ring_.image_bytes()},
+            {slot.labels, place.count},
+            place.last_of_epoch};
+  return &batch_;
+}
+
+void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
+  const std::uint64_t start = clock_ns();
+  if (workers_.count() == 0) {
+    while (!slot.filled()) fill(*fillers_.front(), claimed_.fetch_add(1));
+  } else {
+    ready_.wait([&] { return slot.filled(); });
+  }
+  const std::uint64_t end = clock_ns();
+  consumer_.wait_ns.add(end - start);
+  if (taken_ == 0) consumer_.first_wait_ns.add(end - start);
+  if (TraceLane* trace = lane(0)) trace->add(Activity::wait, start, end, batch);
+}
+
+void Loader::Engine::give_back() {
+  if (!in_use_) return;
+  in_use_ = false;
+  if (TraceLane* trace = lane(0)) {
+    trace->add(Activity::use, use_start_ns_, clock_ns(), batch_.number);
+  }
+  // The slot's next batch is `depth` ahead; the last ones need none.
+  if (taken_ - 1 + ring_.depth() >= plan_.batches()) return;
+  ring_.slot(taken_ - 1).pending.store(plan_.runs_per_batch());
+  open_.fetch_add(plan_.runs_per_batch());
+  room_.wake(plan_.runs_per_batch());
+}
+
+void Loader::Engine::count_filled() {
+  const std::uint64_t most = std::min<std::uint64_t>(ring_.depth(), plan_.batches() - taken_);
+  std::uint64_t filled = 0;
+  while (filled < most && ring_.slot(taken_ + filled).filled()) ++filled;
+  consumer_.filled.add(filled);
+}
+
+void Loader::Engine::end() {
+  stop_.store(true);
+  room_.wake(workers_.count());
+}
+
+LoaderStats Loader::Engine::stats() const {
+  LoaderStats stats;
+  stats.images = consumer_.images.get();
+  stats.batches = consumer_.batches.get();
+  stats.wait_seconds = seconds(consumer_.wait_ns.get());
+  stats.first_wait_seconds = seconds(consumer_.first_wait_ns.get());
+  if (stats.batches > 0) {
+    stats.mean_filled =
+        static_cast<double>(consumer_.filled.get()) / static_cast<double>(stats.batches);
+  }
+  std::set<std::thread::id> threads;
+  for (const auto& filler : fillers_) {
+    const WorkerCounters& worker = filler->counters();
+    stats.bytes_read += worker.bytes_read.get();
+    stats.busy_read += seconds(worker.read_ns.get());
+    stats.busy_decode += seconds(worker.decode_ns.get());
+    stats.busy_augment += seconds(worker.augment_ns.get());
+    threads.insert(worker.thread.load(std::memory_order_relaxed));
+  }
+  threads.erase(std::thread::id());
+  stats.workers_seen = static_cast<unsigned>(threads.size());
+  return stats;
+}
+
+void Loader::Engine::write_trace(const std::filesystem::path& file) const {
+  if (lanes_.empty()) throw Error("loader: no trace was kept; set LoaderOptions::trace");
+  write_chrome_trace(file, lanes_, origin_ns_);
+}
+
+}  // namespace feedrate

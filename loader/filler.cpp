@@ -1,0 +1,129 @@
+#include "loader/filler.h"
+
+#include <algorithm>
+
+namespace feedrate::detail {
+namespace {
+
+// The copy of a raw sample begins while its first lines are still on their way; hardware fetches
+// the rest once it sees them in a row.
+constexpr std::size_t lines_ahead = 4;
+
+void fetch_ahead(Bytes bytes) {
+  const std::size_t end = std::min(bytes.size(), lines_ahead * 64);
+  for (std::size_t i = 0; i < end; i += 64) __builtin_prefetch(bytes.data() + i);
+}
+
+std::string size_text(Shape shape) {
+  return join(shape.height, " x ", shape.width, " x ", shape.channels);
+}
+
+}  // namespace
+
+Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
+    : job_(job), lane_(lane), works_(run_length) {}
+
+void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
+  if (run.count == 0) return;
+  if (counters_.thread.load(std::memory_order_relaxed) == std::thread::id()) {
+    counters_.thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  std::byte* seats = slot.pixels + run.seat * ring.image_bytes();
+  const std::uint64_t start = clock_ns();
+  std::uint64_t end = start;
+  try {
+    read(run, slot.labels + run.seat, stop);
+    end = clock_ns();
+    counters_.read_ns.add(end - start);
+    const std::uint64_t decode_start = end;
+    const bool in_place = job_.recipe.in_place();
+    in_place ? decode_into_seats(run, seats, stop) : decode_into_scratch(run, stop);
+    end = clock_ns();
+    counters_.decode_ns.add(end - decode_start);
+    if (!in_place) {
+      const std::uint64_t augment_start = end;
+      augment(run, seats, stop);
+      end = clock_ns();
+      counters_.augment_ns.add(end - augment_start);
+    }
+  } catch (const std::exception& error) {
+    ring.fail(slot, run.seat + at_, error_with_place(error));
+  }
+  if (lane_ != nullptr) lane_->add(Activity::fill, start, end, run.batch.number);
+}
+
+void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop) {
+  if (!order_ || order_epoch_ != run.batch.epoch) {
+    order_.emplace(job_.dataset.size(), job_.seed, run.batch.epoch, job_.shuffle);
+    order_epoch_ = run.batch.epoch;
+  }
+  std::uint64_t bytes = 0;
+  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
+    Work& work = works_[at_];
+    work.sample = {};
+    work.index = order_->index(run.batch.first + run.seat + at_);
+    work.sample = job_.dataset.read(work.index, work.scratch);
+    check(work.sample);
+    fetch_ahead(work.sample.bytes);
+    labels[at_] = work.sample.label;
+    bytes += work.sample.bytes.size();
+  }
+  counters_.bytes_read.add(bytes);
+}
+
+void Filler::decode_into_seats(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
+  const std::size_t image_bytes = job_.shape.bytes();
+  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
+    decode(works_[at_].sample, {seats + at_ * image_bytes, image_bytes});
+  }
+}
+
+void Filler::decode_into_scratch(const Run& run, const std::atomic<bool>& stop) {
+  std::size_t total = 0;
+  for (std::uint32_t i = 0; i < run.count; ++i) {
+    works_[i].decoded_at = total;
+    total += works_[i].sample.shape.bytes();
+  }
+  if (decoded_.size() < total) decoded_.resize(total);
+  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
+    const Work& work = works_[at_];
+    decode(work.sample, {decoded_.data() + work.decoded_at, work.sample.shape.bytes()});
+  }
+}
+
+void Filler::augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
+  const std::size_t image_bytes = job_.shape.bytes();
+  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
+    const Work& work = works_[at_];
+    const Shape stored = work.sample.shape;
+    const ImageView decoded(stored, {decoded_.data() + work.decoded_at, stored.bytes()});
+    job_.recipe.augment(decoded, SampleRandom(job_.seed, run.batch.epoch, work.index), job_.shape,
+                        {seats + at_ * image_bytes, image_bytes});
+  }
+}
+
+void Filler::check(const Sample& sample) const {
+  if (job_.recipe.in_place() && sample.shape != job_.shape) {
+    throw Error(join("expected ", size_text(job_.shape), " pixels as in the first image, found ",
+                     size_text(sample.shape), "; recipe ", job_.recipe.name(),
+                     " needs images of one size"));
+  }
+  if (!sample.shape.plausible()) {
+    throw Error(join("no image is ", size_text(sample.shape), " pixels; is the entry damaged?"));
+  }
+}
+
+// Readers name the file and the sample themselves; decoders know neither.
+std::exception_ptr Filler::error_with_place(const std::exception& error) const {
+  const std::string_view what = error.what();
+  const std::string path = job_.dataset.info().path.string();
+  if (!path.empty() && what.find(path) != std::string_view::npos) {
+    return std::make_exception_ptr(Error(std::string(what)));
+  }
+  const Work& work = works_[at_];
+  const std::string_view name = work.sample.name;
+  return std::make_exception_ptr(Error(join(path, ": sample ", work.index, name.empty() ? "" : " '",
+                                            name, name.empty() ? ": " : "': ", what)));
+}
+
+}  // namespace feedrate::detail

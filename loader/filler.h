@@ -1,0 +1,68 @@
+#pragma once
+// What one worker owns: the memory it reads and decodes with, and its counters. It fills runs.
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "formats/dataset.h"
+#include "loader/counters.h"
+#include "loader/order.h"
+#include "loader/plan.h"
+#include "loader/recipe.h"
+#include "loader/ring.h"
+#include "loader/trace.h"
+
+namespace feedrate::detail {
+
+/// What is the same for all workers.
+struct Job {
+  const Dataset& dataset;
+  const Recipe& recipe;
+  Shape shape;  // of every image in a batch
+  std::uint64_t seed;
+  bool shuffle;
+};
+
+/// One thread at a time.
+class alignas(64) Filler {
+ public:
+  Filler(const Job& job, std::uint32_t run_length, TraceLane* lane);
+
+  /// Fills the run's seats; an error is left in the slot, with the sample's name. Returns early,
+  /// with seats unfilled, when `stop` is raised.
+  void fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop);
+
+  const WorkerCounters& counters() const { return counters_; }
+
+ private:
+  /// A sample of the run. Each has its own scratch, so that a whole run is read, then decoded.
+  struct Work {
+    std::uint64_t index = 0;
+    Sample sample;
+    Scratch scratch;
+    std::size_t decoded_at = 0;  // in decoded_
+  };
+
+  // The stages of a run, one after the other: the clock is read between stages, not samples, and
+  // memory that a stage asks for early arrives while it works on.
+  void read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop);
+  void decode_into_seats(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
+  void decode_into_scratch(const Run& run, const std::atomic<bool>& stop);
+  void augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
+  void check(const Sample& sample) const;
+  std::exception_ptr error_with_place(const std::exception& error) const;
+
+  const Job& job_;
+  TraceLane* lane_;
+  std::optional<Order> order_;  // of order_epoch_
+  std::uint64_t order_epoch_ = 0;
+  std::vector<Work> works_;
+  std::uint32_t at_ = 0;  // the sample of the run that is being worked on
+  Buffer decoded_;
+  WorkerCounters counters_;
+};
+
+}  // namespace feedrate::detail

@@ -1,0 +1,43 @@
+#pragma once
+// Where threads sleep until other threads have made something true.
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+namespace feedrate::detail {
+
+/// A condition variable that costs the waking side one load while nobody sleeps.
+///
+/// What `ready` reads and what the waking side stored before wake() must be sequentially consistent
+/// atomics: then either the sleeper sees the store or wake() sees the sleeper.
+class Gate {
+ public:
+  template <class Ready>
+  void wait(Ready ready) {
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    changed_.wait(lock, ready);
+    sleepers_.fetch_sub(1);
+  }
+
+  /// Wakes up to `count` sleepers.
+  void wake(unsigned count) {
+    const unsigned sleepers = sleepers_.load();
+    if (sleepers == 0) return;
+    // A sleeper holds the mutex from its last look at `ready` until it sleeps.
+    { const std::lock_guard lock(mutex_); }
+    if (count >= sleepers) {
+      changed_.notify_all();
+    } else {
+      while (count-- > 0) changed_.notify_one();
+    }
+  }
+
+ private:
+  std::atomic<unsigned> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace feedrate::detail

@@ -1,0 +1,18 @@
+#include "loader/loader.h"
+
+#include "loader/engine.h"
+
+namespace feedrate {
+
+Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
+    : engine_(std::make_unique<Engine>(dataset, recipe, options)) {}
+Loader::~Loader() = default;
+
+const Batch* Loader::next() { return engine_->next(); }
+Shape Loader::shape() const { return engine_->shape(); }
+std::uint32_t Loader::batch_size() const { return engine_->batch_size(); }
+std::uint64_t Loader::batches_per_epoch() const { return engine_->batches_per_epoch(); }
+LoaderStats Loader::stats() const { return engine_->stats(); }
+void Loader::write_trace(const std::filesystem::path& file) const { engine_->write_trace(file); }
+
+}  // namespace feedrate

@@ -1,0 +1,56 @@
+#pragma once
+// Which positions of which epoch make which batch, and how a batch is cut into runs: arithmetic on
+// the loader's options, no state of its own.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "loader/loader.h"
+
+namespace feedrate::detail {
+
+struct BatchPlace {
+  std::uint64_t number = 0;  // through all epochs
+  std::uint64_t epoch = 0;
+  std::uint64_t first = 0;  // position in the epoch
+  std::uint32_t count = 0;
+  bool last_of_epoch = false;
+};
+
+/// Consecutive seats of one batch: what a worker fills at a time. Empty at the end of a short
+/// batch.
+struct Run {
+  BatchPlace batch;
+  std::uint32_t seat = 0;
+  std::uint32_t count = 0;
+};
+
+class Plan {
+ public:
+  /// `image_bytes`: decoded size of a sample, by which runs are cut. Throws Error when the options
+  /// give no batch at all.
+  Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes);
+
+  std::uint64_t batches_per_epoch() const { return per_epoch_; }
+  /// Batches to give in all, and runs in them.
+  std::uint64_t batches() const { return batches_; }
+  std::uint64_t runs() const { return batches_ * runs_per_batch_; }
+  unsigned runs_per_batch() const { return runs_per_batch_; }
+  std::uint32_t run_length() const { return run_length_; }
+
+  /// The batch given `step`-th, from 0.
+  BatchPlace batch(std::uint64_t step) const;
+  /// Run `number` counts from 0 through the batches given.
+  Run run(std::uint64_t number) const;
+
+ private:
+  std::uint64_t size_;
+  std::uint32_t batch_;
+  std::uint64_t per_epoch_;
+  std::uint64_t start_;  // number of the first batch given
+  std::uint64_t batches_;
+  std::uint32_t run_length_;
+  std::uint32_t runs_per_batch_;
+};
+
+}  // namespace feedrate::detail

@@ -1,0 +1,27 @@
+#include "loader/recipe.h"
+
+namespace feedrate {
+namespace {
+
+// The digits are trained on as they are: no crop, no flip (a mirrored 2 is no 2).
+class Mnist final : public Recipe {
+ public:
+  Mnist() : Recipe("mnist", "Grey images of one size, as they are stored: no crop, no flip") {}
+
+  Shape shape(Shape stored) const override {
+    if (stored.plausible() && stored.channels == 1) return stored;
+    throw Error(join("recipe mnist: expected grey images (1 channel), found ", stored.channels,
+                     " channels; try --recipe none"));
+  }
+  bool in_place() const override { return true; }
+  void augment(const ImageView&, const SampleRandom&, Shape, MutableBytes) const override {}
+};
+
+const Mnist mnist;
+
+}  // namespace
+
+extern const Recipe& mnist_recipe;
+const Recipe& mnist_recipe = mnist;
+
+}  // namespace feedrate

@@ -1,0 +1,43 @@
+#include "loader/ring.h"
+
+#include "formats/error.h"
+
+namespace feedrate::detail {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
+}  // namespace
+
+Ring::Ring(unsigned depth, std::uint32_t batch, Shape shape, unsigned runs_per_batch,
+           PixelMemory& memory)
+    : depth_(depth), image_bytes_(shape.bytes()), memory_(&memory) {
+  const std::size_t pixel_bytes = rounded(image_bytes_ * batch);  // < 2^30 × 2^32
+  const std::size_t slot_bytes = pixel_bytes + rounded(batch * sizeof(std::int32_t));
+  const auto total = checked_multiply(slot_bytes, depth);
+  if (!total) throw Error(join("loader: ", depth, " batches of ", batch, " images fit no memory"));
+  total_bytes_ = *total;
+  slots_ = std::make_unique<Slot[]>(depth);
+  slab_ = memory.allocate(total_bytes_);
+  for (unsigned i = 0; i < depth; ++i) {
+    std::byte* start = slab_ + i * slot_bytes;
+    slots_[i].pixels = start;
+    slots_[i].labels = reinterpret_cast<std::int32_t*>(start + pixel_bytes);
+    slots_[i].pending = runs_per_batch;
+  }
+}
+
+Ring::~Ring() { memory_->release(slab_, total_bytes_); }
+
+void Ring::fail(Slot& slot, std::uint32_t seat, std::exception_ptr error) {
+  const std::lock_guard lock(failures_);
+  if (slot.error && slot.failed_seat <= seat) return;
+  slot.failed_seat = seat;
+  slot.error = std::move(error);
+}
+
+}  // namespace feedrate::detail

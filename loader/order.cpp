@@ -1,5 +1,6 @@
 #include "loader/order.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -16,13 +17,17 @@ std::uint64_t round_function(std::uint64_t half, std::uint64_t add, std::uint64_
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+// Halves of a bit or two mix poorly; among 64 values orders of a few are equally likely.
+constexpr unsigned fewest_bits = 6;
+
 }  // namespace
 
 // The network permutes the smallest power of two that holds `size`, split into two halves that may
-// differ by a bit, so a walk takes less than two steps on average.
+// differ by a bit, so a walk takes less than two steps on average (more below 32 samples).
 Order::Order(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch, bool shuffle)
     : size_(size), shuffle_(shuffle && size > 1), keys_{} {
-  const unsigned bits = shuffle_ ? static_cast<unsigned>(std::bit_width(size - 1)) : 0;
+  const auto width = static_cast<unsigned>(std::bit_width(size - 1));
+  const unsigned bits = shuffle_ ? std::max(width, fewest_bits) : 0;
   low_bits_ = (bits + 1) / 2;
   low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
   high_mask_ = (std::uint64_t{1} << (bits / 2)) - 1;

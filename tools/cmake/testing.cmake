@@ -29,7 +29,14 @@ test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer)
 test_folder(tools feedrate_tools)
 if(TARGET test_tools)
-  add_dependencies(test_tools feedrate)
+  # Stand-ins for a driver, so that telemetry is tested where there is no GPU.
+  add_library(fake_nvml MODULE tests/support/fake_nvml/fake_nvml.cpp)
+  add_library(fake_old_nvml MODULE tests/support/fake_nvml/fake_nvml.cpp)
+  target_compile_definitions(fake_old_nvml PRIVATE FEEDRATE_OLD_DRIVER)
+  foreach(library fake_nvml fake_old_nvml)
+    target_link_libraries(${library} PRIVATE feedrate_flags)
+  endforeach()
+  add_dependencies(test_tools feedrate fake_nvml fake_old_nvml)
 endif()
 
 if(NOT FEEDRATE_SANITIZE) # a consumer would have to link the sanitizers too

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "formats/error.h"
 
@@ -27,10 +28,7 @@ Descriptor open_for_reading(const fs::path& path) {
 }
 
 // Size of a regular file; anything else cannot be mapped or read whole.
-// The name is a path or a C string: making a path for every small image would cost as much as
-// reading.
-template <class Name>
-std::size_t regular_size(const Descriptor& file, const Name& path) {
+std::size_t regular_size(const Descriptor& file, const fs::path& path) {
   struct stat status {};
   if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
   if (S_ISDIR(status.st_mode)) fail(path, "is a directory, expected a file");
@@ -38,25 +36,7 @@ std::size_t regular_size(const Descriptor& file, const Name& path) {
   return static_cast<std::size_t>(status.st_size);
 }
 
-template <class Name>
-std::size_t read_some(const Descriptor& file, const Name& path, MutableBytes into) {
-  for (;;) {
-    const ssize_t got = ::read(file.number(), into.data(), into.size());
-    if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) fail_errno(path, "cannot read", errno);
-  }
-}
-
-// Exactly `into`: the size was asked for a moment ago, so less means that the file is changing.
-template <class Name>
-void read_exactly(const Descriptor& file, const Name& path, MutableBytes into) {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const std::size_t got = read_some(file, path, into.subspan(filled));
-    if (got == 0) fail(path, "ended at byte ", filled, " of ", into.size(), " while it was read");
-    filled += got;
-  }
-}
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
 void write_all(const Descriptor& file, const fs::path& path, Bytes bytes) {
   while (!bytes.empty()) {
@@ -149,19 +129,33 @@ void OutputFile::close() {
 }
 
 void read_file(const fs::path& path, Buffer& content) {
-  const Descriptor file = open_for_reading(path);
-  content.resize(regular_size(file, path));
-  read_exactly(file, path, content);
+  const Descriptor here(AT_FDCWD);  // a negative number, so never closed
+  try {
+    content.resize(read_file_at(here, path.c_str(), content).size());
+  } catch (const Error& error) {
+    fail(path, error.what());
+  }
 }
 
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage) {
+  // Called for every small image: no path, which would cost an allocation, before something fails.
   const Descriptor file(::openat(directory.number(), name, O_RDONLY | O_CLOEXEC));
-  if (!file) fail_errno(name, "cannot open", errno);
-  const std::size_t size = regular_size(file, name);
+  if (!file) throw Error(join("cannot open the file: ", reason(errno)));
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0)
+    throw Error(join("cannot look at the file: ", reason(errno)));
+  if (!S_ISREG(status.st_mode)) throw Error("is not a regular file");
+  const auto size = static_cast<std::size_t>(status.st_size);
   if (storage.size() < size) storage.resize(size);
-  const MutableBytes content = MutableBytes(storage).first(size);
-  read_exactly(file, name, content);
-  return content;
+  std::size_t filled = 0;
+  while (filled < size) {
+    const ssize_t got = ::read(file.number(), storage.data() + filled, size - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(join("cannot read the file: ", reason(errno)));
+    if (got == 0) throw Error(join("the file ended at byte ", filled, " of ", size));
+    filled += static_cast<std::size_t>(got);
+  }
+  return Bytes(storage).first(size);
 }
 
 std::string read_text(const fs::path& path) {

@@ -79,7 +79,7 @@ class OutputFile {
 /// The whole file into `content`, which keeps its capacity from call to call.
 void read_file(const std::filesystem::path& path, Buffer& content);
 /// The whole file `name`, seen from the open directory, into `storage`, which only ever grows. The
-/// result is valid until `storage` is used again.
+/// result is valid until `storage` is used again. Errors do not name the file: the caller knows it.
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage);
 std::string read_text(const std::filesystem::path& path);
 /// Writes beside `path` and renames over it: readers see the old file or the new one, whole.

@@ -94,8 +94,8 @@ class PngMapDataset final : public Dataset {
       sample.name = path_of(entries_[index]);
       return sample;
     } catch (const Error& error) {
-      fail(map_, "line ", index + 1, " (sample ", index, "): ", path_of(entries_[index]), ": ",
-           error.what());
+      fail(map_, "line ", index + 1, " (sample ", index, ", ", path_of(entries_[index]),
+           "): ", error.what());
     }
   }
 

@@ -89,7 +89,7 @@ void set_output(png_structp png, png_infop info) {
   if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
   if (type == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(png);
   if (depth == 16) png_set_strip_16(png);
-  if ((type & PNG_COLOR_MASK_ALPHA) != 0) png_set_strip_alpha(png);
+  png_set_strip_alpha(png);  // always: a palette may carry transparency of its own
 }
 
 // False when libpng gave up; reading.problem then says why. No object with a destructor lives here.

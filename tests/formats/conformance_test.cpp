@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "formats/verify.h"
+#include "tests/support/format_pairs.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
@@ -15,26 +16,14 @@ namespace {
 
 using testing::decode_sample;
 using testing::Example;
+using testing::format_pairs;
+using testing::FormatPair;
 using testing::make_examples;
 using testing::TempDirectory;
+using testing::test_name;
 using testing::write_dataset;
 
-struct Pair {
-  const Container* container;
-  const Codec* codec;
-};
-
-std::vector<Pair> accepted_pairs() {
-  std::vector<Pair> pairs;
-  for (const Container* container : containers()) {
-    for (const Codec* codec : codecs()) {
-      if (container->accepts(*codec)) pairs.push_back({container, codec});
-    }
-  }
-  return pairs;
-}
-
-class ConformanceFormats : public ::testing::TestWithParam<Pair> {
+class ConformanceFormats : public ::testing::TestWithParam<FormatPair> {
  protected:
   std::unique_ptr<Dataset> written(const std::vector<Example>& examples) {
     write_dataset(*GetParam().container, *GetParam().codec, temporary_ / "set", examples);
@@ -137,13 +126,7 @@ TEST_P(ConformanceFormats, writing_twice_gives_the_same_samples_byte_for_byte) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ConformanceFormats, ::testing::ValuesIn(accepted_pairs()),
-                         [](const auto& pair) {
-                           std::string name = std::string(pair.param.container->name()) + "_" +
-                                              std::string(pair.param.codec->name());
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(, ConformanceFormats, ::testing::ValuesIn(format_pairs()), test_name);
 
 TEST(ConformanceDigest, every_format_and_codec_gives_one_digest) {
   const std::vector<Example> examples = make_examples({32, 32, 3}, 40);
@@ -153,8 +136,8 @@ TEST(ConformanceDigest, every_format_and_codec_gives_one_digest) {
   }
   const DatasetDigest digest = dataset_digest(expected);
   TempDirectory temporary;
-  for (const Pair& pair : accepted_pairs()) {
-    const std::string name = join(pair.container->name(), "-", pair.codec->name());
+  for (const FormatPair& pair : format_pairs()) {
+    const std::string name = pair.name();
     write_dataset(*pair.container, *pair.codec, temporary / name, examples);
     const Verification verification = verify(*open_dataset(temporary / name), 3);
     EXPECT_TRUE(verification.findings.empty()) << name;

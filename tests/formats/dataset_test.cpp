@@ -1,0 +1,79 @@
+#include "formats/dataset.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "formats/file.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_error;
+using testing::make_examples;
+using testing::TempDirectory;
+using testing::write_dataset;
+
+TEST(UnitDataset, the_files_of_a_dataset_are_accepted_by_themselves) {
+  TempDirectory temporary;
+  const auto examples = make_examples({8, 8, 1}, 3);
+  write_dataset(container("lmdb"), raw_codec, temporary / "l", examples);
+  write_dataset(container("recordio"), png_codec, temporary / "r", examples);
+  write_dataset(container("png-map"), png_codec, temporary / "p", examples);
+  for (const char* file : {"l/data.mdb", "r/data.rec", "p/train_map.txt"}) {
+    EXPECT_EQ(open_dataset(temporary / file)->size(), 3U) << file;
+  }
+}
+
+TEST(UnitDataset, files_of_other_names_are_known_by_their_content) {
+  TempDirectory temporary;
+  const auto examples = make_examples({8, 8, 1}, 3);
+  write_dataset(container("lmdb"), raw_codec, temporary / "l", examples);
+  write_dataset(container("recordio"), png_codec, temporary / "r", examples);
+  fs::rename(temporary / "l/data.mdb", temporary / "some.database");
+  fs::rename(temporary / "r/data.rec", temporary / "some.records");
+  EXPECT_EQ(open_dataset(temporary / "some.database")->info().format, "lmdb");
+  EXPECT_EQ(open_dataset(temporary / "some.records")->info().format, "recordio");
+}
+
+TEST(UnitDataset, classes_come_from_the_sidecar_or_from_the_labels) {
+  TempDirectory temporary;
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", make_examples({8, 8, 1}, 7));
+  EXPECT_EQ(count_classes(*open_dataset(temporary / "set")), 7U);
+  Sidecar sidecar;
+  sidecar.classes = 10;
+  write_sidecar(temporary / "set", sidecar);
+  EXPECT_EQ(count_classes(*open_dataset(temporary / "set")), 10U);
+}
+
+TEST(HostileDataset, what_is_no_dataset_is_told_what_was_looked_for) {
+  TempDirectory temporary;
+  expect_error([&] { open_dataset(temporary / "none"); }, {"/none", "no such file"});
+  expect_error([&] { open_dataset(temporary.path()); },
+               {"holds no dataset", "lmdb, recordio, png-map", "data.mdb"});
+  write_text(temporary / "page.html", "<html>");
+  expect_error([&] { open_dataset(temporary / "page.html"); }, {"page.html", "no dataset file"});
+}
+
+TEST(HostileDataset, a_directory_of_splits_names_them) {
+  TempDirectory temporary;
+  const auto examples = make_examples({8, 8, 1}, 3);
+  write_dataset(container("lmdb"), raw_codec, temporary / "out/train", examples);
+  write_dataset(container("lmdb"), raw_codec, temporary / "out/test", examples);
+  expect_error([&] { open_dataset(temporary / "out"); }, {"/out", "holds some: test, train"});
+}
+
+TEST(HostileDataset, a_directory_without_permission_is_named) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may look everywhere; run as another user to test it";
+  TempDirectory temporary;
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", make_examples({8, 8, 1}, 3));
+  fs::permissions(temporary / "set", fs::perms::none);
+  expect_error([&] { open_dataset(temporary / "set"); }, {"/set", "Permission denied"});
+  fs::permissions(temporary / "set", fs::perms::owner_all);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,42 @@
+#pragma once
+// Every container with every codec it accepts, from the registries: the parameter of tests that a
+// new row takes part in by being there.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "formats/container.h"
+
+namespace feedrate::testing {
+
+struct FormatPair {
+  const Container* container;
+  const Codec* codec;
+
+  std::string name() const { return join(container->name(), "_", codec->name()); }
+};
+
+inline std::vector<FormatPair> format_pairs() {
+  std::vector<FormatPair> pairs;
+  for (const Container* container : containers()) {
+    for (const Codec* codec : codecs()) {
+      if (container->accepts(*codec)) pairs.push_back({container, codec});
+    }
+  }
+  return pairs;
+}
+
+/// The pair's name as GoogleTest allows it.
+inline std::string test_name(const ::testing::TestParamInfo<FormatPair>& info) {
+  std::string name = info.param.name();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// So that a failing test says which pair it is.
+inline void PrintTo(const FormatPair& pair, std::ostream* out) { *out << pair.name(); }
+
+}  // namespace feedrate::testing

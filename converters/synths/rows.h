@@ -1,0 +1,10 @@
+#pragma once
+// The rows of the registry in synth.cpp, one line a made dataset.
+
+#include "converters/synth.h"
+
+namespace feedrate {
+
+extern const Synth& mnist_synth;
+
+}  // namespace feedrate

@@ -15,10 +15,10 @@
 namespace feedrate {
 
 struct SessionOptions {
-  std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, as far as the backend can
-  unsigned threads = 0;            // CPU compute threads; 0: every core the process may use
-  const Optimizer* optimizer = nullptr;
-  std::uint64_t seed = 1;  // of dropout
+  std::string precision = "fp32";        // fp32 | tf32 | bf16 | fp16, as far as the backend can
+  unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
+  const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
+  std::uint64_t seed = 1;                // of dropout
 };
 
 /// Sums over the images since the last take_metrics().
@@ -51,6 +51,7 @@ class Session {
   /// Parameters and optimizer state in canonical order, whatever the device's own layout.
   virtual std::vector<float> parameter(std::size_t number) const = 0;
   virtual void set_parameter(std::size_t number, std::span<const float> values) = 0;
+  virtual std::size_t states() const = 0;  // slots: floats of state for each parameter
   virtual std::vector<float> state(std::size_t number, std::size_t slot) const = 0;
   virtual void set_state(std::size_t number, std::size_t slot, std::span<const float> values) = 0;
   /// The gradient of the last train_step, for tests and tools.
@@ -75,6 +76,10 @@ class Backend : public Kind {
 
 std::span<const Backend* const> backends();
 const Backend& backend(std::string_view name);
+
+/// What every session asks of a batch before it takes it: the plan's image shape, 1 to plan.batch
+/// images, labels among the classes. Throws Error naming the batch and image.
+void check_batch(const Plan& plan, const Batch& batch);
 
 /// Fills every parameter with its start values and zeroes the state.
 void initialise(Session& session, std::uint64_t seed);

@@ -26,6 +26,7 @@ class CudaSession final : public Session {
 
   std::vector<float> parameter(std::size_t number) const override;
   void set_parameter(std::size_t number, std::span<const float> values) override;
+  std::size_t states() const override { return parameters_.states(); }
   std::vector<float> state(std::size_t number, std::size_t slot) const override;
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
   std::vector<float> gradient(std::size_t number) const override;

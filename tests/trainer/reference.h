@@ -1,0 +1,281 @@
+#pragma once
+// Every operator once more, as plainly as it can be written, in double and canonical order: the
+// referee for the backends. conformance_test.cpp checks it against finite differences of itself.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "loader/batch.h"
+#include "trainer/graph.h"
+#include "trainer/op.h"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::testing {
+
+using Doubles = std::vector<double>;
+
+/// A graph with its parameters. run() gives the mean loss; the gradients are then of that loss.
+class Reference {
+ public:
+  struct Mode {
+    bool training = true;
+    std::uint64_t seed = 1;
+    std::uint64_t step = 0;
+  };
+
+  Reference(const Graph& graph, std::vector<Doubles> start)
+      : parameters(std::move(start)), graph_(graph) {}
+
+  double run(const Batch& batch, const Mode& mode) {
+    batch_ = &batch;
+    mode_ = mode;
+    outputs_.assign(graph_.nodes.size(), {});
+    for (number_ = 0; number_ < graph_.nodes.size(); ++number_) {
+      outputs_[number_].resize(size(node()));
+      rows().at(node().op->name()).forward(*this);
+    }
+    return loss_;
+  }
+
+  void backward() {
+    gradients.clear();
+    for (const Doubles& parameter : parameters) gradients.emplace_back(parameter.size());
+    output_gradients_.clear();
+    for (const Doubles& output : outputs_) output_gradients_.emplace_back(output.size());
+    for (number_ = graph_.nodes.size(); number_-- > 1;) {
+      rows().at(node().op->name()).backward(*this);
+    }
+  }
+
+  static bool knows(std::string_view op) { return rows().contains(op); }
+  std::uint64_t correct() const { return correct_; }
+
+  std::vector<Doubles> parameters;
+  std::vector<Doubles> gradients;  // of parameters, after backward()
+
+ private:
+  struct Row {
+    void (*forward)(Reference&);
+    void (*backward)(Reference&);
+  };
+  static const std::map<std::string_view, Row>& rows() {
+    static const std::map<std::string_view, Row> all = {
+        {"input", {[](Reference& r) { r.input(); }, [](Reference&) {}}},
+        {"conv", {[](Reference& r) { r.conv(); }, [](Reference& r) { r.conv_backward(); }}},
+        {"max_pool", {[](Reference& r) { r.pool(); }, [](Reference& r) { r.pool_backward(); }}},
+        {"dense", {[](Reference& r) { r.dense(); }, [](Reference& r) { r.dense_backward(); }}},
+        {"relu", {[](Reference& r) { r.relu(); }, [](Reference& r) { r.relu_backward(); }}},
+        {"dropout", {[](Reference& r) { r.drop(); }, [](Reference& r) { r.drop_backward(); }}},
+        {"softmax_loss", {[](Reference& r) { r.loss(); }, [](Reference& r) { r.loss_backward(); }}},
+    };
+    return all;
+  }
+
+  const Node& node() const { return graph_.nodes[number_]; }
+  const Extent& in_extent() const { return graph_.nodes[node().inputs[0]].extent; }
+  std::size_t size(const Node& of) const {
+    return static_cast<std::size_t>(of.extent.elements()) * batch_->count;
+  }
+  std::int64_t images() const { return batch_->count; }
+  std::int64_t attribute(std::string_view name) const { return node().attributes.integer(name); }
+  const Doubles& in() const { return outputs_[node().inputs[0]]; }
+  Doubles& in_gradient() { return output_gradients_[node().inputs[0]]; }
+  Doubles& out() { return outputs_[number_]; }
+  Doubles& out_gradient() { return output_gradients_[number_]; }
+  Doubles& parameter(std::size_t k) { return parameters[node().parameters[k]]; }
+  Doubles& gradient(std::size_t k) { return gradients[node().parameters[k]]; }
+
+  static std::size_t at(const Extent& e, std::int64_t n, std::int64_t c, std::int64_t y,
+                        std::int64_t x) {
+    return static_cast<std::size_t>(((n * e.channels + c) * e.height + y) * e.width + x);
+  }
+  template <class Visit>
+  void each(const Extent& e, const Visit& visit) const {
+    for (std::int64_t n = 0; n < images(); ++n) {
+      for (std::int64_t c = 0; c < e.channels; ++c) {
+        for (std::int64_t y = 0; y < e.height; ++y) {
+          for (std::int64_t x = 0; x < e.width; ++x) visit(n, c, y, x);
+        }
+      }
+    }
+  }
+
+  void input() {
+    const Extent& e = node().extent;
+    const double scale = static_cast<float>(node().attributes.number("scale"));
+    const double mean = static_cast<float>(node().attributes.number("mean"));
+    each(e, [&](auto n, auto c, auto y, auto x) {
+      const auto pixel = ((n * e.height + y) * e.width + x) * e.channels + c;
+      out()[at(e, n, c, y, x)] = (batch_->pixels[static_cast<std::size_t>(pixel)] - mean) * scale;
+    });
+  }
+
+  // For ops that are sums of input × weight: `each_term` visits every (output, input, weight).
+  template <class EachTerm>
+  void multiply(const EachTerm& each_term) {
+    const double* x = in().data();
+    const double* w = parameter(0).data();
+    double* y = out().data();
+    each_term([=](auto o, auto i, auto k) { y[o] += x[i] * w[k]; });
+  }
+  template <class EachTerm>
+  void multiply_backward(const EachTerm& each_term) {
+    const double* x = in().data();
+    const double* w = parameter(0).data();
+    const double* dy = out_gradient().data();
+    double* dx = in_gradient().data();
+    double* dw = gradient(0).data();
+    each_term([=](auto o, auto i, auto k) {
+      dw[k] += dy[o] * x[i];
+      dx[i] += dy[o] * w[k];
+    });
+  }
+
+  template <class Visit>
+  void each_product(const Visit& visit) const {
+    const Extent& i = in_extent();
+    const Extent& o = node().extent;
+    const std::int64_t kernel = attribute("kernel");
+    const std::int64_t stride = attribute("stride");
+    const std::int64_t pad = attribute("pad");
+    each(o, [&](auto n, auto f, auto y, auto x) {
+      for (std::int64_t c = 0; c < i.channels; ++c) {
+        for (std::int64_t ky = 0; ky < kernel; ++ky) {
+          for (std::int64_t kx = 0; kx < kernel; ++kx) {
+            const std::int64_t row = y * stride - pad + ky;
+            const std::int64_t column = x * stride - pad + kx;
+            if (row < 0 || row >= i.height || column < 0 || column >= i.width) continue;
+            const std::int64_t weight = ((f * i.channels + c) * kernel + ky) * kernel + kx;
+            visit(at(o, n, f, y, x), at(i, n, c, row, column), static_cast<std::size_t>(weight));
+          }
+        }
+      }
+    });
+  }
+  void conv() {
+    each(node().extent, [&](auto n, auto f, auto y, auto x) {
+      out()[at(node().extent, n, f, y, x)] = parameter(1)[static_cast<std::size_t>(f)];
+    });
+    multiply([this](const auto& visit) { each_product(visit); });
+  }
+  void conv_backward() {
+    each(node().extent, [&](auto n, auto f, auto y, auto x) {
+      gradient(1)[static_cast<std::size_t>(f)] += out_gradient()[at(node().extent, n, f, y, x)];
+    });
+    multiply_backward([this](const auto& visit) { each_product(visit); });
+  }
+
+  // The input that an output of max pooling comes from.
+  std::size_t winner(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) const {
+    const Extent& i = in_extent();
+    double best = -std::numeric_limits<double>::infinity();
+    std::size_t place = 0;
+    for (std::int64_t ky = 0; ky < attribute("kernel"); ++ky) {
+      for (std::int64_t kx = 0; kx < attribute("kernel"); ++kx) {
+        const std::int64_t row = y * attribute("stride") - attribute("pad") + ky;
+        const std::int64_t column = x * attribute("stride") - attribute("pad") + kx;
+        if (row < 0 || row >= i.height || column < 0 || column >= i.width) continue;
+        const std::size_t here = at(i, n, c, row, column);
+        if (in()[here] > best) best = in()[here], place = here;
+      }
+    }
+    return place;
+  }
+  void pool() {
+    each(node().extent, [&](auto n, auto c, auto y, auto x) {
+      out()[at(node().extent, n, c, y, x)] = in()[winner(n, c, y, x)];
+    });
+  }
+  void pool_backward() {
+    each(node().extent, [&](auto n, auto c, auto y, auto x) {
+      in_gradient()[winner(n, c, y, x)] += out_gradient()[at(node().extent, n, c, y, x)];
+    });
+  }
+
+  template <class Visit>
+  void each_weight(const Visit& visit) const {
+    const auto units = static_cast<std::size_t>(attribute("units"));
+    const auto inputs = static_cast<std::size_t>(in_extent().elements());
+    for (std::size_t n = 0; n < batch_->count; ++n) {
+      for (std::size_t u = 0; u < units; ++u) {
+        for (std::size_t i = 0; i < inputs; ++i)
+          visit(n * units + u, n * inputs + i, u * inputs + i);
+      }
+    }
+  }
+  void dense() {
+    for (std::size_t o = 0; o < out().size(); ++o) out()[o] = parameter(1)[o % parameter(1).size()];
+    multiply([this](const auto& visit) { each_weight(visit); });
+  }
+  void dense_backward() {
+    for (std::size_t o = 0; o < out().size(); ++o) {
+      gradient(1)[o % gradient(1).size()] += out_gradient()[o];
+    }
+    multiply_backward([this](const auto& visit) { each_weight(visit); });
+  }
+
+  void relu() {
+    std::transform(in().begin(), in().end(), out().begin(),
+                   [](double x) { return std::max(x, 0.0); });
+  }
+  void relu_backward() {
+    for (std::size_t i = 0; i < in().size(); ++i) {
+      in_gradient()[i] += in()[i] > 0 ? out_gradient()[i] : 0;
+    }
+  }
+
+  double factor(std::size_t element) const {
+    const auto share = static_cast<float>(node().attributes.number("share"));
+    const DropoutMask mask(mode_.seed, mode_.step, number_, share);
+    return mode_.training ? double{mask.factor(element)} : 1;
+  }
+  void drop() {
+    for (std::size_t i = 0; i < in().size(); ++i) out()[i] = in()[i] * factor(i);
+  }
+  void drop_backward() {
+    for (std::size_t i = 0; i < in().size(); ++i) {
+      in_gradient()[i] += out_gradient()[i] * factor(i);
+    }
+  }
+
+  void loss() {
+    const auto classes = static_cast<std::size_t>(node().extent.channels);
+    loss_ = 0;
+    correct_ = 0;
+    for (std::size_t n = 0; n < batch_->count; ++n) {
+      const auto logits = std::span(in()).subspan(n * classes, classes);
+      const auto label = static_cast<std::size_t>(batch_->labels[n]);
+      const auto max = std::max_element(logits.begin(), logits.end());
+      double sum = 0;
+      for (const double logit : logits) sum += std::exp(logit - *max);
+      for (std::size_t k = 0; k < classes; ++k) {
+        out()[n * classes + k] = std::exp(logits[k] - *max) / sum;
+      }
+      loss_ += (std::log(sum) - (logits[label] - *max)) / batch_->count;
+      correct_ += static_cast<std::size_t>(max - logits.begin()) == label ? 1 : 0;
+    }
+  }
+  void loss_backward() {
+    const auto classes = static_cast<std::size_t>(node().extent.channels);
+    for (std::size_t i = 0; i < out().size(); ++i) {
+      const bool is_label = static_cast<std::size_t>(batch_->labels[i / classes]) == i % classes;
+      in_gradient()[i] += (out()[i] - (is_label ? 1 : 0)) / batch_->count;
+    }
+  }
+
+  const Graph& graph_;
+  const Batch* batch_ = nullptr;
+  Mode mode_;
+  std::size_t number_ = 0;  // of the node at work
+  std::vector<Doubles> outputs_, output_gradients_;
+  double loss_ = 0;
+  std::uint64_t correct_ = 0;
+};
+
+}  // namespace feedrate::testing

@@ -1,0 +1,57 @@
+// The CPU backend: oneDNN and OpenBLAS under OpenMP.
+
+#include <sched.h>
+
+#include <fstream>
+
+#include "trainer/backend.h"
+#include "trainer/backends/cpu/gemm.h"
+#include "trainer/backends/cpu/session.h"
+
+namespace feedrate {
+namespace {
+
+unsigned usable_cores() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<unsigned>(CPU_COUNT(&cores));
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t start = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (start != std::string::npos) return line.substr(start);
+  }
+  return "a processor without a name";
+}
+
+class CpuBackend final : public Backend {
+ public:
+  using Backend::Backend;
+  std::string unavailable() const override { return ""; }
+  std::string device_name() const override {
+    const unsigned cores = usable_cores();
+    return join(processor_name(), ", ", cores, cores == 1 ? " thread" : " threads");
+  }
+  std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
+    if (options.precision != "fp32") {
+      throw Error(join("the cpu backend computes in fp32, not in ", options.precision));
+    }
+    cpu::use_one_blas_thread();
+    const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
+    return std::make_unique<cpu::CpuSession>(std::move(plan), options.optimizer, options.seed,
+                                             threads);
+  }
+  PixelMemory& pixel_memory() const override { return plain_memory(); }
+};
+
+const CpuBackend row("cpu", "this machine's cores, by oneDNN and OpenBLAS");
+
+}  // namespace
+
+extern const Backend& cpu_backend;
+const Backend& cpu_backend = row;
+
+}  // namespace feedrate

@@ -1,0 +1,31 @@
+#pragma once
+// OpenBLAS, always single-threaded: its own threads lose on small matrices and fight OpenMP's.
+
+#include <cstdint>
+
+namespace feedrate::cpu {
+
+/// A row-major matrix, or its transpose.
+struct Matrix {
+  const float* data;
+  std::int64_t stride;  // floats from one row (as stored) to the next
+  bool transposed = false;
+};
+
+/// c (m × n, row-major) = a (m × k) · b (k × n) + keep · c, with keep 0 or 1.
+struct Gemm {
+  std::int64_t m, n, k;
+  Matrix a, b;
+  float keep;
+  float* c;
+  std::int64_t stride;
+};
+
+/// Call once before the others.
+void use_one_blas_thread();
+/// On the calling thread.
+void run(const Gemm& gemm);
+/// On `threads` threads, each computing a part of the longer side of c.
+void run_shared(const Gemm& gemm, unsigned threads);
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,52 @@
+#pragma once
+// Convolution as one matrix product for each image over its unfolded patches, channels last. Images
+// are shared among the threads; each thread sums its own part of the weights' gradient, and the
+// parts are added in order.
+//
+// Weights lie as [filter][row][column][channel]: a filter meets a patch value for value.
+
+#include "trainer/backends/cpu/layer.h"
+
+namespace feedrate::cpu {
+
+class GemmConv final : public Layer {
+ public:
+  explicit GemmConv(const LayerSite& site);
+
+  std::size_t scratch_bytes() const override;
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+  void to_own(std::size_t k, std::span<const float> canonical, float* own) const override;
+  void from_own(std::size_t k, const float* own, std::span<float> canonical) const override;
+
+ private:
+  // One thread's part of the scratch.
+  struct Bench {
+    float* image;    // channels last, where the input lies otherwise
+    float* patches;  // of one image: one row for each output position
+    float* weights;  // this thread's part of the gradients
+    float* bias;
+  };
+  struct BenchSizes {
+    std::int64_t image, patches, weights, bias;  // floats
+    std::int64_t all() const { return image + patches + weights + bias; }
+  };
+  BenchSizes bench_sizes() const;
+  Bench bench(unsigned thread) const;
+
+  const float* patches(std::int64_t image, const Bench& bench) const;
+  void unfold(const float* image, float* patches) const;
+  void fold(const float* patches, float* image) const;
+  void backward_image(std::int64_t image, const Bench& bench) const;
+  void input_gradient(std::int64_t image, const Bench& bench) const;
+  void add_up(unsigned thread) const;
+
+  Layout input_;
+  std::int64_t batch_, kernel_, stride_, pad_;
+  std::int64_t patch_;      // values that a filter sees
+  std::int64_t positions_;  // of the filters on an image
+  unsigned threads_;
+  bool input_learns_;
+};
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,87 @@
+#pragma once
+// An operator's CPU half. Made once at compile for a batch size and thread count, then bound to
+// its memory; forward and backward allocate nothing.
+//
+// A step always runs the full batch: where fewer images were uploaded, the rest are zeros and get
+// no gradient, which leaves every sum as it was.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "trainer/backend.h"
+#include "trainer/backends/cpu/layout.h"
+
+namespace feedrate::cpu {
+
+/// What a layer is made for.
+struct LayerSite {
+  const Graph& graph;
+  std::size_t number = 0;  // of the node
+  Layout input;            // of inputs[0]; empty for the input node
+  std::int64_t batch = 0;
+  unsigned threads = 1;
+  std::uint64_t seed = 0;
+  bool input_learns = false;  // somebody wants the gradient of inputs[0]
+
+  const Node& node() const { return graph.nodes[number]; }
+};
+
+/// What changes from step to step.
+struct Pass {
+  std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC
+  std::span<const std::int32_t> labels;  // count
+  std::uint32_t count = 0;
+  bool training = false;
+  std::uint64_t step = 0;
+  Metrics* metrics = nullptr;
+};
+
+/// Where a layer's values are; fixed for the session's life.
+struct Buffers {
+  const float* input = nullptr;
+  float* output = nullptr;
+  const float* output_gradient = nullptr;
+  float* input_gradient = nullptr;  // null when nobody wants it
+  std::vector<float*> parameters;
+  std::vector<float*> gradients;
+  std::byte* kept = nullptr;     // kept_bytes() that live from forward to backward
+  std::byte* scratch = nullptr;  // scratch_bytes() for the duration of a call
+};
+
+class Layer {
+ public:
+  Layer(const LayerSite& site, const Layout& output);
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  const Layout& output() const { return output_; }
+  virtual std::size_t kept_bytes() const { return 0; }
+  virtual std::size_t scratch_bytes() const { return 0; }
+  virtual void bind(const Buffers& buffers) { buffers_ = buffers; }
+
+  virtual void forward(const Pass& pass) = 0;
+  /// Writes (never adds to) the gradients of parameters and input.
+  virtual void backward(const Pass& pass) = 0;
+
+  /// Floats that parameter `k` of the node takes in the layer's own layout, and the way there and
+  /// back. By default the canonical one.
+  virtual std::size_t own_size(std::size_t k) const;
+  virtual void to_own(std::size_t k, std::span<const float> canonical, float* own) const;
+  virtual void from_own(std::size_t k, const float* own, std::span<float> canonical) const;
+
+ protected:
+  const Buffers& buffers() const { return buffers_; }
+
+ private:
+  Layout output_;
+  std::vector<std::size_t> parameter_sizes_;  // canonical
+  Buffers buffers_;
+};
+
+std::unique_ptr<Layer> make_layer(const LayerSite& site);
+
+}  // namespace feedrate::cpu

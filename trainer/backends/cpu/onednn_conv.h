@@ -1,0 +1,10 @@
+#pragma once
+// Convolution by oneDNN, in whatever layouts it asks for.
+
+#include "trainer/backends/cpu/layer.h"
+
+namespace feedrate::cpu {
+
+std::unique_ptr<Layer> make_onednn_conv(const LayerSite& site);
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,25 @@
+#include "trainer/backends/cpu/relayout.h"
+
+#include <algorithm>
+
+namespace feedrate::cpu {
+
+void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout) {
+  const Extent& extent = from_layout.extent;
+  if (to_layout.elements() != extent.elements()) std::fill_n(to, to_layout.elements(), 0.0F);
+  for (std::int64_t pixel = 0; pixel < from_layout.pixels(); ++pixel) {
+    for (std::int64_t channel = 0; channel < extent.channels; ++channel) {
+      to[to_layout.offset(channel, pixel)] = from[from_layout.offset(channel, pixel)];
+    }
+  }
+}
+
+void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      to[column * rows + row] = from[row * columns + column];
+    }
+  }
+}
+
+}  // namespace feedrate::cpu

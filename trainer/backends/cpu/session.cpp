@@ -1,0 +1,236 @@
+#include "trainer/backends/cpu/session.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "trainer/backends/cpu/parallel.h"
+#include "trainer/op.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// oneDNN asks OpenMP how many threads to use, when a primitive is made and when it runs.
+class OmpThreads {
+ public:
+  explicit OmpThreads(unsigned threads) : before_(omp_get_max_threads()) {
+    omp_set_num_threads(static_cast<int>(threads));
+  }
+  ~OmpThreads() { omp_set_num_threads(before_); }
+  OmpThreads(const OmpThreads&) = delete;
+  OmpThreads& operator=(const OmpThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+std::size_t on_lines(std::size_t floats) {
+  constexpr std::size_t line = alignment / sizeof(float);
+  return (floats + line - 1) / line * line;
+}
+
+std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
+  return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
+}
+
+}  // namespace
+
+CpuSession::CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed, unsigned threads)
+    : plan_(std::move(plan)),
+      threads_(threads),
+      states_(optimizer == nullptr ? 0 : optimizer->states()),
+      update_(optimizer == nullptr ? nullptr : update_of(*optimizer)),
+      pixels_(std::in_place, plan_.graph.input.bytes() * plan_.batch),
+      labels_(plan_.batch) {
+  const OmpThreads omp(threads_);
+  make_layers(seed);
+  place_parameters();
+  place_values();
+}
+
+void CpuSession::make_layers(std::uint64_t seed) {
+  const std::vector<Node>& nodes = plan_.graph.nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    assert(nodes[i].inputs.size() <= 1);
+    LayerSite site{.graph = plan_.graph,
+                   .number = i,
+                   .input = {},
+                   .batch = plan_.batch,
+                   .threads = threads_,
+                   .seed = seed};
+    if (!nodes[i].inputs.empty()) {
+      site.input = layers_[nodes[i].inputs[0]]->output();
+      site.input_learns = learns_[nodes[i].inputs[0]];
+    }
+    learns_.push_back(site.input_learns || !nodes[i].parameters.empty());
+    layers_.push_back(make_layer(site));
+  }
+}
+
+void CpuSession::place_parameters() {
+  places_.resize(plan_.graph.parameters.size());
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::vector<std::size_t>& numbers = plan_.graph.nodes[i].parameters;
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      places_[numbers[k]] = {i, k, flat_size_, layers_[i]->own_size(k)};
+      flat_size_ += on_lines(places_[numbers[k]].size);
+    }
+  }
+  const std::size_t bytes = flat_size_ * sizeof(float);
+  parameters_.emplace(bytes);
+  gradients_.emplace(bytes);
+  state_.emplace(bytes * states_);
+}
+
+// One arena holds three kinds of blocks, each by node: activations, their gradients, kept bytes.
+void CpuSession::place_values() {
+  const std::vector<Node>& nodes = plan_.graph.nodes;
+  const std::size_t n = nodes.size();
+  std::vector<Lifetime> lifetimes(3 * n);
+  std::vector<std::size_t> sizes(3 * n);
+  std::size_t scratch = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t bytes = batch_bytes(layers_[i]->output(), plan_.batch);
+    lifetimes[i] = plan_.activations[i];
+    lifetimes[n + i] = plan_.gradients[i];
+    lifetimes[2 * n + i] = {i, 2 * n - 1 - i};
+    sizes[i] = plan_.activation_homes[i] == i ? bytes : 0;
+    const bool has_gradient = learns_[i] && i + 1 < n && plan_.gradient_homes[i] == i;
+    sizes[n + i] = has_gradient ? bytes : 0;
+    sizes[2 * n + i] = layers_[i]->kept_bytes();
+    scratch = std::max(scratch, layers_[i]->scratch_bytes());
+  }
+  const Arena arena = plan_arena(lifetimes, sizes, alignment);
+  arena_.emplace(arena.bytes);
+  scratch_.emplace(scratch);
+
+  const auto at = [&](std::size_t block) { return arena_->at(arena.offsets[block]); };
+  const auto activation = [&](std::size_t i) {
+    return reinterpret_cast<float*>(at(plan_.activation_homes[i]));
+  };
+  const auto gradient = [&](std::size_t i) {
+    return reinterpret_cast<float*>(at(n + plan_.gradient_homes[i]));
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    Buffers buffers;
+    buffers.output = activation(i);
+    buffers.output_gradient = gradient(i);
+    if (!nodes[i].inputs.empty()) {
+      const std::size_t input = nodes[i].inputs[0];
+      buffers.input = activation(input);
+      if (learns_[input]) buffers.input_gradient = gradient(input);
+    }
+    for (const std::size_t number : nodes[i].parameters) {
+      buffers.parameters.push_back(parameters_->floats() + places_[number].offset);
+      buffers.gradients.push_back(gradients_->floats() + places_[number].offset);
+    }
+    buffers.kept = at(2 * n + i);
+    buffers.scratch = scratch_->at(0);
+    layers_[i]->bind(buffers);
+  }
+}
+
+void CpuSession::upload(const Batch& batch) {
+  check_batch(plan_, batch);
+  auto* pixels = reinterpret_cast<std::uint8_t*>(pixels_->at(0));
+  std::copy(batch.pixels.begin(), batch.pixels.end(), pixels);
+  std::fill(pixels + batch.pixels.size(), pixels + plan_.graph.input.bytes() * plan_.batch,
+            std::uint8_t{0});
+  std::copy(batch.labels.begin(), batch.labels.end(), labels_.begin());
+  count_ = batch.count;
+}
+
+Pass CpuSession::pass(bool training, std::uint64_t step) {
+  if (count_ == 0) throw Error("a step needs a batch: nothing was uploaded yet");
+  const auto* pixels = reinterpret_cast<const std::uint8_t*>(pixels_->at(0));
+  return {.pixels = {pixels, plan_.graph.input.bytes() * plan_.batch},
+          .labels = {labels_.data(), count_},
+          .count = count_,
+          .training = training,
+          .step = step,
+          .metrics = &metrics_};
+}
+
+void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t step) {
+  if (update_ == nullptr) throw Error("a training step needs an optimizer");
+  const OmpThreads omp(threads_);
+  const Pass now = pass(true, step);
+  for (const auto& layer : layers_) layer->forward(now);
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    if (learns_[i]) layers_[i]->backward(now);
+  }
+  update(settings);
+}
+
+void CpuSession::evaluate_step() {
+  const OmpThreads omp(threads_);
+  const Pass now = pass(false, 0);
+  for (const auto& layer : layers_) layer->forward(now);
+}
+
+void CpuSession::update(const UpdateSettings& settings) {
+  on_threads(threads_, [&](unsigned thread) {
+    for (std::size_t number = 0; number < places_.size(); ++number) {
+      const Place& place = places_[number];
+      const Range range = share_of(static_cast<std::int64_t>(place.size), thread, threads_, 16);
+      if (range.size() == 0) continue;
+      const Parameter& parameter = plan_.graph.parameters[number];
+      UpdateSettings scaled = settings;
+      scaled.rate *= parameter.rate_scale;
+      scaled.decay *= parameter.decay_scale;
+      const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
+      update_({.weights = parameters_->floats() + start,
+               .gradients = gradients_->floats() + start,
+               .state = state_->floats() + start,
+               .slot_stride = static_cast<std::int64_t>(flat_size_),
+               .size = range.size()},
+              scaled);
+    }
+  });
+}
+
+Metrics CpuSession::take_metrics() { return std::exchange(metrics_, {}); }
+
+std::vector<float> CpuSession::canonical(std::size_t number, const float* flat) const {
+  const Place& place = places_.at(number);
+  std::vector<float> values(static_cast<std::size_t>(plan_.graph.parameters[number].elements()));
+  layers_[place.layer]->from_own(place.k, flat + place.offset, values);
+  return values;
+}
+
+void CpuSession::set(std::size_t number, float* flat, std::span<const float> values) {
+  const Place& place = places_.at(number);
+  assert(values.size() == static_cast<std::size_t>(plan_.graph.parameters[number].elements()));
+  layers_[place.layer]->to_own(place.k, values, flat + place.offset);
+}
+
+std::vector<float> CpuSession::parameter(std::size_t number) const {
+  return canonical(number, parameters_->floats());
+}
+
+void CpuSession::set_parameter(std::size_t number, std::span<const float> values) {
+  set(number, parameters_->floats(), values);
+}
+
+std::vector<float> CpuSession::state(std::size_t number, std::size_t slot) const {
+  assert(slot < states_);
+  return canonical(number, state_->floats() + slot * flat_size_);
+}
+
+void CpuSession::set_state(std::size_t number, std::size_t slot, std::span<const float> values) {
+  assert(slot < states_);
+  set(number, state_->floats() + slot * flat_size_, values);
+}
+
+std::vector<float> CpuSession::gradient(std::size_t number) const {
+  return canonical(number, gradients_->floats());
+}
+
+std::size_t CpuSession::planned_bytes() const {
+  return parameters_->bytes() + gradients_->bytes() + state_->bytes() + arena_->bytes() +
+         scratch_->bytes() + pixels_->bytes();
+}
+
+}  // namespace feedrate::cpu

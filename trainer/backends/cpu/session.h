@@ -1,0 +1,68 @@
+#pragma once
+// A network on the CPU.
+
+#include <optional>
+
+#include "trainer/backend.h"
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/memory.h"
+#include "trainer/backends/cpu/update.h"
+
+namespace feedrate::cpu {
+
+class CpuSession final : public Session {
+ public:
+  /// `threads` of OpenMP, at least 1. Without an optimizer it can only evaluate.
+  CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed, unsigned threads);
+
+  const Plan& plan() const override { return plan_; }
+  void upload(const Batch& batch) override;
+  void train_step(const UpdateSettings& settings, std::uint64_t step) override;
+  void evaluate_step() override;
+  Metrics take_metrics() override;
+  void wait() override {}
+
+  std::vector<float> parameter(std::size_t number) const override;
+  void set_parameter(std::size_t number, std::span<const float> values) override;
+  std::size_t states() const override { return states_; }
+  std::vector<float> state(std::size_t number, std::size_t slot) const override;
+  void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
+  std::vector<float> gradient(std::size_t number) const override;
+  std::size_t planned_bytes() const override;
+
+ private:
+  // A parameter's place: in each flat buffer, and in its layer.
+  struct Place {
+    std::size_t layer;
+    std::size_t k;       // which of the layer's parameters
+    std::size_t offset;  // floats
+    std::size_t size;    // floats, in the layer's layout
+  };
+
+  void make_layers(std::uint64_t seed);
+  void place_parameters();
+  void place_values();
+  Pass pass(bool training, std::uint64_t step);
+  void update(const UpdateSettings& settings);
+  std::vector<float> canonical(std::size_t number, const float* flat) const;
+  void set(std::size_t number, float* flat, std::span<const float> values);
+
+  Plan plan_;
+  unsigned threads_;
+  std::size_t states_;
+  Update update_;                               // null without an optimizer
+  std::vector<std::unique_ptr<Layer>> layers_;  // by node
+  std::vector<bool> learns_;   // by node: whether it or anything before it has parameters
+  std::vector<Place> places_;  // by parameter
+  std::size_t flat_size_ = 0;  // floats
+
+  std::optional<Memory> parameters_, gradients_, state_;
+  std::optional<Memory> arena_;    // activations, their gradients, what layers keep
+  std::optional<Memory> scratch_;  // of the layer at work
+  std::optional<Memory> pixels_;
+  std::vector<std::int32_t> labels_;
+  std::uint32_t count_ = 0;
+  Metrics metrics_;
+};
+
+}  // namespace feedrate::cpu

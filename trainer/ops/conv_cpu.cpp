@@ -1,0 +1,33 @@
+// Which of the two convolutions runs is a rule of the shape alone, never of a stopwatch: the same
+// network always computes the same bits.
+
+#include "trainer/backends/cpu/gemm_conv.h"
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/onednn_conv.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// oneDNN computes channels in blocks of 16. It wins from there on, unless much of the blocks is
+// filling: 20 → 50 channels would do twice the work, and a matrix product is faster.
+constexpr std::int64_t block = 16;
+constexpr double least_useful_share = 0.7;
+
+bool suits_blocks(std::int64_t channels, std::int64_t filters) {
+  if (channels < block || filters < block) return false;
+  const auto filled = [](std::int64_t n) { return (n + block - 1) / block * block; };
+  const double useful = static_cast<double>(channels * filters) /
+                        static_cast<double>(filled(channels) * filled(filters));
+  return useful >= least_useful_share;
+}
+
+}  // namespace
+
+std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
+  if (suits_blocks(site.input.extent.channels, site.node().extent.channels)) {
+    return make_onednn_conv(site);
+  }
+  return std::make_unique<GemmConv>(site);
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,89 @@
+#include <cmath>
+
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/parallel.h"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// The outcome of one image, kept apart so that sums are taken in the images' order.
+struct Outcome {
+  double loss;
+  bool correct;
+};
+
+class SoftmaxLossLayer final : public Layer {
+ public:
+  explicit SoftmaxLossLayer(const LayerSite& site)
+      : Layer(site, {site.node().extent, 1}),
+        batch_(site.batch),
+        classes_(site.node().extent.channels),
+        threads_(site.threads) {}
+
+  std::size_t scratch_bytes() const override {
+    return static_cast<std::size_t>(batch_) * sizeof(Outcome);
+  }
+
+  void forward(const Pass& pass) override {
+    auto* outcomes = reinterpret_cast<Outcome*>(buffers().scratch);
+    on_shares(threads_, pass.count, 1, [&](const Range& range) {
+      for (std::int64_t image = range.begin; image < range.end; ++image) {
+        outcomes[image] = softmax(buffers().input + image * classes_,
+                                  pass.labels[static_cast<std::size_t>(image)],
+                                  buffers().output + image * classes_);
+      }
+    });
+    Metrics& metrics = *pass.metrics;
+    metrics.images += pass.count;
+    for (std::uint32_t image = 0; image < pass.count; ++image) {
+      metrics.loss_sum += outcomes[image].loss;
+      metrics.correct += outcomes[image].correct ? 1 : 0;
+    }
+  }
+
+  void backward(const Pass& pass) override {
+    const float one_over_count = 1.0F / static_cast<float>(pass.count);
+    for (std::int64_t image = 0; image < batch_; ++image) {
+      const float* probabilities = buffers().output + image * classes_;
+      float* gradient = buffers().input_gradient + image * classes_;
+      const bool counts = image < pass.count;
+      const std::int32_t label = counts ? pass.labels[static_cast<std::size_t>(image)] : 0;
+      for (std::int64_t k = 0; k < classes_; ++k) {
+        gradient[k] =
+            counts ? softmax_loss_gradient(probabilities[k], k == label, one_over_count) : 0.0F;
+      }
+    }
+  }
+
+ private:
+  // Logits and probabilities may be the same memory.
+  Outcome softmax(const float* logits, std::int32_t label, float* probabilities) const {
+    const float label_logit = logits[label];
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < classes_; ++k) {
+      if (takes_the_lead(logits[k], logits[best])) best = k;
+    }
+    const float max = logits[best];
+    float sum = 0;
+    for (std::int64_t k = 0; k < classes_; ++k) {
+      probabilities[k] = std::exp(logits[k] - max);
+      sum += probabilities[k];
+    }
+    for (std::int64_t k = 0; k < classes_; ++k) {
+      probabilities[k] = softmax_probability(probabilities[k], sum);
+    }
+    return {cross_entropy(std::log(static_cast<double>(sum)), max, label_logit), best == label};
+  }
+
+  std::int64_t batch_, classes_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_softmax_loss_layer(const LayerSite& site) {
+  return std::make_unique<SoftmaxLossLayer>(site);
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,130 @@
+#include "trainer/trainer.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  void restart() { start_ = std::chrono::steady_clock::now(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// One run of train(): what it has done and when.
+class Run {
+ public:
+  Run(Session& session, BatchSource& source, const TrainOptions& options)
+      : session_(session), source_(source), options_(options) {
+    session_.take_metrics();  // what came before is not ours
+  }
+
+  TrainResult go() {
+    while (options_.steps == 0 || result_.steps < options_.steps) {
+      const Batch* batch = next();
+      if (batch == nullptr) break;
+      step(*batch);
+      if (options_.report_every != 0 && result_.steps % options_.report_every == 0) report();
+    }
+    session_.wait();
+    result_.seconds = result_.steps > 1 ? since_first_.seconds() : 0;
+    if (window_images_ != 0) report();
+    result_.images_per_second =
+        ratio(static_cast<double>(result_.images - first_images_), result_.seconds);
+    result_.stall_percent = 100 * ratio(result_.wait_seconds, result_.seconds);
+    return std::move(result_);
+  }
+
+ private:
+  const Batch* next() {
+    const Stopwatch waiting;
+    const Batch* batch = source_.next();
+    if (result_.steps > 0) result_.wait_seconds += waiting.seconds();
+    return batch;
+  }
+
+  void step(const Batch& batch) {
+    const std::uint64_t number = options_.first_step + result_.steps;
+    session_.upload(batch);
+    session_.train_step({.rate = options_.schedule.at(number),
+                         .momentum = options_.momentum,
+                         .decay = options_.decay},
+                        number);
+    ++result_.steps;
+    result_.images += batch.count;
+    window_images_ += batch.count;
+    epoch_ = batch.epoch;
+    if (result_.steps == 1) {  // the first step pays for what every later one finds ready
+      session_.wait();
+      first_images_ = result_.images;
+      since_first_.restart();
+      window_.restart();
+    }
+  }
+
+  void report() {
+    const Metrics metrics = session_.take_metrics();
+    const std::uint64_t done = options_.first_step + result_.steps;
+    const double images = static_cast<double>(metrics.images);
+    const TrainOptions::Progress progress{
+        .step = done,
+        .epoch = epoch_,
+        .loss = ratio(metrics.loss_sum, images),
+        .accuracy = ratio(static_cast<double>(metrics.correct), images),
+        .images_per_second = ratio(static_cast<double>(window_images_), window_.seconds())};
+    if (!std::isfinite(progress.loss)) {
+      throw Error(join("step ", done, ": the loss is no longer finite (it was, ",
+                       reported_ == 0 ? "when training started" : join("at step ", reported_),
+                       "); a lower learning rate helps most often"));
+    }
+    reported_ = done;
+    window_images_ = 0;
+    window_.restart();
+    result_.loss = progress.loss;
+    result_.accuracy = progress.accuracy;
+    if (options_.report_every == 0) return;
+    result_.curve.push_back(progress);
+    if (options_.progress) options_.progress(progress);
+  }
+
+  Session& session_;
+  BatchSource& source_;
+  const TrainOptions& options_;
+  TrainResult result_;
+  Stopwatch since_first_, window_;
+  std::uint64_t first_images_ = 0, window_images_ = 0;
+  std::uint64_t epoch_ = 0, reported_ = 0;
+};
+
+}  // namespace
+
+TrainResult train(Session& session, BatchSource& source, const TrainOptions& options) {
+  return Run(session, source, options).go();
+}
+
+Evaluation evaluate(Session& session, BatchSource& source) {
+  session.take_metrics();
+  const Stopwatch all;
+  while (const Batch* batch = source.next()) {
+    session.upload(*batch);
+    session.evaluate_step();
+  }
+  const Metrics metrics = session.take_metrics();
+  const double images = static_cast<double>(metrics.images);
+  return {.images = metrics.images,
+          .loss = ratio(metrics.loss_sum, images),
+          .accuracy = ratio(static_cast<double>(metrics.correct), images),
+          .seconds = all.seconds()};
+}
+
+}  // namespace feedrate

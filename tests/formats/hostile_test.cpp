@@ -47,6 +47,7 @@ class HostileFormats : public ::testing::TestWithParam<FormatPair> {
   }
 
   static void overwrite(const fs::path& file, const Buffer& content) {
+    fs::remove(file);  // ext4 flushes a file that is truncated and written again, at every close
     OutputFile output(file);
     output.write(content);
     output.close();

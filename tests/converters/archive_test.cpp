@@ -194,6 +194,19 @@ TEST(HostileArchive, a_damaged_entry_is_named_with_its_byte) {
   expect_error([&] { walk(file); }, {"cut.tar.gz", "50000", "third", "byte"});
 }
 
+TEST(HostileArchive, an_archive_cut_before_it_was_packed_into_another_is_an_error) {
+  const TempDirectory directory;
+  const std::string inner = tar(three);
+  const std::size_t between_entries = 512 + 3072;  // behind the first entry and its padding
+  const auto file =
+      write(directory / "outer.tar", tar({{"n01440764.tar", inner.substr(0, between_entries)}}));
+  Archive outer(file);
+  ASSERT_TRUE(outer.next());
+  Archive archive(outer);
+  expect_error([&] { walk(archive); },
+               {"outer.tar:n01440764.tar", "without an end marker", "a/first"});
+}
+
 TEST(HostileArchive, an_html_page_in_place_of_the_file_is_called_one) {
   const TempDirectory directory;
   for (const char* page : {"<!DOCTYPE HTML PUBLIC", "\n <html lang=en>", "<!doctype html>"}) {

@@ -9,9 +9,15 @@ using namespace detail;
 
 namespace {
 
-unsigned depth_of(const LoaderOptions& options) {
+// A slot for each worker, one in use and one filled. Batches that take microseconds to fill need
+// more of them, or threads that share cores would hand over batch by batch; 1 MiB stays in cache.
+unsigned depth_of(const LoaderOptions& options, Shape shape) {
   if (options.threads == 0) return 1;  // filled and used in turn
-  return options.depth != 0 ? options.depth : std::max(3U, options.threads + 2);
+  if (options.depth != 0) return options.depth;
+  const std::size_t tiny = (std::size_t{1} << 20) / std::max<std::size_t>(1, shape.bytes()) /
+                           std::max(1U, options.batch);
+  return std::max(
+      {3U, options.threads + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
 }
 
 Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
@@ -39,7 +45,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       batch_size_(options.batch),
       plan_(options, dataset.size(), std::max(job_.shape.bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
-      ring_(depth_of(options), options.batch, job_.shape, plan_.runs_per_batch(),
+      ring_(depth_of(options, job_.shape), options.batch, job_.shape, plan_.runs_per_batch(),
             options.memory != nullptr ? *options.memory : plain_memory()),
       lanes_(make_lanes(options)),
       fillers_([&] {

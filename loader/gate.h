@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace feedrate::detail {
 
@@ -15,6 +16,10 @@ class Gate {
  public:
   template <class Ready>
   void wait(Ready ready) {
+    // Often the thread waited for only lacks a core: lending it this one is cheaper than sleeping
+    // here and being woken there.
+    std::this_thread::yield();
+    if (ready()) return;
     std::unique_lock lock(mutex_);
     sleepers_.fetch_add(1);
     changed_.wait(lock, ready);

@@ -28,7 +28,7 @@ struct LoaderOptions {
   std::uint64_t first_epoch = 0;  // resume: (seed, first_epoch, first_batch) is the whole state
   std::uint64_t first_batch = 0;  // within first_epoch
   bool drop_last = false;         // leave out an epoch's partial last batch
-  unsigned depth = 0;             // slots; 0: max(3, threads + 2)
+  unsigned depth = 0;             // slots; 0: max(3, threads + 2), up to 16 of tiny batches
   PixelMemory* memory = nullptr;  // null: plain_memory()
   bool trace = false;             // keep events for write_trace
 };

@@ -1,0 +1,115 @@
+#include "loader/drive.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "formats/digest.h"
+
+namespace feedrate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+double since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
+
+double cpu_seconds(const rusage& usage) {
+  const auto whole = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+  const auto micro = static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  return whole + micro * 1e-6;
+}
+
+rusage usage_now() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage;
+}
+
+// Its result is kept, so that the reads cannot be optimised away.
+unsigned touch(const Batch& batch) {
+  unsigned sum = 0;
+  for (std::size_t i = 0; i < batch.pixels.size(); i += 64) sum += batch.pixels[i];
+  return sum;
+}
+
+// A trainer of fixed speed. It computes on each batch for `step`, then takes the next; what it
+// waits for the loader pushes its schedule back, what the sleep overshoots does not.
+class Pace {
+ public:
+  explicit Pace(double images_per_second) : rate_(images_per_second) {}
+  void start() { due_ = Clock::now(); }
+  void waited() { due_ = std::max(due_, Clock::now()); }
+  void compute(std::uint32_t images) {
+    const Seconds step(images / rate_);
+    compute_ += step.count();
+    due_ += std::chrono::duration_cast<Clock::duration>(step);
+    std::this_thread::sleep_until(due_);
+  }
+  double compute_seconds() const { return compute_; }
+
+ private:
+  double rate_;
+  double compute_ = 0;
+  Clock::time_point due_;
+};
+
+}  // namespace
+
+DriveResult drive(Loader& loader, const DriveOptions& options) {
+  DriveResult result;
+  const bool emulate = options.emulate_images_per_second > 0;
+  Pace pace(options.emulate_images_per_second);
+  Hasher hasher;
+  volatile unsigned sink = 0;
+  const rusage before = usage_now();
+  const Clock::time_point called = Clock::now();
+  Clock::time_point start = called;
+  double waited = 0;
+  double first_waited = 0;
+  std::uint64_t first_images = 0;
+
+  while (const Batch* batch = loader.next()) {
+    if (emulate) {
+      const double now_waited = loader.stats().wait_seconds;
+      if (result.batches == 0) {
+        pace.start();
+      } else if (now_waited > waited) {
+        pace.waited();
+      }
+      waited = now_waited;
+    }
+    if (result.batches == 0) {
+      start = Clock::now();
+      result.first_batch_seconds = Seconds(start - called).count();
+      first_images = batch->count;
+      first_waited = loader.stats().wait_seconds;
+    }
+    ++result.batches;
+    result.images += batch->count;
+    if (options.digest) {
+      hasher.add(std::as_bytes(batch->labels));
+      hasher.add(std::as_bytes(batch->pixels));
+    } else {
+      sink = sink + touch(*batch);
+    }
+    if (emulate) pace.compute(batch->count);
+    if (options.seconds > 0 && since(start) >= options.seconds) break;
+  }
+
+  result.seconds = since(start);
+  const std::uint64_t timed = result.images - first_images;
+  result.images_per_second = timed > 0 ? static_cast<double>(timed) / result.seconds
+                                       : static_cast<double>(result.images) / since(called);
+  result.stall_seconds = loader.stats().wait_seconds - first_waited;
+  if (emulate) result.accelerator_utilisation = pace.compute_seconds() / result.seconds;
+  if (options.digest) result.digest = hex(hasher.finish());
+  const rusage after = usage_now();
+  result.cpu_seconds = cpu_seconds(after) - cpu_seconds(before);
+  result.peak_rss_bytes = static_cast<std::uint64_t>(after.ru_maxrss) * 1024;
+  return result;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "loader/loader.h"
+#include "tests/support/memory_dataset.h"
+
+namespace {
+std::atomic<std::uint64_t> allocations{0};
+}  // namespace
+
+// Every `new` of the test program is counted. Not inlined, or the compiler takes malloc's memory in
+// operator delete for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace feedrate {
+namespace {
+
+using testing::MemoryDataset;
+
+class Inverting final : public Recipe {
+ public:
+  Inverting() : Recipe("inverting", "for tests") {}
+  Shape shape(Shape stored) const override { return stored; }
+  bool in_place() const override { return false; }
+  void augment(const ImageView& decoded, const SampleRandom&, Shape,
+               MutableBytes seat) const override {
+    for (std::size_t i = 0; i < seat.size(); ++i) seat[i] = ~decoded.pixels[i];
+  }
+};
+const Inverting inverting;
+
+TEST(UnitAllocations, steady_state_allocates_nothing) {
+  const MemoryDataset dataset(1000);
+  for (const Recipe* way : {&recipe("none"), static_cast<const Recipe*>(&inverting)}) {
+    for (const unsigned threads : {0U, 1U, 3U}) {
+      Loader loader(dataset, *way, {.threads = threads, .batch = 64, .epochs = 0, .trace = true});
+      // Until every worker has filled its longest run.
+      for (int i = 0; i < 1000 || loader.stats().workers_seen < threads; ++i) loader.next();
+      const std::uint64_t before = allocations;
+      for (int i = 0; i < 500; ++i) loader.next();
+      EXPECT_EQ(allocations - before, 0U) << way->name() << ", " << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,1 +1,148 @@
-int main() { return 0; }
+// feedrate <command> …: finds the command, parses its options, and turns what goes wrong into a
+// sentence, a line of advice and an exit code.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "formats/error.h"
+#include "tools/build_info.h"
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/help.h"
+
+namespace feedrate {
+namespace {
+
+std::string overview() {
+  std::string text =
+      "feedrate: image data from a published archive to the trainer, and how fast it gets "
+      "there.\n\n"
+      "Usage: feedrate COMMAND …        feedrate COMMAND --help tells everything about one\n\n"
+      "Commands:\n";
+  for (const Command* command : commands()) {
+    text += fmt::format("  {:<9}{}\n", command->name(), command->summary());
+  }
+  return text +
+         "\nThe usual way, with the files of MNIST or of one of its relatives in archives/:\n"
+         "  feedrate convert mnist archives --to lmdb --split all --out data/lmdb\n"
+         "  feedrate verify data/lmdb/train\n"
+         "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
+         "  feedrate bench data/lmdb/train --network lenet --threads 0,1,2,4 --out results.jsonl\n"
+         "  feedrate report results.jsonl --html report.html\n";
+}
+
+int misuse(std::string_view program, std::string_view problem, std::string_view help) {
+  fmt::print(stderr, "{}: {}\n{} tells what there is.\n", program, problem, help);
+  return exit_misused;
+}
+
+int failure(std::string_view program, std::string_view problem, std::string_view advice) {
+  fmt::print(stderr, "{}: {}\n{}\n", program, problem, advice);
+  return exit_failed;
+}
+
+/// What was wrong with the arguments, with the nearest option when one was unknown.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> extras = app.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || extras.empty()) {
+    return error.what();
+  }
+  const std::string& extra = extras.front();
+  if (!extra.starts_with('-')) return fmt::format("one argument too many: '{}'", extra);
+  const std::vector<std::string> known = option_names(app);
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const std::string typed = extra.substr(0, extra.find('='));
+  const std::string_view nearest = nearest_name(typed, names);
+  return fmt::format("no option '{}'{}", typed,
+                     nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+}
+
+// An interrupted command leaves the cursor on a line of its own, then dies of the signal: the shell
+// and a bench above it see what happened. Whatever was being written is still only a .partial.
+extern "C" void on_interrupt(int signal) {
+  if (isatty(STDERR_FILENO) == 1) {
+    [[maybe_unused]] const auto ignored = write(STDERR_FILENO, "\n", 1);
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+// GNU OpenMP reads its wait policy before main(). Unless told to be passive, compute threads spin
+// at every barrier and take the cores from the loader: on a busy 2-core machine LeNet then trains
+// at a tenth of its rate. So a program that will train starts once more, with the policy set.
+void start_with_passive_openmp(char** values) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", values);  // returns only when it failed: training works all the same
+}
+
+int run(const Command& command, std::vector<std::string> arguments) {
+  const std::string program = fmt::format("feedrate {}", command.name());
+  name_console(program);
+  CLI::App app("", program);
+  set_help(app, command);
+  const std::function<int()> work = command.prepare(app);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes a stack
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    return exit_done;
+  } catch (const CLI::ParseError& error) {
+    return misuse(program, what_is_wrong(app, error), program + " --help");
+  }
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return failure(program, "out of memory", "A smaller --batch or fewer --threads need less.");
+  } catch (const std::exception& error) {
+    return failure(program, error.what(), command.advice());
+  }
+}
+
+int run(std::vector<std::string> arguments) {
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", overview());
+    return exit_misused;
+  }
+  const std::string word = arguments.front();
+  arguments.erase(arguments.begin());
+  if (word == "--help" || word == "-h" || word == "help") {
+    print(overview());
+    return exit_done;
+  }
+  if (word == "--version") {
+    print(version_text());
+    return exit_done;
+  }
+  for (const Command* command : commands()) {
+    if (command->name() == word) return run(*command, std::move(arguments));
+  }
+  std::vector<std::string_view> names = kind_names(commands());
+  names.insert(names.end(), {"--help", "--version"});
+  return misuse("feedrate", unknown_kind("command", word, names), "feedrate --help");
+}
+
+}  // namespace
+}  // namespace feedrate
+
+int main(int count, char** values) {
+  if (count > 1 && values[1] == std::string_view("train")) {
+    feedrate::start_with_passive_openmp(values);
+  }
+  std::signal(SIGINT, feedrate::on_interrupt);
+  try {
+    return feedrate::run(std::vector<std::string>(values + 1, values + count));
+  } catch (const std::exception& error) {
+    return feedrate::failure("feedrate", error.what(), "Where output goes must take it.");
+  }
+}

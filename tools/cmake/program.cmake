@@ -1,10 +1,36 @@
 # The one binary. It finds the CUDA plug-in beside itself, so no CUDA library is needed to start it.
-set(commit unknown)
-find_package(Git QUIET)
-if(GIT_FOUND)
-  execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-endif()
+set(generated ${CMAKE_BINARY_DIR}/generated)
+
+# What `--version` and every measured row say of this build. The commit is asked at each build.
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
+string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type_upper}}" build_flags)
+# Debian's oneDNN package states no version; its header does.
+file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h dnnl_lines REGEX "VERSION_(MAJOR|MINOR|PATCH) ")
+string(REGEX REPLACE "[^0-9;]" "" dnnl_lines "${dnnl_lines}")
+string(REPLACE ";" "." dnnl_version "${dnnl_lines}")
+string(JOIN ", " build_libraries
+  "LMDB ${lmdb_VERSION}" "libpng ${PNG_VERSION_STRING}" "zlib ${ZLIB_VERSION_STRING}"
+  "libarchive ${LibArchive_VERSION}" "oneTBB ${TBB_VERSION}" "oneDNN ${dnnl_version}"
+  "OpenBLAS ${openblas_VERSION}" "OpenSSL ${OPENSSL_VERSION}" "libcurl ${CURL_VERSION_STRING}"
+  "fmt ${fmt_VERSION}" "nlohmann-json ${nlohmann_json_VERSION}" "CLI11 ${CLI11_VERSION}"
+  "spdlog ${spdlog_VERSION}")
+configure_file(tools/cmake/build_info.cpp.in ${generated}/build_info.cpp @ONLY)
+add_custom_target(feedrate_commit
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DHEADER=${generated}/commit.h
+          -P ${CMAKE_SOURCE_DIR}/tools/cmake/commit.cmake
+  BYPRODUCTS ${generated}/commit.h COMMENT "Asking for the commit")
+add_dependencies(feedrate_tools feedrate_commit)
+target_sources(feedrate_tools PRIVATE ${generated}/build_info.cpp)
+target_include_directories(feedrate_tools PRIVATE ${generated})
+
+# The report's page and its charting library travel inside the binary.
+include(embed)
+find_file(CHART_JS Chart.min.js PATHS /usr/share/javascript/chart.js /usr/local/share/javascript
+  DOC "Chart.js 3, one file (Debian: libjs-chart.js)" REQUIRED)
+embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/page.html)
+embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/page.css)
+embed(feedrate_tools page_js ${CMAKE_SOURCE_DIR}/tools/report/page.js)
+embed(feedrate_tools chart_js ${CHART_JS})
 
 add_executable(feedrate tools/main.cpp)
-target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools)
+target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)

@@ -1,0 +1,103 @@
+#include "tools/bench/process.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "formats/error.h"
+#include "tools/telemetry.h"
+
+namespace feedrate {
+namespace {
+
+/// Memory that a process can write to as to a file: no pipe to drain while it runs.
+class Capture {
+ public:
+  Capture() : descriptor_(memfd_create("feedrate", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) fail_errno("memfd", "cannot create", errno);
+  }
+  ~Capture() { close(descriptor_); }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  std::string text() const {
+    std::string all(static_cast<std::size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');
+    const ssize_t got = pread(descriptor_, all.data(), all.size(), 0);
+    all.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return all;
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// Which descriptors the new process starts with.
+class Redirections {
+ public:
+  Redirections() { posix_spawn_file_actions_init(&actions_); }
+  ~Redirections() { posix_spawn_file_actions_destroy(&actions_); }
+  Redirections(const Redirections&) = delete;
+  Redirections& operator=(const Redirections&) = delete;
+  void send(int descriptor, const Capture& to) {
+    posix_spawn_file_actions_adddup2(&actions_, to.descriptor(), descriptor);
+  }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+std::string last_words(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.empty() ? "it said nothing" : text;
+}
+
+}  // namespace
+
+Finished run_self(const std::vector<std::string>& arguments) {
+  const Capture output, errors;
+  Redirections redirections;
+  redirections.send(STDOUT_FILENO, output);
+  redirections.send(STDERR_FILENO, errors);
+
+  std::vector<std::string> words{"feedrate"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+
+  const EnergyMeter energy;
+  pid_t process = 0;
+  const int refused = posix_spawn(&process, "/proc/self/exe", redirections.get(), nullptr,
+                                  pointers.data(), environ);
+  if (refused != 0) fail_errno("/proc/self/exe", "cannot start", refused);
+  int status = 0;
+  rusage usage{};
+  while (wait4(process, &status, 0, &usage) < 0) {
+    if (errno != EINTR) fail_errno("/proc/self/exe", "cannot wait", errno);
+  }
+  const std::string told = fmt::format("feedrate {}", fmt::join(arguments, " "));
+  if (WIFSIGNALED(status)) {
+    throw Error(fmt::format("'{}' was ended by signal {} ({})", told, WTERMSIG(status),
+                            strsignal(WTERMSIG(status))));
+  }
+  if (WEXITSTATUS(status) != 0) {
+    throw Error(fmt::format("'{}' failed: {}", told, last_words(errors.text())));
+  }
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {output.text(), seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          static_cast<double>(usage.ru_maxrss) / 1024, energy.joules()};
+}
+
+}  // namespace feedrate

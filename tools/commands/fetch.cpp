@@ -1,0 +1,78 @@
+#include "converters/fetch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/help.h"
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+struct Options {
+  std::string what;
+  std::filesystem::path out;
+  std::string from;
+};
+
+int run(const Options& options) {
+  const Published& set = published_set(options.what);
+  Progress progress("fetch " + options.what, "bytes");
+  const FetchOptions settings{
+      .from = options.from,
+      .progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+        progress.update(done, total);
+      }};
+  const unsigned fetched = fetch(set, options.out, settings);
+  note(fmt::format("{} of {} in {}, all with their published hashes; {} were there already",
+                   counted(set.files().size(), "file"), options.what, options.out.string(),
+                   set.files().size() - fetched));
+  return exit_done;
+}
+
+class FetchCommand : public Command {
+ public:
+  FetchCommand() : Command("fetch", "Downloads a published dataset and checks its known hashes") {}
+
+  std::string_view description() const override {
+    return "Downloads the files of a published dataset, one mirror after the other, goes on where "
+           "an\n"
+           "earlier call stopped, and checks the hashes the world knows: a file has its name only\n"
+           "once its hash is right. --from takes a directory or a URL in place of the mirrors.";
+  }
+  std::string_view examples() const override {
+    return "  feedrate fetch fashion-mnist --out archives\n"
+           "  feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out "
+           "archives\n";
+  }
+  std::string_view advice() const override {
+    return "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.";
+  }
+
+  std::function<int()> prepare(CLI::App& app) const override {
+    auto options = std::make_shared<Options>();
+    app.add_option("NAME", options->what,
+                   fmt::format("One of {}", fmt::join(kind_names(published_sets()), ", ")))
+        ->required();
+    app.add_option("--out", options->out, "Directory for the files; made when missing")
+        ->type_name("DIR")
+        ->required();
+    app.add_option("--from", options->from, "Take the files from here, not from the mirrors")
+        ->type_name("URL|DIR");
+    return [options] { return run(*options); };
+  }
+};
+
+const FetchCommand the_command;
+
+}  // namespace
+
+extern const Command& fetch_command;
+const Command& fetch_command = the_command;
+
+}  // namespace feedrate

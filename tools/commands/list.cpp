@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "converters/source.h"
+#include "formats/container.h"
+#include "loader/recipe.h"
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/help.h"
+#include "tools/text.h"
+#include "trainer/backend.h"
+#include "trainer/network.h"
+#include "trainer/optimizer.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string what;
+  bool json = false;
+};
+
+/// A kind as it is listed: its own words, and figures that only its registry has.
+struct Row {
+  std::string name;
+  std::string summary;
+  std::string detail;  // more words for people
+  ordered_json more;   // the same for programs
+};
+
+struct Registry {
+  std::string_view name;
+  std::vector<Row> (*rows)();
+};
+
+template <class Kinds>
+std::vector<Row> plain_rows(const Kinds& kinds) {
+  std::vector<Row> rows;
+  for (const Kind* kind : kinds) {
+    rows.push_back({std::string(kind->name()), std::string(kind->summary()), "", {}});
+  }
+  return rows;
+}
+
+std::vector<Row> network_rows() {
+  std::vector<Row> rows;
+  for (const Network* kind : networks()) {
+    const Shape input = kind->published_input();
+    const Graph graph = kind->build(input, kind->published_classes());
+    rows.push_back(
+        {std::string(kind->name()),
+         std::string(kind->summary()),
+         fmt::format("{} × {} × {} in, {} classes: {} parameters, {} multiply-adds", input.height,
+                     input.width, input.channels, kind->published_classes(),
+                     grouped(static_cast<std::uint64_t>(graph.parameter_count())),
+                     grouped(graph.macs())),
+         {{"parameters", graph.parameter_count()},
+          {"macs", graph.macs()},
+          {"batch", kind->recipe().batch}}});
+  }
+  return rows;
+}
+
+std::vector<Row> device_rows() {
+  std::vector<Row> rows;
+  for (const Backend* kind : backends()) {
+    const std::string why_not = kind->unavailable();
+    const std::string device = why_not.empty() ? kind->device_name() : "";
+    rows.push_back({std::string(kind->name()),
+                    std::string(kind->summary()),
+                    why_not.empty() ? device : "not here: " + why_not,
+                    {{"available", why_not.empty()},
+                     {"device", why_not.empty() ? ordered_json(device) : ordered_json(nullptr)},
+                     {"reason", why_not.empty() ? ordered_json(nullptr) : ordered_json(why_not)}}});
+  }
+  return rows;
+}
+
+constexpr Registry registries[] = {
+    {"sources", [] { return plain_rows(sources()); }},
+    {"formats", [] { return plain_rows(containers()); }},
+    {"codecs", [] { return plain_rows(codecs()); }},
+    {"recipes", [] { return plain_rows(recipes()); }},
+    {"networks", network_rows},
+    {"optimizers", [] { return plain_rows(optimizers()); }},
+    {"devices", device_rows},
+};
+
+std::vector<std::string_view> registry_names() {
+  std::vector<std::string_view> names;
+  for (const Registry& registry : registries) names.push_back(registry.name);
+  return names;
+}
+
+int run(const Options& options) {
+  ordered_json object;
+  std::string text;
+  for (const Registry& registry : registries) {
+    if (!options.what.empty() && registry.name != options.what) continue;
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", registry.name);
+    ordered_json& list = object[std::string(registry.name)] = ordered_json::array();
+    for (const Row& row : registry.rows()) {
+      text += fmt::format("  {:<10} {}\n", row.name, row.summary);
+      if (!row.detail.empty()) text += fmt::format("  {:<10} {}\n", "", row.detail);
+      list.push_back({{"name", row.name}, {"summary", row.summary}});
+      if (row.more.is_object()) list.back().update(row.more);
+    }
+  }
+  if (text.empty()) throw Error(unknown_kind("list", options.what, registry_names()));
+  print(options.json ? object.dump(2) + "\n" : text);
+  return exit_done;
+}
+
+class ListCommand : public Command {
+ public:
+  ListCommand() : Command("list", "Lists the kinds that the other commands take by name") {}
+
+  std::string_view description() const override {
+    return "Lists what can be named: published sources, formats, codecs, augmentation recipes,\n"
+           "networks with their parameters and multiply-adds, optimizers, and devices with the\n"
+           "reason when one cannot be used here.";
+  }
+  std::string_view examples() const override {
+    return "  feedrate list\n"
+           "  feedrate list devices --json\n";
+  }
+  std::string_view advice() const override { return "'feedrate list' alone lists everything."; }
+
+  std::function<int()> prepare(CLI::App& app) const override {
+    auto options = std::make_shared<Options>();
+    app.add_option("WHAT", options->what,
+                   "One of sources, formats, codecs, recipes, networks, optimizers, devices");
+    add_json(app, options->json);
+    return [options] { return run(*options); };
+  }
+};
+
+const ListCommand the_command;
+
+}  // namespace
+
+extern const Command& list_command;
+const Command& list_command = the_command;
+
+}  // namespace feedrate

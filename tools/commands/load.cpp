@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <thread>
+
+#include "formats/dataset.h"
+#include "loader/drive.h"
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/help.h"
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::filesystem::path path;
+  std::string recipe = "none";
+  LoaderOptions loader;
+  DriveOptions drive;
+  bool no_shuffle = false;
+  bool no_digest = false;
+  std::filesystem::path trace;
+  bool json = false;
+};
+
+struct Loaded {
+  DriveResult result;
+  LoaderStats stats;
+  double epochs = 0;  // images handed out, in dataset sizes
+  std::string digest;
+};
+
+/// Shows how far `loader` is while the calling thread drives it.
+class Watch {
+ public:
+  Watch(const Loader& loader, std::uint64_t total)
+      : progress_("load", "images"), thread_([this, &loader, total](std::stop_token stop) {
+          std::unique_lock lock(mutex_);
+          while (!wake_.wait_for(lock, stop, std::chrono::milliseconds(200), [] {
+            return false;
+          }) && !stop.stop_requested()) {
+            progress_.update(loader.stats().images, total);
+          }
+        }) {}
+
+ private:
+  Progress progress_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // last: stops and joins before the rest goes
+};
+
+Loaded load(const Options& options) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  const Recipe& augment = recipe(options.recipe);
+  LoaderOptions settings = options.loader;
+  settings.shuffle = !options.no_shuffle;
+  settings.trace = !options.trace.empty();
+  if (options.drive.seconds > 0) settings.epochs = 0;
+  Loaded loaded;
+  {
+    Loader loader(*dataset, augment, settings);
+    const Watch watch(loader, settings.epochs * dataset->size());
+    loaded.result = drive(loader, options.drive);
+    loaded.stats = loader.stats();
+    if (settings.trace) loader.write_trace(options.trace);
+  }
+  if (dataset->size() > 0) {
+    loaded.epochs =
+        static_cast<double>(loaded.result.images) / static_cast<double>(dataset->size());
+  }
+  if (!options.no_digest) {
+    // A pass of its own: hashing must not slow what is measured.
+    settings.epochs = 1;
+    settings.trace = false;
+    Loader loader(*dataset, augment, settings);
+    loaded.digest = drive(loader, {.digest = true}).digest;
+  }
+  return loaded;
+}
+
+ordered_json as_json(const Options& options, const Loaded& loaded) {
+  const auto& [result, stats, epochs, digest] = loaded;
+  return {{"images", result.images},
+          {"seconds", rounded(result.seconds, 6)},
+          {"images_per_second", rounded(result.images_per_second, 1)},
+          {"threads", options.loader.threads},
+          {"workers_seen", stats.workers_seen},
+          {"batch", options.loader.batch},
+          {"epochs", rounded(epochs, 3)},
+          {"digest", digest.empty() ? ordered_json(nullptr) : ordered_json(digest)},
+          {"stall_seconds", rounded(result.stall_seconds, 6)},
+          {"busy",
+           {{"read", rounded(stats.busy_read, 6)},
+            {"decode", rounded(stats.busy_decode, 6)},
+            {"augment", rounded(stats.busy_augment, 6)}}},
+          {"cpu_seconds", rounded(result.cpu_seconds, 6)},
+          {"bytes_read", stats.bytes_read}};
+}
+
+std::string as_text(const Options& options, const Loaded& loaded) {
+  const auto& [result, stats, epochs, digest] = loaded;
+  std::string text = fmt::format(
+      "{} images/s: {} in {} ({:.2f} epochs), {}, {} of them seen at work\n"
+      "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
+      "  the consumer waited {}; the process used {} of CPU time, {} of memory\n",
+      quantity(result.images_per_second), counted(result.images, "image"),
+      duration_text(result.seconds), epochs, counted(options.loader.threads, "thread"),
+      stats.workers_seen, duration_text(stats.busy_read), duration_text(stats.busy_decode),
+      duration_text(stats.busy_augment), bytes_text(stats.bytes_read),
+      duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
+      bytes_text(result.peak_rss_bytes));
+  if (result.accelerator_utilisation) {
+    text += fmt::format("  the emulated trainer computed {:.1f} % of the time\n",
+                        100 * *result.accelerator_utilisation);
+  }
+  if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);
+  return text;
+}
+
+int run(const Options& options) {
+  const Loaded loaded = load(options);
+  print(options.json ? as_json(options, loaded).dump(2) + "\n" : as_text(options, loaded));
+  if (!options.trace.empty()) {
+    note(fmt::format("wrote {}; ui.perfetto.dev shows it", options.trace.string()));
+  }
+  return exit_done;
+}
+
+class LoadCommand : public Command {
+ public:
+  LoadCommand() : Command("load", "Measures the loader alone: images/s, stalls, where time goes") {}
+
+  std::string_view description() const override {
+    return "Reads, decodes, augments and batches a dataset with nothing behind the loader, and "
+           "tells\n"
+           "how fast that goes and where the time went. --emulate takes batches at the pace of a\n"
+           "trainer of that speed and tells how long it would have waited. The digest of the "
+           "first\n"
+           "epoch, hashed in a pass of its own, is the same at any number of threads.";
+  }
+  std::string_view examples() const override {
+    return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"
+           "  feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json\n";
+  }
+  std::string_view advice() const override {
+    return "'feedrate verify PATH' names every damaged sample of a dataset.";
+  }
+
+  std::function<int()> prepare(CLI::App& app) const override {
+    auto options = std::make_shared<Options>();
+    app.add_option("PATH", options->path, "The dataset")->required();
+    app.add_option("--threads", options->loader.threads,
+                   "Loader threads; 0 loads in the consumer's own")
+        ->type_name("N")
+        ->capture_default_str();
+    add_batch(app, options->loader.batch, "")->capture_default_str();
+    app.add_option("--recipe", options->recipe,
+                   fmt::format("Augmentation: {}", fmt::join(kind_names(recipes()), ", ")))
+        ->type_name("NAME")
+        ->capture_default_str();
+    auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")
+                       ->type_name("N")
+                       ->check(CLI::Range(1U, 1'000'000U).description(""))
+                       ->capture_default_str();
+    app.add_option("--seconds", options->drive.seconds, "Load for so long instead")
+        ->type_name("S")
+        ->check(CLI::PositiveNumber.description(""))
+        ->excludes(epochs);
+    add_seed(app, options->loader.seed);
+    app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
+    app.add_option("--emulate", options->drive.emulate_images_per_second,
+                   "Take batches as a trainer of so many images/s")
+        ->type_name("RATE")
+        ->check(CLI::PositiveNumber.description(""));
+    app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
+    app.add_option("--trace", options->trace, "Write what every thread did, for Perfetto")
+        ->type_name("FILE")
+        ->group("Output");
+    add_json(app, options->json);
+    return [options] { return run(*options); };
+  }
+};
+
+const LoadCommand the_command;
+
+}  // namespace
+
+extern const Command& load_command;
+const Command& load_command = the_command;
+
+}  // namespace feedrate

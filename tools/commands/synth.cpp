@@ -1,0 +1,78 @@
+#include "converters/synth.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/help.h"
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+struct Options {
+  std::string what;
+  std::filesystem::path out;
+  SynthOptions synth;
+};
+
+int run(const Options& options) {
+  const Synth& maker = synth(options.what);
+  const std::filesystem::path parent = options.out.parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent);
+  Progress progress("synth " + options.what, "images");
+  SynthOptions settings = options.synth;
+  settings.progress = progress.callback();
+  make_archives(maker, options.out, settings);
+  note(fmt::format("made {} with {} for training in {}", options.what,
+                   counted(settings.images, "image"), options.out.string()));
+  return exit_done;
+}
+
+class SynthCommand : public Command {
+ public:
+  SynthCommand()
+      : Command("synth", "Makes archives like the published ones, learnable, any size") {}
+
+  std::string_view description() const override {
+    return "Draws images that a network can learn and packs them exactly as a published dataset "
+           "is\n"
+           "packed: for tests, for stress, and where there is no network. The same seed gives the\n"
+           "same bytes on every machine.";
+  }
+  std::string_view examples() const override {
+    return "  feedrate synth mnist --images 60000 --out archives\n"
+           "  feedrate convert mnist archives --to lmdb --split all --out data\n";
+  }
+  std::string_view advice() const override {
+    return "Nothing was written under the final name; --out must be a directory not yet there.";
+  }
+
+  std::function<int()> prepare(CLI::App& app) const override {
+    auto options = std::make_shared<Options>();
+    app.add_option("KIND", options->what,
+                   fmt::format("Whose packaging: {}", fmt::join(kind_names(synths()), ", ")))
+        ->required();
+    app.add_option("--out", options->out, "Directory to make; it must not exist")
+        ->type_name("DIR")
+        ->required();
+    app.add_option("--images", options->synth.images, "Images of the training split")
+        ->type_name("N")
+        ->capture_default_str();
+    add_seed(app, options->synth.seed);
+    return [options] { return run(*options); };
+  }
+};
+
+const SynthCommand the_command;
+
+}  // namespace
+
+extern const Command& synth_command;
+const Command& synth_command = the_command;
+
+}  // namespace feedrate

@@ -1,0 +1,156 @@
+#include "tools/row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+/// Calls `field(key, member)` for every member of a row: the one list of its keys, in order.
+template <class RunType, class Field>
+void for_each_field(RunType& run, const Field& field) {
+  field("kind", run.kind);
+  field("dataset", run.dataset);
+  field("format", run.format);
+  field("codec", run.codec);
+  field("recipe", run.recipe);
+  field("network", run.network);
+  field("device", run.device);
+  field("precision", run.precision);
+  field("batch", run.batch);
+  field("threads", run.threads);
+  field("compute_threads", run.compute_threads);
+  field("workers_seen", run.workers_seen);
+  field("repeats", run.repeats);
+  field("images_per_second", run.images_per_second);
+  field("stall_percent", run.stall_percent);
+  field("digest", run.digest);
+  field("cpu_seconds", run.telemetry.cpu_seconds);
+  field("peak_rss_mib", run.telemetry.peak_rss_mib);
+  field("cpu_energy_j", run.telemetry.cpu_energy_j);
+  field("gpu_memory_mib", run.telemetry.gpu_memory_mib);
+  field("gpu_power_w", run.telemetry.gpu_power_w);
+  field("gpu_energy_j", run.telemetry.gpu_energy_j);
+}
+
+template <class EnvironmentType, class Field>
+void for_each_environment_field(EnvironmentType& environment, const Field& field) {
+  field("cpu", environment.cpu);
+  field("cores", environment.cores);
+  field("memory_mib", environment.memory_mib);
+  field("os", environment.os);
+  field("kernel", environment.kernel);
+  field("compiler", environment.compiler);
+  field("build_type", environment.build_type);
+  field("flags", environment.flags);
+  field("commit", environment.commit);
+  field("version", environment.version);
+  field("gpu", environment.gpu);
+  field("command", environment.command);
+  field("time", environment.time);
+}
+
+/// Writes members into an object.
+struct Put {
+  ordered_json& object;
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& value) const {
+    object[key] = or_null(value);
+  }
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    object[key] = value;
+  }
+};
+
+/// Reads members out of an object; a missing key or a value of another type throws.
+struct Take {
+  const ordered_json& object;
+  template <class T>
+  void operator()(const char* key, std::optional<T>& value) const {
+    const ordered_json& found = object.at(key);
+    if (!found.is_null()) value = found.get<T>();
+  }
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    object.at(key).get_to(value);
+  }
+};
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double spread_percent(const Run& run) {
+  if (run.repeats.size() < 2 || run.images_per_second <= 0) return 0;
+  const auto [low, high] = std::minmax_element(run.repeats.begin(), run.repeats.end());
+  return 100 * (*high - *low) / run.images_per_second;
+}
+
+std::string format_and_codec(const Run& run) { return run.format + " × " + run.codec; }
+
+std::string to_json_line(const Run& run) {
+  ordered_json object;
+  for_each_field(run, Put{object});
+  ordered_json environment;
+  for_each_environment_field(run.environment, Put{environment});
+  object["environment"] = std::move(environment);
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+Run parse_run(std::string_view text, const std::filesystem::path& file, std::size_t line) {
+  Run run;
+  try {
+    const ordered_json object = ordered_json::parse(text);
+    for_each_field(run, Take{object});
+    for_each_environment_field(run.environment, Take{object.at("environment")});
+  } catch (const nlohmann::json::exception& problem) {
+    // The library's own prefix ("[json.exception.out_of_range.403] ") tells a user nothing.
+    const std::string_view what = problem.what();
+    const auto end = what.find("] ");
+    fail(file, "line ", line,
+         ": not a row of results: ", end == std::string_view::npos ? what : what.substr(end + 2));
+  }
+  const bool known =
+      run.kind == supply_kind || run.kind == demand_kind || run.kind == delivered_kind;
+  if (!known)
+    fail(file, "line ", line, ": kind '", run.kind, "' is none of supply, demand, delivered");
+  if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
+  if (run.kind != demand_kind && !run.threads) fail(file, "line ", line, ": threads is null");
+  if (run.kind != supply_kind && !(run.network && run.device && run.precision)) {
+    fail(file, "line ", line, ": network, device or precision is null");
+  }
+  return run;
+}
+
+std::vector<Run> read_runs(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream || std::filesystem::is_directory(file)) fail(file, "cannot read it");
+  std::vector<Run> runs;
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    if (!line.empty()) runs.push_back(parse_run(line, file, number));
+  }
+  if (runs.empty()) fail(file, "holds no rows");
+  return runs;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,56 @@
+#pragma once
+// Run: one measured point, and one line of results.jsonl. A value that could not be measured, or
+// that has no meaning for the kind of row, is absent here and null there; never 0.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/environment.h"
+#include "tools/telemetry.h"
+
+namespace feedrate {
+
+/// What a row measures: the loader alone, the trainer on data already in memory, or both at work.
+inline constexpr std::string_view supply_kind = "supply";
+inline constexpr std::string_view demand_kind = "demand";
+inline constexpr std::string_view delivered_kind = "delivered";
+
+struct Run {
+  std::string kind;
+  std::string dataset;  // path as given
+  std::string format;
+  std::string codec;
+  std::string recipe;
+  std::optional<std::string> network;  // absent for supply, as are device and precision
+  std::optional<std::string> device;
+  std::optional<std::string> precision;
+  std::uint32_t batch = 0;
+  std::optional<unsigned> threads;          // of the loader; absent for demand
+  std::optional<unsigned> compute_threads;  // of the trainer; absent for supply
+  std::optional<unsigned> workers_seen;     // loader threads that did some of the work
+  std::vector<double> repeats;              // images/s of each
+  double images_per_second = 0;             // their median
+  std::optional<double> stall_percent;      // of the median repeat; delivered only
+  std::string digest;                       // of the dataset: rows compare only when it is equal
+  Telemetry telemetry;                      // of the median repeat
+  Environment environment;
+};
+
+double median(std::vector<double> values);
+/// (largest − smallest) / median, in percent; 0 for a single repeat.
+double spread_percent(const Run& run);
+/// "lmdb × raw"
+std::string format_and_codec(const Run& run);
+
+/// One line without its newline.
+std::string to_json_line(const Run& run);
+/// Throws Error naming `file` and `line` when the text is not such a row.
+Run parse_run(std::string_view text, const std::filesystem::path& file, std::size_t line);
+/// Every row of a file. Throws Error naming file and line of the first that is malformed.
+std::vector<Run> read_runs(const std::filesystem::path& file);
+
+}  // namespace feedrate

@@ -1,0 +1,23 @@
+#pragma once
+// Numbers as people read them. Pure functions.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace feedrate {
+
+/// 1234567 → "1,234,567".
+std::string grouped(std::uint64_t number);
+/// A rate or another positive quantity, to three digits or more: 6123.7 → "6,124", 9.87 → "9.87".
+std::string quantity(double value);
+/// 1536 → "1.5 KiB".
+std::string bytes_text(std::uint64_t bytes);
+/// 0.0042 → "4.2 ms", 83.2 → "83.2 s", 4000 → "1:06:40 h".
+std::string duration_text(double seconds);
+/// "1 thread", "2 threads".
+std::string counted(std::uint64_t number, std::string_view singular);
+/// To `digits` places: 3.14159, 2 → 3.14.
+double rounded(double value, int digits);
+
+}  // namespace feedrate

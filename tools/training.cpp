@@ -1,0 +1,213 @@
+#include "tools/training.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "formats/dataset.h"
+#include "loader/loader.h"
+#include "tools/bench/plan.h"
+#include "tools/console.h"
+#include "tools/environment.h"
+#include "tools/nvml.h"
+#include "tools/text.h"
+#include "trainer/backends/cuda.h"
+#include "trainer/checkpoint.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Enough distinct batches that the trainer's caches do not hold them all, few enough to fill fast.
+constexpr unsigned resident_batches = 16;
+constexpr std::uint64_t report_every = 100;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Ends another source when the time is up, counted from the second batch: the first pays for what
+/// every later one finds ready.
+class TimeLimit : public BatchSource {
+ public:
+  TimeLimit(BatchSource& source, double seconds) : source_(source), seconds_(seconds) {}
+  const Batch* next() override {
+    if (taken_ == 1) start_ = Clock::now();
+    if (taken_ > 1 && since(start_) >= seconds_) return nullptr;
+    ++taken_;
+    return source_.next();
+  }
+  Shape shape() const override { return source_.shape(); }
+  std::uint32_t batch_size() const override { return source_.batch_size(); }
+
+ private:
+  BatchSource& source_;
+  double seconds_;
+  std::uint64_t taken_ = 0;
+  Clock::time_point start_;
+};
+
+/// What a GPU spends between construction and stop(). Nothing is known of other devices.
+class GpuMeter {
+ public:
+  explicit GpuMeter(const std::string& device) {
+    if (device == "cuda") nvml_ = std::make_unique<Nvml>(cuda_pci_bus_id());
+    if (nvml_) energy_ = nvml_->energy_j();
+  }
+  void stop(Telemetry& telemetry) const {
+    if (!nvml_) return;
+    telemetry.gpu_memory_mib = nvml_->own_memory_mib();
+    if (!telemetry.gpu_memory_mib) telemetry.gpu_memory_mib = nvml_->memory_used_mib();
+    telemetry.gpu_power_w = nvml_->power_w();
+    const std::optional<double> energy = nvml_->energy_j();
+    if (!energy || !energy_) return;
+    telemetry.gpu_energy_j = *energy - *energy_;
+    // The power reading is the mean of the last second; over a longer run energy knows better.
+    const double seconds = since(start_);
+    if (seconds >= 2) telemetry.gpu_power_w = *telemetry.gpu_energy_j / seconds;
+  }
+
+ private:
+  std::unique_ptr<Nvml> nvml_;
+  Clock::time_point start_ = Clock::now();
+  std::optional<double> energy_;
+};
+
+const Backend& usable_backend(const std::string& name) {
+  const Backend& device = backend(name);
+  const std::string why_not = device.unavailable();
+  if (!why_not.empty()) throw Error(join("device ", name, ": ", why_not));
+  return device;
+}
+
+/// Compute threads of a CPU trainer. Says when loader and trainer together exceed the cores.
+unsigned compute_threads(const TrainingRequest& request) {
+  const unsigned cores = usable_cores();
+  const unsigned loading = request.resident ? 0 : request.threads;  // a resident loader rests
+  const unsigned compute =
+      request.compute_threads > 0 ? request.compute_threads : compute_budget(cores, loading);
+  if (request.device == "cpu" && compute + loading > cores) {
+    note(fmt::format("{} and {} share {}", counted(loading, "loader thread"),
+                     counted(compute, "compute thread"), counted(cores, "core")));
+  }
+  return compute;
+}
+
+/// Where to go on, checked against what is trained now.
+Position resume_position(const TrainingRequest& request, Session& session,
+                         std::uint64_t batches_per_epoch) {
+  const Position position = load_checkpoint(request.resume, session);
+  if (position.network != request.network) {
+    fail(request.resume, "holds network ", position.network, ", not ", request.network);
+  }
+  if (position.seed != request.seed) {
+    fail(request.resume, "was trained with --seed ", position.seed, "; give the same to go on");
+  }
+  if (position.step != position.epoch * batches_per_epoch + position.batch) {
+    fail(request.resume, "step ", position.step, " is not batch ", position.batch, " of epoch ",
+         position.epoch, " with ", batches_per_epoch,
+         " batches an epoch; was it saved with another --batch or dataset?");
+  }
+  return position;
+}
+
+/// Steps that are left to do; 0: until the source ends.
+std::uint64_t steps_to_do(const TrainingRequest& request, const Position& position,
+                          std::uint64_t batches_per_epoch) {
+  if (request.seconds > 0) return 0;
+  const std::uint64_t all = request.steps > 0 ? request.steps : request.epochs * batches_per_epoch;
+  if (position.step >= all) {
+    fail(request.resume, "training stands at step ", position.step, " of ", all,
+         " already; ask for more --epochs or --steps");
+  }
+  return all - position.step;
+}
+
+TrainOptions train_options(const TrainingRequest& request, const TrainRecipe& published) {
+  TrainOptions options;
+  options.schedule = published.schedule;
+  options.momentum = request.momentum.value_or(published.momentum);
+  options.decay = request.decay.value_or(published.decay);
+  if (request.rate) options.schedule.rate = *request.rate;
+  options.report_every = report_every;
+  return options;
+}
+
+Evaluation validate(const TrainingRequest& request, Session& session, PixelMemory& memory) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(request.validation);
+  Loader loader(*dataset, recipe("none"),
+                {.threads = request.threads,
+                 .batch = session.plan().batch,
+                 .shuffle = false,
+                 .memory = &memory});
+  return evaluate(session, loader);
+}
+
+}  // namespace
+
+TrainingReport run_training(const TrainingRequest& request) {
+  const Backend& device = usable_backend(request.device);
+  const Network& definition = network(request.network);
+  const TrainRecipe published = definition.recipe();
+  const std::unique_ptr<Dataset> dataset = open_dataset(request.path);
+  const Recipe& augment = recipe(request.recipe);
+
+  TrainingReport report;
+  report.batch = request.batch > 0 ? request.batch : published.batch;
+  Graph graph = definition.build(augment.shape(dataset->info().shape), count_classes(*dataset));
+  report.parameters = graph.parameter_count();
+  report.macs = graph.macs();
+  report.device_name = device.device_name();
+  const std::unique_ptr<Session> session = device.compile(make_plan(std::move(graph), report.batch),
+                                                          {.precision = request.precision,
+                                                           .threads = compute_threads(request),
+                                                           .optimizer = &optimizer("sgd"),
+                                                           .seed = request.seed});
+  initialise(*session, request.seed);
+
+  const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
+  Position position{.network = request.network, .seed = request.seed};
+  if (!request.resume.empty()) position = resume_position(request, *session, per_epoch);
+
+  TrainOptions options = train_options(request, published);
+  options.steps = steps_to_do(request, position, per_epoch);
+  options.first_step = position.step;
+  Progress progress("train " + request.network, "steps");
+  options.progress = [&](const TrainOptions::Progress& now) {
+    progress.update(now.step - position.step, options.steps);
+  };
+
+  Loader loader(*dataset, augment,
+                {.threads = request.threads,
+                 .batch = report.batch,
+                 .seed = position.seed,
+                 .epochs = 0,
+                 .first_epoch = position.epoch,
+                 .first_batch = position.batch,
+                 .memory = &device.pixel_memory()});
+  std::unique_ptr<Replay> replay;
+  if (request.resident) {
+    replay = std::make_unique<Replay>(loader, resident_batches, 0, &device.pixel_memory());
+  }
+  BatchSource& batches = replay ? static_cast<BatchSource&>(*replay) : loader;
+  TimeLimit limited(batches, request.seconds);
+
+  const GpuMeter gpu(request.device);
+  report.result = train(*session, request.seconds > 0 ? limited : batches, options);
+  gpu.stop(report.telemetry);
+  if (!request.resident) report.workers_seen = loader.stats().workers_seen;
+
+  position.step += report.result.steps;
+  position.epoch = position.step / per_epoch;
+  position.batch = position.step % per_epoch;
+  if (!request.checkpoint.empty()) save_checkpoint(request.checkpoint, *session, position);
+  if (!request.validation.empty()) {
+    report.validation = validate(request, *session, device.pixel_memory());
+  }
+  return report;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,50 @@
+#pragma once
+// One training from a command line: dataset, loader, session and telemetry put together.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tools/telemetry.h"
+#include "trainer/trainer.h"
+
+namespace feedrate {
+
+struct TrainingRequest {
+  std::filesystem::path path;
+  std::filesystem::path validation;  // "": none
+  std::string network;
+  std::string recipe = "none";
+  std::string device = "cpu";
+  std::string precision = "fp32";
+  unsigned threads = 1;          // of the loader
+  unsigned compute_threads = 0;  // of a CPU trainer; 0: the cores that the loader leaves
+  std::uint32_t batch = 0;       // 0, and absent values below: as the network was published
+  std::optional<double> rate;
+  std::optional<double> momentum;
+  std::optional<double> decay;
+  std::uint64_t epochs = 1;  // in all, those before a checkpoint included
+  std::uint64_t steps = 0;   // in all; 0: by epochs
+  double seconds = 0;        // 0: by epochs or steps
+  std::uint64_t seed = 1;
+  bool resident = false;
+  std::filesystem::path checkpoint;  // "": none
+  std::filesystem::path resume;      // "": from the start
+};
+
+struct TrainingReport {
+  std::int64_t parameters = 0;
+  std::uint64_t macs = 0;
+  std::uint32_t batch = 0;
+  std::string device_name;
+  TrainResult result;
+  std::optional<Evaluation> validation;
+  std::optional<unsigned> workers_seen;  // absent when resident: the loader is not at work
+  Telemetry telemetry;
+};
+
+/// Throws Error when a name, a file or the device does not fit.
+TrainingReport run_training(const TrainingRequest& request);
+
+}  // namespace feedrate

@@ -53,8 +53,11 @@ std::string datasets_inside(const fs::path& path) {
 }  // namespace
 
 std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
-  for (const Container* row : containers()) {
-    if (row->knows(path)) return row->open(path);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored) || fs::is_regular_file(path, ignored)) {
+    for (const Container* row : containers()) {
+      if (row->knows(path)) return row->open(path);
+    }
   }
   refuse(path);
 }

@@ -21,8 +21,11 @@ namespace fs = std::filesystem;
 // Large enough that a system call costs nothing against the copy, small enough to stay in L2.
 constexpr std::size_t output_buffer = std::size_t{1} << 20;
 
+// Without O_NONBLOCK a named pipe would be waited for instead of refused.
+constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
 Descriptor open_for_reading(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), reading));
   if (!file) fail_errno(path, "cannot open", errno);
   return file;
 }
@@ -62,7 +65,8 @@ void rename_without_replacing(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
   // Some file systems cannot promise it; the existence was checked when the directory was made.
   if (errno == EINVAL && ::rename(from.c_str(), to.c_str()) == 0) return;
-  fail_errno(to, join("cannot rename ", from.filename(), " to it"), errno);
+  const int failure = errno;
+  fail_errno(to, join("cannot rename ", from.filename(), " to it"), failure);
 }
 
 }  // namespace
@@ -139,11 +143,12 @@ void read_file(const fs::path& path, Buffer& content) {
 
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage) {
   // Called for every small image: no path, which would cost an allocation, before something fails.
-  const Descriptor file(::openat(directory.number(), name, O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::openat(directory.number(), name, reading));
   if (!file) throw Error(join("cannot open the file: ", reason(errno)));
   struct stat status {};
-  if (fstat(file.number(), &status) != 0)
+  if (fstat(file.number(), &status) != 0) {
     throw Error(join("cannot look at the file: ", reason(errno)));
+  }
   if (!S_ISREG(status.st_mode)) throw Error("is not a regular file");
   const auto size = static_cast<std::size_t>(status.st_size);
   if (storage.size() < size) storage.resize(size);
@@ -218,12 +223,13 @@ void PartialDirectory::make_partial() {
     if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
   }
   if (mkdir(partial_.c_str(), 0777) != 0) {
-    const int reason = errno;
-    fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), reason);
+    const int failure = errno;
+    fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), failure);
   }
   lock_ = open_directory(partial_);
-  if (flock(lock_.number(), LOCK_EX | LOCK_NB) != 0)
+  if (flock(lock_.number(), LOCK_EX | LOCK_NB) != 0) {
     fail(partial_, "another process is writing it");
+  }
 }
 
 void PartialDirectory::remove_parents() noexcept {

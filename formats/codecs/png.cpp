@@ -182,9 +182,12 @@ class PngCodec final : public Codec {
     const unsigned depth = chunk[12];
     const unsigned type = chunk[13];
     const unsigned samples = samples_per_pixel(type);
+    if (depth > 16 || !std::has_single_bit(depth)) {
+      throw Error(join("PNG header states ", depth, " bits a sample"));
+    }
     shape.channels = (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
     const std::uint64_t row_bits = std::uint64_t{shape.width} * samples * depth;
-    if (!shape.plausible() || shape.height * (row_bits / 8) > encoded.size() * deflate_most) {
+    if (!shape.plausible() || shape.height * ((row_bits + 7) / 8) > encoded.size() * deflate_most) {
       throw Error(join("PNG header states ", shape.height, "x", shape.width, " pixels, which ",
                        encoded.size(), " bytes cannot hold"));
     }

@@ -42,7 +42,9 @@ class Snapshot {
         MDB_RDONLY | MDB_NOTLS | MDB_NORDAHEAD | (in_directory ? 0 : MDB_NOSUBDIR);
     const fs::path name = environment.empty() ? fs::path(".") : environment;
     const int opened = mdb_env_open(created, name.c_str(), flags, 0664);
-    if (opened == EACCES || opened == EROFS || opened == EPERM) return;  // then no writer either
+    // Where the lock file cannot be written no writer is at work either; and a map of the size that
+    // a database states (1 TB in early ones) may be refused, which our own map does not need.
+    if (opened == EACCES || opened == EROFS || opened == EPERM || opened == ENOMEM) return;
     require(opened, data);
     MDB_txn* begun = nullptr;
     require(mdb_txn_begin(created, nullptr, MDB_RDONLY, &begun), data);

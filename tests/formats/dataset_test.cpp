@@ -1,6 +1,7 @@
 #include "formats/dataset.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/file.h"
@@ -56,6 +57,13 @@ TEST(HostileDataset, what_is_no_dataset_is_told_what_was_looked_for) {
                {"holds no dataset", "lmdb, recordio, png-map", "data.mdb"});
   write_text(temporary / "page.html", "<html>");
   expect_error([&] { open_dataset(temporary / "page.html"); }, {"page.html", "no dataset file"});
+}
+
+TEST(HostileDataset, a_named_pipe_is_refused_and_not_waited_for) {
+  TempDirectory temporary;
+  ASSERT_EQ(mkfifo((temporary / "data.rec").c_str(), 0600), 0);
+  expect_error([&] { open_dataset(temporary / "data.rec"); }, {"data.rec", "no dataset file"});
+  expect_error([&] { open_dataset(temporary.path()); }, {"data.rec", "not a regular file"});
 }
 
 TEST(HostileDataset, a_directory_of_splits_names_them) {

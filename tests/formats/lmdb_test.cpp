@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 #include <lmdb.h>
-#include <sys/resource.h>
-
-#include <csignal>
 
 #include "formats/file.h"
 #include "tests/support/expect_error.h"
@@ -162,6 +159,26 @@ TEST(UnitLmdb, an_environment_that_a_writer_holds_is_read_as_it_was) {
   EXPECT_EQ(dataset->size(), 500U);
   Scratch scratch;
   EXPECT_EQ(dataset->read(499, scratch).label, 9);
+}
+
+TEST(UnitLmdb, one_environment_is_opened_twice_and_outlives_either) {
+  TempDirectory temporary;
+  write_dataset(lmdb(), raw_codec, temporary / "set", make_examples({8, 8, 1}, 50));
+  { const Environment made_lock_file(temporary / "set", 0); }
+  auto first = open_dataset(temporary / "set");
+  const auto second = open_dataset(temporary / "set");
+  first.reset();
+  Scratch scratch;
+  EXPECT_EQ(second->read(49, scratch).label, 9);
+}
+
+TEST(HostileLmdb, a_lock_file_of_nonsense_does_no_harm) {
+  TempDirectory temporary;
+  write_dataset(lmdb(), raw_codec, temporary / "set", make_examples({8, 8, 1}, 5));
+  for (const std::size_t size : {0U, 3U, 100U, 8192U}) {
+    write_text(temporary / "set/lock.mdb", std::string(size, '\x5a'));
+    EXPECT_EQ(open_dataset(temporary / "set")->size(), 5U) << size;
+  }
 }
 
 TEST(HostileLmdb, values_that_are_no_images_are_refused_in_words) {

@@ -5,9 +5,9 @@
 namespace feedrate::detail {
 namespace {
 
-// The copy of a raw sample begins while its first lines are still on their way; hardware fetches
-// the rest once it sees them in a row.
-constexpr std::size_t lines_ahead = 4;
+// A run's small samples are asked for while it is read, so that they are near when it is decoded;
+// of a large one the beginning, after which hardware sees the lines come in a row.
+constexpr std::size_t lines_ahead = 16;
 
 void fetch_ahead(Bytes bytes) {
   const std::size_t end = std::min(bytes.size(), lines_ahead * 64);

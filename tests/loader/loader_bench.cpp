@@ -1,17 +1,20 @@
 // How much of the work is the loader's own? Small raw images are the hardest case: nothing hides
 // what it costs to hand work out and batches over.
 //
-//   bench_loader [images = 60000] [batch = 64] [side = 28]
+//   bench_loader [PATH | images = 60000] [batch = 64] [side = 28]
+//
+// reads the dataset at PATH, or raw grey images in memory.
 //
 // The kernel is the same order, read and copy with the same consumer, in plain threads that share
 // nothing: no ring, no order between batches, nothing handed over.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -87,10 +90,10 @@ Rates kernel_rates(const Dataset& dataset, unsigned threads, std::uint32_t batch
   return {all / seconds_each, all / (cpu_now() - cpu)};
 }
 
-int run(std::uint64_t images, std::uint32_t batch, std::uint32_t side) {
-  const testing::MemoryDataset dataset(images, {side, side, 1});
-  fmt::print("{} raw images of {} x {}, batches of {}, median of {}\n", images, side, side, batch,
-             repeats);
+int run(const Dataset& dataset, std::uint32_t batch) {
+  const DatasetInfo& info = dataset.info();
+  fmt::print("{}: {} {} images of {} x {}, batches of {}, median of {}\n", info.format, info.size,
+             info.codec, info.shape.height, info.shape.width, batch, repeats);
   for (const unsigned threads : {0U, 1U, 2U}) {
     // Alternately, so that a noisy neighbour disturbs both.
     std::vector<double> loader, loader_cpu, kernels, kernels_cpu;
@@ -119,5 +122,10 @@ int main(int count, char** words) {
   const auto number = [&](int at, unsigned otherwise) {
     return count > at ? static_cast<unsigned>(std::strtoul(words[at], nullptr, 10)) : otherwise;
   };
-  return feedrate::run(number(1, 60000), number(2, 64), number(3, 28));
+  if (count > 1 && std::filesystem::exists(words[1])) {
+    return feedrate::run(*feedrate::open_dataset(words[1]), number(2, 64));
+  }
+  const unsigned side = number(3, 28);
+  const feedrate::testing::MemoryDataset dataset(number(1, 60000), {side, side, 1});
+  return feedrate::run(dataset, number(2, 64));
 }

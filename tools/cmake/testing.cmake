@@ -45,3 +45,15 @@ if(NOT FEEDRATE_SANITIZE) # a consumer would have to link the sanitizers too
   set_tests_properties(package/is_found_by_strangers_and_runs_where_it_was_moved PROPERTIES
     LABELS commands TIMEOUT 300)
 endif()
+
+# Micro-benchmarks: bench_<folder> of every tests/<folder>/*_bench.cpp. Run by hand, not by CTest.
+function(bench_folder name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_bench.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(bench_${name} ${sources} ${support})
+  target_link_libraries(bench_${name} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
+endfunction()
+
+bench_folder(loader feedrate_loader)

@@ -28,6 +28,10 @@ test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchiv
 test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer)
 test_folder(tools feedrate_tools)
+if(TARGET feedrate_cuda AND TARGET test_trainer)
+  include(cuda_emulation)
+  add_dependencies(test_trainer feedrate_cuda feedrate_cuda_emulated)
+endif()
 if(TARGET test_tools)
   # Stand-ins for a driver, so that telemetry is tested where there is no GPU.
   add_library(fake_nvml MODULE tests/support/fake_nvml/fake_nvml.cpp)

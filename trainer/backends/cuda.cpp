@@ -68,7 +68,7 @@ std::vector<fs::path> cuda_plugin_places() {
   return places;
 }
 
-LoadedCudaPlugin load_cuda_plugin(std::span<const fs::path> places) {
+LoadedCudaPlugin load_cuda_plugin(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     std::error_code ignored;
     if (place.has_parent_path() && !fs::exists(place, ignored)) continue;

@@ -2,7 +2,6 @@
 // The program's side of the CUDA plug-in: finding and loading it. Nothing here needs CUDA.
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ struct LoadedCudaPlugin {
 /// Where libfeedrate_cuda.so is looked for: beside the program, in ../lib, on the loader's path.
 std::vector<std::filesystem::path> cuda_plugin_places();
 /// Loads the first that exists (a bare file name asks the loader). Never throws.
-LoadedCudaPlugin load_cuda_plugin(std::span<const std::filesystem::path> places);
+LoadedCudaPlugin load_cuda_plugin(const std::vector<std::filesystem::path>& places);
 
 /// PCI bus id of the CUDA device in use, "" when there is none: what telemetry asks for.
 std::string cuda_pci_bus_id();

@@ -18,8 +18,11 @@ inline constexpr unsigned blocks_per_multiprocessor = 16;
 template <class... Parameters, class... Arguments>
 void launch(const Context& context, const char* name, void (*kernel)(Parameters...), dim3 blocks,
             unsigned threads, Arguments... arguments) {
-  kernel<<<blocks, threads, 0, context.compute()>>>(arguments...);
-  check(cudaGetLastError(), name);
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = dim3(threads);
+  config.stream = context.compute();
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
 /// Blocks for `work` threads in all, at most what a grid-stride loop needs; `work` > 0.

@@ -1,0 +1,281 @@
+// The part of cuDNN that we call, in the plainest loops, refusing what the real one would refuse.
+// Of the algorithms it offers, only the third keeps our promises.
+
+#include <cudnn.h>
+
+#include <cstring>
+
+#include "queue.h"
+
+struct cudnnContext {
+  cudaStream_t stream = nullptr;
+};
+struct cudnnTensorStruct {
+  int n = 0, c = 0, h = 0, w = 0;
+};
+struct cudnnFilterStruct {
+  int k = 0, c = 0, h = 0, w = 0;
+};
+struct cudnnConvolutionStruct {
+  int pad = 0, stride = 0;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+};
+
+namespace {
+
+constexpr std::size_t workspace_needed = 1000;
+
+struct Shape {
+  cudnnTensorStruct x;
+  cudnnFilterStruct w;
+  cudnnConvolutionStruct convolution;
+  cudnnTensorStruct y;
+
+  bool fits() const {
+    const auto side = [this](int in, int kernel) {
+      return (in + 2 * convolution.pad - kernel) / convolution.stride + 1;
+    };
+    return x.n == y.n && x.c == w.c && y.c == w.k && y.h == side(x.h, w.h) && y.w == side(x.w, w.w);
+  }
+
+  /// body(offset in x, in w, in y) for every multiplication.
+  template <class Body>
+  void each(Body body) const {
+    for (int n = 0; n < y.n; ++n)
+      for (int k = 0; k < y.c; ++k)
+        for (int oy = 0; oy < y.h; ++oy)
+          for (int ox = 0; ox < y.w; ++ox)
+            for (int c = 0; c < x.c; ++c)
+              for (int ky = 0; ky < w.h; ++ky)
+                for (int kx = 0; kx < w.w; ++kx) {
+                  const int iy = oy * convolution.stride - convolution.pad + ky;
+                  const int ix = ox * convolution.stride - convolution.pad + kx;
+                  if (iy < 0 || iy >= x.h || ix < 0 || ix >= x.w) continue;
+                  body(((n * x.c + c) * x.h + iy) * x.w + ix, ((k * x.c + c) * w.h + ky) * w.w + kx,
+                       ((n * y.c + k) * y.h + oy) * y.w + ox);
+                }
+  }
+};
+
+std::size_t floats(const cudnnTensorStruct& t) {
+  return static_cast<std::size_t>(t.n) * static_cast<std::size_t>(t.c * t.h * t.w);
+}
+
+template <class Performance>
+cudnnStatus_t offer(int requested, int* returned, Performance* results) {
+  if (requested < 3) return CUDNN_STATUS_BAD_PARAM;
+  *returned = 3;
+  results[0] = {};
+  results[0].status = CUDNN_STATUS_SUCCESS;
+  results[0].determinism = CUDNN_NON_DETERMINISTIC;
+  results[1] = {};
+  results[1].status = CUDNN_STATUS_NOT_SUPPORTED;
+  results[1].determinism = CUDNN_DETERMINISTIC;
+  results[2] = {};
+  results[2].algo = static_cast<decltype(results[2].algo)>(1);
+  results[2].status = CUDNN_STATUS_SUCCESS;
+  results[2].determinism = CUDNN_DETERMINISTIC;
+  results[2].mathType = CUDNN_TENSOR_OP_MATH;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+template <class Algorithm>
+cudnnStatus_t size_of(const Shape& shape, Algorithm algorithm, std::size_t* bytes) {
+  if (!shape.fits() || algorithm != static_cast<Algorithm>(1)) return CUDNN_STATUS_BAD_PARAM;
+  *bytes = workspace_needed;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+/// out = Σ a·b, `out` and the workspace wiped first.
+template <class Algorithm, class Body>
+cudnnStatus_t compute(cudnnHandle_t handle, const Shape& shape, Algorithm algorithm,
+                      void* workspace, std::size_t bytes, void* out, std::size_t out_floats,
+                      Body body) {
+  std::size_t need = 0;
+  if (size_of(shape, algorithm, &need) != CUDNN_STATUS_SUCCESS || bytes < need ||
+      workspace == nullptr || shape.convolution.math != CUDNN_FMA_MATH) {
+    return CUDNN_STATUS_BAD_PARAM;
+  }
+  feedrate::emulation::enqueue(handle->stream, [=] {
+    std::memset(workspace, 0xff, bytes);
+    std::memset(out, 0, out_floats * sizeof(float));
+    shape.each(body);
+  });
+  return CUDNN_STATUS_SUCCESS;
+}
+
+const float* in(const void* memory) { return static_cast<const float*>(memory); }
+float* out(void* memory) { return static_cast<float*>(memory); }
+
+}  // namespace
+
+extern "C" {
+
+const char* cudnnGetErrorString(cudnnStatus_t) { return "emulated failure"; }
+void cudnnGetLastErrorString(char* text, std::size_t) { *text = '\0'; }
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  *handle = new cudnnContext;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  delete handle;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* tensor) {
+  *tensor = new cudnnTensorStruct;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) {
+  delete tensor;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensor, cudnnTensorFormat_t format,
+                                         cudnnDataType_t type, int n, int c, int h, int w) {
+  if (format != CUDNN_TENSOR_NCHW || type != CUDNN_DATA_FLOAT) return CUDNN_STATUS_BAD_PARAM;
+  *tensor = {n, c, h, w};
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* filter) {
+  *filter = new cudnnFilterStruct;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) {
+  delete filter;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
+                                         cudnnTensorFormat_t format, int k, int c, int h, int w) {
+  if (format != CUDNN_TENSOR_NCHW || type != CUDNN_DATA_FLOAT) return CUDNN_STATUS_BAD_PARAM;
+  *filter = {k, c, h, w};
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* convolution) {
+  *convolution = new cudnnConvolutionStruct;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t convolution) {
+  delete convolution;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t convolution, int pad_h,
+                                              int pad_w, int u, int v, int dilation_h,
+                                              int dilation_w, cudnnConvolutionMode_t mode,
+                                              cudnnDataType_t type) {
+  if (pad_h != pad_w || u != v || dilation_h != 1 || dilation_w != 1 ||
+      mode != CUDNN_CROSS_CORRELATION || type != CUDNN_DATA_FLOAT) {
+    return CUDNN_STATUS_BAD_PARAM;
+  }
+  *convolution = {pad_h, u, CUDNN_DEFAULT_MATH};
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convolution,
+                                          cudnnMathType_t math) {
+  convolution->math = math;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithmMaxCount(cudnnHandle_t, int* count) {
+  *count = 3;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithmMaxCount(cudnnHandle_t, int* count) {
+  *count = 3;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(cudnnHandle_t, int* count) {
+  *count = 3;
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t,
+                                                     const cudnnFilterDescriptor_t,
+                                                     const cudnnConvolutionDescriptor_t,
+                                                     const cudnnTensorDescriptor_t,
+                                                     const int requested, int* returned,
+                                                     cudnnConvolutionFwdAlgoPerf_t* results) {
+  return offer(requested, returned, results);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
+    cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, const int requested,
+    int* returned, cudnnConvolutionBwdDataAlgoPerf_t* results) {
+  return offer(requested, returned, results);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
+    const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t, const int requested,
+    int* returned, cudnnConvolutionBwdFilterAlgoPerf_t* results) {
+  return offer(requested, returned, results);
+}
+cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
+    cudnnHandle_t, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
+    const cudnnConvolutionDescriptor_t convolution, const cudnnTensorDescriptor_t y,
+    cudnnConvolutionFwdAlgo_t algorithm, std::size_t* bytes) {
+  return size_of({*x, *w, *convolution, *y}, algorithm, bytes);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
+    cudnnHandle_t, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
+    const cudnnConvolutionDescriptor_t convolution, const cudnnTensorDescriptor_t dx,
+    cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t* bytes) {
+  return size_of({*dx, *w, *convolution, *dy}, algorithm, bytes);
+}
+cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
+    cudnnHandle_t, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
+    const cudnnConvolutionDescriptor_t convolution, const cudnnFilterDescriptor_t dw,
+    cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t* bytes) {
+  return size_of({*x, *dw, *convolution, *dy}, algorithm, bytes);
+}
+
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*,
+                                      const cudnnTensorDescriptor_t x_tensor, const void* x,
+                                      const cudnnFilterDescriptor_t filter, const void* w,
+                                      const cudnnConvolutionDescriptor_t convolution,
+                                      cudnnConvolutionFwdAlgo_t algorithm, void* workspace,
+                                      std::size_t bytes, const void*,
+                                      const cudnnTensorDescriptor_t y_tensor, void* y) {
+  return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
+                 y, floats(*y_tensor),
+                 [=](int i, int j, int k) { out(y)[k] += in(x)[i] * in(w)[j]; });
+}
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*,
+                                           const cudnnFilterDescriptor_t filter, const void* w,
+                                           const cudnnTensorDescriptor_t y_tensor, const void* dy,
+                                           const cudnnConvolutionDescriptor_t convolution,
+                                           cudnnConvolutionBwdDataAlgo_t algorithm, void* workspace,
+                                           std::size_t bytes, const void*,
+                                           const cudnnTensorDescriptor_t x_tensor, void* dx) {
+  return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
+                 dx, floats(*x_tensor),
+                 [=](int i, int j, int k) { out(dx)[i] += in(dy)[k] * in(w)[j]; });
+}
+cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*,
+                                             const cudnnTensorDescriptor_t x_tensor, const void* x,
+                                             const cudnnTensorDescriptor_t y_tensor, const void* dy,
+                                             const cudnnConvolutionDescriptor_t convolution,
+                                             cudnnConvolutionBwdFilterAlgo_t algorithm,
+                                             void* workspace, std::size_t bytes, const void*,
+                                             const cudnnFilterDescriptor_t filter, void* dw) {
+  const cudnnTensorStruct as_tensor{filter->k, filter->c, filter->h, filter->w};
+  return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
+                 dw, floats(as_tensor),
+                 [=](int i, int j, int k) { out(dw)[j] += in(dy)[k] * in(x)[i]; });
+}
+
+cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void*, const cudnnTensorDescriptor_t a,
+                             const void* addend, const void*, const cudnnTensorDescriptor_t c,
+                             void* sum) {
+  const cudnnTensorStruct t = *c;
+  if (a->n != 1 || a->c != t.c || a->h != 1 || a->w != 1) return CUDNN_STATUS_BAD_PARAM;
+  feedrate::emulation::enqueue(handle->stream, [=] {
+    const int plane = t.h * t.w;
+    for (int i = 0; i < t.n * t.c * plane; ++i) out(sum)[i] += in(addend)[i / plane % t.c];
+  });
+  return CUDNN_STATUS_SUCCESS;
+}
+
+}  // extern "C"

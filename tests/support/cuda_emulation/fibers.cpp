@@ -1,0 +1,132 @@
+// Kernels on fibers.
+
+#include <ucontext.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "kernel_language.h"
+#include "queue.h"
+
+dim3 gridDim;
+dim3 blockDim;
+dim3 blockIdx;
+dim3 threadIdx;
+
+namespace feedrate::emulation {
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+constexpr unsigned warp = 32;
+
+enum class State { ready, at_block_barrier, at_warp_barrier, done };
+
+struct Fiber {
+  ucontext_t context{};
+  std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(stack_bytes);
+  State state = State::done;
+};
+
+std::vector<Fiber> fibers;
+std::vector<std::byte> exchanged;  // 16 bytes a thread
+ucontext_t scheduler;
+const std::function<void()>* body;
+unsigned running;
+
+void enter() {
+  (*body)();
+  fibers[running].state = State::done;
+  swapcontext(&fibers[running].context, &scheduler);
+}
+
+void start(unsigned thread) {
+  Fiber& fiber = fibers[thread];
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = stack_bytes;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, enter, 0);
+  fiber.state = State::ready;
+}
+
+void resume(unsigned thread) {
+  running = thread;
+  threadIdx = dim3(thread, 0, 0);
+  swapcontext(&scheduler, &fibers[thread].context);
+}
+
+// True when every thread of [first, end) that still runs is at `barrier`; then they go on.
+bool release(unsigned first, unsigned end, State barrier) {
+  bool any = false;
+  for (unsigned i = first; i < end; ++i) {
+    if (fibers[i].state == State::done) continue;
+    if (fibers[i].state != barrier) return false;
+    any = true;
+  }
+  for (unsigned i = first; any && i < end; ++i) {
+    if (fibers[i].state == barrier) fibers[i].state = State::ready;
+  }
+  return any;
+}
+
+void run_block(unsigned threads, bool reversed) {
+  for (unsigned i = 0; i < threads; ++i) start(i);
+  for (;;) {
+    bool alive = false;
+    for (unsigned i = 0; i < threads; ++i) {
+      const unsigned thread = reversed ? threads - 1 - i : i;
+      if (fibers[thread].state == State::ready) resume(thread);
+      alive |= fibers[thread].state != State::done;
+    }
+    if (!alive) return;
+    bool released = release(0, threads, State::at_block_barrier);
+    for (unsigned i = 0; i < threads; i += warp) {
+      released |= release(i, std::min(i + warp, threads), State::at_warp_barrier);
+    }
+    if (!released) {
+      std::fputs("emulated kernel: threads wait at a barrier that others never reach\n", stderr);
+      std::abort();
+    }
+  }
+}
+
+void run(dim3 blocks, dim3 threads, const std::function<void()>& thread) {
+  // Threads in the other order must give the same bits.
+  const bool reversed = std::getenv("FEEDRATE_EMULATED_REVERSE") != nullptr;
+  if (fibers.size() < threads.x) fibers.resize(threads.x);
+  exchanged.resize(fibers.size() * 16);
+  gridDim = blocks;
+  blockDim = threads;
+  body = &thread;
+  const unsigned count = blocks.x * blocks.y;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned block = reversed ? count - 1 - i : i;
+    blockIdx = dim3(block % blocks.x, block / blocks.x, 0);
+    run_block(threads.x, reversed);
+  }
+}
+
+}  // namespace
+
+void wait_at(Barrier barrier) {
+  const unsigned self = running;
+  fibers[self].state = barrier == Barrier::block ? State::at_block_barrier : State::at_warp_barrier;
+  swapcontext(&fibers[self].context, &scheduler);
+}
+
+void exchange(const void* mine, void* theirs, std::size_t bytes, unsigned mask) {
+  const unsigned self = running;
+  std::memcpy(&exchanged[self * 16], mine, bytes);
+  wait_at(Barrier::warp);
+  std::memcpy(theirs, &exchanged[(self ^ mask) * 16], bytes);
+  wait_at(Barrier::warp);
+}
+
+void launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread) {
+  enqueue(stream, [=] { run(blocks, threads, thread); });
+}
+
+}  // namespace feedrate::emulation

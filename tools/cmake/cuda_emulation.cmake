@@ -1,0 +1,23 @@
+# The CUDA plug-in once more, for a GPU that is this processor: its kernels compiled as C++, CUDA's
+# libraries replaced by plain loops (tests/support/cuda_emulation). Where CUDA's headers are, but no
+# device, tests run every line of the plug-in but the libraries' own.
+set(emulation ${CMAKE_SOURCE_DIR}/tests/support/cuda_emulation)
+foreach(source ${cuda_sources})
+  if(source MATCHES "\\.cu$")
+    # A file of its own, since a .cu file belongs to one language for all targets.
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${source})
+    set(wrapper ${CMAKE_BINARY_DIR}/cuda_emulation/${relative}.cpp)
+    file(CONFIGURE OUTPUT ${wrapper} @ONLY CONTENT
+      "#include \"tests/support/cuda_emulation/kernel_language.h\"\n#include \"${relative}\"\n")
+    list(APPEND emulated_kernels ${wrapper})
+  else()
+    list(APPEND emulated_hosts ${source})
+  endif()
+endforeach()
+file(GLOB emulation_sources CONFIGURE_DEPENDS ${emulation}/*.cpp)
+add_library(feedrate_cuda_emulated MODULE ${emulated_hosts} ${emulated_kernels} ${emulation_sources})
+set_target_properties(feedrate_cuda_emulated PROPERTIES CXX_VISIBILITY_PRESET hidden)
+target_include_directories(feedrate_cuda_emulated SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
+                                                                 ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(feedrate_cuda_emulated PRIVATE feedrate_flags feedrate_trainer)
+target_link_options(feedrate_cuda_emulated PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL -Wl,-z,defs)

@@ -113,7 +113,8 @@ class CudaParity : public ::testing::TestWithParam<Device> {
   }
 
   /// Trains on both, step by step, and compares all there is to see. The last batch is partial.
-  void expect_parity(const Graph& graph, std::uint32_t batch, std::uint64_t steps) const {
+  void expect_parity(const Graph& graph, std::uint32_t batch, std::uint64_t steps,
+                     const UpdateSettings& update = settings) const {
     const auto cpu = start(backend("cpu"), graph, batch);
     const auto gpu = start(*cuda_, graph, batch);
     for (std::uint64_t step = 0; step < steps; ++step) {
@@ -121,7 +122,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
       RandomBatch images(graph, count, step + 1);
       for (Session* session : {cpu.get(), gpu.get()}) {
         session->upload(images.batch());
-        session->train_step(settings, step);
+        session->train_step(update, step);
       }
       const Metrics expected = cpu->take_metrics();
       const Metrics found = gpu->take_metrics();
@@ -158,6 +159,14 @@ TEST_P(CudaParity, mlp_follows_the_cpu_for_ten_steps_and_drops_the_same_values) 
 TEST_P(CudaParity, dense_alone) {
   Builder b("dense", {3, 5, 1}, 7);
   expect_parity(b.softmax_loss(b.dense(b.input(1.0 / 255), 7, {})), 6, 3);
+}
+
+TEST_P(CudaParity, each_parameter_has_its_own_rate_and_decay) {
+  const Builder::Layer layer{
+      .bias = {Init::Rule::constant, 0.5}, .bias_rate_scale = 3, .bias_decay_scale = 0};
+  Builder b("scales", {3, 5, 1}, 7);
+  expect_parity(b.softmax_loss(b.dense(b.input(1.0 / 255), 7, layer)), 6, 3,
+                {.rate = 0.05, .momentum = 0.5, .decay = 0.3});
 }
 
 TEST_P(CudaParity, input_turns_colour_images_into_planes) {
@@ -305,7 +314,7 @@ TEST_P(CudaParity, what_does_not_fit_the_network_is_refused) {
   expect_error([&] { session->upload(RandomBatch(graph, 3, 1).batch()); }, {"3 images", "1 to 2"});
   RandomBatch wrong_label(graph, 2, 1);
   wrong_label.labels()[1] = 3;
-  expect_error([&] { session->upload(wrong_label.batch()); }, {"label 3", "classes 0 to 2"});
+  expect_error([&] { session->upload(wrong_label.batch()); }, {"image 1", "label 3", "3 classes"});
   RandomBatch wrong_shape(graph, 2, 1);
   wrong_shape.batch().shape = {2, 8, 1};
   expect_error([&] { session->upload(wrong_shape.batch()); }, {"2x8x1", "4x4x1"});

@@ -55,7 +55,7 @@ set_target_properties(feedrate_cuda PROPERTIES
   BUILD_RPATH "$ORIGIN;$ORIGIN/../lib;/usr/local/cuda/lib64;/usr/local/cuda/lib"
   INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib;/usr/local/cuda/lib64;/usr/local/cuda/lib")
 target_compile_options(feedrate_cuda PRIVATE
-  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --extended-lambda
+  $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr
     -Xcompiler=-Wall,-Wextra,-Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${FEEDRATE_WERROR}>>:--Werror=all-warnings
     -Xcompiler=-Werror>)

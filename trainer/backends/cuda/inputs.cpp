@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "formats/error.h"
-
 namespace feedrate::cuda {
 namespace {
 
@@ -25,33 +23,11 @@ Inputs::Side::Side(std::size_t pixel_bytes, std::uint32_t batch)
       copied(make_event()),
       released(make_event()) {}
 
-Inputs::Inputs(const Shape& shape, std::uint32_t batch, std::uint32_t classes)
+Inputs::Inputs(const Shape& shape, std::uint32_t batch)
     : shape_(shape),
-      batch_(batch),
-      classes_(classes),
       sides_{Side(shape.bytes() * batch, batch), Side(shape.bytes() * batch, batch)} {}
 
-void Inputs::check_fits(const Batch& batch) const {
-  if (batch.shape != shape_) {
-    throw Error(join("batch ", batch.number, " holds images of ", batch.shape.height, "x",
-                     batch.shape.width, "x", batch.shape.channels, ", but the network takes ",
-                     shape_.height, "x", shape_.width, "x", shape_.channels));
-  }
-  if (batch.count < 1 || batch.count > batch_ || batch.labels.size() < batch.count ||
-      batch.pixels.size() < batch.count * shape_.bytes()) {
-    throw Error(join("batch ", batch.number, " holds ", batch.count,
-                     " images, but the network was compiled for 1 to ", batch_));
-  }
-  for (const std::int32_t label : batch.labels.first(batch.count)) {
-    if (label < 0 || static_cast<std::uint32_t>(label) >= classes_) {
-      throw Error(join("batch ", batch.number, " holds label ", label,
-                       ", but the network has classes 0 to ", classes_ - 1));
-    }
-  }
-}
-
 void Inputs::upload(const Context& context, const Batch& batch) {
-  check_fits(batch);
   const std::size_t next = 1 - current_;
   const Side& side = sides_[next];
   const std::span<std::int32_t> labels = side.staged_labels.values();

@@ -12,10 +12,10 @@ namespace feedrate::cuda {
 
 class Inputs {
  public:
-  Inputs(const Shape& shape, std::uint32_t batch, std::uint32_t classes);
+  Inputs(const Shape& shape, std::uint32_t batch);
 
   /// Copies a batch over; `batch` may be given back when this returns. Missing images get label −1
-  /// and keep the pixels of an earlier batch. Throws Error when it does not fit the network.
+  /// and keep the pixels of an earlier batch. The batch fits the plan (check_batch).
   void upload(const Context& context, const Batch& batch);
   /// To be called after work on the current batch was given to context.compute().
   void release_after_work(const Context& context);
@@ -35,11 +35,7 @@ class Inputs {
     Event released;
   };
 
-  void check_fits(const Batch& batch) const;
-
   Shape shape_;
-  std::uint32_t batch_;
-  std::uint32_t classes_;
   std::array<Side, 2> sides_;
   std::size_t current_ = 0;
   std::uint32_t count_ = 0;

@@ -51,7 +51,7 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       optimizer_(options.optimizer),
       context_(options.precision == "tf32"),
       parameters_(plan_.graph.parameters, optimizer_ == nullptr ? 0 : optimizer_->states()),
-      inputs_(plan_.graph.input, plan_.batch, plan_.graph.classes),
+      inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics") {
   refuse_branches(plan_.graph);
   make_ops(options.seed);
@@ -122,7 +122,10 @@ void CudaSession::place_tensors() {
   }
 }
 
-void CudaSession::upload(const Batch& batch) { inputs_.upload(context_, batch); }
+void CudaSession::upload(const Batch& batch) {
+  check_batch(plan_, batch);
+  inputs_.upload(context_, batch);
+}
 
 Step CudaSession::make_step(std::uint64_t number, bool training) const {
   if (inputs_.count() == 0) throw Error("a step needs a batch: nothing was uploaded yet");

@@ -24,10 +24,14 @@ class InteropVectors : public ::testing::Test {
   fs::path vector(std::string_view name) {
     const std::optional<fs::path> original = data_file(join("vectors/", name));
     if (!original) return {};
+    // Not fs::copy: it would make directories as read-only as the originals may be.
     const fs::path copy = temporary_ / "copy";
-    fs::copy(*original, copy, fs::copy_options::recursive);
-    for (const auto& entry : fs::recursive_directory_iterator(copy)) {
-      fs::permissions(entry.path(), fs::perms::owner_write, fs::perm_options::add);
+    for (const auto& entry : fs::recursive_directory_iterator(*original)) {
+      if (!entry.is_regular_file()) continue;
+      const fs::path to = copy / fs::relative(entry.path(), *original);
+      fs::create_directories(to.parent_path());
+      fs::copy_file(entry.path(), to);
+      fs::permissions(to, fs::perms::owner_write, fs::perm_options::add);
     }
     return copy;
   }

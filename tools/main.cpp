@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -52,15 +53,17 @@ int failure(std::string_view program, std::string_view problem, std::string_view
 
 /// What was wrong with the arguments, with the nearest option when one was unknown.
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+  // A misspelt option also looks like a missing one: the spelling is the better news.
   const std::vector<std::string> extras = app.remaining();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || extras.empty()) {
-    return error.what();
+  const auto option = std::find_if(extras.begin(), extras.end(),
+                                   [](const std::string& one) { return one.starts_with('-'); });
+  if (option == extras.end()) {
+    const bool superfluous = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    return superfluous ? fmt::format("one argument too many: '{}'", extras.front()) : error.what();
   }
-  const std::string& extra = extras.front();
-  if (!extra.starts_with('-')) return fmt::format("one argument too many: '{}'", extra);
   const std::vector<std::string> known = option_names(app);
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::string typed = extra.substr(0, extra.find('='));
+  const std::string typed = option->substr(0, option->find('='));
   const std::string_view nearest = nearest_name(typed, names);
   return fmt::format("no option '{}'{}", typed,
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));

@@ -136,7 +136,7 @@ class ConvertCommand : public Command {
         ->type_name("PATH")
         ->required();
     app.add_option("--split", options->split,
-                   "Part to convert (default: the source's first); all makes PATH/train, PATH/test")
+                   "Part (default: the first); all makes PATH/train, PATH/test, …")
         ->type_name("NAME");
     app.add_option("--encode", options->codec,
                    "How pixels are kept: " + known_codecs + " (default: the format's)")

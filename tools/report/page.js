@@ -13,7 +13,7 @@
   // Numbers as people read them.
   const round = (value) => value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 });
   const rate = (value) => (value == null ? "–" : round(value));
-  const percent = (value, digits = 1) => (value == null ? "–" : `${value.toFixed(digits)} %`);
+  const percent = (value, digits = 1) => (value == null ? "–" : `${value.toFixed(digits)}\u00a0%`);
   const short = (value) =>
     value >= 1e6 ? `${+(value / 1e6).toPrecision(3)} M` : value >= 1e4 ? `${+(value / 1e3).toPrecision(3)} k` : round(value);
   const threads = (count) => (count === 0 ? "no loader threads" : `${count} thread${count === 1 ? "" : "s"}`);
@@ -38,7 +38,7 @@
     return node;
   };
   const table = (caption, heads, rows) => {
-    const node = element("table", {}, element("caption", {}, caption));
+    const node = element("table", {}, ...(caption ? [element("caption", {}, caption)] : []));
     const line = element("tr");
     heads.forEach(([text, isText]) => line.append(element("th", { scope: "col", ...(isText ? { class: "text" } : {}) }, text)));
     node.append(element("thead", {}, line), element("tbody", {}, ...rows));
@@ -74,6 +74,14 @@
     afterDatasetsDraw(chart, _arguments, options) {
       const { ctx, chartArea: area, scales } = chart;
       ctx.save();
+      // Words that stay readable over lines: a rim of the card's colour around them.
+      const label = (text, x, y) => {
+        ctx.lineWidth = 4;
+        ctx.lineJoin = "round";
+        ctx.strokeStyle = colour("--card");
+        ctx.strokeText(text, x, y);
+        ctx.fillText(text, x, y);
+      };
       chart.data.datasets.forEach((dataset, index) => {
         if (!dataset.points) return;
         ctx.strokeStyle = dataset.borderColor;
@@ -96,7 +104,7 @@
         ctx.lineTo(area.right, y);
         ctx.stroke();
         ctx.textAlign = "right";
-        ctx.fillText(`demand ${short(options.demand)}/s`, area.right - 2, y - 6);
+        label(`demand ${short(options.demand)}/s`, area.right - 2, y - 6);
       }
       if (options.chosen) {
         const x = scales.x.getPixelForValue(options.chosen.threads);
@@ -108,7 +116,7 @@
         ctx.stroke();
         const left = x > (area.left + area.right) / 2;
         ctx.textAlign = left ? "right" : "left";
-        ctx.fillText(`${threads(options.chosen.threads)}, ${short(options.chosen.images_per_second)}/s`, x + (left ? -4 : 4), y + 28);
+        label(`${threads(options.chosen.threads)}, ${short(options.chosen.images_per_second)}/s`, x + (left ? -4 : 4), y + 28);
       }
       ctx.restore();
     },
@@ -257,7 +265,7 @@
         rows.push(row);
       });
     });
-    return table("The points of the curves", [["format", true], ["threads"], ["supply images/s"], ["delivered images/s"], ["stall"]], rows);
+    return table("", [["format", true], ["threads"], ["supply images/s"], ["delivered images/s"], ["stall"]], rows);
   };
 
   const scroll = (content, label) => element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
@@ -287,7 +295,8 @@
       figure(grid, "Stall", "Share of training time spent waiting for data", `Stall in percent. ${study.curves.map((curve) => `${curve.format}: ` + curve.delivered.map((point) => `${percent(point.stall_percent)} with ${threads(point.threads)}`).join(", ")).join(". ")}.`,
         stallChart(study, counts), true);
     }
-    section.append(scroll(formatTable(study), "Formats side by side, scrolls"), scroll(pointTable(study), "Points of the curves, scrolls"));
+    section.append(scroll(formatTable(study), "Formats side by side, scrolls"));
+    section.append(element("details", {}, element("summary", {}, "The points of the curves, as a table"), scroll(pointTable(study), "Points of the curves, scrolls")));
   };
 
   const figureItem = (name, value, detail) => element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, detail)));

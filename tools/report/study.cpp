@@ -89,6 +89,14 @@ std::vector<Study> outlines(const std::vector<Run>& runs) {
   return studies;
 }
 
+double best_delivered(const Study& study) {
+  double best = 0;
+  for (const Curve& curve : study.curves) {
+    for (const Point& point : curve.delivered) best = std::max(best, point.rate);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::string Study::title() const {
@@ -175,16 +183,12 @@ std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<
         counted(widest->threads.value_or(0), "thread"), spread_percent(*widest)));
   }
   for (const Study& study : studies) {
-    for (const Curve& curve : study.curves) {
-      for (const Point& point : curve.delivered) {
-        if (!study.demand || point.rate <= study.demand->rate * impossible_share) continue;
-        sentences.push_back(
-            fmt::format("{} delivers {} with {}, more than the {} measured as demand: one of them "
-                        "was disturbed.",
-                        curve.format, quantity(point.rate), counted(point.threads, "thread"),
-                        quantity(study.demand->rate)));
-      }
-    }
+    const double best = best_delivered(study);
+    if (!study.demand || best <= study.demand->rate * impossible_share) continue;
+    sentences.push_back(fmt::format(
+        "{}: up to {} images/s are delivered, more than the {} measured as demand; one of the two "
+        "was disturbed.",
+        study.title(), quantity(best), quantity(study.demand->rate)));
   }
   if (missing > 0) {
     sentences.push_back(fmt::format("In {} fewer loader threads worked than were asked for.",

@@ -1,0 +1,133 @@
+// The command line's manners: help, exit codes, the nearest name. The real binary is run.
+
+#include "tools/command.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/run_program.h"
+
+namespace feedrate {
+namespace {
+
+using testing::feedrate;
+using testing::run_program;
+using testing::Said;
+
+void expect_said(const std::vector<std::string>& arguments, int code,
+                 std::initializer_list<std::string_view> parts) {
+  const Said said = feedrate(arguments);
+  std::string typed;
+  for (const std::string& word : arguments) typed += " " + word;
+  EXPECT_EQ(said.code, code) << "feedrate" << typed << "\n" << said.errors;
+  EXPECT_EQ(said.output, "") << "feedrate" << typed;
+  for (const std::string_view part : parts) {
+    EXPECT_NE(said.errors.find(part), std::string::npos)
+        << "feedrate" << typed << " says: " << said.errors << "\nbut not:  " << part;
+  }
+}
+
+TEST(CommandsHelp, every_command_explains_itself_on_stdout_and_exits_0) {
+  for (const Command* command : commands()) {
+    const Said said = feedrate({std::string(command->name()), "--help"});
+    EXPECT_EQ(said.code, exit_done) << command->name();
+    EXPECT_EQ(said.errors, "") << command->name();
+    for (const std::string_view part :
+         {std::string_view("Usage: feedrate "), std::string_view("Examples:\n"),
+          std::string_view("--help"), command->name(), command->description()}) {
+      EXPECT_NE(said.output.find(part), std::string::npos) << command->name() << ": " << part;
+    }
+  }
+}
+
+TEST(CommandsHelp, no_line_of_help_is_wider_than_a_common_terminal) {
+  for (const Command* command : commands()) {
+    const std::string help = feedrate({std::string(command->name()), "--help"}).output;
+    std::size_t columns = 0;
+    for (const char c : help) {
+      columns = c == '\n' ? 0 : columns + ((c & 0xC0) != 0x80 ? 1 : 0);
+      ASSERT_LE(columns, 100U) << command->name() << "\n" << help;
+    }
+  }
+}
+
+TEST(CommandsHelp, the_overview_names_every_command) {
+  const Said said = feedrate({"--help"});
+  EXPECT_EQ(said.code, exit_done);
+  for (const Command* command : commands()) {
+    EXPECT_NE(said.output.find(command->summary()), std::string::npos) << command->name();
+  }
+}
+
+TEST(CommandsHelp, version_tells_the_build_and_the_libraries) {
+  const Said said = feedrate({"--version"});
+  EXPECT_EQ(said.code, exit_done);
+  for (const char* part : {"feedrate ", "commit ", "compiler ", "LMDB 0", "oneDNN 2"}) {
+    EXPECT_NE(said.output.find(part), std::string::npos) << part << "\n" << said.output;
+  }
+}
+
+TEST(CommandsMisuse, no_command_prints_the_overview_on_stderr_and_exits_2) {
+  expect_said({}, exit_misused, {"Usage: feedrate COMMAND"});
+}
+
+TEST(CommandsMisuse, an_unknown_command_or_option_names_the_nearest) {
+  expect_said({"convrt"}, exit_misused, {"no command 'convrt'", "did you mean convert?"});
+  expect_said({"load", "x", "--treads", "2"}, exit_misused,
+              {"feedrate load: no option '--treads'", "did you mean --threads?"});
+  expect_said({"convert", "mnist", "x", "--too=lmdb", "--out", "y"}, exit_misused,
+              {"did you mean --to?"});
+}
+
+TEST(CommandsMisuse, what_is_missing_superfluous_or_no_number_is_named) {
+  expect_said({"verify"}, exit_misused, {"PATH is required", "feedrate verify --help"});
+  expect_said({"convert", "mnist", "x", "--out", "y"}, exit_misused, {"--to is required"});
+  expect_said({"verify", "a", "b"}, exit_misused, {"one argument too many: 'b'"});
+  expect_said({"load", "x", "--threads", "two"}, exit_misused, {"--threads", "two"});
+  expect_said({"load", "x", "--threads", "-1"}, exit_misused, {"--threads"});
+  expect_said({"load", "x", "--batch", "0"}, exit_misused, {"--batch"});
+  expect_said({"load", "x", "--epochs", "1", "--seconds", "2"}, exit_misused,
+              {"--seconds", "--epochs"});
+}
+
+TEST(CommandsFailure, an_unknown_kind_exits_1_with_the_nearest_name) {
+  expect_said({"convert", "mnist", "x", "--to", "lmbd", "--out", "y"}, exit_failed,
+              {"no format 'lmbd'; there are lmdb,", "did you mean lmdb?"});
+  expect_said({"convert", "mnits", "x", "--to", "lmdb", "--out", "y"}, exit_failed,
+              {"did you mean mnist?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--encode", "pgn"},
+              exit_failed, {"did you mean png?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "tset"},
+              exit_failed, {"no split 'tset'", "did you mean test?"});
+  expect_said({"train", "x", "--network", "lenet", "--device", "cpuu"}, exit_failed,
+              {"did you mean cpu?"});
+  expect_said({"train", "x", "--network", "lent"}, exit_failed, {"did you mean lenet?"});
+  expect_said({"bench", "x", "--network", "lent", "--out", "y"}, exit_failed,
+              {"did you mean lenet?"});
+  expect_said({"list", "netwroks"}, exit_failed, {"did you mean networks?"});
+  expect_said({"synth", "mnits", "--out", "y"}, exit_failed, {"did you mean mnist?"});
+}
+
+TEST(CommandsFailure, a_path_that_is_no_dataset_is_named_with_a_line_of_advice) {
+  for (const char* command : {"inspect", "verify", "load"}) {
+    expect_said({command, "/no/such/place"}, exit_failed, {"/no/such/place", "feedrate"});
+  }
+  expect_said({"report", "/no/such/place"}, exit_failed, {"/no/such/place", "feedrate bench"});
+}
+
+TEST(CommandsFailure, a_full_disk_behind_stdout_is_not_success) {
+  const Said said = run_program("sh", {"-c", FEEDRATE_BINARY " list > /dev/full"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("standard output"), std::string::npos) << said.errors;
+}
+
+TEST(CommandsList, every_registry_is_there_and_networks_carry_their_published_counts) {
+  const Said said = feedrate({"list"});
+  EXPECT_EQ(said.code, exit_done);
+  for (const char* part : {"sources", "formats", "codecs", "recipes", "networks", "optimizers",
+                           "devices", "431,080 parameters, 2,293,000 multiply-adds"}) {
+    EXPECT_NE(said.output.find(part), std::string::npos) << part << "\n" << said.output;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,230 @@
+// The whole way with the real binary, on images made for the purpose: archives, three formats,
+// loader, trainer, bench, report.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/support/run_program.h"
+#include "tools/command.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::feedrate;
+using testing::Said;
+using testing::TempDirectory;
+
+std::vector<std::string> keys(const ordered_json& object) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : object.items()) names.push_back(key);
+  return names;
+}
+
+/// 600 + 100 images, converted to LMDB.
+class CommandsPipeline : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    run({"synth", "mnist", "--images", "600", "--out", at("archives")});
+    convert("lmdb");
+  }
+
+  std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  std::string run(const std::vector<std::string>& arguments, int code = exit_done) const {
+    const Said said = feedrate(arguments);
+    EXPECT_EQ(said.code, code) << arguments.front() << ": " << said.errors << said.output;
+    return said.output;
+  }
+
+  ordered_json json(std::vector<std::string> arguments, int code = exit_done) const {
+    arguments.emplace_back("--json");
+    const std::string text = run(arguments, code);
+    return text.empty() ? ordered_json() : ordered_json::parse(text);
+  }
+
+  ordered_json convert(const std::string& format) const {
+    return json({"convert", "mnist", at("archives"), "--to", format, "--split", "all", "--out",
+                 at(format)});
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsPipeline, every_format_holds_the_same_images) {
+  for (const char* format : {"recordio", "png-map"}) {
+    const ordered_json converted = convert(format);
+    EXPECT_EQ(keys(converted.at("splits").at(0)),
+              (std::vector<std::string>{"split", "path", "samples", "bytes", "seconds",
+                                        "images_per_second", "digest", "set_digest"}));
+    for (const std::string split : {"train", "test"}) {
+      const ordered_json verified =
+          json({"verify", at("lmdb") + "/" + split, "--against", at(format) + "/" + split});
+      EXPECT_EQ(verified.at("equal"), true);
+      EXPECT_EQ(verified.at("digest"), verified.at("against").at("digest"));
+      EXPECT_TRUE(verified.at("findings").empty());
+      EXPECT_TRUE(verified.at("first_difference").is_null());
+    }
+    EXPECT_EQ(json({"verify", at(format) + "/train"}).at("digest"),
+              converted.at("splits").at(0).at("digest"));
+  }
+}
+
+TEST_F(CommandsPipeline, datasets_that_differ_exit_1_and_name_the_first_difference) {
+  const std::string text =
+      run({"verify", at("lmdb/train"), "--against", at("lmdb/test")}, exit_failed);
+  EXPECT_NE(text.find("NOT equal: sample 0 differs"), std::string::npos) << text;
+  run({"convert", "mnist", at("archives"), "--to", "lmdb", "--limit", "500", "--out", at("less")});
+  const ordered_json verified =
+      json({"verify", at("lmdb/train"), "--against", at("less")}, exit_failed);
+  EXPECT_EQ(verified.at("first_difference"), 500);
+}
+
+TEST_F(CommandsPipeline, a_conversion_that_fails_leaves_nothing_under_the_final_name) {
+  std::filesystem::resize_file(at("archives") + "/train-images-idx3-ubyte.gz", 20'000);
+  const Said said =
+      feedrate({"convert", "mnist", at("archives"), "--to", "recordio", "--out", at("cut")});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("train-images-idx3-ubyte.gz"), std::string::npos) << said.errors;
+  EXPECT_FALSE(std::filesystem::exists(at("cut")));
+}
+
+TEST_F(CommandsPipeline, what_exists_already_is_not_overwritten) {
+  const Said said =
+      feedrate({"convert", "mnist", at("archives"), "--to", "lmdb", "--out", at("lmdb/train")});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("lmdb/train"), std::string::npos) << said.errors;
+  run({"verify", at("lmdb/train")});
+}
+
+TEST_F(CommandsPipeline, inspect_tells_what_it_holds_and_draws_a_sheet) {
+  const ordered_json told =
+      json({"inspect", at("lmdb/train"), "--samples", "3", "--sheet", at("sheet.png")});
+  EXPECT_EQ(told.at("samples"), 600);
+  EXPECT_EQ(told.at("classes"), 10);
+  EXPECT_EQ(told.at("shape").at("width"), 28);
+  EXPECT_EQ(told.at("first").size(), 3U);
+  EXPECT_TRUE(testing::slurp(at("sheet.png")).starts_with("\x89PNG"));
+}
+
+TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
+  std::set<std::string> digests;
+  for (const char* threads : {"0", "1", "2", "3", "4", "8"}) {
+    const ordered_json loaded =
+        json({"load", at("lmdb/train"), "--threads", threads, "--epochs", "2"});
+    EXPECT_EQ(keys(loaded),
+              (std::vector<std::string>{"images", "seconds", "images_per_second", "threads",
+                                        "workers_seen", "batch", "epochs", "digest",
+                                        "stall_seconds", "busy", "cpu_seconds", "bytes_read"}));
+    EXPECT_EQ(keys(loaded.at("busy")), (std::vector<std::string>{"read", "decode", "augment"}));
+    EXPECT_EQ(loaded.at("images"), 1200);
+    EXPECT_EQ(loaded.at("epochs"), 2.0);
+    digests.insert(loaded.at("digest").get<std::string>());
+  }
+  EXPECT_EQ(digests.size(), 1U);
+}
+
+TEST_F(CommandsPipeline, an_emulated_trainer_sets_the_pace) {
+  const ordered_json loaded =
+      json({"load", at("lmdb/train"), "--threads", "1", "--emulate", "2400", "--no-digest"});
+  EXPECT_TRUE(loaded.at("digest").is_null());
+  EXPECT_GT(loaded.at("seconds"), 0.2);  // 600 images at 2,400 a second
+}
+
+TEST_F(CommandsPipeline, a_trace_is_one_json_document) {
+  run({"load", at("lmdb/train"), "--trace", at("trace.json")});
+  EXPECT_TRUE(nlohmann::json::accept(testing::slurp(at("trace.json"))));
+}
+
+TEST_F(CommandsPipeline, training_learns_and_tells_what_the_contract_names) {
+  const ordered_json trained = json({"train", at("lmdb/train"), "--val", at("lmdb/test"),
+                                     "--network", "lenet", "--epochs", "6", "--batch", "32"});
+  EXPECT_EQ(keys(trained),
+            (std::vector<std::string>{
+                "network", "parameters", "macs", "device", "precision", "batch", "steps", "images",
+                "seconds", "images_per_second", "stall_percent", "loss", "accuracy", "val_accuracy",
+                "gpu_memory_mib", "gpu_power_w", "gpu_energy_j", "threads", "workers_seen"}));
+  EXPECT_EQ(trained.at("parameters"), 431'080);
+  EXPECT_EQ(trained.at("images"), 3600);
+  EXPECT_GT(trained.at("val_accuracy"), 0.5);  // chance is 0.1
+  EXPECT_TRUE(trained.at("gpu_power_w").is_null());
+}
+
+TEST_F(CommandsPipeline, a_resumed_training_ends_in_the_same_bytes) {
+  const std::vector<std::string> train{"train", at("lmdb/train"), "--network", "lenet", "--threads",
+                                       "1",     "--seed",         "3"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), train.begin(), train.end());
+    return more;
+  };
+  run(with({"--steps", "12", "--checkpoint", at("straight")}));
+  run(with({"--steps", "7", "--checkpoint", at("first")}));
+  run(with({"--steps", "12", "--resume", at("first"), "--checkpoint", at("second")}));
+  EXPECT_EQ(testing::slurp(at("straight")), testing::slurp(at("second")));
+
+  const Said over = feedrate(with({"--steps", "5", "--resume", at("first")}));
+  EXPECT_EQ(over.code, exit_failed);
+  EXPECT_NE(over.errors.find("step 7 of 5"), std::string::npos) << over.errors;
+  const Said other = feedrate(with({"--steps", "12", "--batch", "50", "--resume", at("first")}));
+  EXPECT_EQ(other.code, exit_done) << other.errors;  // batch 7 of epoch 0 at any size
+}
+
+TEST_F(CommandsPipeline, bench_measures_every_point_once_and_report_answers) {
+  convert("recordio");
+  const std::vector<std::string> bench{"bench",
+                                       at("lmdb/train"),
+                                       at("recordio/train"),
+                                       "--network",
+                                       "mlp",
+                                       "--threads",
+                                       "0,1",
+                                       "--repeat",
+                                       "2",
+                                       "--seconds",
+                                       "0.05",
+                                       "--out",
+                                       at("r.jsonl")};
+  run(bench);
+  std::istringstream lines(testing::slurp(at("r.jsonl")));
+  std::size_t rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    const auto row = ordered_json::parse(line);
+    EXPECT_EQ(keys(row),
+              (std::vector<std::string>{
+                  "kind",        "dataset",           "format",          "codec",
+                  "recipe",      "network",           "device",          "precision",
+                  "batch",       "threads",           "compute_threads", "workers_seen",
+                  "repeats",     "images_per_second", "stall_percent",   "digest",
+                  "cpu_seconds", "peak_rss_mib",      "cpu_energy_j",    "gpu_memory_mib",
+                  "gpu_power_w", "gpu_energy_j",      "environment"}));
+    EXPECT_EQ(row.at("repeats").size(), 2U);
+    EXPECT_GT(row.at("images_per_second"), 0);
+  }
+  EXPECT_EQ(rows, 9U);  // supply 2 × 2, demand 1, delivered 2 × 2
+
+  run(bench, exit_failed);  // a file with rows is not written to unasked
+  std::vector<std::string> resumed = bench;
+  resumed.emplace_back("--resume");
+  const std::string before = testing::slurp(at("r.jsonl"));
+  run(resumed);
+  EXPECT_EQ(testing::slurp(at("r.jsonl")), before);
+
+  const std::string table = run({"report", at("r.jsonl"), "--csv", at("r.csv")});
+  EXPECT_NE(table.find("mlp on cpu, fp32, batch 64: "), std::string::npos) << table;
+  EXPECT_TRUE(testing::slurp(at("r.csv")).starts_with("kind,dataset,"));
+  EXPECT_EQ(json({"report", at("r.jsonl")}).at("rows").size(), 9U);
+}
+
+TEST_F(CommandsPipeline, bench_refuses_datasets_of_different_images) {
+  const Said said = feedrate(
+      {"bench", at("lmdb/train"), at("lmdb/test"), "--threads", "1", "--out", at("r.jsonl")});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("holds other images"), std::string::npos) << said.errors;
+  EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,79 @@
+#include "tools/report/output.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "tests/tools/rows.h"
+
+namespace feedrate {
+namespace {
+
+Report invented_report() {
+  return make_report({testing::demand(6000), testing::supply("lmdb", 1, 700000),
+                      testing::delivered("lmdb", 0, 5000, 17),
+                      testing::delivered("lmdb", 1, 5900, 1)});
+}
+
+TEST(UnitCsv, a_field_is_quoted_only_where_it_must_be) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
+TEST(UnitCsv, every_line_has_as_many_fields_as_the_head) {
+  const std::string csv = report_csv(invented_report());
+  std::size_t lines = 0, first_commas = 0;
+  for (std::size_t start = 0; start < csv.size(); ++lines) {
+    const std::size_t end = csv.find("\r\n", start);
+    ASSERT_NE(end, std::string::npos);
+    const auto commas =
+        static_cast<std::size_t>(std::count(csv.begin() + static_cast<std::ptrdiff_t>(start),
+                                            csv.begin() + static_cast<std::ptrdiff_t>(end), ','));
+    if (lines == 0) first_commas = commas;
+    EXPECT_EQ(commas, first_commas) << csv.substr(start, end - start);
+    start = end + 2;
+  }
+  EXPECT_EQ(lines, 5U);
+}
+
+TEST(UnitReport, the_table_marks_the_chosen_point_and_ends_with_the_verdict) {
+  const std::string table = report_table(invented_report());
+  EXPECT_NE(table.find("→ 1"), std::string::npos) << table;
+  EXPECT_NE(table.rfind("lenet on cpu, fp32, batch 64: 1 loader thread, lmdb × raw."),
+            std::string::npos)
+      << table;
+}
+
+TEST(UnitReport, json_carries_the_verdict_and_every_row) {
+  const auto object = nlohmann::json::parse(report_json(invented_report()));
+  EXPECT_EQ(object.at("rows").size(), 4U);
+  const auto& verdict = object.at("studies").at(0).at("verdict");
+  EXPECT_EQ(verdict.at("threads"), 1);
+  EXPECT_EQ(verdict.at("limit"), "trainer");
+}
+
+TEST(UnitPage, it_loads_nothing_from_elsewhere) {
+  const std::string page = report_html(invented_report());
+  const std::regex outside(
+      R"((src|href)\s*=\s*["']?(https?:)?//|url\(\s*["']?(https?:)?//|@import)");
+  EXPECT_FALSE(std::regex_search(page, outside));
+  for (const char* place : {"{{title}}", "{{answer}}", "{{css}}", "{{chart}}", "{{data}}"}) {
+    EXPECT_EQ(page.find(place), std::string::npos) << place;
+  }
+}
+
+TEST(HostilePage, text_in_a_row_cannot_leave_its_script_or_its_element) {
+  auto run = testing::supply("lmdb", 1, 700000);
+  run.dataset = "</script><script>alert(1)</script>";
+  run.format = "<b>{{css}}";
+  const std::string page = report_html(make_report({run}));
+  EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
+  EXPECT_EQ(page.find("<b>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,92 @@
+#include "tools/row.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/expect_error.h"
+#include "tests/support/temp_directory.h"
+#include "tests/tools/rows.h"
+
+namespace feedrate {
+namespace {
+
+using testing::expect_error;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+TEST(UnitRow, a_row_comes_back_as_it_went) {
+  auto run = testing::delivered("lmdb", 2, 6000, 1.5);
+  run.telemetry.cpu_seconds = 3.25;
+  const std::string line = to_json_line(run);
+  EXPECT_EQ(to_json_line(parse_run(line, "results.jsonl", 1)), line);
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+TEST(UnitRow, what_was_not_measured_is_null_not_zero) {
+  const auto row = nlohmann::json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
+  for (const char* key : {"network", "stall_percent", "gpu_power_w", "cpu_energy_j"}) {
+    EXPECT_TRUE(row.at(key).is_null()) << key;
+  }
+  EXPECT_TRUE(row.at("environment").at("gpu").is_null());
+}
+
+TEST(UnitRow, a_name_that_is_not_utf8_still_makes_a_row) {
+  auto run = testing::supply("lmdb", 2, 6000);
+  run.dataset = "data/\xff";
+  EXPECT_NO_THROW(nlohmann::json::parse(to_json_line(run)));
+}
+
+TEST(UnitRow, the_median_of_an_even_number_lies_between) {
+  EXPECT_EQ(median({4, 1, 3}), 3);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+}
+
+TEST(HostileRow, a_malformed_line_names_file_and_line) {
+  const testing::TempDirectory directory;
+  const auto file = directory / "results.jsonl";
+  const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
+  std::ofstream(file) << good << "\n\n" << good.substr(0, good.size() / 2) << "\n";
+  expect_error([&] { read_runs(file); }, {"results.jsonl", "line 3", "not a row of results"});
+}
+
+TEST(HostileRow, a_missing_key_is_named) {
+  const std::string line =
+      replaced(to_json_line(testing::supply("lmdb", 2, 6000)), "\"digest\"", "\"digits\"");
+  expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"r.jsonl", "line 7", "'digest'"});
+}
+
+TEST(HostileRow, a_value_of_another_type_is_refused) {
+  const std::string line =
+      replaced(to_json_line(testing::supply("lmdb", 2, 6000)), "\"batch\":64", "\"batch\":\"64\"");
+  expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"line 7", "must be number"});
+}
+
+TEST(HostileRow, an_unknown_kind_a_row_without_repeats_and_one_without_threads_are_refused) {
+  auto run = testing::supply("lmdb", 2, 6000);
+  run.kind = "guess";
+  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"'guess'", "supply"});
+  run = testing::supply("lmdb", 2, 6000);
+  run.repeats.clear();
+  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"no repeats"});
+  run = testing::delivered("lmdb", 2, 6000, 1);
+  run.threads.reset();
+  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"threads is null"});
+}
+
+TEST(HostileRow, an_absent_an_empty_and_a_foreign_file_say_what_they_are) {
+  const testing::TempDirectory directory;
+  expect_error([&] { read_runs(directory / "absent"); }, {"absent", "cannot read"});
+  expect_error([&] { read_runs(directory.path()); }, {"cannot read"});
+  std::ofstream(directory / "empty");
+  expect_error([&] { read_runs(directory / "empty"); }, {"empty", "no rows"});
+  std::ofstream(directory / "page") << "<html></html>\n";
+  expect_error([&] { read_runs(directory / "page"); }, {"page", "line 1"});
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -16,7 +16,7 @@
 namespace feedrate {
 
 struct TrainOptions {
-  Schedule schedule;
+  Schedule schedule{};
   double momentum = 0.9;
   double decay = 0;
   std::uint64_t steps = 0;         // stop after so many; 0: when the source ends
@@ -29,7 +29,7 @@ struct TrainOptions {
     double accuracy = 0;
     double images_per_second = 0;
   };
-  std::function<void(const Progress&)> progress;
+  std::function<void(const Progress&)> progress{};
 };
 
 struct TrainResult {

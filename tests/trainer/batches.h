@@ -1,6 +1,7 @@
 #pragma once
 // Batches made by the tests: pixels and labels are pure functions of a seed, so nothing is stored.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -10,8 +11,8 @@
 namespace feedrate::testing {
 
 /// Hands out the same few images over and over, in batches. Pixel i of image n, seen through the
-/// whole source, is the top byte of random_bits(mix64(seed), n · pixels + i); a label follows from
-/// its image's first pixels' sum, so a network can learn it.
+/// whole source, is the top byte of random_bits(mix64(seed), n · pixels + i); the label is
+/// its first byte modulo the classes.
 class RandomSource final : public BatchSource {
  public:
   struct Options {

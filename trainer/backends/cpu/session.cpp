@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "trainer/backends/cpu/idle_threads.h"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/op.h"
 
@@ -44,6 +45,7 @@ CpuSession::CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed
       update_(optimizer == nullptr ? nullptr : update_of(*optimizer)),
       pixels_(std::in_place, plan_.graph.input.bytes() * plan_.batch),
       labels_(plan_.batch) {
+  let_idle_threads_sleep(threads_);
   const OmpThreads omp(threads_);
   make_layers(seed);
   place_parameters();

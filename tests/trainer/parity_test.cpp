@@ -1,0 +1,74 @@
+// Ten training steps beside PyTorch's, from the same start values on the same images. The numbers
+// come from parity/make_parity.py.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/trainer/batches.h"
+#include "trainer/backend.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+constexpr double tolerance = 1e-5;  // relative
+
+nlohmann::json stored(const std::string& name) {
+  std::ifstream file(FEEDRATE_SOURCE_DIR "/tests/trainer/parity/" + name + ".json");
+  return nlohmann::json::parse(file);
+}
+
+// keras' mnist_mlp without its dropout, whose masks are ours alone.
+Graph mlp_without_dropout() {
+  const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
+  Builder b("mlp_without_dropout", {28, 28, 1}, 10);
+  auto x = b.relu(b.dense(b.input(1.0 / 255), 512, layer));
+  x = b.relu(b.dense(x, 512, layer));
+  return b.softmax_loss(b.dense(x, 10, layer));
+}
+
+void expect_pytorchs_numbers(const Graph& graph, const TrainRecipe& recipe) {
+  const nlohmann::json expected = stored(graph.network);
+  const auto session =
+      backend("cpu").compile(make_plan(graph, 64), {.threads = 2, .optimizer = &optimizer("sgd")});
+  initialise(*session, 1);
+  testing::RandomSource source({.seed = 1});
+  ASSERT_EQ(expected["losses"].size(), 10U);
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    session->upload(*source.next());
+    session->train_step(
+        {.rate = recipe.schedule.at(step), .momentum = recipe.momentum, .decay = recipe.decay},
+        step);
+    const double loss = session->take_metrics().loss_sum / 64;
+    const double theirs = expected["losses"][step];
+    EXPECT_NEAR(loss, theirs, tolerance * theirs) << graph.network << ", step " << step;
+  }
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+    const nlohmann::json& theirs = expected["parameters"].at(graph.parameters[i].name);
+    double sum = 0, squares = 0;
+    for (const float value : session->parameter(i)) {
+      sum += double{value};
+      squares += double{value} * value;
+    }
+    const double norm = theirs["norm"];
+    EXPECT_NEAR(std::sqrt(squares), norm, tolerance * norm) << graph.parameters[i].name;
+    // A sum may cancel: what counts is its error beside the values' size.
+    const double size = norm * std::sqrt(static_cast<double>(graph.parameters[i].elements()));
+    EXPECT_NEAR(sum, theirs["sum"].get<double>(), tolerance * size) << graph.parameters[i].name;
+  }
+}
+
+TEST(InteropPyTorch, ten_steps_of_lenet_are_pytorchs) {
+  const Network& lenet = network("lenet");
+  expect_pytorchs_numbers(lenet.build({28, 28, 1}, 10), lenet.recipe());
+}
+
+TEST(InteropPyTorch, ten_steps_of_an_mlp_are_pytorchs) {
+  expect_pytorchs_numbers(mlp_without_dropout(), network("mlp").recipe());
+}
+
+}  // namespace
+}  // namespace feedrate

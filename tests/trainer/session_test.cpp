@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <thread>
+
+#include "tests/support/expect_error.h"
+#include "tests/trainer/batches.h"
+#include "trainer/backend.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+using testing::expect_error;
+using testing::RandomSource;
+
+std::unique_ptr<Session> lenet_session(unsigned threads, std::uint32_t batch = 16) {
+  return backend("cpu").compile(make_plan(network("lenet").build({28, 28, 1}, 10), batch),
+                                {.threads = threads, .optimizer = &optimizer("sgd")});
+}
+
+TEST(UnitCpuSession, gives_back_the_parameters_and_state_it_was_given) {
+  const auto session = lenet_session(2);
+  for (std::size_t i = 0; i < session->plan().graph.parameters.size(); ++i) {
+    const std::vector<float> values = initial_values(session->plan().graph.parameters[i], i, 3);
+    session->set_parameter(i, values);
+    EXPECT_EQ(session->parameter(i), values);
+    session->set_state(i, 0, values);
+    EXPECT_EQ(session->state(i, 0), values);
+  }
+}
+
+TEST(UnitCpuSession, start_values_are_the_seeds_and_state_starts_at_zero) {
+  const auto session = lenet_session(1);
+  initialise(*session, 9);
+  const Parameter& weight = session->plan().graph.parameters[2];
+  EXPECT_EQ(session->parameter(2), initial_values(weight, 2, 9));
+  EXPECT_EQ(session->state(2, 0), std::vector<float>(25000));
+}
+
+TEST(UnitCpuSession, biases_move_at_twice_the_rate) {
+  const auto session = lenet_session(1);
+  initialise(*session, 1);
+  RandomSource source({.batch = 16});
+  session->upload(*source.next());
+  session->train_step({.rate = 0.01, .momentum = 0}, 0);
+  const std::vector<float> bias = session->parameter(7), gradient = session->gradient(7);
+  for (std::size_t i = 0; i < bias.size(); ++i) EXPECT_FLOAT_EQ(bias[i], -0.02F * gradient[i]);
+}
+
+TEST(UnitCpuSession, plans_its_memory_and_shares_it) {
+  const auto session = lenet_session(2, 64);
+  // Three copies of 431,080 parameters, and activations that would take 9.2 MB unshared.
+  EXPECT_GT(session->planned_bytes(), 3 * 431080 * sizeof(float));
+  EXPECT_LT(session->planned_bytes(), std::size_t{14} << 20);
+}
+
+TEST(UnitCpuSession, its_threads_leave_the_cores_to_others_while_it_waits) {
+  const auto cpu_seconds = [] {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  };
+  const auto session = lenet_session(2);
+  RandomSource source({.batch = 16});
+  session->upload(*source.next());
+  double waiting = 0;
+  for (int i = 0; i < 10; ++i) {
+    session->evaluate_step();
+    const double before = cpu_seconds();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    waiting += cpu_seconds() - before;
+  }
+  EXPECT_LT(waiting, 0.010);  // of 0.1 s; libgomp left alone spins for 0.035
+}
+
+TEST(UnitCpuSession, a_loss_that_blew_up_is_not_hidden) {
+  const auto session = lenet_session(2);
+  initialise(*session, 1);
+  std::vector<float> weights = session->parameter(0);
+  weights[3] = std::nanf("");
+  session->set_parameter(0, weights);
+  RandomSource source({.batch = 16});
+  session->upload(*source.next());
+  session->evaluate_step();
+  EXPECT_TRUE(std::isnan(session->take_metrics().loss_sum));
+}
+
+TEST(UnitCpuSession, without_an_optimizer_it_evaluates_only) {
+  const auto session =
+      backend("cpu").compile(make_plan(network("mlp").build({28, 28, 1}, 10), 8), {});
+  initialise(*session, 1);
+  RandomSource source({.batch = 8});
+  session->upload(*source.next());
+  session->evaluate_step();
+  EXPECT_EQ(session->take_metrics().images, 8U);
+  EXPECT_EQ(session->states(), 0U);
+  expect_error([&] { session->train_step({}, 0); }, {"needs an optimizer"});
+}
+
+TEST(UnitBackends, the_cpu_is_always_usable_and_tells_its_name) {
+  EXPECT_EQ(backend("cpu").unavailable(), "");
+  EXPECT_NE(backend("cpu").device_name().find("thread"), std::string::npos);
+  expect_error([] { backend("cuba"); }, {"no device 'cuba'", "did you mean cuda?"});
+}
+
+TEST(HostileCpuSession, what_does_not_fit_the_plan_is_refused) {
+  const auto session = lenet_session(1);
+  const auto upload = [&](const RandomSource::Options& options) {
+    RandomSource source(options);
+    session->upload(*source.next());
+  };
+  expect_error([&] { upload({.shape = {32, 32, 1}, .batch = 16}); }, {"28x28x1", "32x32x1"});
+  expect_error([&] { upload({.batch = 17}); }, {"17 images", "1 to 16"});
+  expect_error([&] { upload({.classes = 200, .batch = 16}); }, {"image ", "label ", "10 classes"});
+  RandomSource source({.batch = 16});
+  Batch batch = *source.next();
+  batch.labels[5] = -1;
+  expect_error([&] { session->upload(batch); }, {"image 5", "label -1"});
+  batch.pixels = batch.pixels.first(100);
+  expect_error([&] { session->upload(batch); }, {"not those of 16 images"});
+  expect_error([&] { session->evaluate_step(); }, {"nothing was uploaded"});
+}
+
+TEST(HostileCpuSession, precisions_it_has_not_are_refused) {
+  expect_error(
+      [] {
+        backend("cpu").compile(make_plan(network("mlp").build({28, 28, 1}, 10), 8),
+                               {.precision = "fp16"});
+      },
+      {"fp32", "fp16"});
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,124 @@
+#include "trainer/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/support/expect_error.h"
+#include "tests/trainer/batches.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+using testing::expect_error;
+using testing::RandomSource;
+
+std::unique_ptr<Session> session_of(std::string_view name, std::uint32_t batch = 32) {
+  auto session = backend("cpu").compile(make_plan(network(name).build({28, 28, 1}, 10), batch),
+                                        {.threads = 2, .optimizer = &optimizer("sgd")});
+  initialise(*session, 1);
+  return session;
+}
+
+// A source that takes its time.
+class SlowSource final : public BatchSource {
+ public:
+  SlowSource(BatchSource& source, double seconds) : source_(source), seconds_(seconds) {}
+  const Batch* next() override {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds_));
+    return source_.next();
+  }
+  Shape shape() const override { return source_.shape(); }
+  std::uint32_t batch_size() const override { return source_.batch_size(); }
+
+ private:
+  BatchSource& source_;
+  double seconds_;
+};
+
+TEST(UnitTrain, ends_with_the_source_and_counts_every_image) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 100, .epochs = 2});
+  const TrainResult result = train(*session, source, {});
+  EXPECT_EQ(result.steps, 8U);
+  EXPECT_EQ(result.images, 200U);
+  EXPECT_GT(result.images_per_second, 0);
+  EXPECT_GT(result.loss, 0);
+}
+
+TEST(UnitTrain, stops_after_the_steps_it_was_given) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 320});
+  EXPECT_EQ(train(*session, source, {.steps = 3}).steps, 3U);
+  EXPECT_EQ(source.next()->number, 3U);  // and took no batch more
+}
+
+TEST(UnitTrain, reports_the_mean_of_each_window_and_of_the_rest) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 320});
+  std::vector<std::uint64_t> steps;
+  const TrainResult result = train(*session, source,
+                                   {.first_step = 100,
+                                    .report_every = 4,
+                                    .progress = [&](const TrainOptions::Progress& progress) {
+                                      steps.push_back(progress.step);
+                                      EXPECT_GT(progress.images_per_second, 0);
+                                    }});
+  EXPECT_EQ(steps, (std::vector<std::uint64_t>{104, 108, 110}));
+  ASSERT_EQ(result.curve.size(), 3U);
+  EXPECT_EQ(result.curve.back().loss, result.loss);
+}
+
+TEST(UnitTrain, learns_what_can_be_learnt) {
+  const auto session = session_of("mlp");
+  RandomSource source({.classes = 2, .batch = 32, .images = 64, .epochs = 40});
+  const TrainResult result = train(*session, source, {.report_every = 20});
+  EXPECT_LT(result.loss, 0.2 * result.curve.front().loss);
+  EXPECT_GT(result.accuracy, 0.95);
+}
+
+TEST(UnitTrain, waiting_for_data_is_told_apart_from_work) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 160});
+  SlowSource slow(source, 0.05);
+  const TrainResult result = train(*session, slow, {});
+  EXPECT_GT(result.wait_seconds, 4 * 0.05);
+  EXPECT_LE(result.wait_seconds, result.seconds);
+  EXPECT_DOUBLE_EQ(result.stall_percent, 100 * result.wait_seconds / result.seconds);
+}
+
+TEST(UnitTrain, the_first_step_is_not_timed) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 32});
+  SlowSource slow(source, 0.02);
+  const TrainResult result = train(*session, slow, {.steps = 1});
+  EXPECT_EQ(result.steps, 1U);
+  EXPECT_EQ(result.seconds, 0);
+  EXPECT_EQ(result.wait_seconds, 0);
+  EXPECT_EQ(result.images_per_second, 0);
+}
+
+TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_and_names_the_step) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 3200});
+  TrainOptions options;
+  options.schedule.rate = 1e30;
+  options.report_every = 5;
+  expect_error([&] { train(*session, source, options); }, {"step 5", "no longer finite"});
+}
+
+TEST(UnitEvaluate, changes_no_parameter_and_repeats_itself) {
+  const auto session = session_of("mlp");
+  const std::vector<float> before = session->parameter(0);
+  RandomSource once({.batch = 32, .images = 100}), again({.batch = 32, .images = 100});
+  const Evaluation first = evaluate(*session, once), second = evaluate(*session, again);
+  EXPECT_EQ(first.images, 100U);
+  EXPECT_EQ(first.loss, second.loss);
+  EXPECT_EQ(first.accuracy, second.accuracy);
+  EXPECT_EQ(session->parameter(0), before);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -5,8 +5,8 @@
 namespace feedrate::cuda {
 namespace {
 
-// Loader threads want the core that waiting would burn.
-constexpr int stream_flags = cudaStreamNonBlocking;
+// Streams that wait for nobody but whom they are told to: not for the legacy default stream either.
+constexpr unsigned stream_flags = cudaStreamNonBlocking;
 
 Stream make_stream() {
   return make<cudaStream_t, cudaStreamDestroy>("cudaStreamCreateWithFlags",

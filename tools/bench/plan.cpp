@@ -81,13 +81,14 @@ std::vector<BenchPoint> plan_bench(const BenchOptions& options,
   for (const std::string& network : options.networks) {
     // Batches in memory are the same whatever format they came from.
     Run demand = training(demand_kind, datasets.front(), options, network);
-    demand.compute_threads = cores;
+    demand.compute_threads = options.compute_threads > 0 ? options.compute_threads : cores;
     points.push_back({demand});
     for (const BenchDataset& dataset : datasets) {
       for (const unsigned threads : options.threads) {
         Run row = training(delivered_kind, dataset, options, network);
         row.threads = threads;
-        row.compute_threads = compute_budget(cores, threads);
+        row.compute_threads =
+            options.compute_threads > 0 ? options.compute_threads : compute_budget(cores, threads);
         points.push_back({row});
       }
     }

@@ -16,6 +16,7 @@ struct BenchOptions {
   std::vector<std::filesystem::path> paths;
   std::vector<std::string> networks;
   std::vector<unsigned> threads{0, 1, 2, 4};
+  unsigned compute_threads = 0;  // of the trainer; 0: the cores that the loader threads leave
   unsigned repeat = 3;
   double seconds = 2;  // of each repeat
   std::string recipe = "none";

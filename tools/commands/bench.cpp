@@ -153,6 +153,9 @@ class BenchCommand : public Command {
     app.add_option("--recipe", bench.recipe, "Augmentation")
         ->type_name("NAME")
         ->capture_default_str();
+    app.add_option("--compute-threads", bench.compute_threads,
+                   "Threads of a CPU trainer (default: the cores left)")
+        ->type_name("N");
     app.add_option("--device", bench.device, "Where to train")
         ->type_name("NAME")
         ->capture_default_str();

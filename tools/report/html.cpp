@@ -37,6 +37,23 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
+/// Escaped, and a figure never parted from its sign at the end of a line.
+std::string typeset(std::string_view text) {
+  std::string set;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with(" %")) {
+      set += "\u00a0";
+    } else if (rest.starts_with(" × ")) {
+      set += "\u00a0×\u00a0";
+      i += std::string_view(" × ").size() - 1;
+    } else {
+      set += text[i];
+    }
+  }
+  return escape_html(set);
+}
+
 /// JSON that no text in it can make end the script element it stands in.
 std::string escape_script(const std::string& json) {
   std::string escaped;
@@ -57,8 +74,8 @@ std::string report_html(const Report& report) {
   const Study& study = report.studies.front();
   const std::array<std::pair<std::string_view, std::string>, 7> parts{{
       {"{{title}}", escape_html(verdict.answer + " · " + study.title())},
-      {"{{answer}}", escape_html(verdict.answer)},
-      {"{{reason}}", escape_html(verdict.reason)},
+      {"{{answer}}", typeset(verdict.answer)},
+      {"{{reason}}", typeset(verdict.reason)},
       {"{{css}}", std::string(page_css)},
       {"{{chart}}", std::string(chart_js)},
       {"{{data}}", escape_script(report_json(report))},

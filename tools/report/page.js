@@ -37,8 +37,8 @@
     if (text === "–") node.classList.add("none");
     return node;
   };
-  const table = (caption, heads, rows) => {
-    const node = element("table", {}, ...(caption ? [element("caption", {}, caption)] : []));
+  const table = (heads, rows) => {
+    const node = element("table");
     const line = element("tr");
     heads.forEach(([text, isText]) => line.append(element("th", { scope: "col", ...(isText ? { class: "text" } : {}) }, text)));
     node.append(element("thead", {}, line), element("tbody", {}, ...rows));
@@ -104,7 +104,8 @@
         ctx.lineTo(area.right, y);
         ctx.stroke();
         ctx.textAlign = "right";
-        label(`demand ${short(options.demand)}/s`, area.right - 2, y - 6);
+        // Close to the axis the words would hide what else is there; the caption has them.
+        if (area.bottom - y > 40) label(`demand ${short(options.demand)}/s`, area.right - 2, y - 6);
       }
       if (options.chosen) {
         const x = scales.x.getPixelForValue(options.chosen.threads);
@@ -246,8 +247,7 @@
       );
       return row;
     });
-    return table("Formats side by side, each at the fewest threads within 3 % of its own best",
-      [["format", true], ["threads"], ["delivered images/s"], ["of demand"], ["stall"], ["spread"], ["best supply images/s"], ["at threads"]], rows);
+    return table([["format", true], ["threads"], ["delivered images/s"], ["of demand"], ["stall"], ["spread"], ["best supply images/s"], ["at threads"]], rows);
   };
 
   const pointTable = (study) => {
@@ -265,7 +265,7 @@
         rows.push(row);
       });
     });
-    return table("", [["format", true], ["threads"], ["supply images/s"], ["delivered images/s"], ["stall"]], rows);
+    return table([["format", true], ["threads"], ["supply images/s"], ["delivered images/s"], ["stall"]], rows);
   };
 
   const scroll = (content, label) => element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
@@ -273,7 +273,8 @@
   const drawStudy = (study, first) => {
     const section = element("section", {}, element("h2", {}, study.title));
     document.getElementById("studies").append(section);
-    section.append(element("p", { class: "note" }, first ? "The ring marks the point chosen; thin strokes reach from the slowest repeat to the fastest." : study.verdict.sentence));
+    if (!first) section.append(element("p", { class: "answer" }, study.verdict.answer), element("p", { class: "note" }, study.verdict.reason));
+    section.append(element("p", { class: "note" }, "The ring marks the point chosen; thin strokes reach from the slowest repeat to the fastest."));
     const legend = element("ul", { class: "legend" });
     study.curves.forEach((curve, index) => legend.append(element("li", {}, sample(index), curve.format)));
     if (study.demand) legend.append(element("li", {}, demandSample(), "demand"));
@@ -288,13 +289,14 @@
         curveChart(study, "delivered", study.verdict.format ? chosen : null, counts), !supplied);
     }
     if (supplied) {
-      figure(grid, "Supply", "What the loader alone hands over, images/s", `Supplied images per second. ${describe(study, "supply")}.`,
+      figure(grid, "Supply", `The loader alone, images/s${study.demand ? `; the line is demand, ${rate(study.demand.images_per_second)}` : ""}`, `Supplied images per second. ${describe(study, "supply")}.`,
         curveChart(study, "supply", trained || !study.verdict.format ? null : chosen, counts), !trained);
     }
     if (trained) {
       figure(grid, "Stall", "Share of training time spent waiting for data", `Stall in percent. ${study.curves.map((curve) => `${curve.format}: ` + curve.delivered.map((point) => `${percent(point.stall_percent)} with ${threads(point.threads)}`).join(", ")).join(". ")}.`,
         stallChart(study, counts), true);
     }
+    section.append(element("h3", { class: "table" }, "Formats side by side"), element("p", { class: "note" }, "Each at the fewest threads that deliver within 3\u00a0% of its own best."));
     section.append(scroll(formatTable(study), "Formats side by side, scrolls"));
     section.append(element("details", {}, element("summary", {}, "The points of the curves, as a table"), scroll(pointTable(study), "Points of the curves, scrolls")));
   };
@@ -343,7 +345,7 @@
         cell(rate(row.cpu_seconds)), cell(rate(row.peak_rss_mib)), cell(rate(row.cpu_energy_j)), cell(rate(row.gpu_memory_mib)), cell(rate(row.gpu_power_w)));
       return line;
     });
-    document.getElementById("all-rows").append(table("", [["kind", true], ["format", true], ["network", true], ["device", true], ["batch"], ["threads"], ["workers seen"], ["compute threads"],
+    document.getElementById("all-rows").append(table([["kind", true], ["format", true], ["network", true], ["device", true], ["batch"], ["threads"], ["workers seen"], ["compute threads"],
       ["images/s"], ["range"], ["repeats"], ["stall"], ["CPU s"], ["peak MiB"], ["CPU J"], ["GPU MiB"], ["GPU W"]], body));
   };
 

@@ -122,7 +122,7 @@ std::string others(const Study& study, const std::vector<Candidate>& best, const
     widest_spread = std::max(widest_spread, point.spread());
   }
   if (!equals.empty()) {
-    text += fmt::format(" {} do{} as well, to {:.1f} %", fmt::join(equals, " and "),
+    text += fmt::format(" {} do{} as well, within {:.1f} %", fmt::join(equals, " and "),
                         equals.size() == 1 ? "es" : "", 100 * widest_difference);
     text += widest_spread > std::max(negligible, widest_difference)
                 ? fmt::format(

@@ -18,7 +18,8 @@ namespace feedrate {
 namespace {
 
 constexpr double redraw_seconds = 0.1;
-constexpr std::size_t bar_cells = 24;
+constexpr std::size_t fewest_cells = 8;
+constexpr std::size_t most_cells = 24;
 constexpr const char* erase_line = "\r\033[K";
 
 double now() {
@@ -39,10 +40,10 @@ void clear_bar() {
   bar_on_screen = false;
 }
 
-std::string bar(double share) {
-  const auto full = static_cast<std::size_t>(share * static_cast<double>(bar_cells));
+std::string bar(double share, std::size_t count) {
+  const auto full = static_cast<std::size_t>(share * static_cast<double>(count));
   std::string cells;
-  for (std::size_t i = 0; i < bar_cells; ++i) cells += i < full ? "━" : "─";
+  for (std::size_t i = 0; i < count; ++i) cells += i < full ? "━" : "─";
   return cells;
 }
 
@@ -96,11 +97,7 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
   const double rate = state.seconds > 0 ? static_cast<double>(state.done) / state.seconds : 0;
   std::string counts = fmt::format("{} {}", grouped(state.done), state.unit);
   std::string pace = fmt::format("{}/s", quantity(rate));
-  std::string picture;
   if (state.total > 0) {
-    const double share =
-        std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
-    picture = fmt::format("{:3.0f} % {}", share * 100, bar(share));
     counts = fmt::format("{} / {} {}", grouped(state.done), grouped(state.total), state.unit);
     if (rate > 0 && state.total > state.done) {
       const double left = static_cast<double>(state.total - state.done) / rate;
@@ -108,24 +105,19 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
       pace += fmt::format("  {}:{:02} left", whole / 60, whole % 60);
     }
   }
-  // The parts a narrow terminal can do without go first: the picture, then the pace.
-  const auto columns = [](const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-  };
-  std::string line;
-  for (const auto& parts :
-       {std::vector<std::string>{std::string(state.title), picture, counts, pace},
-        {std::string(state.title), counts, pace},
-        {counts, pace},
-        {counts}}) {
-    line.clear();
-    for (const std::string& part : parts) {
-      if (!part.empty()) line += (line.empty() ? "" : "  ") + part;
-    }
-    if (columns(line) <= width) return line;
+  // What a narrow terminal can do without goes first: the bar, the title, the pace.
+  const std::string all = fmt::format("{}  {}  {}", state.title, counts, pace);
+  if (all.size() <= width) {
+    constexpr std::size_t share_columns = 8;  // two spaces, " 42 %", one space
+    const std::size_t room = width - all.size();
+    if (state.total == 0 || room < share_columns + fewest_cells) return all;
+    const double share =
+        std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
+    return fmt::format("{}  {:3.0f} % {}  {}  {}", state.title, share * 100,
+                       bar(share, std::min(room - share_columns, most_cells)), counts, pace);
   }
-  return line.substr(0, width);
+  const std::string untitled = fmt::format("{}  {}", counts, pace);
+  return untitled.size() <= width ? untitled : counts.substr(0, width);
 }
 
 }  // namespace feedrate

@@ -107,9 +107,12 @@ TEST(UnitArchitecture, no_file_is_too_long_to_read) {
   }
 }
 
-TEST(UnitArchitecture, no_explanation_is_longer_than_forty_lines) {
+TEST(UnitArchitecture, every_folder_explains_itself_within_forty_lines) {
   for (const Source& source : sources(folders(), {".md"})) {
     EXPECT_LE(source.lines.size(), 40U) << source.path;
+  }
+  for (const std::string& folder : folders()) {
+    EXPECT_TRUE(fs::exists(root / folder / "README.md")) << folder;
   }
 }
 

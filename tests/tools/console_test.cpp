@@ -13,8 +13,11 @@ TEST(UnitProgress, the_line_tells_share_count_rate_and_time_left) {
       "lmdb train   50 % ━━━━━━━━━━━━────────────  30,000 / 60,000 images  15,000/s  0:02 left");
 }
 
-TEST(UnitProgress, a_narrow_terminal_loses_the_bar_first_and_the_count_last) {
-  EXPECT_EQ(progress_line(halfway, 70), "lmdb train  30,000 / 60,000 images  15,000/s  0:02 left");
+TEST(UnitProgress, a_narrow_terminal_shortens_the_bar_then_loses_it_and_the_count_last) {
+  EXPECT_EQ(progress_line(halfway, 73),
+            "lmdb train   50 % ━━━━━─────  30,000 / 60,000 images  15,000/s  0:02 left");
+  EXPECT_EQ(progress_line(halfway, 60), "lmdb train  30,000 / 60,000 images  15,000/s  0:02 left");
+  EXPECT_EQ(progress_line(halfway, 50), "30,000 / 60,000 images  15,000/s  0:02 left");
   EXPECT_EQ(progress_line(halfway, 24), "30,000 / 60,000 images");
 }
 

@@ -118,7 +118,7 @@ class ConvertCommand : public Command {
            "  feedrate convert mnist archives --to recordio --encode png --split all --out data\n";
   }
   std::string_view advice() const override {
-    return "Nothing was written under the final name; 'feedrate convert --help' has examples.";
+    return "Nothing unfinished stands under a final name; 'feedrate convert --help' has examples.";
   }
 
   std::function<int()> prepare(CLI::App& app) const override {

@@ -7,7 +7,11 @@ source=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-cmake --install "$build" --prefix "$work/first" >/dev/null
+quietly() { # what a step prints matters only when it fails
+  "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+}
+
+quietly cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/moved"
 
 env -i PATH=/usr/bin:/bin "$work/moved/bin/feedrate" --version
@@ -19,11 +23,11 @@ if [ -n "$strangers" ]; then
   exit 1
 fi
 
-cmake -S "$source/tests/package" -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_PREFIX_PATH="$work/moved" >/dev/null
-cmake --build "$work/consumer" >/dev/null
-"$work/moved/bin/feedrate" synth mnist --images 130 --out "$work/archives" >/dev/null
-"$work/moved/bin/feedrate" convert mnist "$work/archives" --to lmdb --out "$work/data" >/dev/null
+quietly cmake -S "$source/tests/package" -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_PREFIX_PATH="$work/moved"
+quietly cmake --build "$work/consumer"
+quietly "$work/moved/bin/feedrate" synth mnist --images 130 --out "$work/archives"
+quietly "$work/moved/bin/feedrate" convert mnist "$work/archives" --to lmdb --out "$work/data"
 said=$("$work/consumer/consumer" "$work/data")
 echo "the consumer says: $said"
 case $said in "130 3 "[0-9]) ;; *) exit 1 ;; esac

@@ -2,7 +2,6 @@
 # PUBLIC headers name no third-party header, so LINKS stay private to the folder.
 
 add_library(feedrate_flags INTERFACE)
-target_compile_features(feedrate_flags INTERFACE cxx_std_20)
 target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_VERSION}")
 target_compile_options(feedrate_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
@@ -24,6 +23,7 @@ function(folder name)
   set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(feedrate_${name} PUBLIC
     $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<INSTALL_INTERFACE:include/feedrate>)
+  target_compile_features(feedrate_${name} PUBLIC cxx_std_20)
   list(TRANSFORM ARG_USES PREPEND feedrate_)
   target_link_libraries(feedrate_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:feedrate_flags> ${ARG_LINKS})
 endfunction()

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace feedrate {
@@ -55,10 +55,11 @@ std::vector<std::string> folders() {
 
 /// What `line` includes when it is an include of that kind ('"' or '<'), else "".
 std::string included(const std::string& line, char kind) {
-  static const std::regex pattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
-  std::smatch match;
-  if (!std::regex_search(line, match, pattern) || match[1] != std::string(1, kind)) return "";
-  return match[2];
+  constexpr std::string_view directive = "#include ";
+  if (!line.starts_with(directive) || line.size() <= directive.size()) return "";
+  if (line[directive.size()] != kind) return "";
+  const std::size_t start = directive.size() + 1;
+  return line.substr(start, line.find(kind == '<' ? '>' : '"', start) - start);
 }
 
 TEST(UnitArchitecture, every_include_follows_an_arrow_of_the_design) {

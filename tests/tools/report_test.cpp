@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "tests/tools/rows.h"
 
@@ -58,9 +57,9 @@ TEST(UnitReport, json_carries_the_verdict_and_every_row) {
 
 TEST(UnitPage, it_loads_nothing_from_elsewhere) {
   const std::string page = report_html(invented_report());
-  const std::regex outside(
-      R"((src|href)\s*=\s*["']?(https?:)?//|url\(\s*["']?(https?:)?//|@import)");
-  EXPECT_FALSE(std::regex_search(page, outside));
+  for (const char* loads : {"src=", "@import", "<link", "url(", "fetch(", "XMLHttpRequest"}) {
+    EXPECT_EQ(page.find(loads), std::string::npos) << loads;
+  }
   for (const char* place : {"{{title}}", "{{answer}}", "{{css}}", "{{chart}}", "{{data}}"}) {
     EXPECT_EQ(page.find(place), std::string::npos) << place;
   }

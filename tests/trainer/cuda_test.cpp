@@ -143,8 +143,13 @@ class CudaParity : public ::testing::TestWithParam<Device> {
   const Backend* cuda_ = nullptr;
 };
 
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaParity, ::testing::Values(Device::real));
-INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaParity, ::testing::Values(Device::emulated));
+std::string device_label(const ::testing::TestParamInfo<Device>& device) {
+  return device.param == Device::real ? "real" : "emulated";
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaParity, ::testing::Values(Device::real), device_label);
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaParity, ::testing::Values(Device::emulated),
+                         device_label);
 
 TEST_P(CudaParity, lenet_follows_the_cpu_for_ten_steps) {
   const Network& lenet = network("lenet");

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -66,14 +67,14 @@ TEST(UnitCpuSession, its_threads_leave_the_cores_to_others_while_it_waits) {
   const auto session = lenet_session(2);
   RandomSource source({.batch = 16});
   session->upload(*source.next());
-  double waiting = 0;
+  double least = 1;  // of several waits: on a busy machine a thread may finish its step in one
   for (int i = 0; i < 10; ++i) {
     session->evaluate_step();
     const double before = cpu_seconds();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    waiting += cpu_seconds() - before;
+    least = std::min(least, cpu_seconds() - before);
   }
-  EXPECT_LT(waiting, 0.010);  // of 0.1 s; libgomp left alone spins for 0.035
+  EXPECT_LT(least, 0.002);  // libgomp left alone spins for 0.0035 every time
 }
 
 TEST(UnitCpuSession, a_loss_that_blew_up_is_not_hidden) {

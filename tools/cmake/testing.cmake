@@ -61,3 +61,4 @@ function(bench_folder name)
 endfunction()
 
 bench_folder(loader feedrate_loader)
+bench_folder(trainer feedrate_trainer OpenBLAS::OpenBLAS OpenMP::OpenMP_CXX)

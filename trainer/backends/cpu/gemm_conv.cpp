@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "trainer/backends/cpu/gemm.h"
+#include "trainer/backends/cpu/lanes.h"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/backends/cpu/relayout.h"
 
@@ -20,8 +21,32 @@ FEEDRATE_VECTOR void add(const float* from, std::int64_t size, float* to) {
 
 FEEDRATE_VECTOR void add_rows(const float* rows, std::int64_t count, std::int64_t width,
                               float* sums) {
-  for (std::int64_t row = 0; row < count; ++row) {
-    for (std::int64_t i = 0; i < width; ++i) sums[i] += rows[row * width + i];
+  for_lanes(width, [&](std::int64_t first, auto lanes) {
+    float sum[lanes];
+    std::copy_n(sums + first, lanes, sum);
+    for (std::int64_t row = 0; row < count; ++row) {
+      for (int lane = 0; lane < lanes; ++lane) sum[lane] += rows[row * width + first + lane];
+    }
+    std::copy_n(sum, lanes, sums + first);
+  });
+}
+
+FEEDRATE_VECTOR void fill_rows(const float* row, std::int64_t count, std::int64_t width,
+                               float* rows) {
+  for_lanes(width, [&](std::int64_t first, auto lanes) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (int lane = 0; lane < lanes; ++lane) rows[i * width + first + lane] = row[first + lane];
+    }
+  });
+}
+
+// Rows of a patch are short (5 floats in LeNet), so copying beyond their end, in steps, beats
+// copying exactly. What lies beyond is written later, or is the slack behind the patches.
+constexpr std::int64_t copy_step = 8;
+
+void copy_beyond(const float* from, std::int64_t size, float* to) {
+  for (std::int64_t i = 0; i < size; i += copy_step) {
+    std::memcpy(to + i, from + i, copy_step * sizeof(float));
   }
 }
 
@@ -41,8 +66,8 @@ GemmConv::GemmConv(const LayerSite& site)
 
 GemmConv::BenchSizes GemmConv::bench_sizes() const {
   const std::int64_t filters = output().extent.channels;
-  return {lines(input_.extent.elements()), lines(positions_ * patch_), lines(filters * patch_),
-          lines(filters)};
+  return {lines(input_.extent.elements()), lines(positions_ * patch_ + copy_step),
+          lines(filters * patch_), lines(filters)};
 }
 
 std::size_t GemmConv::scratch_bytes() const {
@@ -63,10 +88,7 @@ void GemmConv::forward(const Pass&) {
     const Range range = share_of(batch_, thread, threads_);
     for (std::int64_t image = range.begin; image < range.end; ++image) {
       float* out = buffers().output + image * output().elements();
-      for (std::int64_t row = 0; row < positions_; ++row) {
-        std::memcpy(out + row * filters, buffers().parameters[1],
-                    static_cast<std::size_t>(filters) * sizeof(float));
-      }
+      fill_rows(buffers().parameters[1], positions_, filters, out);
       run({.m = positions_,
            .n = filters,
            .k = patch_,
@@ -158,21 +180,38 @@ const float* GemmConv::patches(std::int64_t image, const Bench& mine) const {
 void GemmConv::unfold(const float* image, float* to) const {
   const Extent& in = input_.extent;
   const Extent& out = output().extent;
+  const std::int64_t run = kernel_ * in.channels, row = in.width * in.channels;
+  // From where on a patch's last row may be copied beyond its end without leaving the image.
+  const std::int64_t last = in.elements() - (kernel_ - 1) * row - (run + copy_step - 1);
   for (std::int64_t y = 0; y < out.height; ++y) {
-    for (std::int64_t x = 0; x < out.width; ++x) {
-      const std::int64_t left = x * stride_ - pad_;
-      const std::int64_t from = std::max<std::int64_t>(left, 0);
-      const std::int64_t end = std::min(left + kernel_, in.width);
-      for (std::int64_t ky = 0; ky < kernel_; ++ky, to += kernel_ * in.channels) {
-        const std::int64_t row = y * stride_ - pad_ + ky;
-        if (row < 0 || row >= in.height || end - from < kernel_) {
-          std::fill_n(to, kernel_ * in.channels, 0.0F);
-        }
-        if (row < 0 || row >= in.height || end <= from) continue;
-        std::copy_n(image + (row * in.width + from) * in.channels, (end - from) * in.channels,
-                    to + (from - left) * in.channels);
+    for (std::int64_t x = 0; x < out.width; ++x, to += patch_) {
+      const std::int64_t top = y * stride_ - pad_, left = x * stride_ - pad_;
+      const std::int64_t start = top * row + left * in.channels;
+      const bool inside =
+          top >= 0 && left >= 0 && top + kernel_ <= in.height && left + kernel_ <= in.width;
+      if (!inside || start > last) {
+        unfold_at_edge(image, top, left, to);
+        continue;
+      }
+      for (std::int64_t ky = 0; ky < kernel_; ++ky) {
+        copy_beyond(image + start + ky * row, run, to + ky * run);
       }
     }
+  }
+}
+
+// One patch that is partly outside the image, where there are zeros.
+void GemmConv::unfold_at_edge(const float* image, std::int64_t top, std::int64_t left,
+                              float* to) const {
+  const Extent& in = input_.extent;
+  const std::int64_t from = std::max<std::int64_t>(left, 0);
+  const std::int64_t end = std::min(left + kernel_, in.width);
+  std::fill_n(to, patch_, 0.0F);
+  for (std::int64_t ky = 0; ky < kernel_; ++ky, to += kernel_ * in.channels) {
+    const std::int64_t row = top + ky;
+    if (row < 0 || row >= in.height || end <= from) continue;
+    std::copy_n(image + (row * in.width + from) * in.channels, (end - from) * in.channels,
+                to + (from - left) * in.channels);
   }
 }
 

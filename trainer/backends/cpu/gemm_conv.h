@@ -36,6 +36,7 @@ class GemmConv final : public Layer {
 
   const float* patches(std::int64_t image, const Bench& bench) const;
   void unfold(const float* image, float* patches) const;
+  void unfold_at_edge(const float* image, std::int64_t top, std::int64_t left, float* to) const;
   void fold(const float* patches, float* image) const;
   void backward_image(std::int64_t image, const Bench& bench) const;
   void input_gradient(std::int64_t image, const Bench& bench) const;

@@ -1,0 +1,20 @@
+#pragma once
+// Loops over the channels of a pixel, which are often few and seldom a multiple of a vector's
+// width: cut into pieces of fixed widths, so that each piece stays in registers. For use inside
+// functions marked FEEDRATE_VECTOR.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace feedrate::cpu {
+
+/// work(first, width) for each piece of [0, count), `width` being a constant of 16, 4 or 1.
+template <class Work>
+[[gnu::always_inline]] inline void for_lanes(std::int64_t count, const Work& work) {
+  std::int64_t lane = 0;
+  for (; lane + 16 <= count; lane += 16) work(lane, std::integral_constant<int, 16>());
+  for (; lane + 4 <= count; lane += 4) work(lane, std::integral_constant<int, 4>());
+  for (; lane < count; ++lane) work(lane, std::integral_constant<int, 1>());
+}
+
+}  // namespace feedrate::cpu

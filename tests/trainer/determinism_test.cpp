@@ -1,35 +1,12 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <algorithm>
 
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/batches.h"
 #include "trainer/checkpoint.h"
 #include "trainer/network.h"
 #include "trainer/trainer.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-// Every allocation of the program by new is counted.
-void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace feedrate {
 namespace {
@@ -119,24 +96,6 @@ TEST(ConformanceDeterminism, any_number_of_threads_gives_nearly_the_same_loss) {
     for (std::size_t i = 0; i < one.losses.size(); ++i) {
       EXPECT_NEAR(one.losses[i], three.losses[i], 1e-5 * one.losses[i]) << graph.network;
     }
-  }
-}
-
-TEST(UnitCpuSession, a_step_allocates_nothing) {
-  for (const Graph& graph : graphs()) {
-    // oneDNN keeps a table of its arguments for the length of a call, which is not ours to change.
-    if (graph.network == "blocked") continue;
-    const auto session = session_of(graph, 2);
-    RandomSource source(data);
-    const Batch& batch = *source.next();
-    session->upload(batch);
-    session->train_step({}, 0);
-    const std::uint64_t before = allocations;
-    session->upload(batch);
-    session->train_step({}, 1);
-    session->evaluate_step();
-    session->take_metrics();
-    EXPECT_EQ(allocations - before, 0U) << graph.network;
   }
 }
 

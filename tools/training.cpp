@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
 #include "formats/dataset.h"
 #include "loader/loader.h"
-#include "tools/bench/plan.h"
 #include "tools/console.h"
 #include "tools/environment.h"
 #include "tools/nvml.h"
@@ -83,17 +83,14 @@ const Backend& usable_backend(const std::string& name) {
   return device;
 }
 
-/// Compute threads of a CPU trainer. Says when loader and trainer together exceed the cores.
-unsigned compute_threads(const TrainingRequest& request) {
+/// Beyond the cores, more threads only take turns: allowed, but said.
+void note_oversubscription(const TrainingRequest& request) {
   const unsigned cores = usable_cores();
   const unsigned loading = request.resident ? 0 : request.threads;  // a resident loader rests
-  const unsigned compute =
-      request.compute_threads > 0 ? request.compute_threads : compute_budget(cores, loading);
-  if (request.device == "cpu" && compute + loading > cores) {
-    note(fmt::format("{} and {} share {}", counted(loading, "loader thread"),
-                     counted(compute, "compute thread"), counted(cores, "core")));
-  }
-  return compute;
+  const unsigned compute = request.device == "cpu" ? request.compute_threads : 0;
+  if (std::max(loading, compute) <= cores) return;
+  note(fmt::format("{} on {}", counted(std::max(loading, compute), "thread"),
+                   counted(cores, "core")));
 }
 
 /// Where to go on, checked against what is trained now.
@@ -161,11 +158,12 @@ TrainingReport run_training(const TrainingRequest& request) {
   report.parameters = graph.parameter_count();
   report.macs = graph.macs();
   report.device_name = device.device_name();
-  const std::unique_ptr<Session> session = device.compile(make_plan(std::move(graph), report.batch),
-                                                          {.precision = request.precision,
-                                                           .threads = compute_threads(request),
-                                                           .optimizer = &optimizer("sgd"),
-                                                           .seed = request.seed});
+  note_oversubscription(request);
+  const std::unique_ptr<Session> session =
+      device.compile(make_plan(std::move(graph), report.batch), {.precision = request.precision,
+                                                                 .threads = request.compute_threads,
+                                                                 .optimizer = &optimizer("sgd"),
+                                                                 .seed = request.seed});
   initialise(*session, request.seed);
 
   const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;

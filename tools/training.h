@@ -18,9 +18,11 @@ struct TrainingRequest {
   std::string recipe = "none";
   std::string device = "cpu";
   std::string precision = "fp32";
-  unsigned threads = 1;          // of the loader
-  unsigned compute_threads = 0;  // of a CPU trainer; 0: the cores that the loader leaves
-  std::uint32_t batch = 0;       // 0, and absent values below: as the network was published
+  unsigned threads = 1;  // of the loader
+  /// Of a CPU trainer; 0: every core. Loader threads rest while batches lie ready, so leaving them
+  /// a core of their own costs more than sharing; and the trained bits do not depend on --threads.
+  unsigned compute_threads = 0;
+  std::uint32_t batch = 0;  // 0, and absent values below: as the network was published
   std::optional<double> rate;
   std::optional<double> momentum;
   std::optional<double> decay;

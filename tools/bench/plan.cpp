@@ -25,11 +25,15 @@ Run outline(std::string_view kind, const BenchDataset& dataset, const BenchOptio
 }
 
 Run training(std::string_view kind, const BenchDataset& dataset, const BenchOptions& options,
-             const std::string& network) {
+             const std::string& network, unsigned cores) {
   Run row = outline(kind, dataset, options);
   row.network = network;
   row.device = options.device;
   row.precision = options.precision;
+  // The same at every loader thread count, so that the curve shows the loader and nothing else.
+  if (options.device == "cpu") {
+    row.compute_threads = options.compute_threads > 0 ? options.compute_threads : cores;
+  }
   return row;
 }
 
@@ -80,15 +84,12 @@ std::vector<BenchPoint> plan_bench(const BenchOptions& options,
   }
   for (const std::string& network : options.networks) {
     // Batches in memory are the same whatever format they came from.
-    Run demand = training(demand_kind, datasets.front(), options, network);
-    demand.compute_threads = options.compute_threads > 0 ? options.compute_threads : cores;
+    Run demand = training(demand_kind, datasets.front(), options, network, cores);
     points.push_back({demand});
     for (const BenchDataset& dataset : datasets) {
       for (const unsigned threads : options.threads) {
-        Run row = training(delivered_kind, dataset, options, network);
+        Run row = training(delivered_kind, dataset, options, network, cores);
         row.threads = threads;
-        row.compute_threads =
-            options.compute_threads > 0 ? options.compute_threads : compute_budget(cores, threads);
         points.push_back({row});
       }
     }
@@ -106,10 +107,6 @@ bool same_point(const Run& a, const Run& b) {
                            run.compute_threads, run.digest);
   };
   return key(a) == key(b);
-}
-
-unsigned compute_budget(unsigned cores, unsigned threads) {
-  return cores > threads ? cores - threads : 1;
 }
 
 }  // namespace feedrate

@@ -16,7 +16,7 @@ struct BenchOptions {
   std::vector<std::filesystem::path> paths;
   std::vector<std::string> networks;
   std::vector<unsigned> threads{0, 1, 2, 4};
-  unsigned compute_threads = 0;  // of the trainer; 0: the cores that the loader threads leave
+  unsigned compute_threads = 0;  // of a CPU trainer; 0: every core
   unsigned repeat = 3;
   double seconds = 2;  // of each repeat
   std::string recipe = "none";
@@ -50,8 +50,5 @@ std::vector<BenchPoint> plan_bench(const BenchOptions& options,
 
 /// True when both rows measure the same thing.
 bool same_point(const Run& a, const Run& b);
-
-/// Cores left to the trainer beside `threads` loader threads; at least one.
-unsigned compute_budget(unsigned cores, unsigned threads);
 
 }  // namespace feedrate

@@ -115,8 +115,8 @@ class BenchCommand : public Command {
            "a\n"
            "point is added to the results, with the machine, the build and the digest of the "
            "images.\n"
-           "The datasets must hold the same images. The trainer gets the cores that the loader\n"
-           "threads leave, at least one.";
+           "The datasets must hold the same images. A CPU trainer has every core at every number\n"
+           "of loader threads.";
   }
   std::string_view examples() const override {
     return "  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \\\n"
@@ -154,7 +154,7 @@ class BenchCommand : public Command {
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option("--compute-threads", bench.compute_threads,
-                   "Threads of a CPU trainer (default: the cores left)")
+                   "Threads of a CPU trainer (default: every core)")
         ->type_name("N");
     app.add_option("--device", bench.device, "Where to train")
         ->type_name("NAME")

@@ -120,7 +120,7 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--compute-threads", request.compute_threads,
-                 "Threads of the CPU trainer (default: the cores left)")
+                 "Threads of a CPU trainer (default: every core)")
       ->type_name("N")
       ->group(group);
 }

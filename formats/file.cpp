@@ -169,15 +169,24 @@ std::string read_text(const fs::path& path) {
   return std::string(as_text(content));
 }
 
-void write_text(const fs::path& path, std::string_view text) {
+void replace_file(const fs::path& path, const std::function<void(OutputFile& file)>& write) {
   fs::path beside = path;
   beside += ".new";
   OutputFile file(beside);
-  file.write(text);
-  file.close();
-  const Descriptor written = open_for_reading(beside);
-  if (fsync(written.number()) != 0) fail_errno(beside, "cannot reach the disk", errno);
-  if (std::rename(beside.c_str(), path.c_str()) != 0) fail_errno(path, "cannot replace", errno);
+  try {
+    write(file);
+    file.close();
+    const Descriptor written = open_for_reading(beside);
+    if (fsync(written.number()) != 0) fail_errno(beside, "cannot reach the disk", errno);
+    if (std::rename(beside.c_str(), path.c_str()) != 0) fail_errno(path, "cannot replace", errno);
+  } catch (...) {
+    ::unlink(beside.c_str());
+    throw;
+  }
+}
+
+void write_text(const fs::path& path, std::string_view text) {
+  replace_file(path, [&](OutputFile& file) { file.write(text); });
 }
 
 PartialDirectory::PartialDirectory(const fs::path& path) : final_(without_slash(path)) {
@@ -214,11 +223,7 @@ void PartialDirectory::make_parents() {
 void PartialDirectory::make_partial() {
   std::error_code error;
   if (fs::exists(partial_, error)) {
-    // Either what a killed run left, or what another process fills at this moment.
-    lock_ = open_directory(partial_);
-    if (flock(lock_.number(), LOCK_EX | LOCK_NB) != 0) {
-      fail(partial_, "another process is writing it");
-    }
+    lock();  // either what a killed run left, or what another process fills at this moment
     fs::remove_all(partial_, error);
     if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
   }
@@ -226,10 +231,19 @@ void PartialDirectory::make_partial() {
     const int failure = errno;
     fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), failure);
   }
+  lock();
+}
+
+// Between opening and locking, another process may have put its own directory in the place of a
+// stale one: the lock counts only while the name still means what was locked.
+void PartialDirectory::lock() {
   lock_ = open_directory(partial_);
-  if (flock(lock_.number(), LOCK_EX | LOCK_NB) != 0) {
-    fail(partial_, "another process is writing it");
-  }
+  const bool locked = flock(lock_.number(), LOCK_EX | LOCK_NB) == 0;
+  struct stat held {
+  }, named{};
+  const bool same = fstat(lock_.number(), &held) == 0 && stat(partial_.c_str(), &named) == 0 &&
+                    held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  if (!locked || !same) fail(partial_, "another process is writing it");
 }
 
 void PartialDirectory::remove_parents() noexcept {

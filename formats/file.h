@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,7 +83,12 @@ void read_file(const std::filesystem::path& path, Buffer& content);
 /// result is valid until `storage` is used again. Errors do not name the file: the caller knows it.
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage);
 std::string read_text(const std::filesystem::path& path);
-/// Writes beside `path` and renames over it: readers see the old file or the new one, whole.
+/// Gives `write` a file beside `path`, brings it to disk and renames it over `path`: readers see
+/// the old file or the new one, whole. When something fails the old one stays and nothing is left
+/// beside it.
+void replace_file(const std::filesystem::path& path,
+                  const std::function<void(OutputFile& file)>& write);
+/// replace_file with this text.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
 /// A directory made as `<path>.partial` and renamed to `path` by commit(), after everything in it
@@ -103,6 +109,7 @@ class PartialDirectory {
  private:
   void make_parents();
   void make_partial();
+  void lock();
   void remove_parents() noexcept;
 
   std::filesystem::path final_;

@@ -1,8 +1,5 @@
 #include "trainer/checkpoint.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -59,11 +56,6 @@ Json header_of(const Session& session, const Position& position) {
     offset = end;
   }
   return header;
-}
-
-void reach_disk(const fs::path& file) {
-  const Descriptor written(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!written || fsync(written.number()) != 0) fail_errno(file, "cannot reach the disk", errno);
 }
 
 struct Entry {
@@ -221,10 +213,7 @@ class Reader {
 void save_checkpoint(const fs::path& file, const Session& session, const Position& position) {
   std::string header = header_of(session, position).dump();
   header.resize((header.size() + length_bytes - 1) / length_bytes * length_bytes, ' ');
-  fs::path beside = file;
-  beside += ".new";
-  try {
-    OutputFile out(beside);
+  replace_file(file, [&](OutputFile& out) {
     Buffer length;
     append_le(length, std::uint64_t{header.size()});
     out.write(length);
@@ -234,14 +223,7 @@ void save_checkpoint(const fs::path& file, const Session& session, const Positio
                                                    : session.parameter(slot.parameter);
       out.write(std::as_bytes(std::span(values)));
     }
-    out.close();
-    reach_disk(beside);
-    if (std::rename(beside.c_str(), file.c_str()) != 0) fail_errno(file, "cannot replace", errno);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(beside, ignored);
-    throw;
-  }
+  });
 }
 
 Position load_checkpoint(const fs::path& file, Session& session) {

@@ -66,6 +66,17 @@ TEST(UnitFile, text_replaces_the_old_file_and_leaves_nothing_beside_it) {
   EXPECT_EQ(std::distance(fs::directory_iterator(temporary.path()), {}), 1);
 }
 
+TEST(HostileFile, a_file_that_cannot_be_replaced_stays_and_nothing_is_left_beside_it) {
+  TempDirectory temporary;
+  write_text(temporary / "file", "old");
+  expect_error([&] { replace_file(temporary / "file", [](OutputFile&) { throw Error("gone"); }); },
+               {"gone"});
+  EXPECT_EQ(read_text(temporary / "file"), "old");
+  fs::create_directory(temporary / "directory");
+  expect_error([&] { write_text(temporary / "directory", "text"); }, {"directory", "replace"});
+  EXPECT_EQ(std::distance(fs::directory_iterator(temporary.path()), {}), 2);
+}
+
 TEST(HostileFile, a_missing_file_and_a_directory_are_named_with_the_reason) {
   TempDirectory temporary;
   expect_error([&] { MappedFile{temporary / "none"}; }, {"/none", "No such file"});

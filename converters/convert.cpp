@@ -217,10 +217,7 @@ Conversion convert(SampleStream& stream, const Container& container,
   const unsigned threads = options.threads != 0
                                ? options.threads
                                : static_cast<unsigned>(oneapi::tbb::info::default_concurrency());
-  std::uint64_t expected = stream.info().size;
-  if (options.limit != 0) expected = std::min(expected, options.limit);
-  const auto writer = container.create(
-      directory, {.split = std::string(split), .codec = &codec, .expected = expected});
+  const auto writer = container.create(directory, {.split = std::string(split), .codec = &codec});
   Pipeline pipeline(stream, *writer, codec, container.wants_mean(), options);
   pipeline.run(threads);
   const std::optional<MeanImage> mean = pipeline.mean();

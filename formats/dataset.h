@@ -60,7 +60,6 @@ struct MeanImage {
 struct WriterOptions {
   std::string split = "train";   // names files where the format does so
   const Codec* codec = nullptr;  // the codec of every sample that will be added
-  std::uint64_t expected = 0;    // number of samples that will come; 0 when not known
 };
 
 /// Writes the files of one dataset into a directory that exists and is empty. One thread.

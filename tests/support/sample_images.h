@@ -54,7 +54,6 @@ inline void write_dataset(const Container& container, const Codec& codec,
   std::filesystem::create_directories(directory);
   WriterOptions options;
   options.codec = &codec;
-  options.expected = examples.size();
   const std::unique_ptr<Writer> writer = container.create(directory, options);
   Buffer encoded;
   for (const Example& example : examples) {

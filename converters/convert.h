@@ -19,8 +19,8 @@ struct ConvertOptions {
   const Codec* codec = nullptr;  // null: the container's default
   unsigned threads = 0;          // encoders; 0: every core the process may use
   std::uint64_t limit = 0;       // at most so many samples; 0: all
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress =
-      {};  // one thread at a time
+  /// Called by one thread at a time.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
 struct Conversion {
@@ -31,8 +31,8 @@ struct Conversion {
   DatasetDigest digest;
 };
 
-/// Everything of `stream` into `writer`, which is finished but whose files are not yet final.
-/// Throws Error on the first fault of the source or the disk.
+/// Everything of `stream` into `directory`, which exists and is empty: the container's files, no
+/// sidecar, not yet brought to disk. Throws Error on a fault of the source or the disk.
 Conversion convert(SampleStream& stream, const Container& container,
                    const std::filesystem::path& directory, std::string_view split,
                    const ConvertOptions& options);

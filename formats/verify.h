@@ -25,7 +25,8 @@ struct Verification {
   std::vector<Sha256> sample_digests;  // in index order: what `--against` compares
 };
 
-/// progress(done, total) is called from one thread at a time. At most `threads` threads (≥ 1).
+/// progress(done, total) is called from one thread at a time and must not throw. At most `threads`
+/// threads (≥ 1).
 Verification verify(const Dataset& dataset, unsigned threads,
                     const std::function<void(std::uint64_t, std::uint64_t)>& progress = {});
 

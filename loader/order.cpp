@@ -4,7 +4,7 @@
 #include <bit>
 #include <cassert>
 
-#include "loader/random.h"
+#include "formats/random.h"
 
 namespace feedrate {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "formats/error.h"
-#include "loader/random.h"
+#include "formats/random.h"
 #include "trainer/op.h"
 
 namespace feedrate {

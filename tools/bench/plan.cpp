@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "loader/random.h"
+#include "formats/random.h"
 #include "tools/text.h"
 
 namespace feedrate {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "loader/random.h"
+#include "formats/random.h"
 
 namespace feedrate {
 

@@ -28,29 +28,39 @@ unsigned granted() {
   return static_cast<unsigned>(std::min<std::size_t>(limit, Workers::most));
 }
 
-// Threads beyond the limit would never come and the loaders that hold the others could starve: an
-// error is better than a measurement at another thread count than the one asked.
-void enter_census(unsigned count) {
-  const unsigned limit = granted();
-  const std::lock_guard lock(census_mutex);
-  if (count > limit - std::min(limit, census)) {
-    throw Error(join("loader: ", count, " threads asked, but this process may have ", limit,
-                     " loader threads and ", census,
-                     " are in use; ask for fewer, or raise the process's tbb::global_control"));
+// A loader's part of the census. Threads beyond the limit would never come and the loaders that
+// hold the others could starve: an error is better than a measurement at another thread count than
+// the one asked.
+class Counted {
+ public:
+  explicit Counted(unsigned count) : count_(count) {
+    const unsigned limit = granted();
+    const std::lock_guard lock(census_mutex);
+    if (count > limit - std::min(limit, census)) {
+      throw Error(join("loader: ", count, " threads asked, but this process may have ", limit,
+                       " loader threads and ", census,
+                       " are in use; ask for fewer, or raise the process's tbb::global_control"));
+    }
+    census += count;
   }
-  census += count;
-}
+  ~Counted() {
+    const std::lock_guard lock(census_mutex);
+    census -= count_;
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
 
-void leave_census(unsigned count) {
-  const std::lock_guard lock(census_mutex);
-  census -= count;
-}
+  unsigned count() const { return count_; }
+
+ private:
+  const unsigned count_;
+};
 
 }  // namespace
 
 struct Workers::State {
   State(unsigned n, std::function<void(unsigned)> b)
-      : count(n), running(n), body(std::move(b)), arena(static_cast<int>(n), 0) {}
+      : counted(n), running(n), body(std::move(b)), arena(static_cast<int>(n), 0) {}
 
   void run() {
     body(started.fetch_add(1));
@@ -59,7 +69,7 @@ struct Workers::State {
     if (--running == 0) ended.notify_all();
   }
 
-  const unsigned count;
+  const Counted counted;
   std::atomic<unsigned> started{0};
   unsigned running;
   std::mutex mutex;
@@ -70,7 +80,6 @@ struct Workers::State {
 
 Workers::Workers(unsigned count, std::function<void(unsigned)> body) {
   if (count == 0) return;
-  enter_census(count);
   state_ = std::make_unique<State>(count, std::move(body));
   State* state = state_.get();
   for (unsigned i = 0; i < count; ++i) {
@@ -78,15 +87,12 @@ Workers::Workers(unsigned count, std::function<void(unsigned)> body) {
   }
 }
 
-unsigned Workers::count() const { return state_ ? state_->count : 0; }
+unsigned Workers::count() const { return state_ ? state_->counted.count() : 0; }
 
 Workers::~Workers() {
   if (!state_) return;
-  {
-    std::unique_lock lock(state_->mutex);
-    state_->ended.wait(lock, [&] { return state_->running == 0; });
-  }
-  leave_census(state_->count);
+  std::unique_lock lock(state_->mutex);
+  state_->ended.wait(lock, [&] { return state_->running == 0; });
 }
 
 }  // namespace feedrate::detail

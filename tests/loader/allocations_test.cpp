@@ -5,6 +5,7 @@
 #include <new>
 
 #include "loader/loader.h"
+#include "tests/loader/inverting.h"
 #include "tests/support/memory_dataset.h"
 
 namespace {
@@ -24,18 +25,9 @@ std::atomic<std::uint64_t> allocations{0};
 namespace feedrate {
 namespace {
 
+using testing::Inverting;
 using testing::MemoryDataset;
 
-class Inverting final : public Recipe {
- public:
-  Inverting() : Recipe("inverting", "for tests") {}
-  Shape shape(Shape stored) const override { return stored; }
-  bool in_place() const override { return false; }
-  void augment(const ImageView& decoded, const SampleRandom&, Shape,
-               MutableBytes seat) const override {
-    for (std::size_t i = 0; i < seat.size(); ++i) seat[i] = ~decoded.pixels[i];
-  }
-};
 const Inverting inverting;
 
 TEST(UnitAllocations, steady_state_allocates_nothing) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "loader/loader.h"
+#include "tests/loader/inverting.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate {
@@ -14,16 +15,6 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-class Inverting final : public Recipe {
- public:
-  Inverting() : Recipe("inverting", "for tests") {}
-  Shape shape(Shape stored) const override { return stored; }
-  bool in_place() const override { return false; }
-  void augment(const ImageView& decoded, const SampleRandom&, Shape,
-               MutableBytes seat) const override {
-    for (std::size_t i = 0; i < seat.size(); ++i) seat[i] = ~decoded.pixels[i];
-  }
-};
 const Inverting inverting;
 
 const Recipe& none() { return recipe("none"); }

@@ -22,16 +22,17 @@ if [ -d /usr/share/datasets/fashion-mnist ]; then
   archives=/usr/share/datasets/fashion-mnist
 else
   archives=archives
-  "$feedrate" fetch fashion-mnist --out archives || {
-    echo "quickstart: no network; making a synthetic MNIST of the same size instead" >&2
-    "$feedrate" synth mnist --images 60000 --out archives
-  }
+  if ! "$feedrate" fetch fashion-mnist --out archives; then
+    echo "quickstart: nothing could be fetched; making a synthetic MNIST of the same size instead" >&2
+    archives=synthetic
+    [ -d synthetic ] || "$feedrate" synth mnist --images 60000 --out synthetic
+  fi
 fi
 
 step "convert to every format, and prove that all hold the same images"
-rm -rf data data.partial
 formats=(lmdb recordio png-map)
 for format in "${formats[@]}"; do
+  rm -rf "data/$format" # of an earlier run
   "$feedrate" convert mnist "$archives" --to "$format" --split all --out "data/$format"
 done
 for split in train test; do

@@ -63,7 +63,8 @@ for group in "$@"; do
     echo "install-deps: no group '$group'; there are ${!optional[*]}" >&2
     exit 2
   fi
-  for package in $(missing ${optional[$group]}); do
+  read -ra packages <<<"${optional[$group]}"
+  for package in $(missing "${packages[@]}"); do
     install "$package" || echo "install-deps: $package could not be installed; going on without it" >&2
   done
 done

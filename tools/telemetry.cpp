@@ -19,13 +19,20 @@ std::optional<std::uint64_t> read_counter(const fs::path& file) {
   return std::nullopt;
 }
 
-/// Directories of whole packages ("intel-rapl:0"), not of the parts within them ("intel-rapl:0:1").
+/// Directories of whole packages ("intel-rapl:0", also on AMD): not of the parts within them
+/// ("intel-rapl:0:1"), not of the whole board, which holds the packages once more ("psys"), and not
+/// the second way to the same counters ("intel-rapl-mmio:0").
 std::vector<fs::path> packages() {
   std::vector<fs::path> found;
   std::error_code absent;
   for (const auto& entry : fs::directory_iterator(powercap, absent)) {
-    const std::string name = entry.path().filename().string();
-    if (std::count(name.begin(), name.end(), ':') == 1) found.push_back(entry.path());
+    const std::string directory = entry.path().filename().string();
+    std::ifstream stream(entry.path() / "name");
+    std::string name;
+    stream >> name;
+    if (directory.starts_with("intel-rapl:") && name.starts_with("package-")) {
+      found.push_back(entry.path());
+    }
   }
   std::sort(found.begin(), found.end());
   return found;

@@ -23,6 +23,15 @@ if [ -n "$strangers" ]; then
   exit 1
 fi
 
+if command -v dpkg-query >/dev/null; then # where the licences are to be had
+  for package in libjs-chart.js liblmdb0 zlib1g; do
+    if [ ! -s "$work/moved/share/doc/Feedrate/licenses/$package" ]; then
+      echo "the package lacks the licence of $package" >&2
+      exit 1
+    fi
+  done
+fi
+
 quietly cmake -S "$source/tests/package" -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/moved"
 quietly cmake --build "$work/consumer"

@@ -1,5 +1,5 @@
 # `cmake --install` gives a package that find_package(Feedrate) finds; `cpack` a relocatable archive
-# that carries every shared library but glibc's, the driver's and CUDA's.
+# that carries every shared library but glibc's, the driver's and CUDA's, and all their licences.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -25,10 +25,15 @@ install(TARGETS feedrate RUNTIME_DEPENDENCY_SET carried RUNTIME DESTINATION ${CM
 if(TARGET feedrate_cuda)
   install(TARGETS feedrate_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(RUNTIME_DEPENDENCY_SET carried
-  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl)\\.so"
-                      "^lib(cuda|nvidia|cudart|cublas|cudnn|nccl|nvrtc)"
+set(not_carried "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl)\\.so"
+                "^lib(cuda|nvidia|cudart|cublas|cudnn|nccl|nvrtc)")
+install(RUNTIME_DEPENDENCY_SET carried PRE_EXCLUDE_REGEXES ${not_carried}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(CODE "
+  set(PROGRAM [[$<TARGET_FILE:feedrate>]])
+  set(EXCLUDE [[${not_carried}]])
+  set(INTO [[${CMAKE_INSTALL_DOCDIR}/licenses]])")
+install(SCRIPT tools/cmake/licenses.cmake)
 
 set(CPACK_GENERATOR TXZ)
 set(CPACK_THREADS 0)

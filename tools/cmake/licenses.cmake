@@ -1,0 +1,41 @@
+# Run by `cmake --install`: the licences of what the package carries, beside it. Debian keeps the
+# text of every package's; elsewhere whoever passes the package on has to add them by hand.
+#   PROGRAM, EXCLUDE: as in package.cmake     INTO: directory below the prefix
+set(into $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${INTO})
+find_program(dpkg_query dpkg-query)
+if(NOT dpkg_query)
+  message(WARNING "no dpkg here: the package lacks the licences of the libraries it carries")
+  return()
+endif()
+
+# Compiled in: header-only libraries, and the charts of the report.
+set(packages libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libjs-chart.js)
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} PRE_EXCLUDE_REGEXES ${EXCLUDE}
+  RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR ignored)
+set(patterns)
+foreach(library IN LISTS libraries)
+  file(REAL_PATH ${library} real) # behind Debian's alternatives, as of libopenblas.so.0
+  # The last directory tells apart the builds for other machines; the first is /lib or /usr/lib.
+  string(REGEX REPLACE "^.*(/[^/]+/[^/]+)$" "*\\1" pattern ${real})
+  list(APPEND patterns ${pattern})
+endforeach()
+execute_process(COMMAND ${dpkg_query} -S ${patterns} OUTPUT_VARIABLE owners ERROR_VARIABLE unowned)
+string(STRIP "${unowned}" unowned)
+if(unowned)
+  message(WARNING "the licences of these are missing from the package: ${unowned}")
+endif()
+string(REGEX MATCHALL "[^\n]+" owners "${owners}")
+foreach(owner IN LISTS owners)
+  string(REGEX REPLACE "[:, ].*" "" package ${owner})
+  list(APPEND packages ${package})
+endforeach()
+
+list(REMOVE_DUPLICATES packages)
+file(MAKE_DIRECTORY ${into})
+foreach(package IN LISTS packages)
+  if(EXISTS /usr/share/doc/${package}/copyright)
+    file(COPY_FILE /usr/share/doc/${package}/copyright ${into}/${package})
+  else()
+    message(WARNING "/usr/share/doc/${package}/copyright is not there: no licence of ${package}")
+  endif()
+endforeach()

@@ -55,6 +55,17 @@ TEST(UnitReport, json_carries_the_verdict_and_every_row) {
   EXPECT_EQ(verdict.at("limit"), "trainer");
 }
 
+TEST(UnitReport, json_names_the_same_point_of_a_curve_as_the_verdict) {
+  // Repeats that differ by 8 % cannot tell 5,600 from 6,000: the knee is at 1 thread.
+  const auto object = nlohmann::json::parse(report_json(make_report(
+      {testing::demand(6000), testing::spread(testing::delivered("lmdb", 1, 5600, 1), 8),
+       testing::delivered("lmdb", 2, 6000, 1)})));
+  const auto& study = object.at("studies").at(0);
+  EXPECT_EQ(study.at("verdict").at("threads"), 1);
+  EXPECT_EQ(study.at("curves").at(0).at("delivered_knee"), 1);
+  EXPECT_TRUE(study.at("curves").at(0).at("supply_knee").is_null());
+}
+
 TEST(UnitPage, it_loads_nothing_from_elsewhere) {
   const std::string page = report_html(invented_report());
   for (const char* loads : {"src=", "@import", "<link", "url(", "fetch(", "XMLHttpRequest"}) {

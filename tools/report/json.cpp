@@ -32,6 +32,11 @@ ordered_json points_json(const std::vector<Point>& points) {
   return list;
 }
 
+/// Threads at the knee: the point of a curve that tables show.
+ordered_json knee_json(const std::vector<Point>& points) {
+  return points.empty() ? ordered_json(nullptr) : ordered_json(knee(points).threads);
+}
+
 ordered_json verdict_json(const Study& study, const Verdict& verdict) {
   return {{"sentence", sentence(study, verdict)},
           {"answer", verdict.answer},
@@ -64,7 +69,9 @@ std::string report_json(const Report& report) {
     for (const Curve& curve : study.curves) {
       curves.push_back({{"format", curve.format},
                         {"supply", points_json(curve.supply)},
-                        {"delivered", points_json(curve.delivered)}});
+                        {"delivered", points_json(curve.delivered)},
+                        {"supply_knee", knee_json(curve.supply)},
+                        {"delivered_knee", knee_json(curve.delivered)}});
     }
     studies.push_back({{"title", study.title()},
                        {"network", or_null(study.network)},

@@ -17,6 +17,7 @@
   const short = (value) =>
     value >= 1e6 ? `${+(value / 1e6).toPrecision(3)} M` : value >= 1e4 ? `${+(value / 1e3).toPrecision(3)} k` : round(value);
   const threads = (count) => (count === 0 ? "no loader threads" : `${count} thread${count === 1 ? "" : "s"}`);
+  const pointAt = (points, count) => points.find((point) => point.threads === count);
   const spread = (point) => (100 * (point.high - point.low)) / point.images_per_second;
 
   // Elements: text only, never markup from the data.
@@ -198,7 +199,7 @@
       labels: counts,
       datasets: study.curves.map((curve, index) => ({
         label: curve.format,
-        data: counts.map((count) => curve.delivered.find((point) => point.threads === count)?.stall_percent ?? null),
+        data: counts.map((count) => pointAt(curve.delivered, count)?.stall_percent ?? null),
         backgroundColor: seriesColour(index),
         maxBarThickness: 34,
         minBarLength: 2,
@@ -222,16 +223,11 @@
   const describe = (study, key) =>
     study.curves.map((curve) => `${curve.format}: ` + curve[key].map((point) => `${rate(point.images_per_second)} with ${threads(point.threads)}`).join(", ")).join(". ");
 
-  const fewest = (points) => {
-    const best = Math.max(...points.map((point) => point.images_per_second));
-    return points.find((point) => point.images_per_second >= 0.97 * best);
-  };
-
   const formatTable = (study) => {
     const rows = study.curves.map((curve, index) => {
       const chosen = curve.format === study.verdict.format;
-      const at = curve.delivered.length ? fewest(curve.delivered) : null;
-      const supply = curve.supply.length ? fewest(curve.supply) : null;
+      const at = pointAt(curve.delivered, curve.delivered_knee);
+      const supply = pointAt(curve.supply, curve.supply_knee);
       const name = cell(curve.format, { header: true });
       name.prepend(sample(index));
       if (chosen) name.append(element("span", { class: "tag" }, "chosen"));
@@ -255,8 +251,8 @@
     study.curves.forEach((curve, index) => {
       const counts = [...new Set([...curve.supply, ...curve.delivered].map((point) => point.threads))].sort((a, b) => a - b);
       counts.forEach((count) => {
-        const supply = curve.supply.find((point) => point.threads === count);
-        const delivered = curve.delivered.find((point) => point.threads === count);
+        const supply = pointAt(curve.supply, count);
+        const delivered = pointAt(curve.delivered, count);
         const chosen = curve.format === study.verdict.format && count === study.verdict.threads;
         const name = cell(curve.format, { header: true });
         name.prepend(sample(index));
@@ -296,7 +292,7 @@
       figure(grid, "Stall", "Share of training time spent waiting for data", `Stall in percent. ${study.curves.map((curve) => `${curve.format}: ` + curve.delivered.map((point) => `${percent(point.stall_percent)} with ${threads(point.threads)}`).join(", ")).join(". ")}.`,
         stallChart(study, counts), true);
     }
-    section.append(element("h3", { class: "table" }, "Formats side by side"), element("p", { class: "note" }, "Each at the fewest threads that deliver within 3\u00a0% of its own best."));
+    section.append(element("h3", { class: "table" }, "Formats side by side"), element("p", { class: "note" }, "Each at the fewest threads that do as well as its own best: within 3\u00a0%, or within what its repeats differ by, up to 10\u00a0%."));
     section.append(scroll(formatTable(study), "Formats side by side, scrolls"));
     section.append(element("details", {}, element("summary", {}, "The points of the curves, as a table"), scroll(pointTable(study), "Points of the curves, scrolls")));
   };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/text.h"
 
@@ -32,13 +33,6 @@ bool as_good_as(const Point& point, const Point& best) {
 const Point& fastest(const std::vector<Point>& points) {
   return *std::max_element(points.begin(), points.end(),
                            [](const Point& a, const Point& b) { return a.rate < b.rate; });
-}
-
-/// Points come by rising thread count: the first that is as good as the best is the knee.
-const Point& knee(const std::vector<Point>& points) {
-  const Point& best = fastest(points);
-  return *std::find_if(points.begin(), points.end(),
-                       [&](const Point& point) { return as_good_as(point, best); });
 }
 
 struct Candidate {
@@ -158,6 +152,12 @@ Verdict judge_supply(const Study& study) {
 }
 
 }  // namespace
+
+const Point& knee(const std::vector<Point>& points) {
+  const Point& best = fastest(points);
+  return *std::find_if(points.begin(), points.end(),
+                       [&](const Point& point) { return as_good_as(point, best); });
+}
 
 std::string_view name_of(Limit limit) {
   switch (limit) {

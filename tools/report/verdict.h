@@ -30,9 +30,12 @@ struct Verdict {
   std::vector<std::string> as_good;  // other formats that do as well
 };
 
-/// The fewest threads whose delivered rate is within 3 % of the format's best, then the format that
-/// delivers most there; differences smaller than the spread of the repeats, up to 10 %, count as
-/// none.
+/// Of a curve's points (at least one, by rising thread count) the first that is as good as the
+/// fastest: within 3 %, or within the spread of the repeats up to 10 %.
+const Point& knee(const std::vector<Point>& points);
+
+/// Each format at the knee of what it delivers, then the format that delivers most there; what
+/// counts as no difference is the same as for the knee.
 Verdict judge(const Study& study);
 
 /// Answer and reason in one line.

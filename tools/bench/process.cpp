@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "formats/error.h"
+#include "formats/file.h"
 #include "tools/telemetry.h"
 
 namespace feedrate {
@@ -21,23 +22,20 @@ namespace {
 /// Memory that a process can write to as to a file: no pipe to drain while it runs.
 class Capture {
  public:
-  Capture() : descriptor_(memfd_create("feedrate", MFD_CLOEXEC)) {
-    if (descriptor_ < 0) fail_errno("memfd", "cannot create", errno);
+  Capture() : file_(memfd_create("feedrate", MFD_CLOEXEC)) {
+    if (!file_) fail_errno("memfd", "cannot create", errno);
   }
-  ~Capture() { close(descriptor_); }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return file_.number(); }
   std::string text() const {
-    std::string all(static_cast<std::size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');
-    const ssize_t got = pread(descriptor_, all.data(), all.size(), 0);
+    std::string all(static_cast<std::size_t>(lseek(file_.number(), 0, SEEK_END)), '\0');
+    const ssize_t got = pread(file_.number(), all.data(), all.size(), 0);
     all.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return all;
   }
 
  private:
-  int descriptor_;
+  Descriptor file_;
 };
 
 /// Which descriptors the new process starts with.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "formats/file.h"
 #include "tools/row.h"
 
 namespace feedrate {
@@ -16,9 +17,6 @@ class ResultsFile {
   /// and `existing` refuses them, or when a row in it is malformed. A last line that a killed bench
   /// left unfinished is cut off.
   ResultsFile(const std::filesystem::path& path, Existing existing);
-  ~ResultsFile();
-  ResultsFile(const ResultsFile&) = delete;
-  ResultsFile& operator=(const ResultsFile&) = delete;
 
   /// Rows that were there at the start.
   const std::vector<Run>& rows() const { return rows_; }
@@ -27,7 +25,7 @@ class ResultsFile {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;  // locked as long as it is open
   std::vector<Run> rows_;
 };
 

@@ -120,8 +120,8 @@ CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed) {
       ->capture_default_str();
 }
 
-CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch, const std::string& otherwise) {
-  return app.add_option("--batch", batch, "Images in a batch" + otherwise)
+CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
+  return app.add_option("--batch", batch, "Images in a batch")
       ->type_name("N")
       ->check(CLI::Range(1U, 65536U).description(""));
 }

@@ -20,6 +20,6 @@ std::vector<std::string> option_names(const CLI::App& app);
 
 CLI::Option* add_json(CLI::App& app, bool& json);
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed);
-CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch, const std::string& otherwise);
+CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch);
 
 }  // namespace feedrate

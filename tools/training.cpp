@@ -97,9 +97,6 @@ void note_oversubscription(const TrainingRequest& request) {
 Position resume_position(const TrainingRequest& request, Session& session,
                          std::uint64_t batches_per_epoch) {
   const Position position = load_checkpoint(request.resume, session);
-  if (position.network != request.network) {
-    fail(request.resume, "holds network ", position.network, ", not ", request.network);
-  }
   if (position.seed != request.seed) {
     fail(request.resume, "was trained with --seed ", position.seed, "; give the same to go on");
   }

@@ -149,7 +149,7 @@ class BenchCommand : public Command {
         ->type_name("S")
         ->check(CLI::PositiveNumber.description(""))
         ->capture_default_str();
-    add_batch(app, bench.batch, "")->capture_default_str();
+    add_batch(app, bench.batch)->capture_default_str();
     app.add_option("--recipe", bench.recipe, "Augmentation")
         ->type_name("NAME")
         ->capture_default_str();

@@ -164,7 +164,7 @@ class LoadCommand : public Command {
                    "Loader threads; 0 loads in the consumer's own")
         ->type_name("N")
         ->capture_default_str();
-    add_batch(app, options->loader.batch, "")->capture_default_str();
+    add_batch(app, options->loader.batch)->capture_default_str();
     app.add_option("--recipe", options->recipe,
                    fmt::format("Augmentation: {}", fmt::join(kind_names(recipes()), ", ")))
         ->type_name("NAME")

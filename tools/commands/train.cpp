@@ -127,7 +127,7 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   const std::string group = "Optimisation (default: as the network was published)";
-  add_batch(app, request.batch, "")->group(group);
+  add_batch(app, request.batch)->group(group);
   app.add_option("--lr", request.rate, "Learning rate at the start")->type_name("R")->group(group);
   app.add_option("--momentum", request.momentum, "Momentum")->type_name("M")->group(group);
   app.add_option("--decay", request.decay, "Weight decay")->type_name("D")->group(group);

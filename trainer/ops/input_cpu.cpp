@@ -15,7 +15,7 @@ class InputLayer final : public Layer {
  public:
   explicit InputLayer(const LayerSite& site)
       : Layer(site, Layout::channels_last(site.node().extent)),
-        scale_(static_cast<float>(site.node().attributes.number("scale", 1))),
+        scale_(static_cast<float>(site.node().attributes.number("scale"))),
         mean_(static_cast<float>(site.node().attributes.number("mean"))),
         threads_(site.threads) {}
 

@@ -83,6 +83,8 @@ class FileFetch {
     } catch (const Error& error) {
       reasons += join("\n  ", error.what());
     }
+    std::error_code ignored;  // only what has arrived is worth keeping
+    if (fs::file_size(partial_, ignored) == 0) fs::remove(partial_, ignored);
     return false;
   }
 
@@ -134,13 +136,14 @@ bool fetch_file(const Published& set, FileFetch& file, const PublishedFile& publ
 
 unsigned fetch(const Published& set, const fs::path& out, const FetchOptions& options) {
   std::error_code error;
-  fs::create_directories(out, error);
+  const bool made = fs::create_directories(out, error);
   if (error) fail(out, "cannot make the directory: ", error.message());
   unsigned fetched = 0;
   for (const PublishedFile& published : set.files()) {
     FileFetch file(published, out, options);
     if (file.there()) continue;
     if (!fetch_file(set, file, published, options.from)) {
+      if (made) fs::remove(out, error);  // refuses where something has arrived
       fail(out / published.name, "cannot be fetched:", file.reasons);
     }
     ++fetched;

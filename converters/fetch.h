@@ -47,7 +47,8 @@ struct FetchOptions {
 
 /// Gets every file of `set` into the directory `out`, which is made when missing; returns how many
 /// were not there already. A file has its name only when its hash is right; until then it is
-/// `<name>.partial`, from which a later call goes on. Throws Error with what each mirror answered.
+/// `<name>.partial`, from which a later call goes on. Throws Error with what each mirror answered;
+/// where nothing has arrived nothing is left.
 unsigned fetch(const Published& set, const std::filesystem::path& out, const FetchOptions& options);
 
 }  // namespace feedrate

@@ -139,6 +139,13 @@ TEST(HostileFetch, a_file_that_is_not_there_is_named_with_every_mirror) {
   expect_error([&] { fetch(set, directory / "c", {.from = "gopher://127.0.0.1"}); }, {"gopher"});
 }
 
+TEST(HostileFetch, where_nothing_arrives_nothing_is_left) {
+  const TempDirectory directory;
+  expect_error([&] { fetch(set, directory / "out", {.from = "http://127.0.0.1:1/"}); },
+               {"out/first", "127.0.0.1"});
+  EXPECT_FALSE(fs::exists(directory / "out"));
+}
+
 TEST(HostileFetch, a_server_that_never_stops_is_stopped) {
   const TempDirectory directory;
   HttpServer server;

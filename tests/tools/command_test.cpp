@@ -87,6 +87,8 @@ TEST(CommandsMisuse, what_is_missing_superfluous_or_no_number_is_named) {
   expect_said({"load", "x", "--batch", "0"}, exit_misused, {"--batch"});
   expect_said({"load", "x", "--epochs", "1", "--seconds", "2"}, exit_misused,
               {"--seconds", "--epochs"});
+  expect_said({"train", "x", "--network", "lenet", "--resident", "--checkpoint", "y"}, exit_misused,
+              {"--checkpoint", "--resident"});
 }
 
 TEST(CommandsFailure, an_unknown_kind_exits_1_with_the_nearest_name) {

@@ -162,6 +162,7 @@ class TrainCommand : public Command {
     add_recipe_options(app, request);
     app.add_option("--checkpoint", request.checkpoint, "Save parameters and position at the end")
         ->type_name("FILE")
+        ->excludes("--resident")
         ->group("Output");
     app.add_option("--resume", request.resume, "Go on from a checkpoint")
         ->type_name("FILE")

@@ -15,10 +15,12 @@ namespace {
 // that decompresses to itself.
 constexpr int most_compressions = 2;
 
+constexpr std::size_t entry_block = std::size_t{64} << 10;
+
 // The current entry of an outer archive, as a stream.
 class EntryStream final : public ByteStream {
  public:
-  explicit EntryStream(Archive& outer) : outer_(outer), buffer_(64 * 1024) {}
+  explicit EntryStream(Archive& outer) : outer_(outer), buffer_(entry_block) {}
   std::uint64_t size() const override { return outer_.size(); }
 
  private:

@@ -15,7 +15,8 @@
 namespace feedrate {
 namespace {
 
-constexpr std::size_t block_bytes = 256 * 1024;  // past this a larger block reads no faster
+constexpr std::size_t block_bytes = std::size_t{256}
+                                    << 10;  // past this a larger block reads no faster
 
 class FileStream final : public ByteStream {
  public:

@@ -17,7 +17,7 @@ namespace {
 // What travels through the pipeline: enough small samples that handing it on costs nothing beside
 // the encoding, few enough that the last ones do not keep one thread busy alone.
 constexpr std::size_t chunk_samples = 64;
-constexpr std::size_t chunk_bytes = 64 * 1024;
+constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
 
 struct Item {
   Sample sample;  // its bytes and name are views of the two below
@@ -234,7 +234,7 @@ Conversion convert_dataset(const Source& source, std::span<const std::filesystem
   const Codec& codec = codec_for(container, options);  // before anything is read or made
   const auto stream = source.open(inputs, split);
   PartialDirectory directory(out);
-  const Conversion conversion = convert(*stream, container, directory.path(), split, options);
+  Conversion conversion = convert(*stream, container, directory.path(), split, options);
 
   Sidecar sidecar;
   sidecar.tool_version = FEEDRATE_VERSION;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A copy packed again may be a little longer than the published file.
-constexpr std::uint64_t packing_slack = 64 * 1024;
+constexpr std::uint64_t packing_slack = std::uint64_t{64} << 10;
 
 // MD5 is what the world published for these files; it guards against damage, not against malice.
 std::string md5_of(Bytes bytes) {

@@ -10,7 +10,7 @@
 namespace feedrate {
 namespace {
 
-constexpr std::size_t block_bytes = 128 * 1024;
+constexpr std::size_t block_bytes = std::size_t{128} << 10;
 constexpr int gzip_window = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
 
 class GunzipStream final : public ByteStream {

@@ -127,7 +127,7 @@ class Paper {
     return static_cast<int>(std::clamp(position, 0.0F, static_cast<float>(digit_side - 1)));
   }
 
-  std::array<float, digit_side * digit_side> values_{};
+  std::array<float, std::size_t{digit_side} * digit_side> values_{};
 };
 
 void draw_strokes(std::span<const Stroke> strokes, Hand& hand, Paper& paper, float radius,

@@ -115,7 +115,7 @@ std::string packing_name(const ::testing::TestParamInfo<Packing>& info) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Packings, UnitArchive,
+INSTANTIATE_TEST_SUITE_P(, UnitArchive,
                          ::testing::Values(Packing{ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_NONE},
                                            Packing{ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_GZIP},
                                            Packing{ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_BZIP2},

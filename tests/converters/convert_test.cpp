@@ -111,7 +111,7 @@ TEST_P(ConformanceConvert, what_was_written_is_read_back_as_it_came) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Containers, ConformanceConvert,
+INSTANTIATE_TEST_SUITE_P(, ConformanceConvert,
                          ::testing::ValuesIn(containers().begin(), containers().end()),
                          [](const auto& parameter) {
                            std::string name(parameter.param->name());

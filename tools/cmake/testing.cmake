@@ -1,5 +1,6 @@
 # One test executable for each folder under tests/. A test's suite name starts with its label:
-# UnitIdx, HostileIdx, ConformanceFormats … so labels need no second list.
+# UnitIdx, HostileIdx, ConformanceFormats … so labels need no second list. (Of a parameterised suite
+# it is the instantiation's name that comes first: leave it empty, or start it with a label.)
 find_package(GTest CONFIG REQUIRED)
 include(GoogleTest)
 
@@ -21,6 +22,12 @@ function(test_folder name)
     gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}
       TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lower} TIMEOUT 300)
   endforeach()
+  # A test that no label finds would never run, and nobody would miss it.
+  list(JOIN FEEDRATE_TEST_LABELS "*:" labelled)
+  add_test(NAME ${name}/every_test_has_a_label
+    COMMAND test_${name} --gtest_list_tests "--gtest_filter=-${labelled}*")
+  set_tests_properties(${name}/every_test_has_a_label PROPERTIES
+    LABELS unit FAIL_REGULAR_EXPRESSION "\n  ")
 endfunction()
 
 test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG)

@@ -133,7 +133,8 @@ Image at_viewing_size(Image image) {
     return resized(image, scaled(height), scaled(width));
   }
   const std::uint32_t factor = wanted_side / side;
-  return factor > 1 ? resized(image, height * factor, width * factor) : image;
+  if (factor > 1) return resized(image, height * factor, width * factor);
+  return image;
 }
 
 Cell read_cell(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {

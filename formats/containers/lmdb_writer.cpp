@@ -66,7 +66,7 @@ class LmdbWriter final : public Writer {
   };
 
   void encode_value(const Sample& sample) {
-    if (sample.codec != &raw_codec) {
+    if (codec_ != &raw_codec) {
       write_encoded_datum(sample.bytes, sample.label, value_);
     } else if (sample.shape.channels == 1) {
       write_raw_datum(sample.shape, sample.bytes, sample.label, value_);

@@ -1,13 +1,13 @@
 #include "trainer/checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/text.h"
 
 namespace feedrate {
 namespace {
@@ -102,7 +102,7 @@ class Reader {
     return values;
   }
 
-  /// Tensors whose names `known` does not claim are a mistake.
+  // Tensors whose names `known` does not claim are a mistake.
   template <class Known>
   void refuse_others(const Known& known) const {
     for (const auto& [name, entry] : entries_) {
@@ -193,13 +193,9 @@ class Reader {
 
   std::uint64_t number(const std::string& key) const {
     const std::string written = text(key);
-    std::uint64_t value = 0;
-    const char* end = written.data() + written.size();
-    const auto [at, error] = std::from_chars(written.data(), end, value);
-    if (error != std::errc() || at != end) {
-      fail(path(), "__metadata__: '", key, "' is not a number: '", written, "'");
-    }
-    return value;
+    const auto value = parse_number<std::uint64_t>(written);
+    if (!value) fail(path(), "__metadata__: '", key, "' is not a number: '", written, "'");
+    return *value;
   }
 
   MappedFile file_;

@@ -90,6 +90,9 @@ TEST_F(CommandsPipeline, a_conversion_that_fails_leaves_nothing_under_the_final_
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("train-images-idx3-ubyte.gz"), std::string::npos) << said.errors;
   EXPECT_FALSE(std::filesystem::exists(at("cut")));
+  run({"convert", "mnist", at("archives"), "--to", "lmdb", "--split", "all", "--out", at("a/b")},
+      exit_failed);
+  EXPECT_FALSE(std::filesystem::exists(at("a")));
 }
 
 TEST_F(CommandsPipeline, what_exists_already_is_not_overwritten) {

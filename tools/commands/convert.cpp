@@ -84,9 +84,6 @@ int run(const Options& options) {
   const Container& to = container(options.format);
   const Codec& encoding = options.codec.empty() ? to.default_codec() : codec(options.codec);
   const bool all = options.split == "all";
-  const fs::path parent = all ? options.out : options.out.parent_path();
-  if (!parent.empty()) fs::create_directories(parent);
-
   std::vector<Done> finished;
   for (const std::string& split : wanted_splits(from, options.split)) {
     const fs::path out = all ? options.out / split : options.out;

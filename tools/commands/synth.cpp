@@ -22,8 +22,6 @@ struct Options {
 
 int run(const Options& options) {
   const Synth& maker = synth(options.what);
-  const std::filesystem::path parent = options.out.parent_path();
-  if (!parent.empty()) std::filesystem::create_directories(parent);
   Progress progress("synth " + options.what, "images");
   SynthOptions settings = options.synth;
   settings.progress = progress.callback();

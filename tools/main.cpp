@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -79,15 +78,6 @@ extern "C" void on_interrupt(int signal) {
   std::raise(signal);
 }
 
-// GNU OpenMP reads its wait policy before main(). Unless told to be passive, compute threads spin
-// at every barrier and take the cores from the loader: on a busy 2-core machine LeNet then trains
-// at a tenth of its rate. So a program that will train starts once more, with the policy set.
-void start_with_passive_openmp(char** values) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("OMP_WAIT_POLICY", "passive", 1);
-  execv("/proc/self/exe", values);  // returns only when it failed: training works all the same
-}
-
 int run(const Command& command, std::vector<std::string> arguments) {
   const std::string program = fmt::format("feedrate {}", command.name());
   name_console(program);
@@ -139,9 +129,6 @@ int run(std::vector<std::string> arguments) {
 }  // namespace feedrate
 
 int main(int count, char** values) {
-  if (count > 1 && values[1] == std::string_view("train")) {
-    feedrate::start_with_passive_openmp(values);
-  }
   std::signal(SIGINT, feedrate::on_interrupt);
   try {
     return feedrate::run(std::vector<std::string>(values + 1, values + count));

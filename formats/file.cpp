@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "formats/error.h"
+#include "formats/replace.h"
 
 namespace feedrate {
 namespace {
@@ -57,6 +58,7 @@ void sync_directory(const fs::path& path) {
 
 // The path without a trailing slash, so that ".partial" can be put behind its name.
 fs::path without_slash(const fs::path& path) {
+  if (path.empty()) throw Error("the name of the directory to make is empty");
   fs::path normal = fs::absolute(path).lexically_normal();
   return normal.has_filename() ? normal : normal.parent_path();
 }
@@ -170,7 +172,14 @@ std::string read_text(const fs::path& path) {
 }
 
 void replace_file(const fs::path& path, const std::function<void(OutputFile& file)>& write) {
-  fs::path beside = path;
+  if (is_device(path)) {
+    OutputFile device(path);
+    write(device);
+    device.close();
+    return;
+  }
+  const fs::path target = replaceable(path);
+  fs::path beside = target;
   beside += ".new";
   OutputFile file(beside);
   try {
@@ -178,7 +187,7 @@ void replace_file(const fs::path& path, const std::function<void(OutputFile& fil
     file.close();
     const Descriptor written = open_for_reading(beside);
     if (fsync(written.number()) != 0) fail_errno(beside, "cannot reach the disk", errno);
-    if (std::rename(beside.c_str(), path.c_str()) != 0) fail_errno(path, "cannot replace", errno);
+    if (std::rename(beside.c_str(), target.c_str()) != 0) fail_errno(path, "cannot replace", errno);
   } catch (...) {
     ::unlink(beside.c_str());
     throw;

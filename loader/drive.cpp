@@ -14,6 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
+constexpr double longest_step = 1e9;  // seconds: more than a clock could be asked to wait for
+
 double since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
 
 double cpu_seconds(const rusage& usage) {
@@ -42,8 +44,9 @@ class Pace {
   explicit Pace(double images_per_second) : rate_(images_per_second) {}
   void start() { due_ = Clock::now(); }
   void waited() { due_ = std::max(due_, Clock::now()); }
-  void compute(std::uint32_t images) {
-    const Seconds step(images / rate_);
+  /// At most `left` seconds: the end of the run interrupts a step.
+  void compute(std::uint32_t images, double left) {
+    const Seconds step(std::clamp(images / rate_, 0.0, std::max(left, 0.0)));
     compute_ += step.count();
     due_ += std::chrono::duration_cast<Clock::duration>(step);
     std::this_thread::sleep_until(due_);
@@ -69,7 +72,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   Clock::time_point start = called;
   double waited = 0;
   double first_waited = 0;
-  std::uint64_t first_images = 0;
+  std::uint64_t prepared = 0;  // images filled before the clock started
 
   while (const Batch* batch = loader.next()) {
     if (emulate) {
@@ -84,8 +87,10 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     if (result.batches == 0) {
       start = Clock::now();
       result.first_batch_seconds = Seconds(start - called).count();
-      first_images = batch->count;
-      first_waited = loader.stats().wait_seconds;
+      const LoaderStats first = loader.stats();
+      const double ahead = std::max(0.0, first.mean_filled - 1);  // batches beside this one
+      prepared = batch->count + static_cast<std::uint64_t>(ahead) * loader.batch_size();
+      first_waited = first.wait_seconds;
     }
     ++result.batches;
     result.images += batch->count;
@@ -95,15 +100,22 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     } else {
       sink = sink + touch(*batch);
     }
-    if (emulate) pace.compute(batch->count);
+    if (emulate) {
+      pace.compute(batch->count,
+                   options.seconds > 0 ? options.seconds - since(start) : longest_step);
+    }
     if (options.seconds > 0 && since(start) >= options.seconds) break;
   }
 
   result.seconds = since(start);
-  const std::uint64_t timed = result.images - first_images;
-  result.images_per_second = timed > 0 ? static_cast<double>(timed) / result.seconds
-                                       : static_cast<double>(result.images) / since(called);
-  result.stall_seconds = loader.stats().wait_seconds - first_waited;
+  const LoaderStats end = loader.stats();
+  if (2 * prepared > result.images) {
+    result.seconds = end.alive_seconds;
+    prepared = 0;
+    first_waited = 0;
+  }
+  result.images_per_second = static_cast<double>(result.images - prepared) / result.seconds;
+  result.stall_seconds = end.wait_seconds - first_waited;
   if (emulate) result.accelerator_utilisation = pace.compute_seconds() / result.seconds;
   if (options.digest) result.digest = hex(hasher.finish());
   const rusage after = usage_now();

@@ -158,6 +158,7 @@ LoaderStats Loader::Engine::stats() const {
   stats.batches = consumer_.batches.get();
   stats.wait_seconds = seconds(consumer_.wait_ns.get());
   stats.first_wait_seconds = seconds(consumer_.first_wait_ns.get());
+  stats.alive_seconds = seconds(clock_ns() - origin_ns_);
   if (stats.batches > 0) {
     stats.mean_filled =
         static_cast<double>(consumer_.filled.get()) / static_cast<double>(stats.batches);

@@ -43,6 +43,7 @@ struct LoaderStats {
   double busy_augment = 0;
   double wait_seconds = 0;        // the consumer inside next() with no batch ready
   double first_wait_seconds = 0;  // of which for the very first batch (start-up)
+  double alive_seconds = 0;       // since construction, when filling began
   double mean_filled = 0;         // batches that lay ready when next() was called, on average
   unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
 };

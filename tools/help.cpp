@@ -4,14 +4,33 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
+#include <charconv>
+#include <cmath>
 #include <memory>
+#include <optional>
+
+#include "formats/text.h"
 
 namespace feedrate {
 namespace {
 
 constexpr std::size_t name_columns = 26;
 constexpr const char* help_group = "Help";
+constexpr std::uint64_t most_in_a_batch = 65536;
+// Far above any machine's cores: more is a slip, and would only end in refused memory.
+constexpr std::uint64_t most_threads = 1024;
+
+template <class Accepts>
+CLI::Option* check_real(CLI::Option* option, std::string range, Accepts accepts) {
+  return option->check([range = std::move(range), accepts](const std::string& text) {
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    const bool read = error == std::errc() && at == end && std::isfinite(number);
+    if (read && accepts(number)) return std::string();
+    return fmt::format("expected a number {}, found '{}'", range, text);
+  });
+}
 
 std::string value_name(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -114,16 +133,45 @@ CLI::Option* add_json(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print one JSON object to stdout")->group("Output");
 }
 
+CLI::Option* check_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
+  return option->check([least, most](const std::string& text) {
+    const std::optional<std::uint64_t> number = parse_number<std::uint64_t>(text);
+    if (number && *number >= least && *number <= most) return std::string();
+    const bool unlimited = most == std::numeric_limits<std::uint64_t>::max();
+    const std::string range = unlimited ? fmt::format("of at least {}", least)
+                                        : fmt::format("from {} to {}", least, most);
+    return fmt::format("expected a whole number {}, found '{}'", range, text);
+  });
+}
+
+CLI::Option* check_positive(CLI::Option* option) {
+  return check_real(option, "above 0", [](double number) { return number > 0; });
+}
+
+CLI::Option* check_not_negative(CLI::Option* option) {
+  return check_real(option, "of at least 0", [](double number) { return number >= 0; });
+}
+
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed) {
-  return app.add_option("--seed", seed, "Seed of every random choice")
-      ->type_name("N")
-      ->capture_default_str();
+  CLI::Option* option = app.add_option("--seed", seed, "Seed of every random choice");
+  return check_whole(option, 0)->type_name("N")->capture_default_str();
 }
 
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
-  return app.add_option("--batch", batch, "Images in a batch")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 65536U).description(""));
+  CLI::Option* option = app.add_option("--batch", batch, "Images in a batch");
+  return check_whole(option, 1, most_in_a_batch)->type_name("N");
+}
+
+CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
+                         const std::string& description) {
+  return check_whole(app.add_option(name, threads, description), 0, most_threads)->type_name("N");
+}
+
+CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
+                         const std::string& description) {
+  return check_whole(app.add_option(name, threads, description), 0, most_threads)
+      ->type_name("N,N…")
+      ->delimiter(',');
 }
 
 }  // namespace feedrate

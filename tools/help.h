@@ -2,6 +2,7 @@
 // How help looks, and the options that mean the same for every command.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,20 @@ void set_help(CLI::App& app, const Command& command);
 /// Every option of `app` as typed: "--threads", "--help", …
 std::vector<std::string> option_names(const CLI::App& app);
 
+/// Checks of numbers, which say in words what was expected. A sign before a whole number, nan and
+/// infinity are refused, which the parser would take.
+CLI::Option* check_whole(CLI::Option* option, std::uint64_t least,
+                         std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+CLI::Option* check_positive(CLI::Option* option);
+CLI::Option* check_not_negative(CLI::Option* option);
+
 CLI::Option* add_json(CLI::App& app, bool& json);
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed);
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch);
+/// "--threads" or another name for a number of threads.
+CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
+                         const std::string& description);
+CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
+                         const std::string& description);
 
 }  // namespace feedrate

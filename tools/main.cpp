@@ -1,6 +1,7 @@
 // feedrate <command> …: finds the command, parses its options, and turns what goes wrong into a
 // sentence, a line of advice and an exit code.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -40,13 +41,16 @@ std::string overview() {
          "  feedrate report results.jsonl --html report.html\n";
 }
 
+// Never throws: where nobody listens to errors, the exit code still tells.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 int misuse(std::string_view program, std::string_view problem, std::string_view help) {
-  fmt::print(stderr, "{}: {}\n{} tells what there is.\n", program, problem, help);
+  say(fmt::format("{}: {}\n{} tells what there is.\n", program, problem, help));
   return exit_misused;
 }
 
 int failure(std::string_view program, std::string_view problem, std::string_view advice) {
-  fmt::print(stderr, "{}: {}\n{}\n", program, problem, advice);
+  say(fmt::format("{}: {}\n{}\n", program, problem, advice));
   return exit_failed;
 }
 
@@ -78,6 +82,17 @@ extern "C" void on_interrupt(int signal) {
   std::raise(signal);
 }
 
+// A standard stream that was closed leaves its number to the next file opened, and what is meant
+// for the terminal would end in a dataset. Its stand-in is open the wrong way round, so that using
+// it fails as using a closed one does.
+void occupy_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int same =
+        open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // the lowest free number
+  }
+}
+
 int run(const Command& command, std::vector<std::string> arguments) {
   const std::string program = fmt::format("feedrate {}", command.name());
   name_console(program);
@@ -104,7 +119,7 @@ int run(const Command& command, std::vector<std::string> arguments) {
 
 int run(std::vector<std::string> arguments) {
   if (arguments.empty()) {
-    fmt::print(stderr, "{}", overview());
+    say(overview());
     return exit_misused;
   }
   const std::string word = arguments.front();
@@ -129,6 +144,7 @@ int run(std::vector<std::string> arguments) {
 }  // namespace feedrate
 
 int main(int count, char** values) {
+  feedrate::occupy_standard_streams();
   std::signal(SIGINT, feedrate::on_interrupt);
   try {
     return feedrate::run(std::vector<std::string>(values + 1, values + count));

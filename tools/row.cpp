@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "formats/error.h"
 
@@ -75,17 +77,30 @@ struct Put {
   }
 };
 
+/// A value of the member's own type and range: the JSON library would wrap -1 into four billion.
+template <class T>
+void take(const char* key, const ordered_json& found, T& value) {
+  if constexpr (std::is_unsigned_v<T>) {
+    const bool fits =
+        found.is_number_unsigned() && found.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+    if (found.is_number() && !fits) {
+      throw Error(join(key, " is no whole number that can be: ", found.dump()));
+    }
+  }
+  found.get_to(value);
+}
+
 /// Reads members out of an object; a missing key or a value of another type throws.
 struct Take {
   const ordered_json& object;
   template <class T>
   void operator()(const char* key, std::optional<T>& value) const {
     const ordered_json& found = object.at(key);
-    if (!found.is_null()) value = found.get<T>();
+    if (!found.is_null()) take(key, found, value.emplace());
   }
   template <class T>
   void operator()(const char* key, T& value) const {
-    object.at(key).get_to(value);
+    take(key, object.at(key), value);
   }
 };
 
@@ -121,6 +136,8 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
     const ordered_json object = ordered_json::parse(text);
     for_each_field(run, Take{object});
     for_each_environment_field(run.environment, Take{object.at("environment")});
+  } catch (const Error& problem) {
+    fail(file, "line ", line, ": not a row of results: ", problem.what());
   } catch (const nlohmann::json::exception& problem) {
     // The library's own prefix ("[json.exception.out_of_range.403] ") tells a user nothing.
     const std::string_view what = problem.what();
@@ -133,6 +150,9 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   if (!known)
     fail(file, "line ", line, ": kind '", run.kind, "' is none of supply, demand, delivered");
   if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
+  if (run.images_per_second < 0 || *std::min_element(run.repeats.begin(), run.repeats.end()) < 0) {
+    fail(file, "line ", line, ": images/s below 0");
+  }
   if (run.kind != demand_kind && !run.threads) fail(file, "line ", line, ": threads is null");
   if (run.kind != supply_kind && !(run.network && run.device && run.precision)) {
     fail(file, "line ", line, ": network, device or precision is null");

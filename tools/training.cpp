@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "formats/dataset.h"
+#include "formats/replace.h"
 #include "loader/loader.h"
 #include "tools/console.h"
 #include "tools/environment.h"
@@ -24,6 +25,10 @@ using Clock = std::chrono::steady_clock;
 // Enough distinct batches that the trainer's caches do not hold them all, few enough to fill fast.
 constexpr unsigned resident_batches = 16;
 constexpr std::uint64_t report_every = 100;
+
+std::string to_text(Shape shape) {
+  return fmt::format("{} × {} × {}", shape.height, shape.width, shape.channels);
+}
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -94,16 +99,23 @@ void note_oversubscription(const TrainingRequest& request) {
 }
 
 /// Where to go on, checked against what is trained now.
-Position resume_position(const TrainingRequest& request, Session& session,
+Position resume_position(const TrainingRequest& request, Session& session, const Position& now,
                          std::uint64_t batches_per_epoch) {
   const Position position = load_checkpoint(request.resume, session);
   if (position.seed != request.seed) {
     fail(request.resume, "was trained with --seed ", position.seed, "; give the same to go on");
   }
+  if (position.batch_images != now.batch_images) {
+    fail(request.resume, "was trained with --batch ", position.batch_images, ", not ",
+         now.batch_images, "; give the same to go on");
+  }
+  if (position.dataset_images != now.dataset_images) {
+    fail(request.resume, "was trained on a dataset of ", position.dataset_images,
+         " images, not of ", now.dataset_images);
+  }
   if (position.step != position.epoch * batches_per_epoch + position.batch) {
     fail(request.resume, "step ", position.step, " is not batch ", position.batch, " of epoch ",
-         position.epoch, " with ", batches_per_epoch,
-         " batches an epoch; was it saved with another --batch or dataset?");
+         position.epoch, " with ", batches_per_epoch, " batches an epoch; is the file damaged?");
   }
   return position;
 }
@@ -130,9 +142,21 @@ TrainOptions train_options(const TrainingRequest& request, const TrainRecipe& pu
   return options;
 }
 
-Evaluation validate(const TrainingRequest& request, Session& session, PixelMemory& memory) {
-  const std::unique_ptr<Dataset> dataset = open_dataset(request.validation);
-  Loader loader(*dataset, recipe("none"),
+/// What is needed only when training has ended is looked at before it begins.
+std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape taken) {
+  if (request.validation.empty()) return nullptr;
+  std::unique_ptr<Dataset> dataset = open_dataset(request.validation);
+  const Shape shape = dataset->info().shape;
+  if (shape != taken) {
+    fail(request.validation, "holds images of ", to_text(shape), ", but ", request.network,
+         " is trained on ", to_text(taken));
+  }
+  return dataset;
+}
+
+Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Session& session,
+                    PixelMemory& memory) {
+  Loader loader(dataset, recipe("none"),
                 {.threads = request.threads,
                  .batch = session.plan().batch,
                  .shuffle = false,
@@ -148,10 +172,13 @@ TrainingReport run_training(const TrainingRequest& request) {
   const TrainRecipe published = definition.recipe();
   const std::unique_ptr<Dataset> dataset = open_dataset(request.path);
   const Recipe& augment = recipe(request.recipe);
+  const Shape taken = augment.shape(dataset->info().shape);
+  const std::unique_ptr<Dataset> validation = open_validation(request, taken);
+  if (!request.checkpoint.empty()) replaceable(request.checkpoint);
 
   TrainingReport report;
   report.batch = request.batch > 0 ? request.batch : published.batch;
-  Graph graph = definition.build(augment.shape(dataset->info().shape), count_classes(*dataset));
+  Graph graph = definition.build(taken, count_classes(*dataset));
   report.parameters = graph.parameter_count();
   report.macs = graph.macs();
   report.device_name = device.device_name();
@@ -164,8 +191,11 @@ TrainingReport run_training(const TrainingRequest& request) {
   initialise(*session, request.seed);
 
   const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
-  Position position{.network = request.network, .seed = request.seed};
-  if (!request.resume.empty()) position = resume_position(request, *session, per_epoch);
+  Position position{.network = request.network,
+                    .seed = request.seed,
+                    .batch_images = report.batch,
+                    .dataset_images = dataset->size()};
+  if (!request.resume.empty()) position = resume_position(request, *session, position, per_epoch);
 
   TrainOptions options = train_options(request, published);
   options.steps = steps_to_do(request, position, per_epoch);
@@ -199,8 +229,8 @@ TrainingReport run_training(const TrainingRequest& request) {
   position.epoch = position.step / per_epoch;
   position.batch = position.step % per_epoch;
   if (!request.checkpoint.empty()) save_checkpoint(request.checkpoint, *session, position);
-  if (!request.validation.empty()) {
-    report.validation = validate(request, *session, device.pixel_memory());
+  if (validation) {
+    report.validation = validate(request, *validation, *session, device.pixel_memory());
   }
   return report;
 }

@@ -45,7 +45,9 @@ Json header_of(const Session& session, const Position& position) {
                             {"seed", std::to_string(position.seed)},
                             {"step", std::to_string(position.step)},
                             {"epoch", std::to_string(position.epoch)},
-                            {"batch", std::to_string(position.batch)}};
+                            {"batch", std::to_string(position.batch)},
+                            {"batch_images", std::to_string(position.batch_images)},
+                            {"dataset_images", std::to_string(position.dataset_images)}};
   std::uint64_t offset = 0;
   for (const Slot& slot : slots(session)) {
     const Parameter& parameter = session.plan().graph.parameters[slot.parameter];
@@ -84,7 +86,9 @@ class Reader {
             .seed = number("seed"),
             .step = number("step"),
             .epoch = number("epoch"),
-            .batch = number("batch")};
+            .batch = number("batch"),
+            .batch_images = number("batch_images"),
+            .dataset_images = number("dataset_images")};
   }
 
   std::vector<float> tensor(const std::string& name, const std::vector<std::int64_t>& shape) const {

@@ -1,6 +1,6 @@
 #pragma once
-// Checkpoints as safetensors: parameters and optimizer state in canonical order, and the three
-// integers that say where in the data training stood.
+// Checkpoints as safetensors: parameters and optimizer state in canonical order, and the integers
+// that say where in the data training stood.
 //
 //   u64le header length | JSON header, padded with spaces | tensors, fp32 little-endian
 //   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as text
@@ -19,6 +19,8 @@ struct Position {
   std::uint64_t step = 0;   // steps done
   std::uint64_t epoch = 0;  // the next batch to train on
   std::uint64_t batch = 0;
+  std::uint64_t batch_images = 0;    // what a batch is: images in a whole one,
+  std::uint64_t dataset_images = 0;  // and in an epoch
 };
 
 /// Written beside and renamed: an interrupted save leaves the old checkpoint whole.

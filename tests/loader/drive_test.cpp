@@ -68,6 +68,26 @@ TEST(UnitDrive, a_trainer_faster_than_the_loader_stalls_and_is_used_in_part) {
   EXPECT_LT(result.images_per_second, 1000);
 }
 
+TEST(UnitDrive, batches_that_lay_ready_when_the_clock_started_are_no_rate) {
+  const auto slow = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(2ms); };
+  const MemoryDataset dataset(40, {28, 28, 1}, slow);
+  for (const std::uint32_t batch : {40U, 20U, 5U}) {
+    Loader loader(dataset, recipe("none"), {.threads = 1, .batch = batch});
+    std::this_thread::sleep_for(120ms);  // by now the slots hold all there is
+    const DriveResult result = drive(loader, {});
+    EXPECT_EQ(result.images, 40U);
+    EXPECT_LT(result.images_per_second, 500) << "batches of " << batch;
+  }
+}
+
+TEST(UnitDrive, the_end_of_the_run_interrupts_a_trainers_step) {
+  const MemoryDataset dataset(1000);
+  Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 10, .epochs = 0});
+  const DriveResult result = drive(loader, {.seconds = 0.1, .emulate_images_per_second = 1e-300});
+  EXPECT_LT(result.seconds, 2);
+  EXPECT_LE(*result.accelerator_utilisation, 1.0);
+}
+
 TEST(UnitDrive, a_single_batch_still_has_a_rate) {
   const MemoryDataset dataset(10);
   Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 10});

@@ -67,6 +67,15 @@ TEST(UnitBenchPlan, a_row_in_the_file_stands_for_its_point_whichever_dataset_fil
   EXPECT_FALSE(same_point(testing::supply("lmdb", 1, 1), testing::supply("recordio", 1, 1)));
 }
 
+TEST(UnitBenchPlan, a_dataset_whose_name_begins_with_a_dash_is_no_option) {
+  const BenchOptions options = two_threads();
+  for (const BenchPoint& point : plan_bench(options, {{"-a", "lmdb", "raw", "d1"}}, 4)) {
+    const std::vector<std::string> words = point.command(options);
+    EXPECT_EQ(words.back(), "-a");
+    EXPECT_EQ(words.at(words.size() - 2), "--");
+  }
+}
+
 TEST(UnitResultsFile, rows_added_are_rows_read) {
   const testing::TempDirectory directory;
   const auto path = directory / "results.jsonl";
@@ -91,6 +100,16 @@ TEST(HostileResultsFile, what_a_killed_bench_left_of_a_line_is_cut_off) {
   std::ofstream(path, std::ios::app) << whole.substr(0, whole.size() / 2);
   ResultsFile(path, Existing::resume).add(testing::supply("lmdb", 2, 2000));
   EXPECT_EQ(read_runs(path).size(), 2U);
+}
+
+TEST(HostileResultsFile, a_file_given_by_mistake_stays_as_it_was) {
+  const testing::TempDirectory directory;
+  const auto path = directory / "precious";
+  for (const std::string content : {"one line without an end", "a line\nand more", "{\"a\": 1}"}) {
+    write_text(path, content);
+    testing::expect_error([&] { ResultsFile(path, Existing::resume); }, {"precious"});
+    EXPECT_EQ(read_text(path), content);
+  }
 }
 
 TEST(HostileResultsFile, two_benches_do_not_write_one_file) {

@@ -91,6 +91,31 @@ TEST(CommandsMisuse, what_is_missing_superfluous_or_no_number_is_named) {
               {"--checkpoint", "--resident"});
 }
 
+TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence) {
+  const auto refused = [](const std::string& command, const std::vector<std::string>& option,
+                          std::string_view expected) {
+    std::vector<std::string> words{command, "x"};
+    words.insert(words.end(), option.begin(), option.end());
+    expect_said(words, exit_misused, {option.front() + ": expected " + std::string(expected)});
+  };
+  for (const char* number : {"0", "-1", "nan", "inf", "1e999", "much"}) {
+    refused("load", {"--seconds", number}, "a number above 0, found");
+    refused("load", {"--emulate", number}, "a number above 0, found");
+  }
+  refused("load", {"--threads", "4294967295"}, "a whole number from 0 to 1024");
+  refused("load", {"--seed", "-1"}, "a whole number of at least 0, found '-1'");
+  refused("load", {"--epochs", "0"}, "a whole number from 1 to 1000000");
+  refused("verify", {"--threads", "99999999999"}, "a whole number from 0 to 1024");
+  refused("inspect", {"--samples", "-1"}, "a whole number of at least 0");
+  refused("train", {"--lr", "nan", "--network", "lenet"}, "a number of at least 0, found 'nan'");
+  refused("train", {"--steps", "0", "--network", "lenet"}, "a whole number of at least 1");
+  refused("bench", {"--threads", "1,-1", "--out", "y"}, "a whole number from 0 to 1024");
+  for (const char* limit : {"0", "-1", "99999999999999999999999"}) {
+    expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--limit", limit},
+                exit_misused, {"--limit: expected a whole number of at least 1"});
+  }
+}
+
 TEST(CommandsFailure, an_unknown_kind_exits_1_with_the_nearest_name) {
   expect_said({"convert", "mnist", "x", "--to", "lmbd", "--out", "y"}, exit_failed,
               {"no format 'lmbd'; there are lmdb,", "did you mean lmdb?"});
@@ -120,6 +145,17 @@ TEST(CommandsFailure, a_full_disk_behind_stdout_is_not_success) {
   const Said said = run_program("sh", {"-c", FEEDRATE_BINARY " list > /dev/full"});
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("standard output"), std::string::npos) << said.errors;
+}
+
+TEST(CommandsFailure, closed_and_full_standard_streams_end_no_command_by_a_signal) {
+  const auto code = [](const std::string& line) {
+    return run_program("sh", {"-c", FEEDRATE_BINARY " " + line}).code;
+  };
+  EXPECT_EQ(code("list 2>&-"), exit_done);
+  EXPECT_EQ(code("list <&- >&- 2>&-"), exit_failed);
+  EXPECT_EQ(code("inspect /no/such/place 2>/dev/full"), exit_failed);
+  EXPECT_EQ(code("convrt 2>&-"), exit_misused);
+  EXPECT_EQ(code("2>/dev/full"), exit_misused);
 }
 
 TEST(CommandsList, every_registry_is_there_and_networks_carry_their_published_counts) {

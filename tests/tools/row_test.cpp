@@ -66,6 +66,17 @@ TEST(HostileRow, a_value_of_another_type_is_refused) {
   expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"line 7", "must be number"});
 }
 
+TEST(HostileRow, a_number_beyond_its_range_is_refused_and_not_wrapped) {
+  const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
+  for (const std::string threads : {"-3", "1e30", "2.5", "4294967296"}) {
+    const std::string line = replaced(good, "\"threads\":2", "\"threads\":" + threads);
+    expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"line 7", "threads"});
+  }
+  auto run = testing::supply("lmdb", 2, 6000);
+  run.images_per_second = -1;
+  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"below 0"});
+}
+
 TEST(HostileRow, an_unknown_kind_a_row_without_repeats_and_one_without_threads_are_refused) {
   auto run = testing::supply("lmdb", 2, 6000);
   run.kind = "guess";

@@ -58,17 +58,18 @@ std::string BenchPoint::title() const {
 std::vector<std::string> BenchPoint::command(const BenchOptions& options) const {
   std::vector<std::string> words;
   const auto add = [&](auto&&... more) { (words.emplace_back(more), ...); };
-  add(row.kind == supply_kind ? "load" : "train", row.dataset, "--json");
+  add(row.kind == supply_kind ? "load" : "train", "--json");
   add("--recipe", row.recipe, "--batch", std::to_string(row.batch));
   add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
   if (row.threads) add("--threads", std::to_string(*row.threads));
   if (row.kind == supply_kind) {
     add("--no-digest");
-    return words;
+  } else {
+    add("--network", *row.network, "--device", *row.device, "--precision", *row.precision);
+    add("--compute-threads", std::to_string(row.compute_threads.value_or(0)));
+    if (row.kind == demand_kind) add("--resident");
   }
-  add("--network", *row.network, "--device", *row.device, "--precision", *row.precision);
-  add("--compute-threads", std::to_string(row.compute_threads.value_or(0)));
-  if (row.kind == demand_kind) add("--resident");
+  add("--", row.dataset);  // whatever its name begins with
   return words;
 }
 

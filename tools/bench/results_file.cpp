@@ -8,8 +8,27 @@
 #include <cerrno>
 
 #include "formats/error.h"
+#include "formats/text.h"
 
 namespace feedrate {
+namespace {
+
+std::vector<Run> parse_rows(std::string_view text, const std::filesystem::path& path) {
+  std::vector<Run> rows;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (!line.empty()) rows.push_back(parse_run(line, path, number));
+  }
+  return rows;
+}
+
+// What is cut off must be ours: a file given by mistake stays as it was.
+bool may_begin_row(std::string_view text) {
+  constexpr std::string_view begin = R"({"kind":)";
+  return text.substr(0, begin.size()) == begin.substr(0, text.size());
+}
+
+}  // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
     : path_(path), file_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
@@ -22,10 +41,13 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
     fail(path, "has rows already; --resume adds those that are missing, another --out starts anew");
   }
   const std::size_t whole = text.rfind('\n') + 1;  // 0 when there is no line end at all
+  rows_ = parse_rows(std::string_view(text).substr(0, whole), path);
+  if (!may_begin_row(std::string_view(text).substr(whole))) {
+    fail(path, "does not end in a row of results; is it another file?");
+  }
   if (whole != text.size() && ftruncate(file_.number(), static_cast<off_t>(whole)) != 0) {
     fail_errno(path, "cannot cut off its unfinished last line", errno);
   }
-  if (whole > 0) rows_ = read_runs(path);
 }
 
 void ResultsFile::add(const Run& run) {

@@ -97,8 +97,8 @@ int run(const Options& options) {
     note(fmt::format("{}/{} {}: {} images/s, spread {:.1f} %", i + 1, points.size(),
                      points[i].title(), quantity(row.images_per_second), spread_percent(row)));
   }
-  note(fmt::format("{} rows in {}; 'feedrate report {}' reads them",
-                   results.rows().size() + points.size(), options.out.string(),
+  note(fmt::format("{} in {}; 'feedrate report {}' reads them",
+                   counted(results.rows().size() + points.size(), "row"), options.out.string(),
                    options.out.string()));
   return exit_done;
 }
@@ -135,27 +135,20 @@ class BenchCommand : public Command {
         ->type_name("FILE")
         ->required();
     app.add_flag("--resume", options->resume, "Measure only the points that the file lacks");
-    app.add_option("--threads", bench.threads, "Loader threads to try (default 0,1,2,4)")
-        ->type_name("N,N…")
-        ->delimiter(',');
+    add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)");
     app.add_option("--network", bench.networks, "Networks to train; without, supply alone")
         ->type_name("NAME,…")
         ->delimiter(',');
-    app.add_option("--repeat", bench.repeat, "Processes for each point")
-        ->type_name("N")
-        ->check(CLI::Range(1U, 1000U).description(""))
-        ->capture_default_str();
-    app.add_option("--seconds", bench.seconds, "Length of each repeat")
-        ->type_name("S")
-        ->check(CLI::PositiveNumber.description(""))
-        ->capture_default_str();
+    auto* repeat = app.add_option("--repeat", bench.repeat, "Processes for each point");
+    check_whole(repeat, 1, 1000)->type_name("N")->capture_default_str();
+    auto* seconds = app.add_option("--seconds", bench.seconds, "Length of each repeat");
+    check_positive(seconds)->type_name("S")->capture_default_str();
     add_batch(app, bench.batch)->capture_default_str();
     app.add_option("--recipe", bench.recipe, "Augmentation")
         ->type_name("NAME")
         ->capture_default_str();
-    app.add_option("--compute-threads", bench.compute_threads,
-                   "Threads of a CPU trainer (default: every core)")
-        ->type_name("N");
+    add_threads(app, "--compute-threads", bench.compute_threads,
+                "Threads of a CPU trainer (default: every core)");
     app.add_option("--device", bench.device, "Where to train")
         ->type_name("NAME")
         ->capture_default_str();

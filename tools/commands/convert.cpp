@@ -138,9 +138,9 @@ class ConvertCommand : public Command {
     app.add_option("--encode", options->codec,
                    "How pixels are kept: " + known_codecs + " (default: the format's)")
         ->type_name("CODEC");
-    app.add_option("--limit", options->limit, "Stop after so many images")->type_name("N");
-    app.add_option("--threads", options->threads, "Encoding threads (default: every core)")
+    check_whole(app.add_option("--limit", options->limit, "Stop after so many images"), 1)
         ->type_name("N");
+    add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
     add_json(app, options->json);
     return [options] { return run(*options); };
   }

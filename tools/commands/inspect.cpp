@@ -147,7 +147,8 @@ class InspectCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     app.add_option("PATH", options->path, "The dataset")->required();
-    app.add_option("--samples", options->samples, "How many of the first samples to list")
+    check_whole(
+        app.add_option("--samples", options->samples, "How many of the first samples to list"), 0)
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--sheet", options->sheet, "Draw the first 100 images and labels as a PNG")

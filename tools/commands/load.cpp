@@ -160,9 +160,8 @@ class LoadCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     app.add_option("PATH", options->path, "The dataset")->required();
-    app.add_option("--threads", options->loader.threads,
-                   "Loader threads; 0 loads in the consumer's own")
-        ->type_name("N")
+    add_threads(app, "--threads", options->loader.threads,
+                "Loader threads; 0 loads in the consumer's own")
         ->capture_default_str();
     add_batch(app, options->loader.batch)->capture_default_str();
     app.add_option("--recipe", options->recipe,
@@ -171,18 +170,17 @@ class LoadCommand : public Command {
         ->capture_default_str();
     auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")
                        ->type_name("N")
-                       ->check(CLI::Range(1U, 1'000'000U).description(""))
                        ->capture_default_str();
-    app.add_option("--seconds", options->drive.seconds, "Load for so long instead")
-        ->type_name("S")
-        ->check(CLI::PositiveNumber.description(""))
-        ->excludes(epochs);
+    auto* seconds = app.add_option("--seconds", options->drive.seconds, "Load for so long instead")
+                        ->type_name("S")
+                        ->excludes(epochs);
+    check_whole(epochs, 1, 1'000'000);
+    check_positive(seconds);
     add_seed(app, options->loader.seed);
     app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
-    app.add_option("--emulate", options->drive.emulate_images_per_second,
-                   "Take batches as a trainer of so many images/s")
-        ->type_name("RATE")
-        ->check(CLI::PositiveNumber.description(""));
+    check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
+                                  "Take batches as a trainer of so many images/s"))
+        ->type_name("RATE");
     app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
     app.add_option("--trace", options->trace, "Write what every thread did, for Perfetto")
         ->type_name("FILE")

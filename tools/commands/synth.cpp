@@ -58,7 +58,8 @@ class SynthCommand : public Command {
     app.add_option("--out", options->out, "Directory to make; it must not exist")
         ->type_name("DIR")
         ->required();
-    app.add_option("--images", options->synth.images, "Images of the training split")
+    check_whole(app.add_option("--images", options->synth.images, "Images of the training split"),
+                1)
         ->type_name("N")
         ->capture_default_str();
     add_seed(app, options->synth.seed);

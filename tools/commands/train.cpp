@@ -29,6 +29,10 @@ ordered_json or_null(const std::optional<T>& value) {
 
 ordered_json as_json(const TrainingRequest& request, const TrainingReport& report) {
   const TrainResult& result = report.result;
+  // The clock starts after the first step: one step alone has no rate.
+  const auto timed = [&](double value) {
+    return result.seconds > 0 ? ordered_json(value) : ordered_json(nullptr);
+  };
   return {{"network", request.network},
           {"parameters", report.parameters},
           {"macs", report.macs},
@@ -38,8 +42,8 @@ ordered_json as_json(const TrainingRequest& request, const TrainingReport& repor
           {"steps", result.steps},
           {"images", result.images},
           {"seconds", rounded(result.seconds, 6)},
-          {"images_per_second", rounded(result.images_per_second, 1)},
-          {"stall_percent", rounded(result.stall_percent, 3)},
+          {"images_per_second", timed(rounded(result.images_per_second, 1))},
+          {"stall_percent", timed(rounded(result.stall_percent, 3))},
           {"loss", rounded(result.loss, 6)},
           {"accuracy", rounded(result.accuracy, 6)},
           {"val_accuracy", report.validation ? ordered_json(rounded(report.validation->accuracy, 6))
@@ -53,12 +57,13 @@ ordered_json as_json(const TrainingRequest& request, const TrainingReport& repor
 
 std::string as_text(const TrainingRequest& request, const TrainingReport& report) {
   const TrainResult& result = report.result;
+  const std::string rate =
+      result.seconds > 0 ? quantity(result.images_per_second) + " images/s" : "rate unknown";
   std::string text = fmt::format(
-      "{} on {}: {} images/s, {} of {} in {}, waiting {:.1f} % of the time\n"
+      "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
       "  training loss {:.4f}, accuracy {:.2f} %\n",
-      request.network, report.device_name, quantity(result.images_per_second),
-      counted(result.steps, "step"), report.batch, duration_text(result.seconds),
-      result.stall_percent, result.loss, 100 * result.accuracy);
+      request.network, report.device_name, rate, counted(result.steps, "step"), report.batch,
+      duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy);
   if (report.validation) {
     text +=
         fmt::format("  validation loss {:.4f}, accuracy {:.2f} % of {}\n", report.validation->loss,
@@ -92,17 +97,17 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
 void add_length_options(CLI::App& app, TrainingRequest& request) {
   auto* epochs = app.add_option("--epochs", request.epochs, "Passes over the dataset, in all")
                      ->type_name("N")
-                     ->check(CLI::Range(1U, 1'000'000U).description(""))
                      ->capture_default_str();
   auto* steps = app.add_option("--steps", request.steps, "Steps in all, instead of epochs")
                     ->type_name("N")
-                    ->check(CLI::PositiveNumber.description(""))
                     ->excludes(epochs);
-  app.add_option("--seconds", request.seconds, "Train for so long instead")
-      ->type_name("S")
-      ->check(CLI::PositiveNumber.description(""))
-      ->excludes(epochs)
-      ->excludes(steps);
+  auto* seconds = app.add_option("--seconds", request.seconds, "Train for so long instead")
+                      ->type_name("S")
+                      ->excludes(epochs)
+                      ->excludes(steps);
+  check_whole(epochs, 1, 1'000'000);
+  check_whole(steps, 1);
+  check_positive(seconds);
 }
 
 void add_machine_options(CLI::App& app, TrainingRequest& request) {
@@ -115,22 +120,23 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--threads", request.threads, "Loader threads; 0 loads in the trainer's own")
-      ->type_name("N")
+  add_threads(app, "--threads", request.threads, "Loader threads; 0 loads in the trainer's own")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--compute-threads", request.compute_threads,
-                 "Threads of a CPU trainer (default: every core)")
-      ->type_name("N")
+  add_threads(app, "--compute-threads", request.compute_threads,
+              "Threads of a CPU trainer (default: every core)")
       ->group(group);
 }
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   const std::string group = "Optimisation (default: as the network was published)";
   add_batch(app, request.batch)->group(group);
-  app.add_option("--lr", request.rate, "Learning rate at the start")->type_name("R")->group(group);
-  app.add_option("--momentum", request.momentum, "Momentum")->type_name("M")->group(group);
-  app.add_option("--decay", request.decay, "Weight decay")->type_name("D")->group(group);
+  auto* rate = app.add_option("--lr", request.rate, "Learning rate at the start");
+  auto* momentum = app.add_option("--momentum", request.momentum, "Momentum");
+  auto* decay = app.add_option("--decay", request.decay, "Weight decay");
+  check_not_negative(rate)->type_name("R")->group(group);
+  check_not_negative(momentum)->type_name("M")->group(group);
+  check_not_negative(decay)->type_name("D")->group(group);
   add_seed(app, request.seed)->group(group);
 }
 
@@ -141,7 +147,8 @@ class TrainCommand : public Command {
   std::string_view description() const override {
     return "Trains a network on a dataset and tells the rate, the share of time spent waiting for\n"
            "data (stall, the first step left out), the loss and the accuracy. A checkpoint holds\n"
-           "all that is needed to go on as if training had never stopped.";
+           "all that is needed to go on as if training had never stopped: with any number of\n"
+           "loader threads, and to the last bit with the same number of compute threads.";
   }
   std::string_view examples() const override {
     return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"

@@ -169,8 +169,7 @@ class VerifyCommand : public Command {
     app.add_option("PATH", options->path, "The dataset")->required();
     app.add_option("--against", options->against, "Compare with this one, and name what differs")
         ->type_name("PATH");
-    app.add_option("--threads", options->threads, "Decoding threads (default: every core)")
-        ->type_name("N");
+    add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
     add_json(app, options->json);
     return [options] { return run(*options); };
   }

@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 tools/install-deps.sh tests
 cmake --preset release -DFEEDRATE_WERROR=ON -DFEEDRATE_TESTS=ON
 cmake --build --preset release
-ctest --preset release "$@"
+ctest --preset release --parallel "$(nproc)" "$@"

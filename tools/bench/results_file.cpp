@@ -56,7 +56,10 @@ void ResultsFile::add(const Run& run) {
   if (written != static_cast<ssize_t>(line.size())) {
     fail_errno(path_, "cannot add a row", written < 0 ? errno : ENOSPC);
   }
-  fsync(file_.number());
+  // A pipe or a device cannot be synced, and need not be.
+  if (fsync(file_.number()) != 0 && errno != EINVAL && errno != EROFS) {
+    fail_errno(path_, "a row cannot reach the disk", errno);
+  }
 }
 
 }  // namespace feedrate

@@ -143,6 +143,10 @@ class CudaParity : public ::testing::TestWithParam<Device> {
   const Backend* cuda_ = nullptr;
 };
 
+void PrintTo(Device device, std::ostream* out) {
+  *out << (device == Device::real ? "real" : "emulated");
+}
+
 std::string device_label(const ::testing::TestParamInfo<Device>& device) {
   return device.param == Device::real ? "real" : "emulated";
 }

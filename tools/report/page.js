@@ -96,6 +96,7 @@
         });
       });
       ctx.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+      const chosenIsLeft = !options.chosen || scales.x.getPixelForValue(options.chosen.threads) <= (area.left + area.right) / 2;
       if (options.demand) {
         const y = scales.y.getPixelForValue(options.demand);
         ctx.strokeStyle = ctx.fillStyle = colour("--ink");
@@ -104,9 +105,9 @@
         ctx.moveTo(area.left, y);
         ctx.lineTo(area.right, y);
         ctx.stroke();
-        ctx.textAlign = "right";
+        ctx.textAlign = chosenIsLeft ? "right" : "left"; // where the other label is not
         // Close to the axis the words would hide what else is there; the caption has them.
-        if (area.bottom - y > 40) label(`demand ${short(options.demand)}/s`, area.right - 2, y - 6);
+        if (area.bottom - y > 40) label(`demand ${short(options.demand)}/s`, chosenIsLeft ? area.right - 2 : area.left + 2, y - 6);
       }
       if (options.chosen) {
         const x = scales.x.getPixelForValue(options.chosen.threads);
@@ -116,13 +117,15 @@
         ctx.beginPath();
         ctx.arc(x, y, 10, 0, 2 * Math.PI);
         ctx.stroke();
-        const left = x > (area.left + area.right) / 2;
-        ctx.textAlign = left ? "right" : "left";
-        label(`${threads(options.chosen.threads)}, ${short(options.chosen.images_per_second)}/s`, x + (left ? -4 : 4), y + 28);
+        ctx.textAlign = chosenIsLeft ? "left" : "right";
+        label(`${threads(options.chosen.threads)}, ${short(options.chosen.images_per_second)}/s`, x + (chosenIsLeft ? -8 : 8), y - 17);
       }
       ctx.restore();
     },
   };
+
+  // Room for the words above the highest mark that has any.
+  const headroom = (...marked) => Math.max(0, ...marked.map((point) => (point ? point.images_per_second * 1.12 : 0))) || undefined;
 
   const axes = (counts, yTitle, max, tick) => {
     const grid = { color: colour("--line"), tickLength: 0, drawBorder: false };
@@ -188,7 +191,7 @@
       animation: false,
       maintainAspectRatio: false,
       interaction: { mode: "nearest", axis: "x", intersect: false },
-      scales: axes(counts, "images/s", study.demand ? study.demand.images_per_second * 1.12 : undefined, (value) => short(value)),
+      scales: axes(counts, "images/s", headroom(study.demand, chosen), (value) => short(value)),
       plugins: { legend: { display: false }, tooltip: tooltip("images/s"), annotations: { demand: study.demand?.images_per_second, chosen } },
     },
   });

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/this_program.h"
+
 namespace feedrate {
 namespace {
 
@@ -15,7 +17,7 @@ namespace fs = std::filesystem;
 class UnitNvml : public ::testing::Test {
  protected:
   static void use(const std::string& library) {
-    const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / library;
+    const fs::path beside = feedrate::testing::beside_this_program(library);
     setenv("FEEDRATE_NVML", (fs::exists(beside) ? beside : fs::path(library)).c_str(), 1);
   }
   void TearDown() override {

@@ -39,7 +39,8 @@ TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_is_told_so) {
   EXPECT_EQ(verdict.limit, Limit::loader);
   EXPECT_TRUE(verdict.as_good.empty());
   EXPECT_TRUE(says(verdict.reason, "loader is the limit")) << verdict.reason;
-  EXPECT_TRUE(says(verdict.reason, "png-map × raw delivers 3,900 with 4")) << verdict.reason;
+  EXPECT_TRUE(says(verdict.reason, "png-map × raw delivers 3,900 with 4 loader threads"))
+      << verdict.reason;
 }
 
 TEST(UnitVerdict, formats_within_three_percent_are_equal_and_the_one_with_fewer_threads_wins) {

@@ -1,7 +1,6 @@
 // The CUDA backend against the CPU's, twice: on a device, where there is one, and on the emulated
 // one (tests/support/cuda_emulation), where the build has CUDA's headers.
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +12,7 @@
 
 #include "loader/random.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/this_program.h"
 #include "trainer/backend.h"
 #include "trainer/backends/cuda.h"
 #include "trainer/network.h"
@@ -21,11 +21,8 @@ namespace feedrate {
 namespace {
 
 namespace fs = std::filesystem;
+using feedrate::testing::beside_this_program;
 using feedrate::testing::expect_error;
-
-fs::path beside_this_program(const char* file) {
-  return fs::read_symlink("/proc/self/exe").parent_path() / file;
-}
 
 /// A batch of random images that owns its memory.
 class RandomBatch {
@@ -336,65 +333,6 @@ TEST_P(CudaParity, more_than_the_device_holds_is_refused_with_both_figures) {
   const Graph graph = b.softmax_loss(b.dense(b.relu(b.input(1)), 3, {}));
   expect_error([&] { cuda_->compile(make_plan(graph, 1U << 20), options()); },
                {"the GPU has", "MiB free", "smaller batch"});
-}
-
-TEST(UnitCudaPlugin, a_missing_plugin_says_where_it_was_looked_for) {
-  const LoadedCudaPlugin loaded =
-      load_cuda_plugin({"/nowhere/libfeedrate_cuda.so", "libfeedrate_no_such_cuda.so"});
-  EXPECT_EQ(loaded.plugin, nullptr);
-  EXPECT_NE(loaded.problem.find("not installed"), std::string::npos) << loaded.problem;
-}
-
-TEST(UnitCudaPlugin, a_library_of_another_kind_is_refused) {
-  const LoadedCudaPlugin loaded = load_cuda_plugin({"libm.so.6"});
-  EXPECT_EQ(loaded.plugin, nullptr);
-  EXPECT_NE(loaded.problem.find("not a CUDA plug-in"), std::string::npos) << loaded.problem;
-}
-
-TEST(UnitCudaPlugin, a_file_that_is_no_library_says_what_the_loader_says) {
-  const LoadedCudaPlugin loaded = load_cuda_plugin({"/proc/self/status"});
-  EXPECT_EQ(loaded.plugin, nullptr);
-  EXPECT_NE(loaded.problem.find("/proc/self/status"), std::string::npos) << loaded.problem;
-}
-
-TEST(UnitCudaPlugin, the_row_works_or_says_why_not) {
-  const Backend& cuda = backend("cuda");
-  const std::string reason = cuda.unavailable();
-  if (reason.empty()) {
-    EXPECT_FALSE(cuda.device_name().empty());
-    EXPECT_FALSE(cuda_pci_bus_id().empty());
-  } else {
-    EXPECT_NE(reason.find(' '), std::string::npos) << "a sentence: " << reason;
-    expect_error([&] { static_cast<void>(cuda.device_name()); }, {reason});
-    expect_error([&] { static_cast<void>(cuda.pixel_memory()); }, {reason});
-    EXPECT_EQ(cuda_pci_bus_id(), "");
-  }
-}
-
-/// The plug-in as built, without regard to a device.
-const CudaPlugin* built_plugin() {
-  const fs::path file = beside_this_program("libfeedrate_cuda.so");
-  return fs::exists(file) ? load_cuda_plugin({file}).plugin : nullptr;
-}
-
-TEST(UnitCudaPlugin, a_precision_that_is_not_there_yet_is_refused) {
-  const CudaPlugin* plugin = built_plugin();
-  if (plugin == nullptr) GTEST_SKIP() << "this build has no CUDA plug-in that loads here";
-  Builder b("precision", {4, 4, 1}, 3);
-  const Plan plan = make_plan(b.softmax_loss(b.dense(b.input(1), 3, {})), 2);
-  SessionOptions bf16 = options();
-  bf16.precision = "bf16";
-  expect_error([&] { plugin->backend->compile(plan, bf16); }, {"fp32 or tf32", "bf16"});
-}
-
-TEST(UnitCudaPlugin, a_plugin_of_another_build_is_refused) {
-  const fs::path file = beside_this_program("libfeedrate_cuda.so");
-  void* library = fs::exists(file) ? dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (library == nullptr) GTEST_SKIP() << "this build has no CUDA plug-in that loads here";
-  const auto entry = reinterpret_cast<CudaEntry>(dlsym(library, cuda_entry_name));
-  ASSERT_NE(entry, nullptr);
-  EXPECT_EQ(entry("0.0.1 of yesterday"), nullptr);
-  EXPECT_NE(entry(cuda_abi().c_str()), nullptr);
 }
 
 }  // namespace

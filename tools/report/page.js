@@ -96,7 +96,6 @@
         });
       });
       ctx.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
-      const chosenIsLeft = !options.chosen || scales.x.getPixelForValue(options.chosen.threads) <= (area.left + area.right) / 2;
       if (options.demand) {
         const y = scales.y.getPixelForValue(options.demand);
         ctx.strokeStyle = ctx.fillStyle = colour("--ink");
@@ -105,9 +104,6 @@
         ctx.moveTo(area.left, y);
         ctx.lineTo(area.right, y);
         ctx.stroke();
-        ctx.textAlign = chosenIsLeft ? "right" : "left"; // where the other label is not
-        // Close to the axis the words would hide what else is there; the caption has them.
-        if (area.bottom - y > 40) label(`demand ${short(options.demand)}/s`, chosenIsLeft ? area.right - 2 : area.left + 2, y - 6);
       }
       if (options.chosen) {
         const x = scales.x.getPixelForValue(options.chosen.threads);
@@ -117,6 +113,7 @@
         ctx.beginPath();
         ctx.arc(x, y, 10, 0, 2 * Math.PI);
         ctx.stroke();
+        const chosenIsLeft = x <= (area.left + area.right) / 2;
         ctx.textAlign = chosenIsLeft ? "left" : "right";
         label(`${threads(options.chosen.threads)}, ${short(options.chosen.images_per_second)}/s`, x + (chosenIsLeft ? -8 : 8), y - 17);
       }
@@ -283,12 +280,13 @@
     const supplied = study.curves.some((curve) => curve.supply.length);
     const counts = [...new Set(study.curves.flatMap((curve) => [...curve.supply, ...curve.delivered]).map((point) => point.threads))].sort((a, b) => a - b);
     const chosen = { threads: study.verdict.threads, images_per_second: study.verdict.images_per_second };
+    const line = study.demand ? `; the line is demand, ${rate(study.demand.images_per_second)}` : "";
     if (trained) {
-      figure(grid, "Delivered", "What arrives while training, images/s", `Delivered images per second. ${describe(study, "delivered")}.`,
+      figure(grid, "Delivered", `What arrives while training, images/s${line}`, `Delivered images per second. ${describe(study, "delivered")}.`,
         curveChart(study, "delivered", study.verdict.format ? chosen : null, counts), !supplied);
     }
     if (supplied) {
-      figure(grid, "Supply", `The loader alone, images/s${study.demand ? `; the line is demand, ${rate(study.demand.images_per_second)}` : ""}`, `Supplied images per second. ${describe(study, "supply")}.`,
+      figure(grid, "Supply", `The loader alone, images/s${line}`, `Supplied images per second. ${describe(study, "supply")}.`,
         curveChart(study, "supply", trained || !study.verdict.format ? null : chosen, counts), !trained);
     }
     if (trained) {

@@ -130,8 +130,8 @@ std::string others(const Study& study, const std::vector<Candidate>& best, const
                                     [&](const Candidate& one) { return one.curve == &curve; });
     if (listed || curve.delivered.empty()) continue;
     const Point& point = knee(curve.delivered);
-    text +=
-        fmt::format(" {} delivers {} with {}.", curve.format, quantity(point.rate), point.threads);
+    text += fmt::format(" {} delivers {} with {}.", curve.format, quantity(point.rate),
+                        threads_text(point.threads));
   }
   return text;
 }

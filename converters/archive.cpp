@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "converters/archive_handle.h"
+#include "formats/archive_handle.h"
 #include "formats/error.h"
 
 namespace feedrate {

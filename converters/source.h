@@ -10,6 +10,7 @@
 
 #include "formats/kind.h"
 #include "formats/sample.h"
+#include "formats/sidecar.h"
 
 namespace feedrate {
 
@@ -17,10 +18,14 @@ struct StreamInfo {
   std::uint64_t size = 0;  // samples to come; 0 when not known beforehand
   Shape shape;             // zero when samples differ
   std::uint32_t classes = 0;
-  std::vector<std::string> class_names;  // empty when not known
+  ClassNames class_names;
+  std::string label_space = "0-based";
+  std::vector<std::string> notes;  // what a reader of the dataset should know
 };
 
-/// Samples in the source's own order. One thread.
+/// Samples in the source's own order. One thread. A sample may come without its codec (null: to be
+/// told from its bytes) and without its shape (zero: to be read from its header), so that the
+/// threads that encode can do that work.
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
@@ -28,13 +33,17 @@ class SampleStream {
   /// Fills `sample`, valid until the next call; false at the end. Throws Error naming file, entry
   /// and offset on damage: an end that comes early is damage, not an end.
   virtual bool next(Sample& sample) = 0;
+  /// True when samples stay valid as long as the stream: then they can be collected without a copy.
+  virtual bool lasting() const { return false; }
 };
 
 class Source : public Kind {
  public:
   using Kind::Kind;
-  /// What `--split` may be, the first one the default: {"train", "test"}.
-  virtual std::vector<std::string_view> splits() const = 0;
+  /// What `--split` may be for these inputs, the first one the default: {"train", "test"}.
+  virtual std::vector<std::string> splits(std::span<const std::filesystem::path> inputs) const = 0;
+  /// True when annotation archives (`--boxes`) may be among the inputs.
+  virtual bool takes_boxes() const { return false; }
   /// `inputs`: archives, files or directories as published. Throws Error when a part is missing.
   virtual std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,
                                              std::string_view split) const = 0;

@@ -18,8 +18,12 @@ class Codec : public Kind {
   virtual Shape shape(Bytes encoded) const = 0;
   /// Decodes into `pixels` (shape.bytes() bytes, HWC). Throws Error on damage or another shape.
   virtual void decode(Bytes encoded, Shape shape, MutableBytes pixels) const = 0;
-  /// Replaces `encoded` by the image's encoded bytes. The same pixels give the same bytes.
-  virtual void encode(const ImageView& image, Buffer& encoded) const = 0;
+  /// Replaces `encoded` by the image's encoded bytes. The same pixels and quality give the same
+  /// bytes. `quality`: 1 … 100 where has_quality(), 0 its default; others ignore it.
+  virtual void encode(const ImageView& image, int quality, Buffer& encoded) const = 0;
+  void encode(const ImageView& image, Buffer& encoded) const { encode(image, 0, encoded); }
+  /// True for a codec that loses pixels by a quality: `jpeg:90`.
+  virtual bool has_quality() const { return false; }
 };
 
 /// All codecs, in the order of help.

@@ -19,12 +19,17 @@ class Container : public Kind {
   virtual bool knows(const std::filesystem::path& path) const = 0;
   /// Opens for reading. Throws Error on damage.
   virtual std::unique_ptr<Dataset> open(const std::filesystem::path& path) const = 0;
-  /// Starts a new dataset in `directory`, which exists and is empty.
+  /// Starts a new dataset in `directory`, which exists and is empty (or goes on, as options.resume
+  /// says).
   virtual std::unique_ptr<Writer> create(const std::filesystem::path& directory,
                                          const WriterOptions& options) const = 0;
   /// What the owners of this container read out of it; others are refused with that sentence.
   virtual bool accepts(const Codec& codec) const = 0;
-  /// What `--encode` means when it is not given.
+  /// True when `--shards` may ask for more than one.
+  virtual bool shardable() const { return false; }
+  /// True when whole files may be gzip.
+  virtual bool compressible() const { return false; }
+  /// What `--encode` means when it is not given and the source's bytes cannot be kept.
   virtual const Codec& default_codec() const = 0;
   /// True when finish() wants the mean image.
   virtual bool wants_mean() const { return false; }

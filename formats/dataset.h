@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,14 @@ namespace feedrate {
 struct Scratch {
   Buffer bytes;
   std::string name;
+  std::vector<Box> boxes;
+  std::vector<float> labels;
+};
+
+/// Something wrong with a dataset, as `verify` tells it.
+struct Finding {
+  std::string place;    // file, sample, offset
+  std::string problem;  // a sentence
 };
 
 struct DatasetInfo {
@@ -26,6 +35,7 @@ struct DatasetInfo {
   std::uint64_t size = 0;          // samples
   Shape shape;                     // of the first sample
   std::uint32_t classes = 0;       // 0 when the dataset does not say; see count_classes
+  ClassNames class_names;          // empty when not known
   std::optional<Sidecar> sidecar;  // feedrate.json beside the data, when it is there
 };
 
@@ -39,6 +49,10 @@ class Dataset {
   /// the same time; each thread brings its own scratch. The sample is valid until that scratch is
   /// used again. Throws Error naming file, index and offset on damage.
   virtual Sample read(std::uint64_t index, Scratch& scratch) const = 0;
+
+  /// Checks what reading the samples does not look at: index and list files, bytes between records.
+  /// Calls `found` for each fault, from this thread.
+  virtual void audit(const std::function<void(Finding)>& found) const { (void)found; }
 
  protected:
   DatasetInfo info_;
@@ -57,9 +71,33 @@ struct MeanImage {
   std::vector<double> values;  // shape.bytes() of them, 0 … 255
 };
 
+/// How `samples` of a dataset lie in `count` shards: runs of nearly equal length, in order.
+struct Sharding {
+  std::uint32_t count = 1;
+  std::uint64_t samples = 0;  // of the whole dataset; need not be known for one shard
+
+  /// Index of the first sample of `shard` (0 … count).
+  std::uint64_t begin(std::uint32_t shard) const {
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(samples) * shard / count);
+  }
+};
+
+/// How far a writer has come: enough for another one to go on from there.
+struct WriterState {
+  std::uint64_t samples = 0;  // added by now
+  /// Files that are being appended to, named from the directory, and their sizes.
+  std::vector<std::pair<std::string, std::uint64_t>> files;
+};
+
 struct WriterOptions {
-  std::string split = "train";   // names files where the format does so
-  const Codec* codec = nullptr;  // the codec of every sample that will be added
+  std::string split = "train";          // names files where the format does so
+  const Codec* codec = nullptr;         // of every sample to come; null: each brings its own
+  ClassNames classes = {};              // for formats that write them beside the labels
+  Sharding sharding = {};               // where Container::shardable
+  std::uint64_t first = 0;              // index of the first sample added: that of a shard's start
+  std::uint64_t last = 0;               // one past the last one to come; 0: of the whole dataset
+  bool gzip = false;                    // compress whole files, where Container::compressible
+  const WriterState* resume = nullptr;  // go on in a directory that holds a part
 };
 
 /// Writes the files of one dataset into a directory that exists and is empty. One thread.
@@ -67,8 +105,11 @@ class Writer {
  public:
   virtual ~Writer() = default;
   /// Adds the next sample, encoded as WriterOptions::codec says. Throws Error when the disk
-  /// refuses.
+  /// refuses, and for a sample that the format cannot hold.
   virtual void add(const Sample& sample) = 0;
+  /// Hands everything added so far to the system. The result, given as WriterOptions::resume with
+  /// otherwise equal options, lets another writer go on, also after this one was killed.
+  virtual WriterState pause() = 0;
   /// Writes what is still open and closes. `mean` (or null) is the mean of the images added. A
   /// writer destroyed without finish leaves unusable files: the caller owns the directory.
   virtual void finish(const MeanImage* mean) = 0;

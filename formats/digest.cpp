@@ -86,12 +86,22 @@ Sha256 sample_digest(std::int32_t label, const ImageView& image) {
   return hasher.finish();
 }
 
+Sha256 stored_digest(std::int32_t label, Bytes bytes) {
+  thread_local Hasher hasher;
+  hasher.add(std::as_bytes(std::span(&label, 1)));
+  hasher.add(bytes);
+  return hasher.finish();
+}
+
+std::string ordered_digest(std::span<const Sha256> samples) {
+  return hex(sha256(std::as_bytes(samples)));
+}
+
 DatasetDigest dataset_digest(std::vector<Sha256> samples) {
-  const auto digest_of = [&] { return hex(sha256(std::as_bytes(std::span(samples)))); };
   DatasetDigest result;
-  result.digest = digest_of();
+  result.digest = ordered_digest(samples);
   std::sort(samples.begin(), samples.end());
-  result.set_digest = digest_of();
+  result.set_digest = ordered_digest(samples);
   return result;
 }
 

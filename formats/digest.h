@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ std::string hex(Bytes bytes);
 
 /// h of one sample; any thread.
 Sha256 sample_digest(std::int32_t label, const ImageView& image);
+
+/// SHA-256(u32le label ‖ the stored bytes): of a sample as it is kept; any thread.
+Sha256 stored_digest(std::int32_t label, Bytes bytes);
+/// SHA-256 of all `samples` in index order, hex.
+std::string ordered_digest(std::span<const Sha256> samples);
 
 struct DatasetDigest {
   std::string digest;

@@ -110,6 +110,20 @@ OutputFile::OutputFile(const fs::path& path)
   if (!file_) fail_errno(path, "cannot create", errno);
 }
 
+OutputFile::OutputFile(const fs::path& path, std::uint64_t size)
+    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)), written_(size) {
+  if (!file_) fail_errno(path, "cannot go on writing", errno);
+  struct stat status {};
+  if (fstat(file_.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
+  if (static_cast<std::uint64_t>(status.st_size) < size) {
+    fail(path, "cannot go on writing at byte ", size, ": it has ", status.st_size);
+  }
+  if (ftruncate(file_.number(), static_cast<off_t>(size)) != 0 ||
+      lseek(file_.number(), 0, SEEK_END) < 0) {
+    fail_errno(path, "cannot go on writing", errno);
+  }
+}
+
 OutputFile::~OutputFile() = default;
 
 void OutputFile::write(Bytes bytes) {

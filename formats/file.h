@@ -58,19 +58,23 @@ class MappedFile {
 /// A file being written, buffered. One thread. close() reports what the disk refused.
 class OutputFile {
  public:
+  /// Made new, or emptied.
   explicit OutputFile(const std::filesystem::path& path);
+  /// Goes on behind the first `size` bytes of a file that is there; what follows them is cut off.
+  OutputFile(const std::filesystem::path& path, std::uint64_t size);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(Bytes bytes);
   void write(std::string_view text) { write(as_bytes(text)); }
+  const std::filesystem::path& path() const { return path_; }
   std::uint64_t position() const { return written_ + buffer_.size(); }
+  /// Hands what is buffered to the system.
+  void flush();
   void close();
 
  private:
-  void flush();
-
   std::filesystem::path path_;
   Descriptor file_;
   Buffer buffer_;

@@ -2,6 +2,7 @@
 // A sample: one labelled image, still encoded, seen through views that belong to someone else.
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "formats/codec.h"
@@ -16,6 +17,15 @@ enum class PixelOrder : std::uint8_t {
   planar_bgr,   // CHW, B then G then R: Caffe's convert_imageset
 };
 
+/// Where an object is, relative to the image's sides: 0 … 1, min < max.
+struct Box {
+  float xmin = 0;
+  float ymin = 0;
+  float xmax = 0;
+  float ymax = 0;
+  bool operator==(const Box&) const = default;
+};
+
 /// Valid as long as the memory behind it: a reader's scratch until its next use, a map for the life
 /// of its dataset, a stream until its next sample.
 struct Sample {
@@ -24,7 +34,9 @@ struct Sample {
   Shape shape;                                 // of the decoded image
   PixelOrder order = PixelOrder::interleaved;  // of `raw` bytes
   std::int32_t label = 0;                      // 0-based class
-  std::string_view name;                       // file name or key in the source; may be empty
+  std::string_view name = {};                  // file name or key in the source; may be empty
+  std::span<const Box> boxes = {};             // empty where none are known
+  std::span<const float> labels = {};          // of a record with several; empty when there is one
 };
 
 /// Decodes into the caller's memory: `pixels` has sample.shape.bytes() bytes and receives u8 HWC.

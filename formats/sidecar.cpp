@@ -39,7 +39,11 @@ Sidecar from_json(const Json& object) {
   take(object, "count", sidecar.count);
   if (object.contains("shape")) sidecar.shape = shape_from_json(object.at("shape"));
   take(object, "classes", sidecar.classes);
-  take(object, "class_names", sidecar.class_names);
+  take(object, "class_names", sidecar.class_names.names);
+  take(object, "class_texts", sidecar.class_names.texts);
+  take(object, "class_counts", sidecar.class_counts);
+  take(object, "bytes_digest", sidecar.bytes_digest);
+  take(object, "notes", sidecar.notes);
   take(object, "digest", sidecar.digest);
   take(object, "set_digest", sidecar.set_digest);
   take(object, "options", sidecar.options);
@@ -82,11 +86,15 @@ void write_sidecar(const std::filesystem::path& directory, const Sidecar& sideca
                        {"count", sidecar.count},
                        {"shape", shape_to_json(sidecar.shape)},
                        {"classes", sidecar.classes},
-                       {"class_names", sidecar.class_names},
+                       {"class_names", sidecar.class_names.names},
+                       {"class_texts", sidecar.class_names.texts},
+                       {"class_counts", sidecar.class_counts},
                        {"digest", sidecar.digest},
                        {"set_digest", sidecar.set_digest},
+                       {"bytes_digest", sidecar.bytes_digest},
                        {"inputs", inputs},
-                       {"options", sidecar.options}};
+                       {"options", sidecar.options},
+                       {"notes", sidecar.notes}};
   // Names come from archives and need not be UTF-8; replacing is better than failing at the end.
   write_text(directory / sidecar_name,
              object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

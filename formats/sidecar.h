@@ -13,6 +13,12 @@ namespace feedrate {
 
 inline constexpr std::string_view sidecar_name = "feedrate.json";
 
+/// What the classes are called; both empty when not known, else one a class.
+struct ClassNames {
+  std::vector<std::string> names;  // "airplane", "n01440764"
+  std::vector<std::string> texts;  // for people, where names are codes: "tench, Tinca tinca"
+};
+
 struct Sidecar {
   std::string tool_version;
   std::string source;  // mnist …
@@ -23,9 +29,11 @@ struct Sidecar {
   std::uint64_t count = 0;
   Shape shape;  // zero where images differ
   std::uint32_t classes = 0;
-  std::vector<std::string> class_names;  // empty when not known
-  std::string digest;                    // DESIGN: SHA-256 over the samples in order, hex
-  std::string set_digest;                // the same over the sorted samples
+  ClassNames class_names;
+  std::vector<std::uint64_t> class_counts;  // samples of each class
+  std::string digest;        // over the decoded samples in order, hex; empty: nothing was decoded
+  std::string set_digest;    // the same over the sorted samples
+  std::string bytes_digest;  // over the samples as they are stored, in order: see bytes_digest()
   struct Input {
     std::string name;  // base name of the archive
     std::uint64_t bytes = 0;
@@ -33,6 +41,7 @@ struct Sidecar {
   };
   std::vector<Input> inputs;
   std::vector<std::string> options;  // the options that shaped the result, as on the command line
+  std::vector<std::string> notes;    // what a reader should know: images mended, left out, …
 };
 
 /// The sidecar of a dataset directory (or of the directory of a dataset's file); nothing when there

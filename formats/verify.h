@@ -11,11 +11,6 @@
 
 namespace feedrate {
 
-struct Finding {
-  std::string place;    // file, sample, offset
-  std::string problem;  // a sentence
-};
-
 struct Verification {
   std::uint64_t samples = 0;      // read and decoded without a finding of their own
   std::vector<Finding> findings;  // empty when the dataset is sound

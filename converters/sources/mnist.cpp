@@ -63,7 +63,9 @@ class Mnist final : public Source {
       : Source("mnist",
                "MNIST's IDX files, also Fashion-, K- and EMNIST: directory, tar, zip or files") {}
 
-  std::vector<std::string_view> splits() const override { return {"train", "test"}; }
+  std::vector<std::string> splits(std::span<const std::filesystem::path>) const override {
+    return {"train", "test"};
+  }
 
   std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,
                                      std::string_view split) const override {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "converters/gzip.h"
+#include "formats/gzip.h"
 #include "converters/synths/digits.h"
 #include "converters/synths/rows.h"
 #include "formats/error.h"

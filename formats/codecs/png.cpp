@@ -213,7 +213,7 @@ class PngCodec final : public Codec {
     }
   }
 
-  void encode(const ImageView& image, Buffer& encoded) const override {
+  void encode(const ImageView& image, int, Buffer& encoded) const override {
     assert(image.shape.plausible() && image.pixels.size() == image.shape.bytes());
     encoded.clear();
     Writing writing{&encoded};

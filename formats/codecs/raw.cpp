@@ -25,7 +25,7 @@ class RawCodec final : public Codec {
     std::copy(encoded.begin(), encoded.end(), pixels.begin());
   }
 
-  void encode(const ImageView& image, Buffer& encoded) const override {
+  void encode(const ImageView& image, int, Buffer& encoded) const override {
     encoded.assign(image.pixels.begin(), image.pixels.end());
   }
 };

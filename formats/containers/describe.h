@@ -12,7 +12,10 @@ namespace feedrate {
 template <class FirstImage>
 void complete_info(DatasetInfo& info, const Dataset& dataset, const FirstImage& first_image) {
   info.sidecar = read_sidecar(info.path);
-  if (info.sidecar) info.classes = info.sidecar->classes;
+  if (info.sidecar) {
+    info.classes = info.sidecar->classes;
+    info.class_names = info.sidecar->class_names;
+  }
   try {
     const Bytes image = first_image();
     const std::string_view kind = looks_like(image);

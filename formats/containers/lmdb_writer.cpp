@@ -53,6 +53,11 @@ class LmdbWriter final : public Writer {
     if (batch_.size() == batch_entries || pending_.size() >= batch_bytes) commit();
   }
 
+  WriterState pause() override {
+    if (!batch_.empty()) commit();
+    return {count_, {}};
+  }
+
   void finish(const MeanImage*) override {
     if (!batch_.empty()) commit();
     environment_.reset();

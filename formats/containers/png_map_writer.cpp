@@ -42,6 +42,11 @@ class PngMapWriter final : public Writer {
     ++count_;
   }
 
+  WriterState pause() override {
+    map_.flush();
+    return {count_, {{map_path_.filename().string(), map_.position()}}};
+  }
+
   void finish(const MeanImage* mean) override {
     map_.close();
     if (mean != nullptr) write_mean_xml(directory_ / "mean.xml", *mean);

@@ -41,6 +41,15 @@ class RecordioWriter final : public Writer {
     ++count_;
   }
 
+  WriterState pause() override {
+    WriterState state{count_, {}};
+    for (OutputFile* file : {&records_, &index_, &list_}) {
+      file->flush();
+      state.files.emplace_back(file->path().filename().string(), file->position());
+    }
+    return state;
+  }
+
   void finish(const MeanImage*) override {
     records_.close();
     index_.close();

@@ -22,7 +22,7 @@ TEST(UnitSidecar, everything_written_is_read_again) {
   written.count = 60000;
   written.shape = {28, 28, 1};
   written.classes = 2;
-  written.class_names = {"zero", "\"one\"\n"};
+  written.class_names.names = {"zero", "\"one\"\n"};
   written.digest = "d1";
   written.set_digest = "d2";
   written.inputs = {{"a.gz", 12, "aa"}, {"b.gz", 34, "bb"}};
@@ -40,7 +40,7 @@ TEST(UnitSidecar, everything_written_is_read_again) {
   EXPECT_EQ(read->count, written.count);
   EXPECT_EQ(read->shape, written.shape);
   EXPECT_EQ(read->classes, written.classes);
-  EXPECT_EQ(read->class_names, written.class_names);
+  EXPECT_EQ(read->class_names.names, written.class_names.names);
   EXPECT_EQ(read->digest, written.digest);
   EXPECT_EQ(read->set_digest, written.set_digest);
   EXPECT_EQ(read->options, written.options);

@@ -3,6 +3,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED) # libjpeg-turbo
 find_package(LibArchive REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(CURL REQUIRED)
@@ -13,11 +14,13 @@ find_package(fmt CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 
-# LMDB and OpenBLAS ship pkg-config files (LMDB no CMake package at all).
+# LMDB, OpenBLAS and ISA-L ship pkg-config files (LMDB no CMake package at all).
 pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb)
 add_library(LMDB::LMDB ALIAS PkgConfig::lmdb)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 add_library(OpenBLAS::OpenBLAS ALIAS PkgConfig::openblas)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+add_library(ISAL::ISAL ALIAS PkgConfig::isal)
 
 # Debian's oneDNN package file insists on OpenCL's headers, which nothing here uses.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)

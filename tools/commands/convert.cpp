@@ -39,9 +39,9 @@ struct Done {
   }
 };
 
-std::vector<std::string> wanted_splits(const Source& from, const std::string& asked) {
-  std::vector<std::string> splits;
-  for (const std::string_view split : from.splits()) splits.emplace_back(split);
+std::vector<std::string> wanted_splits(const Source& from, const Options& options) {
+  const std::string& asked = options.split;
+  const std::vector<std::string> splits = from.splits(options.inputs);
   if (asked == "all") return splits;
   if (asked.empty()) return {splits.front()};
   if (std::find(splits.begin(), splits.end(), asked) != splits.end()) return {asked};
@@ -85,7 +85,7 @@ int run(const Options& options) {
   const Codec& encoding = options.codec.empty() ? to.default_codec() : codec(options.codec);
   const bool all = options.split == "all";
   std::vector<Done> finished;
-  for (const std::string& split : wanted_splits(from, options.split)) {
+  for (const std::string& split : wanted_splits(from, options)) {
     const fs::path out = all ? options.out / split : options.out;
     Progress progress(fmt::format("{} {}", options.format, split), "images");
     const ConvertOptions settings{.codec = &encoding,

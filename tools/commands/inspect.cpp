@@ -55,7 +55,8 @@ std::string shape_text(Shape shape) {
 
 std::string class_text(const Sidecar& sidecar, std::int32_t label) {
   const auto index = static_cast<std::size_t>(label);
-  return label >= 0 && index < sidecar.class_names.size() ? " " + sidecar.class_names[index] : "";
+  const std::vector<std::string>& names = sidecar.class_names.names;
+  return label >= 0 && index < names.size() ? " " + names[index] : "";
 }
 
 std::string as_text(const DatasetInfo& info, std::uint32_t classes,
@@ -89,7 +90,8 @@ ordered_json as_json(const DatasetInfo& info, std::uint32_t classes,
       {"path", info.path.string()}, {"format", info.format},           {"codec", info.codec},
       {"samples", info.size},       {"shape", shape_json(info.shape)}, {"classes", classes}};
   const bool known = info.sidecar.has_value();
-  object["class_names"] = known ? ordered_json(info.sidecar->class_names) : ordered_json(nullptr);
+  object["class_names"] =
+      known ? ordered_json(info.sidecar->class_names.names) : ordered_json(nullptr);
   object["source"] = known ? ordered_json(info.sidecar->source) : ordered_json(nullptr);
   object["split"] = known ? ordered_json(info.sidecar->split) : ordered_json(nullptr);
   object["digest"] = known ? ordered_json(info.sidecar->digest) : ordered_json(nullptr);

@@ -1,4 +1,4 @@
-#include "converters/archive_handle.h"
+#include "formats/archive_handle.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "converters/byte_stream.h"
+#include "formats/byte_stream.h"
 #include "formats/file.h"
 
 namespace feedrate {

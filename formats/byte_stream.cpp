@@ -1,4 +1,4 @@
-#include "converters/byte_stream.h"
+#include "formats/byte_stream.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "converters/archive_handle.h"
-#include "converters/gzip.h"
+#include "formats/archive_handle.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/gzip.h"
 
 namespace feedrate {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "converters/byte_stream.h"
+#include "formats/byte_stream.h"
 
 struct archive;
 struct archive_entry;

@@ -1,4 +1,4 @@
-#include "converters/gzip.h"
+#include "formats/gzip.h"
 
 #include <zlib.h>
 

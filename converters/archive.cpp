@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "formats/archive_handle.h"
 #include "formats/error.h"
@@ -28,6 +29,22 @@ class EntryStream final : public ByteStream {
 
   Archive& outer_;
   Buffer buffer_;
+};
+
+// The same where the entry lies in memory.
+class ViewStream final : public ByteStream {
+ public:
+  ViewStream(Bytes view, ByteStream& outer) : outer_(outer), view_(view), rest_(view) {}
+  std::uint64_t size() const override { return view_.size(); }
+  std::optional<Bytes> whole() const override { return view_; }
+  void passed(const std::byte* end) override { outer_.passed(end); }
+
+ private:
+  Bytes fetch() override { return std::exchange(rest_, Bytes()); }
+
+  ByteStream& outer_;
+  Bytes view_;
+  Bytes rest_;
 };
 
 std::string stored_name(archive_entry* entry) {
@@ -80,7 +97,9 @@ struct Archive::State {
     const bool found = first ? found_first : handle->next_header();
     first = false;
     if (handle->failed()) fail_here("after this entry");
+    tell_progress();
     position = 0;
+    view.reset();
     if (found) {
       take_entry();
       return true;
@@ -112,6 +131,39 @@ struct Archive::State {
     }
   }
 
+  // What libarchive is done with, the stream need not keep in memory.
+  void tell_progress() {
+    if (const auto whole = stream->whole()) stream->passed(whole->data() + handle->consumed());
+  }
+
+  std::optional<Bytes> find_view() {
+    if (view) return view;
+    const std::optional<Bytes> whole = stream->whole();
+    if (!whole || position != 0 || !(single || handle->contiguous())) return std::nullopt;
+    view = single ? *whole : size == 0 ? whole->first(0) : whole_block();
+    return view;
+  }
+
+  std::size_t copy_view(MutableBytes into) {
+    const Bytes rest = view->subspan(position);
+    const std::size_t copied = std::min(rest.size(), into.size());
+    std::ranges::copy(rest.first(copied), into.begin());
+    position += copied;
+    stream->passed(rest.data() + copied);
+    return copied;
+  }
+
+  // libarchive's block of an entry is a view of the one block that the stream gave, and ends early
+  // only where the stream does.
+  Bytes whole_block() {
+    const std::optional<Bytes> block = handle->next_block();
+    if (!block) fail_here(join("at byte 0 of ", size));
+    if (block->size() == size) return *block;
+    if (!handle->next_block()) fail_here(join("at byte ", block->size(), " of ", size));
+    fail(place(), "comes in pieces, the first of ", block->size(), " bytes, where one of ", size,
+         " was expected");
+  }
+
   std::string place() const { return single ? container : container + ":" + name; }
 
   [[noreturn]] void fail_here(const std::string& what) {
@@ -137,6 +189,7 @@ struct Archive::State {
   bool regular = false;
   std::uint64_t size = 0;
   std::uint64_t position = 0;
+  std::optional<Bytes> view;  // once asked for; then reading is from it
 };
 
 Archive::Archive(const std::filesystem::path& path)
@@ -144,8 +197,14 @@ Archive::Archive(const std::filesystem::path& path)
                                      path.filename().string())) {}
 
 Archive::Archive(Archive& outer)
-    : state_(std::make_unique<State>(std::make_unique<EntryStream>(outer), outer.place(),
+    : state_(std::make_unique<State>(entry_stream(outer), outer.place(),
                                      std::filesystem::path(outer.name()).filename().string())) {}
+
+std::unique_ptr<ByteStream> Archive::entry_stream(Archive& outer) {
+  const std::optional<Bytes> view = outer.view();
+  if (!view) return std::make_unique<EntryStream>(outer);
+  return std::make_unique<ViewStream>(*view, *outer.state_->stream);
+}
 
 Archive::~Archive() = default;
 
@@ -160,12 +219,15 @@ bool Archive::single() const { return state_->single; }
 const std::string& Archive::name() const { return state_->name; }
 std::string Archive::place() const { return state_->place(); }
 std::uint64_t Archive::size() const { return state_->size; }
+std::optional<Bytes> Archive::view() { return state_->find_view(); }
 
 std::size_t Archive::read(MutableBytes into) {
   if (into.empty()) return 0;
+  if (state_->view) return state_->copy_view(into);
   const std::optional<std::size_t> count = state_->handle->read(into);
   if (!count) state_->fail_here(join("at byte ", state_->position, " of ", state_->size));
   state_->position += *count;
+  state_->tell_progress();
   return *count;
 }
 

@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "formats/bytes.h"
 
 namespace feedrate {
+
+class ByteStream;
 
 /// One thread. Every failure (not an archive, truncated, bad checksum) is an Error that names the
 /// file, the entry and the offset in the entry. An archive that stops without its end marker is
@@ -36,6 +39,10 @@ class Archive {
   std::string place() const;
   /// Size that the archive states; 0 when it states none (a bare compressed file).
   std::uint64_t size() const;
+  /// The whole entry where it lies in memory, without a copy: an entry of a plain tar, or a file,
+  /// that is mapped, also inside one another. Valid as long as the outermost Archive. Nothing where
+  /// it is compressed or in pieces, or has been read from.
+  std::optional<Bytes> view();
   /// Fills as much of `into` as the entry still has; returns the bytes filled.
   std::size_t read(MutableBytes into);
   /// The rest of the entry. Fails when it is longer than `limit` (an archive bomb).
@@ -43,6 +50,7 @@ class Archive {
 
  private:
   struct State;
+  static std::unique_ptr<ByteStream> entry_stream(Archive& outer);
   std::unique_ptr<State> state_;
 };
 

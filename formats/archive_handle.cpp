@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
 #include <new>
 
 #include "formats/error.h"
@@ -16,6 +17,7 @@ ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
   // signatures that no dataset uses. gzip is ours, because libarchive does not check gzip's
   // checksum.
   if (reads == Reads::filters) {
+    most_at_once_ = std::size_t{16} << 20;  // bzip2 counts with 32 bits
     archive_read_support_filter_bzip2(handle_);
     archive_read_support_filter_xz(handle_);
     archive_read_support_filter_zstd(handle_);
@@ -43,12 +45,23 @@ bool ArchiveHandle::next_header() {
 
 bool ArchiveHandle::single() const { return archive_format(handle_) == ARCHIVE_FORMAT_RAW; }
 
+bool ArchiveHandle::is_tar() const {
+  return (archive_format(handle_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
+}
+
 bool ArchiveHandle::end_is_marked() const {
   // libarchive takes a tar that stops between two entries for a whole one. The end marker is a
   // block of zeros, and consuming it moves the position beyond where the next header would have
   // stood.
-  const bool tar = (archive_format(handle_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
-  return !tar || archive_filter_bytes(handle_, 0) > archive_read_header_position(handle_);
+  return !is_tar() || archive_filter_bytes(handle_, 0) > archive_read_header_position(handle_);
+}
+
+std::uint64_t ArchiveHandle::consumed() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(archive_filter_bytes(handle_, 0), 0));
+}
+
+bool ArchiveHandle::contiguous() const {
+  return is_tar() && archive_entry_sparse_count(entry_) == 0;
 }
 
 std::optional<Bytes> ArchiveHandle::next_block() {
@@ -88,7 +101,7 @@ std::int64_t ArchiveHandle::guarded(Action action) noexcept {
 long ArchiveHandle::on_read(archive*, void* self, const void** block) {
   auto& handle = *static_cast<ArchiveHandle*>(self);
   return handle.guarded([&] {
-    const Bytes bytes = handle.source_.next();
+    const Bytes bytes = handle.source_.next(handle.most_at_once_);
     *block = bytes.data();
     return static_cast<std::int64_t>(bytes.size());
   });

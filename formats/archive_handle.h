@@ -35,6 +35,11 @@ class ArchiveHandle {
   /// True when the end just met is one the archive declares, not one where the bytes ran out.
   bool end_is_marked() const;
 
+  /// Bytes of the source that libarchive is done with.
+  std::uint64_t consumed() const;
+  /// True when the entry's bytes stand one after the other in the source, as they are.
+  bool contiguous() const;
+
   /// The next block of the entry, empty at its end; nothing on failure.
   std::optional<Bytes> next_block();
   /// Fills as much as the entry still has; nothing on failure.
@@ -47,10 +52,12 @@ class ArchiveHandle {
   static long on_read(archive*, void* self, const void** block);
   static std::int64_t on_skip(archive*, void* self, std::int64_t count);
   static std::int64_t on_seek(archive*, void* self, std::int64_t offset, int whence);
+  bool is_tar() const;
   template <class Action>
   std::int64_t guarded(Action action) noexcept;
 
   ByteStream& source_;
+  std::size_t most_at_once_ = std::numeric_limits<std::size_t>::max();
   archive* handle_;
   archive_entry* entry_ = nullptr;
   std::exception_ptr thrown_;  // exceptions must not cross libarchive's C frames

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,9 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  /// The next block, valid until the next call of anything here; empty at the end.
-  Bytes next();
+  /// The next block, or the first `most` bytes of it, valid until the next call of anything here;
+  /// empty at the end. The block of a map is all that is left of it.
+  Bytes next(std::size_t most = std::numeric_limits<std::size_t>::max());
   /// The same block, without taking it.
   Bytes peek();
   /// Passes over up to `count` bytes without reading them; returns how many (0: read them).
@@ -29,6 +31,12 @@ class ByteStream {
   /// All bytes of the stream; 0 when not known.
   virtual std::uint64_t size() const { return 0; }
 
+  /// The bytes themselves, where they lie in memory in one piece as long as the stream lives.
+  virtual std::optional<Bytes> whole() const { return std::nullopt; }
+  /// What stands in whole() before `end` is not needed soon: a map gives its memory back. It stays
+  /// valid.
+  virtual void passed(const std::byte* end) { (void)end; }
+
  private:
   virtual Bytes fetch() = 0;
   virtual std::uint64_t do_skip(std::uint64_t) { return 0; }
@@ -37,7 +45,9 @@ class ByteStream {
   std::optional<Bytes> held_;
 };
 
-/// Throws Error when `path` is a directory or cannot be opened.
+/// A regular file that is not compressed is mapped: `whole` gives it, and memory is given back some
+/// way behind the reader. Such a file must not shrink meanwhile: the system then ends the process.
+/// Anything else is read. Throws Error when `path` is a directory or cannot be opened.
 std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path);
 
 struct Decompressed {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -94,6 +95,22 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
 
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::expect_reading_in_order() const {
+  // Advice: what the system makes of it changes no result.
+  if (!bytes_.empty()) {
+    ::madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_SEQUENTIAL);
+  }
+}
+
+void MappedFile::give_back(Bytes part) const {
+  if (part.empty()) return;
+  const auto at = static_cast<std::size_t>(part.data() - bytes_.data());
+  assert(part.data() >= bytes_.data() && at + part.size() <= bytes_.size());
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t first = at / page * page;
+  ::madvise(const_cast<std::byte*>(bytes_.data()) + first, at + part.size() - first, MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

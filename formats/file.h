@@ -50,6 +50,12 @@ class MappedFile {
   Bytes bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
+  /// Tells the system that the file will be read from front to back.
+  void expect_reading_in_order() const;
+  /// Gives back the memory of the pages that hold `part` of bytes(). Touched again they come again,
+  /// the same, from the file: a file larger than memory can be read without filling it.
+  void give_back(Bytes part) const;
+
  private:
   std::filesystem::path path_;
   Bytes bytes_;

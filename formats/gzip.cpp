@@ -11,6 +11,7 @@ namespace feedrate {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{128} << 10;
+constexpr std::size_t most_at_once = std::size_t{16} << 20;  // well within zlib's 32-bit counts
 constexpr int gzip_window = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
 
 class GunzipStream final : public ByteStream {
@@ -47,7 +48,7 @@ class GunzipStream final : public ByteStream {
   }
 
   bool refill() {
-    const Bytes block = source_->next();
+    const Bytes block = source_->next(most_at_once);
     // zlib's interface is not const-correct; it only reads.
     z_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(block.data()));
     z_.avail_in = static_cast<uInt>(block.size());

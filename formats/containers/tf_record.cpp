@@ -1,0 +1,103 @@
+#include "formats/containers/tf_record.h"
+
+#include <isa-l/crc.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::uint32_t mask_addend = 0xA282EAD8;
+constexpr unsigned mask_rotation = 15;                      // bits to the right
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // ISA-L counts in an int
+
+struct Head {
+  std::uint64_t length = 0;
+  std::uint32_t stated = 0;  // masked CRC of the length
+  std::uint32_t found = 0;
+};
+
+Head load_head(const std::byte* at) {
+  return {load_le<std::uint64_t>(at), load_le<std::uint32_t>(at + 8),
+          mask_crc32c(crc32c(Bytes(at, 8)))};
+}
+
+// The length of the record at `at`, all of which is in the file.
+std::uint64_t checked_length(Bytes file, std::uint64_t at) {
+  if (at > file.size() || file.size() - at < tf_record_head) {
+    throw Error(join("byte ", at, ": a record should start here, but the file ends at ",
+                     file.size(), "; is it truncated?"));
+  }
+  const Head head = load_head(file.data() + at);
+  if (head.stated != head.found) {
+    throw Error(join("byte ", at, ": corrupted record: the CRC of its length is ", head.found,
+                     ", stated is ", head.stated,
+                     at == 0 ? "; is it a TFRecord file, and not compressed as a whole?" : ""));
+  }
+  const std::uint64_t left = file.size() - at - tf_record_head;
+  if (left < tf_record_tail || head.length > left - tf_record_tail) {
+    throw Error(join("byte ", at, ": truncated record: it states ", head.length, " bytes of data",
+                     " and the file ends ", left, " bytes behind its head"));
+  }
+  return head.length;
+}
+
+}  // namespace
+
+std::uint32_t crc32c(Bytes bytes, std::uint32_t before) {
+  std::uint32_t state = ~before;
+  while (!bytes.empty()) {
+    const Bytes part = bytes.first(std::min(bytes.size(), most_at_once));
+    // ISA-L's interface is not const-correct; it only reads.
+    auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(part.data()));
+    state = crc32_iscsi(data, static_cast<int>(part.size()), state);
+    bytes = bytes.subspan(part.size());
+  }
+  return ~state;
+}
+
+std::uint32_t mask_crc32c(std::uint32_t crc) {
+  return (crc >> mask_rotation | crc << (32 - mask_rotation)) + mask_addend;
+}
+
+Bytes read_tf_record(Bytes file, std::uint64_t at) {
+  const std::uint64_t length = checked_length(file, at);
+  const Bytes data = file.subspan(at + tf_record_head, length);
+  const auto stated = load_le<std::uint32_t>(data.data() + length);
+  if (const std::uint32_t found = mask_crc32c(crc32c(data)); found != stated) {
+    throw Error(join("byte ", at + tf_record_head, ": corrupted record: the CRC of its ", length,
+                     " bytes of data is ", found, ", stated is ", stated));
+  }
+  return data;
+}
+
+std::uint64_t skip_tf_record(Bytes file, std::uint64_t at) {
+  return at + checked_length(file, at) + tf_record_frame;
+}
+
+TfFrame frame_tf_record(std::span<const Bytes> parts) {
+  std::uint64_t length = 0;
+  std::uint32_t crc = 0;
+  for (const Bytes part : parts) {
+    length += part.size();
+    crc = crc32c(part, crc);
+  }
+  TfFrame frame;
+  std::memcpy(frame.head.data(), &length, sizeof length);
+  const std::uint32_t head = mask_crc32c(crc32c(Bytes(frame.head).first(sizeof length)));
+  std::memcpy(frame.head.data() + sizeof length, &head, sizeof head);
+  const std::uint32_t tail = mask_crc32c(crc);
+  std::memcpy(frame.tail.data(), &tail, sizeof tail);
+  return frame;
+}
+
+bool is_tf_record(Bytes start) {
+  if (start.size() < tf_record_head) return false;
+  const Head head = load_head(start.data());
+  return head.stated == head.found;
+}
+
+}  // namespace feedrate

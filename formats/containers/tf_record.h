@@ -1,0 +1,42 @@
+#pragma once
+// The framing of TensorFlow's TFRecord files, read in place. Stateless.
+//
+//   u64 length | u32 masked CRC-32C of those 8 bytes | data | u32 masked CRC-32C of the data
+//
+// The mask (a rotation and an addition) keeps data that holds CRCs from having a CRC of its own
+// kind. There is no header, no end mark and no padding: files can be joined.
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "formats/bytes.h"
+
+namespace feedrate {
+
+inline constexpr std::size_t tf_record_head = 12;
+inline constexpr std::size_t tf_record_tail = 4;
+inline constexpr std::size_t tf_record_frame = tf_record_head + tf_record_tail;
+
+/// CRC-32C (Castagnoli) of data whose first part has the CRC `before` and whose rest is `bytes`.
+std::uint32_t crc32c(Bytes bytes, std::uint32_t before = 0);
+std::uint32_t mask_crc32c(std::uint32_t crc);
+
+/// Data of the record at byte `at`. Both CRCs are checked. Throws Error naming the byte on damage.
+Bytes read_tf_record(Bytes file, std::uint64_t at);
+/// Where the record at `at` ends. Looks at its head only; throws Error as read_tf_record does.
+std::uint64_t skip_tf_record(Bytes file, std::uint64_t at);
+
+/// What a record has before and behind its data.
+struct TfFrame {
+  std::array<std::byte, tf_record_head> head;
+  std::array<std::byte, tf_record_tail> tail;
+};
+/// For the data that these parts are, one after the other.
+TfFrame frame_tf_record(std::span<const Bytes> parts);
+
+/// True when the bytes, at least tf_record_head of them, start as a TFRecord file does: a length
+/// and its CRC.
+bool is_tf_record(Bytes start);
+
+}  // namespace feedrate

@@ -34,7 +34,7 @@ std::string first_bytes(Bytes bytes) {
 }  // namespace
 
 std::span<const Codec* const> codecs() {
-  static const Codec* const all[] = {&raw_codec, &png_codec};
+  static const Codec* const all[] = {&raw_codec, &png_codec, &jpeg_codec};
   return all;
 }
 

@@ -24,6 +24,8 @@ class Codec : public Kind {
   void encode(const ImageView& image, Buffer& encoded) const { encode(image, 0, encoded); }
   /// True for a codec that loses pixels by a quality: `jpeg:90`.
   virtual bool has_quality() const { return false; }
+  /// What file names of such images end in, without the dot.
+  virtual std::string_view extension() const { return name(); }
 };
 
 /// All codecs, in the order of help.
@@ -42,5 +44,6 @@ std::string_view looks_like(Bytes bytes);
 // The rows that other files name directly.
 extern const Codec& raw_codec;
 extern const Codec& png_codec;
+extern const Codec& jpeg_codec;
 
 }  // namespace feedrate

@@ -185,7 +185,7 @@ class LmdbContainer final : public Container {
   }
 
   bool accepts(const Codec& codec) const override {
-    return &codec == &raw_codec || &codec == &png_codec;
+    return &codec == &raw_codec || &codec == &png_codec || &codec == &jpeg_codec;
   }
   const Codec& default_codec() const override { return raw_codec; }
 

@@ -165,7 +165,7 @@ class PngMapDataset final : public Dataset {
 class PngMapContainer final : public Container {
  public:
   PngMapContainer()
-      : Container("png-map", "CNTK: a PNG file an image, a map file with labels, a mean image") {}
+      : Container("png-map", "CNTK: a PNG or JPEG file an image, a map file with labels, a mean image") {}
 
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
@@ -188,7 +188,9 @@ class PngMapContainer final : public Container {
     return make_png_map_writer(directory, options);
   }
 
-  bool accepts(const Codec& codec) const override { return &codec == &png_codec; }
+  bool accepts(const Codec& codec) const override {
+    return &codec == &png_codec || &codec == &jpeg_codec;
+  }
   const Codec& default_codec() const override { return png_codec; }
   bool wants_mean() const override { return true; }
 };

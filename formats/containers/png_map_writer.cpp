@@ -33,7 +33,7 @@ class PngMapWriter final : public Writer {
            sample.label);
     }
     name_.clear();
-    fmt::format_to(std::back_inserter(name_), "{}/{:05}.{}", split_, count_, codec_.name());
+    fmt::format_to(std::back_inserter(name_), "{}/{:05}.{}", split_, count_, codec_.extension());
     OutputFile image(directory_ / name_);
     image.write(sample.bytes);
     image.close();

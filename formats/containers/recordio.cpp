@@ -169,7 +169,9 @@ class RecordioContainer final : public Container {
     return make_recordio_writer(directory, options);
   }
 
-  bool accepts(const Codec& codec) const override { return &codec == &png_codec; }
+  bool accepts(const Codec& codec) const override {
+    return &codec == &png_codec || &codec == &jpeg_codec;
+  }
   const Codec& default_codec() const override { return png_codec; }
 
  private:

@@ -62,7 +62,7 @@ class RecordioWriter final : public Writer {
     line_.clear();
     fmt::format_to(std::back_inserter(line_), "{}\t{}.000000\t", count_, sample.label);
     if (sample.name.empty()) {
-      fmt::format_to(std::back_inserter(line_), "{:05}.{}", count_, codec_.name());
+      fmt::format_to(std::back_inserter(line_), "{:05}.{}", count_, codec_.extension());
     } else {
       line_ += sample.name;
     }

@@ -76,4 +76,20 @@ inline Image decode_sample(const Sample& sample) {
   return image;
 }
 
+/// What a dataset keeps of an image: all of it, or what the codec's quality leaves.
+inline Image stored_image(const Codec& codec, const Image& image) {
+  if (!codec.has_quality()) return image;
+  Buffer encoded;
+  codec.encode(image, encoded);
+  Image stored{image.shape, Buffer(image.shape.bytes())};
+  codec.decode(encoded, stored.shape, stored.pixels);
+  return stored;
+}
+
+/// `examples` with the pixels that `codec` leaves of them.
+inline std::vector<Example> stored_examples(const Codec& codec, std::vector<Example> examples) {
+  for (Example& example : examples) example.image = stored_image(codec, example.image);
+  return examples;
+}
+
 }  // namespace feedrate::testing

@@ -30,7 +30,7 @@ function(test_folder name)
     LABELS unit FAIL_REGULAR_EXPRESSION "\n  ")
 endfunction()
 
-test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG)
+test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG)
 test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive)
 test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)

@@ -143,14 +143,16 @@ class Pipeline {
     chunk.pixels.resize(sample.shape.bytes());
     decode(sample, chunk.pixels);
     const ImageView image(sample.shape, chunk.pixels);
-    item.digest = sample_digest(sample.label, image);
-    if (wants_mean_ && sample.shape == shape_) add_to_sums(chunk);
     if (sample.codec == &codec_ && sample.order == PixelOrder::interleaved) {
       item.result = item.bytes;
     } else {
       codec_.encode(image, item.encoded);
       item.result = item.encoded;
+      // Digest and mean are those of what the dataset will give, not of what a quality has cost.
+      if (codec_.has_quality()) codec_.decode(item.encoded, sample.shape, chunk.pixels);
     }
+    item.digest = sample_digest(sample.label, image);
+    if (wants_mean_ && sample.shape == shape_) add_to_sums(chunk);
   }
 
   static void add_to_sums(Chunk& chunk) {

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "formats/file.h"
+#include "formats/verify.h"
 #include "tests/converters/make_archive.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
@@ -118,6 +119,18 @@ INSTANTIATE_TEST_SUITE_P(, ConformanceConvert,
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+TEST(UnitConvert, the_digest_is_that_of_the_pixels_a_lossy_codec_leaves) {
+  const TempDirectory directory;
+  write_mnist(directory / "in", 50, 10);
+  const Conversion made = convert_mnist(directory / "in", container("recordio"), directory / "out",
+                                        {.codec = &jpeg_codec});
+  const Verification found = verify(*open_dataset(directory / "out"), 1);
+  EXPECT_TRUE(found.findings.empty());
+  EXPECT_EQ(found.digest.digest, made.digest.digest);
+  const Conversion exact = convert_mnist(directory / "in", container("lmdb"), directory / "exact");
+  EXPECT_NE(exact.digest.digest, made.digest.digest);
+}
 
 TEST(UnitConvert, the_sidecar_says_where_the_dataset_came_from) {
   const TempDirectory directory;

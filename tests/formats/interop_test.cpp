@@ -91,14 +91,16 @@ TEST_F(InteropVectors, an_lmdb_of_another_tool_is_refused) {
   expect_error([&] { open_dataset(set); }, {"data.mdb", "key '0'", "no Caffe Datum"});
 }
 
-TEST_F(InteropVectors, a_rec_of_im2rec_without_idx_is_counted_and_its_jpegs_are_named) {
+TEST_F(InteropVectors, a_rec_of_im2rec_without_idx_is_scanned_and_its_jpegs_decode) {
   const fs::path set = vector("mxnet_recordio/facedetect");
   if (set.empty()) GTEST_SKIP() << absent;
   const auto dataset = open_dataset(set / "train.rec");
   EXPECT_EQ(dataset->size(), 1632U);
-  EXPECT_EQ(dataset->info().codec, "unknown: JPEG");
-  Scratch scratch;
-  expect_error([&] { dataset->read(1631, scratch); }, {"train.rec", "sample 1631", "JPEG"});
+  EXPECT_EQ(dataset->info().codec, "jpeg");
+  const Verification result = verify(*dataset, 2);
+  EXPECT_TRUE(result.findings.empty());
+  EXPECT_EQ(result.samples, 1632U);
+  EXPECT_EQ(result.shapes, (std::vector<Shape>{{64, 64, 3}}));
 }
 
 TEST_F(InteropVectors, a_rec_with_idx_and_many_labels_is_counted) {

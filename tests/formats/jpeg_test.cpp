@@ -298,7 +298,11 @@ TEST(HostileJpeg, kinds_that_are_not_read_are_named) {
 }
 
 TEST(HostileJpeg, a_header_that_promises_more_than_the_bytes_can_hold_is_refused) {
-  for (const JpegKind& kind : {JpegKind{}, {.progressive = true}, {.arithmetic = true}}) {
+  std::vector<JpegKind> kinds{{}, {.progressive = true}};
+#ifdef D_ARITH_CODING_SUPPORTED
+  kinds.push_back({.arithmetic = true});
+#endif
+  for (const JpegKind& kind : kinds) {
     Buffer bomb = jpeg_of(smooth_image({8, 8, 3}), kind);
     const std::size_t sizes = behind_marker(bomb, kind.progressive  ? 0xc2
                                                   : kind.arithmetic ? 0xc9

@@ -16,10 +16,12 @@ constexpr std::uint32_t float_key = wire_key(6, Wire::fixed32);
 constexpr std::uint32_t packed_float_key = wire_key(6, Wire::delimited);
 constexpr std::uint32_t encoded_key = wire_key(7, Wire::varint);
 
-void append_tail(Buffer& to, Bytes data, std::int32_t label, bool encoded) {
-  append_delimited_field(to, data_key, data);
-  append_varint_field(to, label_key, label);
-  append_varint_field(to, encoded_key, encoded ? 1 : 0);
+void append_frame(DatumFrame& frame, std::size_t size, std::int32_t label, bool encoded) {
+  append_varint(frame.head, data_key);
+  append_varint(frame.head, size);
+  frame.tail.clear();
+  append_varint_field(frame.tail, label_key, label);
+  append_varint_field(frame.tail, encoded_key, encoded ? 1 : 0);
 }
 
 }  // namespace
@@ -59,17 +61,17 @@ Datum parse_datum(Bytes message) {
   return datum;
 }
 
-void write_raw_datum(Shape shape, Bytes pixels, std::int32_t label, Buffer& message) {
-  message.clear();
-  append_varint_field(message, channels_key, shape.channels);
-  append_varint_field(message, height_key, shape.height);
-  append_varint_field(message, width_key, shape.width);
-  append_tail(message, pixels, label, false);
+void frame_raw_datum(Shape shape, std::int32_t label, DatumFrame& frame) {
+  frame.head.clear();
+  append_varint_field(frame.head, channels_key, shape.channels);
+  append_varint_field(frame.head, height_key, shape.height);
+  append_varint_field(frame.head, width_key, shape.width);
+  append_frame(frame, shape.bytes(), label, false);
 }
 
-void write_encoded_datum(Bytes image, std::int32_t label, Buffer& message) {
-  message.clear();
-  append_tail(message, image, label, true);
+void frame_encoded_datum(std::size_t size, std::int32_t label, DatumFrame& frame) {
+  frame.head.clear();
+  append_frame(frame, size, label, true);
 }
 
 }  // namespace feedrate

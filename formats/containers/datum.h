@@ -23,9 +23,16 @@ struct Datum {
 /// has it. Throws Error naming the byte when the message is damaged or is none.
 Datum parse_datum(Bytes message);
 
-/// Pixels in CHW order. `encoded` false is always written: DALI takes a datum without it for JPEG.
-void write_raw_datum(Shape shape, Bytes pixels, std::int32_t label, Buffer& message);
-/// An encoded image; Caffe states no shape here.
-void write_encoded_datum(Bytes image, std::int32_t label, Buffer& message);
+/// A message without its data, which goes between the two: large data need not be copied for it.
+struct DatumFrame {
+  Buffer head;
+  Buffer tail;
+};
+
+/// Around shape.bytes() pixels in CHW order. `encoded` false is always written: DALI takes a datum
+/// without it for JPEG.
+void frame_raw_datum(Shape shape, std::int32_t label, DatumFrame& frame);
+/// Around an encoded image of `size` bytes; Caffe states no shape here.
+void frame_encoded_datum(std::size_t size, std::int32_t label, DatumFrame& frame);
 
 }  // namespace feedrate

@@ -6,13 +6,13 @@
 
 #include <lmdb.h>
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <fstream>
 
 #include "formats/containers/datum.h"
 #include "formats/containers/describe.h"
+#include "formats/containers/lmdb_key.h"
 #include "formats/containers/lmdb_pages.h"
 #include "formats/containers/lmdb_writer.h"
 #include "formats/containers/rows.h"
@@ -70,14 +70,10 @@ class Snapshot {
   std::unique_ptr<MDB_txn, Close> transaction_;  // ends before its environment
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // What follows "00000042_", the whole key when it is not of that form, nothing for bare digits.
 std::string_view name_in_key(std::string_view key) {
-  const auto digits_end = std::find_if_not(key.begin(), key.end(), is_digit);
-  const auto digits = static_cast<std::size_t>(digits_end - key.begin());
-  if (digits == key.size()) return {};
-  return digits > 0 && key[digits] == '_' ? key.substr(digits + 1) : key;
+  const auto parsed = parse_lmdb_key(key);
+  return parsed ? parsed->name : key;
 }
 
 class LmdbDataset final : public Dataset {
@@ -86,7 +82,7 @@ class LmdbDataset final : public Dataset {
     info_.path = path;
     info_.format = lmdb_container.name();
     try {
-      entries_ = lmdb_entries(file_.bytes(), snapshot_.number());
+      entries_ = lmdb_entries(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));
     } catch (const Error& error) {
       fail(data, error.what());
     }
@@ -113,7 +109,7 @@ class LmdbDataset final : public Dataset {
   static const fs::path& checked(const fs::path& data) {
     const MappedFile file(data);
     try {
-      check_lmdb_metas(file.bytes());
+      lmdb_meta(file.bytes(), std::nullopt);
     } catch (const Error& error) {
       fail(data, error.what());
     }

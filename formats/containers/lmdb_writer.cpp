@@ -1,146 +1,137 @@
 #include "formats/containers/lmdb_writer.h"
 
 #include <fmt/format.h>
-#include <lmdb.h>
 
+#include <algorithm>
 #include <cassert>
 
 #include "formats/containers/datum.h"
+#include "formats/containers/lmdb_resume.h"
+#include "formats/containers/lmdb_store.h"
 #include "formats/error.h"
 
 namespace feedrate {
 namespace {
 
-constexpr std::size_t batch_entries = 1000;                   // Caffe's
-constexpr std::size_t batch_bytes = std::size_t{256} << 20;   // large images: before memory ends
-constexpr std::size_t first_map_size = std::size_t{1} << 20;  // LMDB's default; doubled when full
-constexpr std::uint64_t most_samples = 100'000'000;           // 8 digits sort as numbers do
-constexpr std::size_t longest_key = 511;                      // of liblmdb as distributed
+constexpr int usual_digits = 8;
+constexpr int cifar_digits = 5;
+constexpr Shape cifar_shape{32, 32, 3};
+constexpr std::uint64_t cifar_limit = 100'000;             // 5 digits sort as numbers do
+constexpr std::uint64_t usual_limit = 100'000'000;         // 8 digits do
+constexpr std::size_t longest_key = 511;                   // of liblmdb as distributed
+constexpr std::size_t image_limit = std::size_t{1} << 31;  // about protobuf's own
 
-struct Close {
-  void operator()(MDB_env* environment) const { mdb_env_close(environment); }
-};
+// The raw colour pixels of `sample` as three planes in `order`. Both sides have the shape's size.
+void copy_planes(const Sample& sample, PixelOrder order, MutableBytes to) {
+  const std::size_t plane = to.size() / 3;
+  const bool bgr = order == PixelOrder::planar_bgr;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    std::byte* const out = to.data() + channel * plane;
+    if (sample.order == PixelOrder::interleaved) {
+      const std::byte* const in = sample.bytes.data() + (bgr ? 2 - channel : channel);
+      for (std::size_t i = 0; i < plane; ++i) out[i] = in[3 * i];
+    } else {
+      const std::size_t from = sample.order == order ? channel : 2 - channel;
+      std::copy_n(sample.bytes.data() + from * plane, plane, out);
+    }
+  }
+}
 
 class LmdbWriter final : public Writer {
  public:
   LmdbWriter(const std::filesystem::path& data, const WriterOptions& options)
-      : path_(data), codec_(options.codec) {
-    MDB_env* created = nullptr;
-    require(mdb_env_create(&created));
-    environment_.reset(created);
-    require(mdb_env_set_mapsize(created, map_size_));
-    // Nobody else writes here, and the directory's owner brings everything to disk at the end.
-    constexpr unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_NOMETASYNC;
-    require(mdb_env_open(created, data.c_str(), flags, 0664));
+      : path_(data), codec_(options.codec), first_(options.first) {
+    total_ = options.sharding.samples != 0 ? options.sharding.samples : options.last;
+    std::vector<std::string> surplus;
+    if (options.resume != nullptr) {
+      count_ = options.resume->samples;
+      LmdbRemains remains = look_at_lmdb_remains(data, first_, count_);
+      digits_ = remains.digits;
+      surplus = std::move(remains.surplus);
+    }
+    store_ = std::make_unique<LmdbStore>(data);
+    for (; !surplus.empty(); surplus.pop_back()) store_->remove(surplus.back());
+    store_->commit();
   }
 
   void add(const Sample& sample) override {
-    assert(sample.codec == codec_);
-    if (count_ == most_samples)
-      fail(path_, "an LMDB keeps its order up to ", most_samples, " samples");
+    assert(codec_ == nullptr || sample.codec == codec_);
+    check(sample);
+    if (digits_ == 0) digits_ = digits_for(sample);
+    const std::uint64_t number = first_ + count_;
     key_.clear();
-    fmt::format_to(std::back_inserter(key_), "{:08}", count_);
+    fmt::format_to(std::back_inserter(key_), "{:0{}}", number, digits_);
     if (!sample.name.empty()) fmt::format_to(std::back_inserter(key_), "_{}", sample.name);
     if (key_.size() > longest_key) {
-      fail(path_, "sample ", count_, ": the key '", key_, "' has more than ", longest_key,
-           " bytes");
+      refuse(join("the key '", key_, "' has more than ", longest_key, " bytes"));
     }
-    encode_value(sample);
-    batch_.push_back({pending_.size(), key_.size(), value_.size()});
-    append(pending_, as_bytes(key_));
-    append(pending_, value_);
+    write_value(sample);
     ++count_;
-    if (batch_.size() == batch_entries || pending_.size() >= batch_bytes) commit();
   }
 
   WriterState pause() override {
-    if (!batch_.empty()) commit();
+    store_->sync();
     return {count_, {}};
   }
 
-  void finish(const MeanImage*) override {
-    if (!batch_.empty()) commit();
-    environment_.reset();
-  }
+  void finish(const MeanImage*) override { store_->close(); }
 
  private:
-  struct Entry {
-    std::size_t at;  // of the key in pending_; the value follows
-    std::size_t key_size;
-    std::size_t value_size;
-  };
+  // Everything that could stop the sample, before the store makes room for it.
+  void check(const Sample& sample) const {
+    const std::uint64_t limit = digits_ == cifar_digits ? cifar_limit : usual_limit;
+    if (first_ + count_ >= limit) {
+      refuse(join("keys of ", digits_, " digits keep their order up to ", limit, " samples"));
+    }
+    if (sample.codec == &raw_codec && sample.bytes.size() != sample.shape.bytes()) {
+      refuse(join("raw pixels of ", sample.shape.height, "x", sample.shape.width, "x",
+                  sample.shape.channels, " in ", sample.bytes.size(), " bytes"));
+    }
+    if (sample.bytes.size() >= image_limit) {
+      refuse(join("an image of ", sample.bytes.size(), " bytes; a Datum holds less than 2^31"));
+    }
+  }
 
-  void encode_value(const Sample& sample) {
-    if (codec_ != &raw_codec) {
-      write_encoded_datum(sample.bytes, sample.label, value_);
-    } else if (sample.shape.channels == 1) {
-      write_raw_datum(sample.shape, sample.bytes, sample.label, value_);
+  [[noreturn]] void refuse(std::string_view why) const {
+    fail(path_, "sample ", first_ + count_, ": ", why);
+  }
+
+  int digits_for(const Sample& sample) const {
+    const bool cifar = sample.codec == &raw_codec && sample.shape == cifar_shape &&
+                       sample.name.empty() && total_ != 0 && total_ < cifar_limit;
+    return cifar ? cifar_digits : usual_digits;
+  }
+
+  void write_value(const Sample& sample) {
+    const bool raw = sample.codec == &raw_codec;
+    if (raw) {
+      frame_raw_datum(sample.shape, sample.label, frame_);
     } else {
-      write_raw_datum(sample.shape, planes(sample), sample.label, value_);
+      frame_encoded_datum(sample.bytes.size(), sample.label, frame_);
     }
-  }
-
-  // Colour as the two Caffe tools store it: R, G, B, or B, G, R where the key carries a name.
-  Bytes planes(const Sample& sample) {
-    const bool bgr = !sample.name.empty();
-    if (sample.order == (bgr ? PixelOrder::planar_bgr : PixelOrder::planar_rgb))
-      return sample.bytes;
-    interleaved_.resize(sample.shape.bytes());
-    decode(sample, interleaved_);
-    planes_.resize(interleaved_.size());
-    const std::size_t plane = planes_.size() / 3;
-    for (std::size_t channel = 0; channel < 3; ++channel) {
-      std::byte* to = planes_.data() + (bgr ? 2 - channel : channel) * plane;
-      for (std::size_t i = 0; i < plane; ++i) to[i] = interleaved_[3 * i + channel];
+    const std::size_t head = frame_.head.size();
+    const std::size_t size = sample.bytes.size();
+    const MutableBytes value = store_->put(key_, head + size + frame_.tail.size());
+    std::ranges::copy(frame_.head, value.begin());
+    const MutableBytes data = value.subspan(head, size);
+    if (raw && sample.shape.channels == 3) {
+      const bool named = !sample.name.empty();
+      copy_planes(sample, named ? PixelOrder::planar_bgr : PixelOrder::planar_rgb, data);
+    } else {
+      std::ranges::copy(sample.bytes, data.begin());
     }
-    return planes_;
-  }
-
-  void commit() {
-    int result = try_commit();
-    while (result == MDB_MAP_FULL) {  // the map, not the disk: grow it and play the batch again
-      map_size_ *= 2;
-      require(mdb_env_set_mapsize(environment_.get(), map_size_));
-      result = try_commit();
-    }
-    require(result);
-    batch_.clear();
-    pending_.clear();
-  }
-
-  int try_commit() {
-    MDB_txn* transaction = nullptr;
-    MDB_dbi database = 0;
-    int result = mdb_txn_begin(environment_.get(), nullptr, 0, &transaction);
-    if (result != MDB_SUCCESS) return result;
-    result = mdb_dbi_open(transaction, nullptr, 0, &database);
-    for (std::size_t i = 0; i < batch_.size() && result == MDB_SUCCESS; ++i) {
-      std::byte* at = pending_.data() + batch_[i].at;
-      MDB_val key{batch_[i].key_size, at};
-      MDB_val value{batch_[i].value_size, at + batch_[i].key_size};
-      result = mdb_put(transaction, database, &key, &value, 0);
-    }
-    if (result == MDB_SUCCESS) return mdb_txn_commit(transaction);
-    mdb_txn_abort(transaction);
-    return result;
-  }
-
-  void require(int result) {
-    if (result == MDB_SUCCESS) return;
-    // liblmdb reports a write that was cut short, as on a full disk, as an I/O error.
-    fail(path_, "cannot write the LMDB: ", mdb_strerror(result),
-         result == EIO ? " (is the disk full?)" : "");
+    std::ranges::copy(frame_.tail, value.subspan(head + size).begin());
   }
 
   std::filesystem::path path_;
   const Codec* codec_;
-  std::unique_ptr<MDB_env, Close> environment_;
-  std::size_t map_size_ = first_map_size;
-  std::uint64_t count_ = 0;
+  std::uint64_t first_;
+  std::uint64_t total_ = 0;  // of the whole dataset; 0 when not known
+  std::uint64_t count_ = 0;  // added
+  int digits_ = 0;           // of the keys; 0 before there is one
+  std::unique_ptr<LmdbStore> store_;
   std::string key_;
-  Buffer value_, interleaved_, planes_;
-  Buffer pending_;  // keys and values of the batch, one after the other
-  std::vector<Entry> batch_;
+  DatumFrame frame_;
 };
 
 }  // namespace

@@ -11,25 +11,38 @@ namespace {
 using testing::expect_error;
 using namespace std::string_view_literals;
 
+Buffer raw_datum(Shape shape, Bytes pixels, std::int32_t label) {
+  DatumFrame frame;
+  frame_raw_datum(shape, label, frame);
+  append(frame.head, pixels);
+  append(frame.head, frame.tail);
+  return frame.head;
+}
+
+Buffer encoded_datum(Bytes image, std::int32_t label) {
+  DatumFrame frame;
+  frame_encoded_datum(image.size(), label, frame);
+  append(frame.head, image);
+  append(frame.head, frame.tail);
+  return frame.head;
+}
+
 TEST(UnitDatum, mnist_is_written_as_caffe_writes_it_and_field_7_follows) {
   const Buffer pixels(784, std::byte{0x5a});
-  Buffer message;
-  write_raw_datum({28, 28, 1}, pixels, 3, message);
+  const Buffer message = raw_datum({28, 28, 1}, pixels, 3);
   EXPECT_EQ(message.size(), 797U);  // Caffe's 795 bytes and 38 00
   EXPECT_EQ(hex(Bytes(message).first(9)), "0801101c181c229006");
   EXPECT_EQ(hex(Bytes(message).last(4)), "28033800");
 }
 
 TEST(UnitDatum, cifar_is_written_as_caffe_writes_it) {
-  Buffer message;
-  write_raw_datum({32, 32, 3}, Buffer(3072), 0, message);
+  const Buffer message = raw_datum({32, 32, 3}, Buffer(3072), 0);
   EXPECT_EQ(hex(Bytes(message).first(9)), "080310201820228018");
   EXPECT_EQ(hex(Bytes(message).last(4)), "28003800");
 }
 
 TEST(UnitDatum, an_encoded_image_states_no_shape) {
-  Buffer message;
-  write_encoded_datum(as_bytes("abc"), 300, message);
+  const Buffer message = encoded_datum(as_bytes("abc"), 300);
   EXPECT_EQ(hex(message),
             "2203616263"
             "28ac02"
@@ -42,8 +55,7 @@ TEST(UnitDatum, an_encoded_image_states_no_shape) {
 }
 
 TEST(UnitDatum, a_negative_label_takes_ten_bytes_and_comes_back) {
-  Buffer message;
-  write_encoded_datum({}, -2, message);
+  const Buffer message = encoded_datum({}, -2);
   EXPECT_EQ(hex(message),
             "2200"
             "28feffffffffffffffff01"
@@ -76,8 +88,7 @@ TEST(UnitDatum, floats_are_noticed_packed_or_not) {
 }
 
 TEST(HostileDatum, every_truncation_is_an_error_or_a_shorter_message) {
-  Buffer message;
-  write_raw_datum({4, 4, 1}, Buffer(16), 200, message);
+  const Buffer message = raw_datum({4, 4, 1}, Buffer(16), 200);
   for (std::size_t size = 0; size < message.size(); ++size) {
     try {
       const Datum datum = parse_datum(Bytes(message).first(size));

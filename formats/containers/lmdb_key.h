@@ -1,0 +1,30 @@
+#pragma once
+// Keys as Caffe's tools make them: "00000042", or "00000042_path" with the image's path. Stateless.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "formats/text.h"
+
+namespace feedrate {
+
+struct LmdbKey {
+  std::uint64_t number = 0;
+  int digits = 0;
+  std::string_view name;  // empty for bare digits
+};
+
+/// Nothing when the key is of another form.
+inline std::optional<LmdbKey> parse_lmdb_key(std::string_view key) {
+  const auto end =
+      std::find_if_not(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const auto digits = static_cast<std::size_t>(end - key.begin());
+  const auto number = parse_number<std::uint64_t>(key.substr(0, digits));
+  if (!number || (digits < key.size() && key[digits] != '_')) return std::nullopt;
+  return LmdbKey{*number, static_cast<int>(digits),
+                 digits < key.size() ? key.substr(digits + 1) : std::string_view()};
+}
+
+}  // namespace feedrate

@@ -1,0 +1,22 @@
+#pragma once
+// What a killed writer of an LMDB left behind, looked at before liblmdb trusts it.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace feedrate {
+
+struct LmdbRemains {
+  int digits = 0;                    // of the numbers in the keys; 0 when nothing is kept
+  std::vector<std::string> surplus;  // keys behind those to keep, in order
+};
+
+/// Checks that `data` holds the entries of `samples` samples numbered from `first`, and perhaps
+/// some that follow them. Nothing to keep: removes the file. Throws Error when the file is damaged
+/// or was not written by our writer.
+LmdbRemains look_at_lmdb_remains(const std::filesystem::path& data, std::uint64_t first,
+                                 std::uint64_t samples);
+
+}  // namespace feedrate

@@ -54,7 +54,10 @@ std::string datasets_inside(const fs::path& path) {
 
 std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored) || fs::is_regular_file(path, ignored)) {
+  // What does not exist may still name files: by a pattern.
+  const fs::file_type type = fs::status(path, ignored).type();
+  if (type == fs::file_type::directory || type == fs::file_type::regular ||
+      type == fs::file_type::not_found) {
     for (const Container* row : containers()) {
       if (row->knows(path)) return row->open(path);
     }

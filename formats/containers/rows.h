@@ -8,5 +8,6 @@ namespace feedrate {
 extern const Container& lmdb_container;
 extern const Container& recordio_container;
 extern const Container& png_map_container;
+extern const Container& webdataset_container;
 
 }  // namespace feedrate

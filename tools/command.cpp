@@ -5,6 +5,7 @@ namespace feedrate {
 extern const Command& convert_command;
 extern const Command& inspect_command;
 extern const Command& verify_command;
+extern const Command& mean_command;
 extern const Command& list_command;
 extern const Command& synth_command;
 extern const Command& fetch_command;
@@ -15,8 +16,9 @@ extern const Command& report_command;
 
 std::span<const Command* const> commands() {
   static const Command* const rows[] = {
-      &convert_command, &inspect_command, &verify_command, &list_command,  &synth_command,
-      &fetch_command,   &load_command,    &train_command,  &bench_command, &report_command,
+      &convert_command, &inspect_command, &verify_command, &mean_command,
+      &list_command,    &synth_command,   &fetch_command,  &load_command,
+      &train_command,   &bench_command,   &report_command,
   };
   return rows;
 }

@@ -184,6 +184,7 @@ class LmdbContainer final : public Container {
     return &codec == &raw_codec || &codec == &png_codec || &codec == &jpeg_codec;
   }
   const Codec& default_codec() const override { return raw_codec; }
+  bool wants_mean() const override { return true; }
 
  private:
   static fs::path data_file(const fs::path& path) {

@@ -9,6 +9,7 @@
 #include "formats/containers/lmdb_resume.h"
 #include "formats/containers/lmdb_store.h"
 #include "formats/error.h"
+#include "formats/mean_format.h"
 
 namespace feedrate {
 namespace {
@@ -74,7 +75,10 @@ class LmdbWriter final : public Writer {
     return {count_, {}};
   }
 
-  void finish(const MeanImage*) override { store_->close(); }
+  void finish(const MeanImage* mean) override {
+    store_->close();
+    if (mean != nullptr) write_mean(path_.parent_path() / "mean.binaryproto", *mean, mean_layout_);
+  }
 
  private:
   // Everything that could stop the sample, before the store makes room for it.
@@ -117,6 +121,7 @@ class LmdbWriter final : public Writer {
     if (raw && sample.shape.channels == 3) {
       const bool named = !sample.name.empty();
       copy_planes(sample, named ? PixelOrder::planar_bgr : PixelOrder::planar_rgb, data);
+      mean_layout_ = named ? MeanLayout::planar_bgr : MeanLayout::planar_rgb;
     } else {
       std::ranges::copy(sample.bytes, data.begin());
     }
@@ -132,6 +137,7 @@ class LmdbWriter final : public Writer {
   std::unique_ptr<LmdbStore> store_;
   std::string key_;
   DatumFrame frame_;
+  MeanLayout mean_layout_ = MeanLayout::planar_bgr;  // as Caffe sees the images; decoded ones so
 };
 
 }  // namespace

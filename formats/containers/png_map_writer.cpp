@@ -4,9 +4,9 @@
 
 #include <cassert>
 
-#include "formats/containers/mean_xml.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mean_format.h"
 
 namespace feedrate {
 namespace {
@@ -49,7 +49,7 @@ class PngMapWriter final : public Writer {
 
   void finish(const MeanImage* mean) override {
     map_.close();
-    if (mean != nullptr) write_mean_xml(directory_ / "mean.xml", *mean);
+    if (mean != nullptr) write_mean(directory_ / "mean.xml", *mean);
   }
 
  private:

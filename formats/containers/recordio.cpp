@@ -173,6 +173,7 @@ class RecordioContainer final : public Container {
     return &codec == &png_codec || &codec == &jpeg_codec;
   }
   const Codec& default_codec() const override { return png_codec; }
+  bool wants_mean() const override { return true; }
 
  private:
   static fs::path data_file(const fs::path& path) {

@@ -7,6 +7,7 @@
 #include "formats/containers/record.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mean_format.h"
 
 namespace feedrate {
 namespace {
@@ -50,10 +51,11 @@ class RecordioWriter final : public Writer {
     return state;
   }
 
-  void finish(const MeanImage*) override {
+  void finish(const MeanImage* mean) override {
     records_.close();
     index_.close();
     list_.close();
+    if (mean != nullptr) write_mean(path_.parent_path() / "mean.nd", *mean);
   }
 
  private:

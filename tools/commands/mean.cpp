@@ -1,0 +1,188 @@
+#include "formats/mean.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "formats/mean_format.h"
+#include "formats/replace.h"
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/environment.h"
+#include "tools/help.h"
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr double brightest = 255;
+
+struct Options {
+  fs::path path;
+  fs::path out;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+/// What is told, of a dataset or of a mean image in a file.
+struct Told {
+  DatasetMeans means;
+  bool is_dataset = true;                 // else deviations and the number of images are not known
+  std::optional<MeanLayout> layout = {};  // of the file written
+};
+
+// Of a grey image every layout is the same.
+std::string order_text(const Told& told) {
+  return told.means.channels == 1 ? "grey" : std::string(layout_text(*told.layout));
+}
+
+Told measure(const Options& options) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  Told told;
+  if (!options.out.empty()) told.layout = mean_layout_for(mean_format(options.out), *dataset);
+  const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
+  Progress progress("mean " + options.path.string(), "images");
+  told.means = dataset_means(*dataset, threads, progress.callback());
+  return told;
+}
+
+Told convert(const Options& options) {
+  Told told;
+  told.is_dataset = false;
+  told.means.mean_image = read_mean(options.path);
+  told.means.channels = told.means.mean_image->shape.channels;
+  told.means.mean = channel_means(*told.means.mean_image);
+  if (!options.out.empty()) told.layout = mean_format(options.out).layout();
+  return told;
+}
+
+std::string channel_name(std::uint32_t channels, std::size_t channel) {
+  if (channels == 1) return "grey";
+  return std::array{"red", "green", "blue"}[channel];
+}
+
+std::string as_text(const Options& options, const Told& told) {
+  const DatasetMeans& means = told.means;
+  std::string text = options.path.string() + ": ";
+  text += told.is_dataset ? counted(means.images, "image") : "a mean image";
+  if (means.mean_image) {
+    const Shape& shape = means.mean_image->shape;
+    text += fmt::format(", {} × {} × {} (height × width × channels)\n", shape.height, shape.width,
+                        shape.channels);
+  } else {
+    text += " of several sizes\n";
+  }
+  const auto line = [&](std::string_view name, const std::array<std::string, 4>& cells) {
+    text += fmt::format("  {:<7} {:<11}", name, cells[0]);
+    if (told.is_dataset) text += fmt::format("{:<13}", cells[1]);
+    text += fmt::format("{:<11}{}\n", cells[2], told.is_dataset ? cells[3] : "");
+  };
+  line("", {"0 … 1", "", "0 … 255", ""});
+  line("", {"mean", "deviation", "mean", "deviation"});
+  for (std::size_t c = 0; c < means.channels; ++c) {
+    const auto number = [](double value, int digits) {
+      return fmt::format("{:.{}f}", value, digits);
+    };
+    line(channel_name(means.channels, c),
+         {number(means.mean[c] / brightest, 6), number(means.deviation[c] / brightest, 6),
+          number(means.mean[c], 4), number(means.deviation[c], 4)});
+  }
+  return text;
+}
+
+ordered_json as_json(const Options& options, const Told& told) {
+  const DatasetMeans& means = told.means;
+  const auto list = [&](const std::array<double, 3>& values, double scale) {
+    ordered_json array = ordered_json::array();
+    for (std::size_t c = 0; c < means.channels; ++c) array.push_back(values[c] / scale);
+    return array;
+  };
+  ordered_json object{{"path", options.path.string()}};
+  object["images"] = told.is_dataset ? ordered_json(means.images) : ordered_json(nullptr);
+  object["shape"] = nullptr;
+  if (means.mean_image) {
+    const Shape& shape = means.mean_image->shape;
+    object["shape"] = {
+        {"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
+  }
+  const auto deviation = [&](double scale) {
+    return told.is_dataset ? list(means.deviation, scale) : ordered_json(nullptr);
+  };
+  object["mean"] = list(means.mean, 1);
+  object["deviation"] = deviation(1);
+  object["unit_mean"] = list(means.mean, brightest);
+  object["unit_deviation"] = deviation(brightest);
+  object["file"] = told.layout ? ordered_json(options.out.string()) : ordered_json(nullptr);
+  object["layout"] = told.layout ? ordered_json(order_text(told)) : ordered_json(nullptr);
+  return object;
+}
+
+int run(const Options& options) {
+  if (!options.out.empty()) {
+    mean_format(options.out);
+    replaceable(options.out);
+  }
+  const Told told = mean_format_of(options.path) != nullptr ? convert(options) : measure(options);
+  if (told.layout) {
+    if (!told.means.mean_image) {
+      fail(options.path, "the images have several sizes, so there is no mean image to write");
+    }
+    write_mean(options.out, *told.means.mean_image, told.layout);
+    note(fmt::format("wrote {}: {}, {}", options.out.string(), mean_format(options.out).name(),
+                     order_text(told)));
+  }
+  print(options.json ? as_json(options, told).dump(2) + "\n" : as_text(options, told));
+  return exit_done;
+}
+
+class MeanCommand : public Command {
+ public:
+  MeanCommand() : Command("mean", "Computes the mean image and the means of the channels") {}
+
+  std::string_view description() const override {
+    return "Decodes every image of a dataset and prints the mean and the standard deviation of "
+           "each\n"
+           "channel, exactly: sums are whole numbers, the same at any thread count. --out writes "
+           "the\n"
+           "mean image as Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd) reads it; images must\n"
+           "have one size then. PATH may be such a file too, to turn one into another.";
+  }
+  std::string_view examples() const override {
+    return "  feedrate mean data/lmdb/train\n"
+           "  feedrate mean data/lmdb/train --out mean.binaryproto\n"
+           "  feedrate mean mean.binaryproto --out mean.nd\n";
+  }
+  std::string_view advice() const override {
+    return "PATH is a dataset or a mean image; what --out becomes is told by its extension.";
+  }
+
+  std::function<int()> prepare(CLI::App& app) const override {
+    auto options = std::make_shared<Options>();
+    app.add_option("PATH", options->path, "The dataset, or a mean image")->required();
+    std::string extensions;
+    for (const MeanFormat* format : mean_formats()) {
+      extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
+    }
+    app.add_option("--out", options->out, "Write the mean image to this file: " + extensions)
+        ->type_name("FILE")
+        ->group("Output");
+    add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+    add_json(app, options->json);
+    return [options] { return run(*options); };
+  }
+};
+
+const MeanCommand the_command;
+
+}  // namespace
+
+extern const Command& mean_command;
+const Command& mean_command = the_command;
+
+}  // namespace feedrate

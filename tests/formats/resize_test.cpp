@@ -1,0 +1,228 @@
+#include "formats/resize.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "formats/digest.h"
+#include "formats/resize_passes.h"
+#include "tests/support/expect_error.h"
+
+namespace feedrate {
+namespace {
+
+using testing::expect_error;
+
+// As tests/formats/parity/make_resize.py has it.
+Image made(Shape shape) {
+  Image image{shape, {}};
+  image.pixels.reserve(shape.bytes());
+  for (std::uint32_t y = 0; y < shape.height; ++y) {
+    for (std::uint32_t x = 0; x < shape.width; ++x) {
+      for (std::uint32_t c = 0; c < shape.channels; ++c) {
+        std::uint32_t mixed = x * 2654435761U + y * 2246822519U + c * 3266489917U;
+        mixed = (mixed ^ (mixed >> 15)) * 2654435761U;
+        std::uint32_t value = (mixed >> 25) + x * 128 / shape.width;
+        if (4 * x < shape.width && 4 * y < shape.height) value = 0;
+        if (4 * x >= 3 * shape.width && 4 * y >= 3 * shape.height) value = 255;
+        image.pixels.push_back(static_cast<std::byte>(value));
+      }
+    }
+  }
+  return image;
+}
+
+Buffer resized(const Image& image, Shape target, ResizeScratch& scratch) {
+  Buffer pixels(target.bytes());
+  resize(image, target, pixels, scratch);
+  return pixels;
+}
+
+struct Case {
+  Image image;
+  Shape target;
+  std::string sha256;
+};
+
+std::vector<Case> pillow_cases() {
+  std::ifstream file(FEEDRATE_SOURCE_DIR "/tests/formats/parity/resize.json");
+  const auto json = nlohmann::json::parse(file);
+  std::vector<Case> cases;
+  const auto shape = [](const nlohmann::json& sides) {
+    return Shape{sides[0], sides[1], sides[2]};
+  };
+  for (const auto& stored : json.at("cases")) {
+    cases.push_back({made(shape(stored.at("from"))), shape(stored.at("to")), stored.at("sha256")});
+  }
+  return cases;
+}
+
+std::string described(const Case& one) {
+  const Shape& from = one.image.shape;
+  return join(from.height, "x", from.width, "x", from.channels, " to ", one.target.height, "x",
+              one.target.width);
+}
+
+TEST(UnitResize, every_pixel_is_the_one_that_pillow_makes) {
+  const std::vector<Case> cases = pillow_cases();
+  EXPECT_GE(cases.size(), 60U);
+  ResizeScratch scratch;  // one for all of them: what is left from before must not matter
+  for (const Case& one : cases) {
+    EXPECT_EQ(hex(sha256(resized(one.image, one.target, scratch))), one.sha256) << described(one);
+  }
+}
+
+TEST(UnitResize, threads_with_scratch_of_their_own_do_not_meet) {
+  const std::vector<Case> cases = pillow_cases();
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      ResizeScratch scratch;
+      for (int i = 0; i < 30; ++i) {
+        const Case& one = cases[random() % cases.size()];
+        EXPECT_EQ(hex(sha256(resized(one.image, one.target, scratch))), one.sha256)
+            << described(one);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(UnitResize, scratch_that_has_seen_an_image_as_large_allocates_nothing) {
+  ResizeScratch scratch;
+  resized(made({200, 300, 3}), {100, 120, 3}, scratch);
+  const auto memory = [&] {
+    return std::array<const void*, 6>{scratch.rows.data(),           scratch.lines.data(),
+                                      scratch.across.weights.data(), scratch.across.low.data(),
+                                      scratch.down.first.data(),     scratch.down.high.data()};
+  };
+  const auto before = memory();
+  for (const Shape from : {Shape{190, 290, 3}, {180, 300, 1}, {100, 120, 3}, {50, 250, 3}}) {
+    resized(made(from), {95, 120, from.channels}, scratch);
+  }
+  resized(made({200, 300, 3}), {100, 120, 3}, scratch);
+  EXPECT_EQ(memory(), before);
+}
+
+TEST(UnitResize, the_same_size_is_a_copy) {
+  const Image image = made({13, 29, 3});
+  ResizeScratch scratch;
+  EXPECT_EQ(resized(image, image.shape, scratch), image.pixels);
+}
+
+TEST(UnitResize, one_colour_stays_that_colour) {
+  std::mt19937 random(7);
+  ResizeScratch scratch;
+  for (int round = 0; round < 200; ++round) {
+    const auto side = [&] { return 1 + static_cast<std::uint32_t>(random() % 90); };
+    const Shape from{side(), side(), 3}, to{side(), side(), 3};
+    const auto colour = static_cast<std::byte>(random());
+    const Image image{from, Buffer(from.bytes(), colour)};
+    EXPECT_EQ(resized(image, to, scratch), Buffer(to.bytes(), colour));
+  }
+}
+
+TEST(UnitResize, vector_and_plain_code_give_the_same_bytes) {
+  if (&resize_passes() == &plain_resize_passes) GTEST_SKIP() << "this CPU has no AVX2";
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t channels = round % 2 == 0 ? 3 : 1;
+    ResizeAxis axis;
+    axis.set(1 + static_cast<std::uint32_t>(random() % 400),
+             1 + static_cast<std::uint32_t>(random() % (round % 3 == 0 ? 4 : 300)));
+    // Exactly as long as they need to be: reading or writing further is for the sanitizers to see.
+    std::array<Buffer, 2> from, plain, fast;
+    for (std::size_t i = 0; i < 2; ++i) {
+      from[i].resize(axis.from * channels);
+      for (std::byte& pixel : from[i]) pixel = static_cast<std::byte>(random());
+      plain[i].resize(axis.to * channels);
+      fast[i].resize(axis.to * channels);
+    }
+    plain_resize_passes.across(axis, channels, {from[0].data(), from[1].data()},
+                               {plain[0].data(), plain[1].data()});
+    avx2_resize_passes.across(axis, channels, {from[0].data(), from[1].data()},
+                              {fast[0].data(), fast[1].data()});
+    EXPECT_EQ(plain, fast) << axis.from << " to " << axis.to << " x " << channels;
+
+    std::vector<Buffer> rows(axis.stride, Buffer(1 + random() % 70));
+    std::vector<const std::byte*> lines;
+    for (Buffer& row : rows) {
+      row.resize(rows.front().size());
+      for (std::byte& pixel : row) pixel = static_cast<std::byte>(random());
+      lines.push_back(row.data());
+    }
+    Buffer plain_row(rows.front().size()), fast_row(rows.front().size());
+    const std::size_t target = random() % axis.to;
+    plain_resize_passes.down(axis, target, lines.data(), plain_row.size(), plain_row.data());
+    avx2_resize_passes.down(axis, target, lines.data(), fast_row.size(), fast_row.data());
+    EXPECT_EQ(plain_row, fast_row);
+  }
+}
+
+TEST(UnitResize, names_are_read_and_written) {
+  const Resize shorter = parse_resize("short:256");
+  EXPECT_EQ(shorter, (Resize{Resize::Fit::short_side, 256, 256}));
+  EXPECT_EQ(parse_resize("long:1"), (Resize{Resize::Fit::long_side, 1, 1}));
+  EXPECT_EQ(parse_resize("224x160"), (Resize{Resize::Fit::exact, 224, 160}));
+  for (const char* text : {"short:256", "long:65535", "224x160", "1x1"}) {
+    EXPECT_EQ(parse_resize(text).name(), text);
+  }
+}
+
+TEST(UnitResize, the_ratio_is_kept_and_fractions_are_cut_off) {
+  const auto target = [](const char* text, Shape shape) {
+    return parse_resize(text).target(shape);
+  };
+  EXPECT_EQ(target("short:256", {375, 500, 3}), (Shape{256, 341, 3}));  // 341.33
+  EXPECT_EQ(target("short:256", {500, 333, 1}), (Shape{384, 256, 1}));  // 384.38
+  EXPECT_EQ(target("short:256", {400, 599, 3}), (Shape{256, 383, 3}));  // 383.36
+  EXPECT_EQ(target("short:256", {32, 32, 3}), (Shape{256, 256, 3})) << "enlarged";
+  EXPECT_EQ(target("short:256", {256, 300, 3}), (Shape{256, 300, 3})) << "untouched";
+  EXPECT_EQ(target("long:256", {375, 500, 3}), (Shape{192, 256, 3}));
+  EXPECT_EQ(target("long:256", {500, 333, 3}), (Shape{256, 170, 3}));  // 170.5
+  EXPECT_EQ(target("long:10", {1, 1000, 3}), (Shape{1, 10, 3})) << "never nothing";
+  EXPECT_EQ(target("224x160", {5, 1000, 1}), (Shape{160, 224, 1}));
+}
+
+TEST(HostileResize, what_cannot_be_asked_for_is_said_with_what_can) {
+  for (const char* text : {"",
+                           "256",
+                           "short",
+                           "short:",
+                           "short:0",
+                           "short:-5",
+                           "short:65536",
+                           "short:256x",
+                           "long:a",
+                           "x",
+                           "224x",
+                           "x224",
+                           "224x0",
+                           "65536x2",
+                           "224x224x3",
+                           "224X224",
+                           " 224x224",
+                           "0x0",
+                           "short:99999999999999999999",
+                           "area:256"}) {
+    expect_error([&] { parse_resize(text); },
+                 {join("'", text, "'"), "short:256, long:256 or 224x160", "65535"});
+  }
+}
+
+TEST(HostileResize, results_too_large_to_hold_are_refused_before_anything_is_made) {
+  expect_error(
+      [] {
+        parse_resize("short:256").target({1, 60000, 3});
+      },
+      {"1x60000", "short:256", "256x15360000"});
+  expect_error([] { parse_resize("65535x65535").target({1, 1, 1}); }, {"65535x65535"});
+  expect_error([] { parse_resize("short:65535").target({1, 65535, 1}); }, {"65535x4294836225"});
+}
+
+}  // namespace
+}  // namespace feedrate

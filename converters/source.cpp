@@ -5,7 +5,7 @@
 namespace feedrate {
 
 std::span<const Source* const> sources() {
-  static const Source* const rows[] = {&mnist_source};
+  static const Source* const rows[] = {&mnist_source, &cifar10_source, &cifar100_source};
   return rows;
 }
 

@@ -6,5 +6,7 @@
 namespace feedrate {
 
 extern const Source& mnist_source;
+extern const Source& cifar10_source;
+extern const Source& cifar100_source;
 
 }  // namespace feedrate

@@ -1,0 +1,13 @@
+#include "converters/sources/cifar_source.h"
+#include "converters/sources/rows.h"
+
+namespace feedrate {
+namespace {
+
+const CifarSource row(cifar10_layout, "CIFAR-10's binary or python archive, or its unpacked files");
+
+}  // namespace
+
+const Source& cifar10_source = row;
+
+}  // namespace feedrate

@@ -1,0 +1,14 @@
+#include "converters/sources/cifar_source.h"
+#include "converters/sources/rows.h"
+
+namespace feedrate {
+namespace {
+
+const CifarSource row(cifar100_layout,
+                      "CIFAR-100's binary or python archive, or its unpacked files");
+
+}  // namespace
+
+const Source& cifar100_source = row;
+
+}  // namespace feedrate

@@ -1,0 +1,58 @@
+#pragma once
+// One file of CIFAR, in either packaging: a batch of images, or the names of the classes.
+//
+//   binary, CIFAR-10:  label │ red 1024 │ green 1024 │ blue 1024 │ label │ …
+//   binary, CIFAR-100: coarse │ fine │ red 1024 │ green 1024 │ blue 1024 │ coarse │ …
+//   python: a dict of data (an array of count x 3072) and a list of labels
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "converters/sources/cifar_layout.h"
+#include "formats/pickle.h"
+
+namespace feedrate {
+
+/// The images of a file, which it keeps in memory. Moves; what pixels() gave stays valid.
+class CifarBatch {
+ public:
+  /// `file` is the whole file, of whichever packaging its content shows; `place` names it in
+  /// errors. Throws Error naming the byte or the image when it is cut off, is another dataset's, or
+  /// has a label that the layout does not know.
+  CifarBatch(const CifarLayout& layout, CifarPackaging named, Buffer file, std::string place);
+
+  std::uint64_t count() const { return labels_.size(); }
+  /// Planes of red, green and blue of image `index` (below count()).
+  Bytes pixels(std::uint64_t index) const { return {first_ + index * stride_, cifar_image_bytes}; }
+  std::int32_t label(std::uint64_t index) const { return labels_[index]; }
+  /// The fine label and the coarse one; empty where there is one only.
+  std::span<const float> all_labels(std::uint64_t index) const {
+    if (pairs_.empty()) return {};
+    return pairs_[index];
+  }
+
+ private:
+  void read_binary(const CifarLayout& layout);
+  void read_pickle(const CifarLayout& layout);
+  std::vector<std::uint8_t> read_labels(const CifarLayout& layout, std::string_view key,
+                                        std::uint32_t classes) const;
+  void set_labels(std::vector<std::uint8_t> fine, const std::vector<std::uint8_t>& coarse);
+
+  std::string place_;
+  Buffer file_;
+  std::optional<Pickle> pickle_;  // may own the pixels, where they were pickled as text
+  const std::byte* first_ = nullptr;
+  std::size_t stride_ = 0;
+  std::vector<std::uint8_t> labels_;
+  std::vector<std::array<float, 2>> pairs_;
+};
+
+/// The class names in a file of either packaging. Throws Error when they are not as many as there
+/// are classes.
+std::vector<std::string> read_cifar_names(const CifarLayout& layout, CifarPackaging named,
+                                          Bytes file, const std::string& place);
+
+}  // namespace feedrate

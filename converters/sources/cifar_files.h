@@ -1,0 +1,36 @@
+#pragma once
+// Where a split of CIFAR is among the inputs: unpacked files, or an archive that holds them.
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "converters/sources/cifar_layout.h"
+
+namespace feedrate {
+
+/// One place that holds the dataset.
+struct CifarPlace {
+  CifarPackaging packaging = CifarPackaging::binary;
+  std::filesystem::path archive;                            // empty: the files below
+  std::map<std::string_view, std::filesystem::path> files;  // part → file
+
+  /// What errors and notes call it.
+  std::string name() const;
+};
+
+struct CifarChoice {
+  CifarPlace place;
+  std::vector<std::string> notes;  // what else is there and was passed over
+};
+
+/// Looks into the inputs (directories, archives, batch files) for that split. Of several places it
+/// takes the quickest to read: files before archives, binary before python. Throws Error when there
+/// is none, saying what was found and what is missing, or two that are equally good.
+CifarChoice find_cifar(const CifarLayout& layout, std::span<const std::filesystem::path> inputs,
+                       std::string_view split);
+
+}  // namespace feedrate

@@ -1,0 +1,77 @@
+#pragma once
+// How CIFAR-10 and CIFAR-100 are published. Both come in two packagings, a binary one and Python's
+// pickles; the names of the files tell which.
+//
+//   cifar-10-binary.tar.gz    cifar-10-batches-bin/  data_batch_1.bin … _5.bin  test_batch.bin
+//   cifar-10-python.tar.gz    cifar-10-batches-py/   data_batch_1 … _5          test_batch
+//   cifar-100-binary.tar.gz   cifar-100-binary/      train.bin                  test.bin
+//   cifar-100-python.tar.gz   cifar-100-python/      train                      test
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/image.h"
+
+namespace feedrate {
+
+inline constexpr Shape cifar_shape{32, 32, 3};
+inline constexpr std::size_t cifar_image_bytes = 32 * 32 * 3;  // planes of red, green, blue
+
+enum class CifarPackaging : std::uint8_t { binary, python };
+
+struct CifarLayout {
+  std::string_view source;                  // the name it has here
+  std::string_view title;                   // the name it has in the world
+  std::span<const std::string_view> train;  // its batches, in order; the binary ones end in ".bin"
+  std::span<const std::string_view> test;
+  std::uint32_t classes;
+  std::uint32_t coarse_classes;  // 0: each image has one label only
+
+  // Of the two packagings, in the enum's order.
+  std::array<std::string_view, 2> directories;
+  std::array<std::string_view, 2> archives;    // without ".tar.gz"
+  std::array<std::string_view, 2> name_files;  // what the classes are called
+  std::string_view names_key;                  // in the pickle of names
+  std::string_view label_key;                  // in a pickled batch
+  std::string_view coarse_key;
+
+  std::span<const std::string_view> batches(std::string_view split) const {
+    return split == "train" ? train : test;
+  }
+  /// Labels in front of the pixels of a binary record: coarse, if there is one, then fine.
+  std::size_t label_bytes() const { return coarse_classes != 0 ? 2 : 1; }
+  std::size_t record_bytes() const { return label_bytes() + cifar_image_bytes; }
+};
+
+extern const CifarLayout cifar10_layout;
+extern const CifarLayout cifar100_layout;
+
+/// The other one of the two: what a mistaken archive probably is.
+inline const CifarLayout& other_cifar(const CifarLayout& layout) {
+  return &layout == &cifar10_layout ? cifar100_layout : cifar10_layout;
+}
+
+/// The part that stands for the class names among the batches.
+inline constexpr std::string_view cifar_names_part = "names";
+
+/// What a file is by its name: "data_batch_1.bin.gz" is the binary part data_batch_1.
+struct CifarName {
+  CifarPackaging packaging = CifarPackaging::binary;
+  std::string_view part;  // one of the layout's batches, or cifar_names_part
+};
+
+/// Nothing for a name that is none of the layout's. `path` may have directories in front.
+std::optional<CifarName> understand_cifar_name(const CifarLayout& layout, std::string_view path);
+
+/// The name that the part has as published.
+std::string cifar_file_name(const CifarLayout& layout, CifarPackaging packaging,
+                            std::string_view part);
+
+/// The packaging of an archive by its file name; nothing when it is not called as published.
+std::optional<CifarPackaging> cifar_archive_packaging(const CifarLayout& layout,
+                                                      std::string_view file_name);
+
+}  // namespace feedrate

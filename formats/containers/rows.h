@@ -7,6 +7,7 @@ namespace feedrate {
 
 extern const Container& lmdb_container;
 extern const Container& recordio_container;
+extern const Container& tfrecord_container;
 extern const Container& png_map_container;
 extern const Container& webdataset_container;
 

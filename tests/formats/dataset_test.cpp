@@ -54,7 +54,7 @@ TEST(HostileDataset, what_is_no_dataset_is_told_what_was_looked_for) {
   TempDirectory temporary;
   expect_error([&] { open_dataset(temporary / "none"); }, {"/none", "no such file"});
   expect_error([&] { open_dataset(temporary.path()); },
-               {"holds no dataset", "lmdb, recordio, png-map", "data.mdb"});
+               {"holds no dataset; looked for lmdb, recordio", "data.mdb"});
   write_text(temporary / "page.html", "<html>");
   expect_error([&] { open_dataset(temporary / "page.html"); }, {"page.html", "no dataset file"});
 }

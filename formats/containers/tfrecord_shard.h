@@ -1,0 +1,50 @@
+#pragma once
+// One TFRecord file: its bytes, mapped or (gzip) inflated into memory, and where its records start,
+// from the index beside it or from a walk over the frames.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "formats/dataset.h"
+#include "formats/file.h"
+
+namespace feedrate {
+
+/// Any thread may read. Movable.
+class TfrecordShard {
+ public:
+  /// A gzip file takes memory, at most `most_memory` bytes of it. Throws Error when it needs more,
+  /// for other compressions and for damage.
+  TfrecordShard(const std::filesystem::path& path, std::uint64_t most_memory);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t records() const { return starts_.size() - 1; }
+  /// Byte at which a record starts, in the inflated file where it is gzip.
+  std::uint64_t start(std::uint64_t record) const { return starts_[record]; }
+  std::uint64_t memory() const { return inflated_.size(); }
+
+  /// The data of a record, in place. Both CRCs are checked; throws Error without naming the file.
+  Bytes read(std::uint64_t record) const;
+
+  /// Tells where the index does not agree with the records.
+  void audit_index(const std::function<void(Finding)>& found) const;
+
+ private:
+  void find_starts();
+
+  std::filesystem::path path_;
+  MappedFile file_;
+  Buffer inflated_;
+  Bytes bytes_;                        // of one of them
+  std::vector<std::uint64_t> starts_;  // and the end
+  bool indexed_ = false;
+  std::string index_problem_;  // why the index was not used
+};
+
+/// True when the file starts as TFRecords do, plain or within gzip. Never throws.
+bool looks_like_tfrecords(const std::filesystem::path& file);
+
+}  // namespace feedrate

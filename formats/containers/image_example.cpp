@@ -198,10 +198,9 @@ std::optional<Shape> raw_shape(const ImageExample& example) {
                    "record states no height and width"));
 }
 
-std::int32_t class_of(const ImageExample& example, StoredLabels labels) {
+std::int32_t class_of(const ImageExample& example) {
   if (!example.label) throw Error("no label: neither image/class/label nor label is there");
-  const bool from_one = labels == StoredLabels::from_one || example.has_wnid;
-  if (from_one && *example.label < 1) {
+  if (example.has_wnid && *example.label < 1) {
     throw Error(join("the label ", *example.label,
                      " is no class: these labels count from 1, and 0 ", "is the background"));
   }
@@ -210,7 +209,7 @@ std::int32_t class_of(const ImageExample& example, StoredLabels labels) {
   if (*example.label < least || *example.label > most) {
     throw Error(join("the label ", *example.label, " is no class number"));
   }
-  return static_cast<std::int32_t>(*example.label - (from_one ? 1 : 0));
+  return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));
 }
 
 }  // namespace
@@ -247,10 +246,10 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   return result;
 }
 
-Sample to_sample(const ImageExample& example, StoredLabels labels) {
+Sample to_sample(const ImageExample& example) {
   Sample sample;
   sample.bytes = example.image;
-  sample.label = class_of(example, labels);
+  sample.label = class_of(example);
   sample.name = example.name;
   const bool may_be_raw = example.image_key != example_key::encoded || example.format == "raw" ||
                           example.format == "RAW";

@@ -48,19 +48,16 @@ struct ImageExample {
 /// image (naming its keys) and for values of a wrong kind.
 ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
 
-/// From where a file's labels count.
-enum class StoredLabels : std::uint8_t {
-  by_layout,  // from 1 beside a wnid, otherwise from 0
-  from_one,   // from 1 in every record
-};
-
 /// The sample that the example is, without its boxes. Throws Error for an image that no codec
 /// knows, for raw pixels whose shape cannot be told, and for a missing or impossible label.
+///
+/// Stored labels count from 1 beside a wnid, as ImageNet's scripts have it, and from 0 elsewhere,
+/// whatever a sidecar says: records tell it themselves, also after they were copied.
 ///
 /// Raw pixels are rows of interleaved pixels where the record states height and width; without
 /// them 784 bytes are a grey digit of 28x28 and 3072 bytes under `image` are the planes R, G, B of
 /// 32x32 (TensorFlow's CIFAR tutorial). Others are refused rather than guessed.
-Sample to_sample(const ImageExample& example, StoredLabels labels);
+Sample to_sample(const ImageExample& example);
 
 /// True for a WordNet id as ImageNet writes them: n and eight digits.
 bool is_wnid(std::string_view text);

@@ -118,9 +118,6 @@ class TfrecordDataset final : public Dataset {
     if (info_.size == 0) fail(path, "holds no records");
     info_.path = path;
     info_.format = tfrecord_container.name();
-    if (const auto sidecar = read_sidecar(path); sidecar && sidecar->label_space == "1-based") {
-      labels_ = StoredLabels::from_one;
-    }
     Scratch scratch;
     complete_info(info_, *this, [&] { return example(place_of(0), scratch.boxes).image; });
     if (!info_.class_names.names.empty()) return;
@@ -132,7 +129,7 @@ class TfrecordDataset final : public Dataset {
     assert(index < size());
     const Place place = place_of(index);
     try {
-      Sample sample = to_sample(example(place, scratch.boxes), labels_);
+      Sample sample = to_sample(example(place, scratch.boxes));
       sample.boxes = scratch.boxes;
       return sample;
     } catch (const Error& error) {
@@ -191,7 +188,6 @@ class TfrecordDataset final : public Dataset {
 
   std::vector<TfrecordShard> shards_;
   std::vector<std::uint64_t> ends_;  // index behind the last sample of each shard
-  StoredLabels labels_ = StoredLabels::by_layout;
 };
 
 class TfrecordContainer final : public Container {

@@ -29,10 +29,10 @@ Buffer png_of(Shape shape) {
 
 // Reads an Example; what it holds lives in `example` and `boxes`.
 struct Read {
-  explicit Read(Buffer bytes, StoredLabels labels = StoredLabels::by_layout)
-      : example(std::move(bytes)), parsed(parse_image_example(example, boxes)) {
-    sample = to_sample(parsed, labels);
-  }
+  explicit Read(Buffer bytes)
+      : example(std::move(bytes)),
+        parsed(parse_image_example(example, boxes)),
+        sample(to_sample(parsed)) {}
   Buffer example;
   std::vector<Box> boxes;
   ImageExample parsed;
@@ -164,13 +164,10 @@ TEST_F(HostileImageExample, samples_that_the_layouts_cannot_hold_are_refused) {
   expect_error([&] { writer.write(sample); }, {"raw pixels"});
 }
 
-TEST_F(UnitImageExample, labels_count_from_one_beside_a_wnid_or_when_told) {
+TEST_F(UnitImageExample, labels_count_from_one_beside_a_wnid_only) {
   const Buffer png = png_of({2, 2, 1});
   writer_.add_int("image/class/label", 7);
   EXPECT_EQ(Read(finish("image/encoded", png)).sample.label, 7);
-  writer_.clear();
-  writer_.add_int("image/class/label", 7);
-  EXPECT_EQ(Read(finish("image/encoded", png), StoredLabels::from_one).sample.label, 6);
   writer_.clear();
   writer_.add_int("label", 7);
   writer_.add_bytes("image/class/synset", as_bytes("7"));

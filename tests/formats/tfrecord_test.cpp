@@ -229,16 +229,6 @@ TEST_F(UnitTfrecord, names_of_other_classes_stand_in_labels_txt) {
   EXPECT_TRUE(open_dataset(set)->info().class_names.names.empty());
 }
 
-TEST_F(UnitTfrecord, a_sidecar_can_say_that_labels_count_from_one) {
-  for (Example& example : examples_) ++example.label;
-  const fs::path set = write("set", options_);
-  Sidecar sidecar;
-  sidecar.label_space = "1-based";
-  write_sidecar(set, sidecar);
-  Scratch scratch;
-  EXPECT_EQ(open_dataset(set)->read(0, scratch).label, 0);
-}
-
 TEST_F(UnitTfrecord, a_shard_alone_is_read_alone_unless_it_was_ours) {
   const fs::path set = write("set", sharded(4));
   fs::remove(set / "train-00001-of-00004");

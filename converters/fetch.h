@@ -17,7 +17,8 @@ struct PublishedFile {
   std::uint64_t bytes = 0;
   std::string_view md5;             // as published
   std::string_view content_sha256;  // of the decompressed content: accepts a copy that was packed
-                                    // again (Debian strips the name from the gzip header)
+                                    // again (Debian strips the name from the gzip header); empty
+                                    // where there is no such content: tars
 };
 
 /// A published dataset: its files and where they are.

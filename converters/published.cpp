@@ -1,6 +1,7 @@
 // What is published, where, and with which hashes.
-// md5: torchvision's and Zalando's lists; content hashes: measured on copies whose md5 agreed
-// (MNIST) and on Debian's package dataset-fashion-mnist (Fashion-MNIST).
+// md5: torchvision's and Zalando's lists; sizes of CIFAR: what its server states; content hashes:
+// measured on copies whose md5 agreed (MNIST) and on Debian's package dataset-fashion-mnist
+// (Fashion-MNIST).
 
 #include "converters/fetch.h"
 
@@ -38,15 +39,29 @@ constexpr std::string_view fashion_mirrors[] = {
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 };
 
+// The python packaging: what PyTorch and Keras read from the same directory.
+constexpr PublishedFile cifar10_files[] = {
+    {"cifar-10-python.tar.gz", 170'498'071, "c58f30108f718f92721af3b95e74349a", ""},
+};
+constexpr PublishedFile cifar100_files[] = {
+    {"cifar-100-python.tar.gz", 169'001'437, "eb9058c3a382ffc7106e4002c42a8d85", ""},
+};
+constexpr std::string_view cifar_mirrors[] = {"https://www.cs.toronto.edu/~kriz/",
+                                              "https://cave.cs.toronto.edu/kriz/"};
+
 const Published mnist("mnist", "70,000 handwritten digits of 28x28 grey pixels", mnist_files,
                       mnist_mirrors);
 const Published fashion_mnist("fashion-mnist", "70,000 pieces of clothing of 28x28 grey pixels",
                               fashion_files, fashion_mirrors);
+const Published cifar10("cifar10", "60,000 photographs of 32x32 pixels in 10 classes",
+                        cifar10_files, cifar_mirrors);
+const Published cifar100("cifar100", "60,000 photographs of 32x32 pixels in 100 classes",
+                         cifar100_files, cifar_mirrors);
 
 }  // namespace
 
 std::span<const Published* const> published_sets() {
-  static const Published* const rows[] = {&mnist, &fashion_mnist};
+  static const Published* const rows[] = {&mnist, &fashion_mnist, &cifar10, &cifar100};
   return rows;
 }
 

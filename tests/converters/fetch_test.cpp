@@ -128,6 +128,36 @@ TEST(HostileFetch, a_page_in_place_of_the_file_is_called_one) {
                {"expected md5", "looks like an HTML page"});
 }
 
+// A tar has no content of its own to be known by: its md5 decides alone.
+TEST(HostileFetch, without_a_hash_of_the_content_another_packing_is_refused) {
+  const TempDirectory directory;
+  HttpServer server;
+  constexpr PublishedFile tars[] = {{"a.tar.gz", 200, "00000000000000000000000000000000", ""}};
+  const Published one("tar", "a tar", tars, no_mirrors);
+  for (const std::string& content : {tar_gz({{"a", "x"}}), compressed(""), std::string("x")}) {
+    server.files["/a.tar.gz"] = content;
+    expect_error([&] { fetch(one, directory / "out", {.from = server.url()}); },
+                 {"a.tar.gz", "expected md5 0000", "and 200 bytes, found"});
+  }
+  server.files["/a.tar.gz"] = "<html><body>moved";
+  expect_error([&] { fetch(one, directory / "out", {.from = server.url()}); }, {"an HTML page"});
+}
+
+TEST(UnitFetch, every_published_file_has_a_size_a_hash_and_a_mirror) {
+  for (const Published* published : published_sets()) {
+    SCOPED_TRACE(published->name());
+    EXPECT_FALSE(published->files().empty());
+    for (const PublishedFile& file : published->files()) {
+      EXPECT_GT(file.bytes, 1000U);
+      EXPECT_EQ(file.md5.size(), 32U);
+      EXPECT_TRUE(file.content_sha256.empty() || file.content_sha256.size() == 64) << file.name;
+    }
+    for (const std::string_view mirror : published->mirrors()) {
+      EXPECT_TRUE(mirror.starts_with("http") && mirror.ends_with('/')) << mirror;
+    }
+  }
+}
+
 TEST(HostileFetch, a_file_that_is_not_there_is_named_with_every_mirror) {
   const TempDirectory directory;
   HttpServer server;

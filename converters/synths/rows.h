@@ -6,5 +6,6 @@
 namespace feedrate {
 
 extern const Synth& mnist_synth;
+extern const Synth& cifar10_synth;
 
 }  // namespace feedrate

@@ -67,5 +67,6 @@ function(bench_folder name)
   target_link_libraries(bench_${name} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
 endfunction()
 
+bench_folder(formats feedrate_formats)
 bench_folder(loader feedrate_loader)
 bench_folder(trainer feedrate_trainer OpenBLAS::OpenBLAS OpenMP::OpenMP_CXX)

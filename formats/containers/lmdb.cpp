@@ -1,19 +1,17 @@
-// Caffe's LMDB of Datums. The keys and their order are the dataset's order.
-//
-// Raw datums are planes, and their key tells in which order: convert_imageset writes "%08d_path"
-// and B, G, R; Caffe's MNIST and CIFAR converters write bare digits and R, G, B. Our writer keeps
-// to the same rule, so that both kinds can be read back by anyone who knows it.
+// LMDBs of images: Caffe's Datums, which our writer makes too, and the dialects of other tools
+// (lmdb_dialect.h). The keys and their order are the dataset's order, unless a dialect knows
+// better.
 
 #include <lmdb.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <fstream>
 
-#include "formats/containers/datum.h"
 #include "formats/containers/describe.h"
-#include "formats/containers/lmdb_key.h"
-#include "formats/containers/lmdb_pages.h"
+#include "formats/containers/lmdb_check.h"
+#include "formats/containers/lmdb_dialect.h"
 #include "formats/containers/lmdb_writer.h"
 #include "formats/containers/rows.h"
 #include "formats/file.h"
@@ -70,12 +68,6 @@ class Snapshot {
   std::unique_ptr<MDB_txn, Close> transaction_;  // ends before its environment
 };
 
-// What follows "00000042_", the whole key when it is not of that form, nothing for bare digits.
-std::string_view name_in_key(std::string_view key) {
-  const auto parsed = parse_lmdb_key(key);
-  return parsed ? parsed->name : key;
-}
-
 class LmdbDataset final : public Dataset {
  public:
   LmdbDataset(const fs::path& path, const fs::path& data) : snapshot_(checked(data)), file_(data) {
@@ -83,24 +75,52 @@ class LmdbDataset final : public Dataset {
     info_.format = lmdb_container.name();
     try {
       entries_ = lmdb_entries(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));
+      if (entries_.empty()) throw Error("the LMDB holds no entries");
+      dialect_ = &find_lmdb_dialect(file_.bytes(), entries_);
+      dialect_->arrange(file_.bytes(), entries_);
     } catch (const Error& error) {
       fail(data, error.what());
     }
-    if (entries_.empty()) fail(data, "the LMDB holds no entries");
     info_.size = entries_.size();
-    complete_info(info_, *this, [this] {
-      const Datum datum = parse_datum(value(entries_.front()));
-      return datum.encoded ? datum.data : Bytes();
+    Scratch scratch;
+    complete_info(info_, *this, [&] {
+      const Sample first = dialect_->read(lmdb_item(file_.bytes(), entries_.front()), scratch);
+      return first.codec == nullptr ? first.bytes : Bytes();
     });
   }
 
-  Sample read(std::uint64_t index, Scratch&) const override {
+  void audit(const std::function<void(Finding)>& found) const override {
+    try {
+      check_lmdb(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));
+    } catch (const Error& error) {
+      found({file_.path().string(), error.what()});
+    }
+    std::vector<std::pair<std::string_view, std::uint64_t>> names;
+    for (std::uint64_t i = 0; i < entries_.size(); ++i) {
+      const std::string_view name = dialect_->name(lmdb_item(file_.bytes(), entries_[i]).key);
+      if (!name.empty()) names.emplace_back(name, i);
+    }
+    std::sort(names.begin(), names.end());
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (names[i].first != names[i - 1].first) continue;
+      found({join(file_.path(), ": sample ", names[i].second),
+             join("has the name '", names[i].first, "' of sample ", names[i - 1].second)});
+    }
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
     assert(index < entries_.size());
     const LmdbEntry& entry = entries_[index];
+    const LmdbItem item = lmdb_item(file_.bytes(), entry);
     try {
-      return sample(entry);
+      Sample sample = dialect_->read(item, scratch);
+      if (sample.codec == nullptr) {
+        sample.codec = &codec_for(sample.bytes);
+        sample.shape = sample.codec->shape(sample.bytes);
+      }
+      return sample;
     } catch (const Error& error) {
-      fail(file_.path(), "sample ", index, " (key '", key(entry), "', byte ", entry.value,
+      fail(file_.path(), "sample ", index, " (key '", item.key, "', byte ", entry.value,
            "): ", error.what());
     }
   }
@@ -116,46 +136,10 @@ class LmdbDataset final : public Dataset {
     return data;
   }
 
-  std::string_view key(const LmdbEntry& entry) const {
-    return as_text(file_.bytes().subspan(entry.key, entry.key_size));
-  }
-  Bytes value(const LmdbEntry& entry) const {
-    return file_.bytes().subspan(entry.value, entry.value_size);
-  }
-
-  Sample sample(const LmdbEntry& entry) const {
-    const Datum datum = parse_datum(value(entry));
-    if (datum.data.empty()) {
-      throw Error(
-          datum.has_floats
-              ? "the Datum holds float_data; Feedrate reads pixels of 8 bits (data) only"
-              : "no Caffe Datum: it holds no image data (a list, or SSD's AnnotatedDatum?)");
-    }
-    Sample sample;
-    sample.bytes = datum.data;
-    sample.label = datum.label;
-    sample.name = name_in_key(key(entry));
-    if (datum.encoded) {
-      sample.codec = &codec_for(datum.data);
-      sample.shape = sample.codec->shape(datum.data);
-      return sample;
-    }
-    if (!datum.shape.plausible() || datum.shape.bytes() != datum.data.size()) {
-      throw Error(join("the Datum states ", datum.shape.channels, "x", datum.shape.height, "x",
-                       datum.shape.width, " (channels, height, width) but holds ",
-                       datum.data.size(), " bytes; Feedrate reads 1 or 3 channels"));
-    }
-    sample.codec = &raw_codec;
-    sample.shape = datum.shape;
-    if (datum.shape.channels == 3) {
-      sample.order = sample.name.empty() ? PixelOrder::planar_rgb : PixelOrder::planar_bgr;
-    }
-    return sample;
-  }
-
   Snapshot snapshot_;
   MappedFile file_;
   std::vector<LmdbEntry> entries_;
+  const LmdbDialect* dialect_ = nullptr;
 };
 
 class LmdbContainer final : public Container {

@@ -27,4 +27,10 @@ inline std::optional<LmdbKey> parse_lmdb_key(std::string_view key) {
                  digits < key.size() ? key.substr(digits + 1) : std::string_view()};
 }
 
+/// The path in a key, empty for bare digits; a key of another form is a name itself.
+inline std::string_view name_in_lmdb_key(std::string_view key) {
+  const auto parsed = parse_lmdb_key(key);
+  return parsed ? parsed->name : key;
+}
+
 }  // namespace feedrate

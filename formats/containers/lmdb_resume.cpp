@@ -1,7 +1,6 @@
 #include "formats/containers/lmdb_resume.h"
 
-#include <algorithm>
-
+#include "formats/containers/datum.h"
 #include "formats/containers/lmdb_check.h"
 #include "formats/containers/lmdb_key.h"
 #include "formats/error.h"
@@ -21,6 +20,10 @@ LmdbRemains check_keys(Bytes file, const LmdbMeta& meta, const std::vector<LmdbE
     if (i == 0 && numbered) remains.digits = numbered->digits;
     if (!numbered || numbered->number != first + i || numbered->digits != remains.digits) {
       throw Error(join("entry ", i, " has the key '", key, "', not the one of sample ", first + i));
+    }
+    if (i + 1 == samples) {
+      const Datum last = parse_datum(file.subspan(entry.value, entry.value_size));
+      remains.red_first = !last.encoded && last.shape.channels == 3 && numbered->name.empty();
     }
     if (i < samples) continue;
     check_lmdb_large_value(file, meta, entry);  // it is to be removed

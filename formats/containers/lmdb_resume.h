@@ -10,6 +10,7 @@ namespace feedrate {
 
 struct LmdbRemains {
   int digits = 0;                    // of the numbers in the keys; 0 when nothing is kept
+  bool red_first = false;            // of the last sample kept: raw planes R, G, B
   std::vector<std::string> surplus;  // keys behind those to keep, in order
 };
 

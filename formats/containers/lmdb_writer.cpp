@@ -48,6 +48,7 @@ class LmdbWriter final : public Writer {
       count_ = options.resume->samples;
       LmdbRemains remains = look_at_lmdb_remains(data, first_, count_);
       digits_ = remains.digits;
+      if (remains.red_first) mean_layout_ = MeanLayout::planar_rgb;
       surplus = std::move(remains.surplus);
     }
     store_ = std::make_unique<LmdbStore>(data);

@@ -76,6 +76,18 @@ TEST_F(InteropVectors, small_lmdbs_of_caffe_verify_without_findings) {
   EXPECT_EQ(result.shapes, (std::vector<Shape>{{32, 32, 3}}));
 }
 
+TEST_F(InteropVectors, lmdbs_of_caffe_stand_an_audit_of_their_pages_and_names) {
+  for (const char* name :
+       {"caffestart-test-8x256", "minicaffe-test-380x32", "authorship-test-17x28"}) {
+    const fs::path set = vector(join("caffe_lmdb/", name));
+    if (set.empty()) GTEST_SKIP() << absent;
+    open_dataset(set)->audit([&](const Finding& finding) {
+      ADD_FAILURE() << name << ": " << finding.place << ": " << finding.problem;
+    });
+    fs::remove_all(set);
+  }
+}
+
 TEST_F(InteropVectors, datums_without_field_7_are_raw) {
   const fs::path set = vector("caffe_lmdb/authorship-test-17x28");
   if (set.empty()) GTEST_SKIP() << absent;

@@ -1,265 +1,196 @@
 #include "converters/convert.h"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_pipeline.h>
-#include <oneapi/tbb/task_arena.h>
-
-#include <algorithm>
 #include <chrono>
+#include <future>
 
+#include "converters/describe.h"
+#include "converters/pipeline.h"
+#include "converters/selection.h"
 #include "formats/error.h"
 #include "formats/file.h"
 
 namespace feedrate {
 namespace {
 
-// What travels through the pipeline: enough small samples that handing it on costs nothing beside
-// the encoding, few enough that the last ones do not keep one thread busy alone.
-constexpr std::size_t chunk_samples = 64;
-constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
-struct Item {
-  Sample sample;  // its bytes and name are views of the two below
-  Buffer bytes;
-  std::string name;
-  Buffer encoded;  // when the source's bytes cannot stay as they are
-  Bytes result;    // what is written: `encoded` or `bytes`
-  Sha256 digest{};
+std::string accepted_codecs(const Container& container) {
+  std::string accepted;
+  for (const Codec* codec : codecs()) {
+    if (container.accepts(*codec)) accepted += join(accepted.empty() ? "" : ", ", codec->name());
+  }
+  return accepted;
+}
+
+// What is written where nothing is asked: a source that is encoded already stays as it is.
+Encoding encoding_for(const Container& container, const StreamInfo& info,
+                      const ConvertOptions& options) {
+  if (options.encoding) return *options.encoding;
+  if (info.codec != &raw_codec || container.accepts(raw_codec)) return {};
+  return {&container.default_codec(), 0};
+}
+
+void check(const Container& container, const ConvertOptions& options) {
+  const Codec* codec = options.encoding ? options.encoding->codec : nullptr;
+  if (codec != nullptr && !container.accepts(*codec)) {
+    throw Error(join(container.name(), " does not hold ", codec->name(), " images; it holds ",
+                     accepted_codecs(container)));
+  }
+  const auto& [number, count] = options.part;
+  if ((options.shards > 1 || count > 1) && !container.shardable()) {
+    throw Error(join(container.name(), " is not written in shards"));
+  }
+  if (number < 1 || number > count) {
+    throw Error(join("there is no part ", number, " of ", count, "; parts are 1 to ", count));
+  }
+  if (count > options.shards) {
+    throw Error(join(count, " parts need at least ", count, " shards, not ", options.shards));
+  }
+  if (count > 1 && options.on_bad == OnBad::skip) {
+    throw Error("a part cannot leave samples out: the other parts would not know");
+  }
+  if (options.gzip && !container.compressible()) {
+    throw Error(join(container.name(), " files are not compressed as a whole"));
+  }
+}
+
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // 0: the stream's end
 };
 
-// Memory of one token, used again and again.
-struct Chunk {
-  std::vector<Item> items = std::vector<Item>(chunk_samples);
-  std::size_t count = 0;
-  std::uint64_t first = 0;  // index of the first sample
-  Buffer pixels;
-  std::vector<std::uint64_t> sums;  // per pixel, over all images this chunk ever held: exact, so
-                                    // that the mean does not depend on who added what
-};
-
-class Pipeline {
+class Work {
  public:
-  Pipeline(SampleStream& stream, Writer& writer, const Codec& codec, bool wants_mean,
-           const ConvertOptions& options)
-      : stream_(stream),
-        writer_(writer),
-        codec_(codec),
-        wants_mean_(wants_mean),
+  Work(std::unique_ptr<SampleStream> stream, const Container& container,
+       const ConvertOptions& options)
+      : stream_(
+            std::move(stream),
+            {.shuffle = options.shuffle, .limit = options.limit, .counted = options.shards > 1}),
+        container_(container),
         options_(options),
-        total_(stream.info().size) {
-    if (options.limit != 0) total_ = total_ == 0 ? options.limit : std::min(total_, options.limit);
-  }
-
-  void run(unsigned threads) {
-    namespace tbb = oneapi::tbb;
-    // An arena asks for threads, only the global control grants more of them than there are cores.
-    const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
-    tbb::task_arena arena(static_cast<int>(threads));
-    // Tokens end in order, so at most this many consecutive ones live: a ring serves them.
-    chunks_.resize(2 * std::size_t{threads} + 1);
-    arena.execute([&] {
-      tbb::parallel_pipeline(
-          chunks_.size(),
-          tbb::make_filter<void, Chunk*>(tbb::filter_mode::serial_in_order,
-                                         [&](tbb::flow_control& flow) { return read(flow); }) &
-              tbb::make_filter<Chunk*, Chunk*>(tbb::filter_mode::parallel,
-                                               [&](Chunk* chunk) { return encode(chunk); }) &
-              tbb::make_filter<Chunk*, void>(tbb::filter_mode::serial_in_order,
-                                             [&](Chunk* chunk) { write(*chunk); }));
-    });
-    if (options_.limit == 0 && total_ != 0 && written_ != total_) {
-      throw Error(join("the source promised ", total_, " samples and gave ", written_));
+        encoding_(encoding_for(container, stream_.info(), options)) {
+    sharding_ = {.count = options.shards, .samples = stream_.size()};
+    if (options.shards > 1 && stream_.size() < options.shards) {
+      throw Error(join(stream_.size(), " samples cannot fill ", options.shards, " shards"));
     }
-    if (written_ == 0) throw Error("the source holds no samples");
-  }
-
-  Conversion result() {
-    Conversion conversion;
-    conversion.samples = written_;
-    conversion.bytes = bytes_;
-    conversion.shape = same_shape_ ? shape_ : Shape{};
-    conversion.digest = dataset_digest(std::move(digests_));
-    return conversion;
-  }
-
-  std::optional<MeanImage> mean() const {
-    if (!wants_mean_ || !same_shape_) return std::nullopt;
-    MeanImage mean{shape_, std::vector<double>(shape_.bytes())};
-    for (std::size_t i = 0; i < mean.values.size(); ++i) {
-      std::uint64_t sum = 0;
-      for (const Chunk& chunk : chunks_) sum += chunk.sums.empty() ? 0 : chunk.sums[i];
-      mean.values[i] = static_cast<double>(sum) / static_cast<double>(written_);
+    if (options.part.count > 1) {
+      const auto shard = [&](std::uint32_t part) {
+        return static_cast<std::uint32_t>(std::uint64_t{options.shards} * part /
+                                          options.part.count);
+      };
+      range_ = {sharding_.begin(shard(options.part.number - 1)),
+                sharding_.begin(shard(options.part.number))};
     }
-    return mean;
+  }
+
+  const StreamInfo& info() const { return stream_.info(); }
+
+  Tally run(const fs::path& directory, std::string_view split, Tally tally,
+            std::function<void(const Tally&)> save) {
+    WriterOptions settings{.split = std::string(split),
+                           .codec = encoding_.keeps() ? stream_.info().codec : encoding_.codec,
+                           .classes = stream_.info().class_names,
+                           .sharding = sharding_,
+                           .first = range_.begin,
+                           .last = range_.end,
+                           .gzip = options_.gzip};
+    const WriterState resumed = tally.writer;
+    if (tally.read != 0) settings.resume = &resumed;
+    const auto writer = container_.create(directory, settings);
+    stream_.start_at(range_.begin + tally.read);
+    // Shards are for what is too large for one file, and are made in parts: no common mean image.
+    run_pipeline(stream_, *writer, container_, options_,
+                 {.encoding = encoding_,
+                  .wants_mean = container_.wants_mean() && options_.shards == 1,
+                  .begin = range_.begin,
+                  .end = range_.end,
+                  .save = std::move(save)},
+                 tally);
+    check_count(tally);
+    const std::optional<MeanImage> mean = tally.mean();
+    tally.writer = writer->pause();
+    writer->finish(mean ? &*mean : nullptr);
+    return tally;
   }
 
  private:
-  template <class FlowControl>
-  Chunk* read(FlowControl& flow) {
-    Chunk& chunk = chunks_[token_++ % chunks_.size()];
-    chunk.count = 0;
-    chunk.first = read_;
-    std::size_t bytes = 0;
-    while (chunk.count < chunk_samples && bytes < chunk_bytes && !ended_) {
-      Item& item = chunk.items[chunk.count];
-      ended_ = (options_.limit != 0 && read_ == options_.limit) || !stream_.next(item.sample);
-      if (ended_) break;
-      keep(item);
-      bytes += item.bytes.size();
-      ++chunk.count;
-      ++read_;
+  void check_count(const Tally& tally) const {
+    const std::uint64_t promised =
+        range_.end != 0 ? range_.end - range_.begin : stream_.size() - range_.begin;
+    if (stream_.size() != 0 && tally.read != promised) {
+      throw Error(join("the source promised ", promised, " samples and gave ", tally.read));
     }
-    if (chunk.count == 0) flow.stop();
-    return &chunk;
-  }
-
-  // The stream's memory is the stream's: copy.
-  void keep(Item& item) {
-    Sample& sample = item.sample;
-    item.bytes.assign(sample.bytes.begin(), sample.bytes.end());
-    item.name.assign(sample.name);
-    sample.bytes = item.bytes;
-    sample.name = item.name;
-    if (read_ == 0) shape_ = sample.shape;
-    same_shape_ = same_shape_ && sample.shape == shape_;
-  }
-
-  Chunk* encode(Chunk* chunk) const {
-    for (std::size_t i = 0; i < chunk->count; ++i) {
-      Item& item = chunk->items[i];
-      try {
-        encode(item, *chunk);
-      } catch (const Error& error) {
-        throw Error(join("sample ", chunk->first + i,
-                         item.name.empty() ? "" : " (" + item.name + ")", ": ", error.what()));
-      }
-    }
-    return chunk;
-  }
-
-  void encode(Item& item, Chunk& chunk) const {
-    const Sample& sample = item.sample;
-    chunk.pixels.resize(sample.shape.bytes());
-    decode(sample, chunk.pixels);
-    const ImageView image(sample.shape, chunk.pixels);
-    if (sample.codec == &codec_ && sample.order == PixelOrder::interleaved) {
-      item.result = item.bytes;
-    } else {
-      codec_.encode(image, item.encoded);
-      item.result = item.encoded;
-      // Digest and mean are those of what the dataset will give, not of what a quality has cost.
-      if (codec_.has_quality()) codec_.decode(item.encoded, sample.shape, chunk.pixels);
-    }
-    item.digest = sample_digest(sample.label, image);
-    if (wants_mean_ && sample.shape == shape_) add_to_sums(chunk);
-  }
-
-  static void add_to_sums(Chunk& chunk) {
-    chunk.sums.resize(chunk.pixels.size());
-    for (std::size_t i = 0; i < chunk.pixels.size(); ++i) {
-      chunk.sums[i] += std::to_integer<std::uint64_t>(chunk.pixels[i]);
+    if (tally.read == 0) throw Error("the source holds no samples");
+    if (tally.written == 0) {
+      throw Error(join("every sample is bad; the first: ", tally.skipped.front().reason));
     }
   }
 
-  void write(Chunk& chunk) {
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      Item& item = chunk.items[i];
-      Sample sample = item.sample;
-      sample.bytes = item.result;
-      sample.codec = &codec_;
-      sample.order = PixelOrder::interleaved;
-      writer_.add(sample);
-      digests_.push_back(item.digest);
-      bytes_ += item.result.size();
-    }
-    written_ += chunk.count;
-    if (options_.progress) options_.progress(written_, total_);
-  }
-
-  SampleStream& stream_;
-  Writer& writer_;
-  const Codec& codec_;
-  const bool wants_mean_;
+  SelectedStream stream_;
+  const Container& container_;
   const ConvertOptions& options_;
-  std::uint64_t total_;  // samples to come; 0 when not known
-  std::vector<Chunk> chunks_;
-
-  // Of the first stage; shape_ is fixed before any chunk goes on.
-  std::uint64_t token_ = 0;
-  std::uint64_t read_ = 0;
-  bool ended_ = false;
-  bool same_shape_ = true;
-  Shape shape_;
-
-  // Of the last stage.
-  std::uint64_t written_ = 0;
-  std::uint64_t bytes_ = 0;
-  std::vector<Sha256> digests_;
+  Encoding encoding_;
+  Sharding sharding_;
+  Range range_;
 };
 
-const Codec& codec_for(const Container& container, const ConvertOptions& options) {
-  const Codec& codec = options.codec != nullptr ? *options.codec : container.default_codec();
-  if (container.accepts(codec)) return codec;
-  std::string accepted;
-  for (const Codec* other : codecs()) {
-    if (container.accepts(*other)) accepted += join(accepted.empty() ? "" : ", ", other->name());
-  }
-  throw Error(
-      join(container.name(), " does not hold ", codec.name(), " images; it holds ", accepted));
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace
 
-Conversion convert(SampleStream& stream, const Container& container,
-                   const std::filesystem::path& directory, std::string_view split,
+Conversion convert(std::unique_ptr<SampleStream> stream, const Container& container,
+                   const fs::path& directory, std::string_view split,
                    const ConvertOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  const Codec& codec = codec_for(container, options);
-  const unsigned threads = options.threads != 0
-                               ? options.threads
-                               : static_cast<unsigned>(oneapi::tbb::info::default_concurrency());
-  const auto writer = container.create(directory, {.split = std::string(split), .codec = &codec});
-  Pipeline pipeline(stream, *writer, codec, container.wants_mean(), options);
-  pipeline.run(threads);
-  const std::optional<MeanImage> mean = pipeline.mean();
-  writer->finish(mean ? &*mean : nullptr);
-  Conversion conversion = pipeline.result();
-  conversion.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto start = Clock::now();
+  check(container, options);
+  Work work(std::move(stream), container, options);
+  Conversion conversion = result_of(work.run(directory, split, {}, {}));
+  conversion.seconds = seconds_since(start);
   return conversion;
 }
 
-Conversion convert_dataset(const Source& source, std::span<const std::filesystem::path> inputs,
-                           std::string_view split, const Container& container,
-                           const std::filesystem::path& out, const ConvertOptions& options) {
-  const Codec& codec = codec_for(container, options);  // before anything is read or made
-  const auto stream = source.open(inputs, split);
-  PartialDirectory directory(out);
-  Conversion conversion = convert(*stream, container, directory.path(), split, options);
+Conversion convert_dataset(const Source& source, std::span<const fs::path> inputs,
+                           std::string_view split, const Container& container, const fs::path& out,
+                           const ConvertOptions& options) {
+  const auto start = Clock::now();
+  check(container, options);  // before anything is read or made
+  Work work(source.open(inputs, split), container, options);
+  const bool whole = options.part.count == 1;
+  const auto stale =
+      options.resume ? PartialDirectory::Stale::adopted : PartialDirectory::Stale::removed;
+  PartialDirectory directory(whole ? out : part_path(out, options.part), stale);
+  Journal journal(directory, purpose_of(source, inputs, split, container, options));
+  std::optional<Tally> earlier;
+  if (directory.adopted()) earlier = journal.load();
+  // Read beside the conversion, which reads the same files: whoever is behind finds them in memory.
+  auto hashes = std::async(std::launch::async, [&] { return source.inputs(inputs, split); });
 
-  Sidecar sidecar;
-  sidecar.tool_version = FEEDRATE_VERSION;
-  sidecar.source = source.name();
-  sidecar.split = split;
-  sidecar.format = container.name();
-  sidecar.codec = codec.name();
-  sidecar.count = conversion.samples;
-  sidecar.shape = conversion.shape;
-  sidecar.classes = stream->info().classes;
-  sidecar.class_names = stream->info().class_names;
-  sidecar.digest = conversion.digest.digest;
-  sidecar.set_digest = conversion.digest.set_digest;
-  for (const std::filesystem::path& file : source.files(inputs, split)) {
-    sidecar.inputs.push_back({.name = file.filename().string(),
-                              .bytes = std::filesystem::file_size(file),
-                              .sha256 = hex(sha256_file(file))});
-  }
-  if (options.codec != nullptr) sidecar.options.push_back(join("--encode ", codec.name()));
-  if (options.limit != 0) sidecar.options.push_back(join("--limit ", options.limit));
+  const std::uint64_t resumed_at = earlier ? earlier->written : 0;
+  const Tally tally = work.run(directory.path(), split, earlier ? std::move(*earlier) : Tally{},
+                               [&](const Tally& now) { journal.save(now); });
+  Conversion conversion = result_of(tally);
+  conversion.resumed_at = resumed_at;
+  Sidecar sidecar = describe(source, split, container, options, work.info());
+  complete(sidecar, tally, conversion);
+  sidecar.inputs = hashes.get();
   write_sidecar(directory.path(), sidecar);
+  if (whole) {
+    journal.remove();
+  } else {
+    journal.save(tally);
+  }
   directory.commit();
+  conversion.seconds = seconds_since(start);
   return conversion;
+}
+
+fs::path part_path(const fs::path& out, const ConversionPart& part) {
+  fs::path path = out.has_filename() ? out : out.parent_path();
+  path += join(".part-", part.number, "-of-", part.count);
+  return path;
 }
 
 }  // namespace feedrate

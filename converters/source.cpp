@@ -1,14 +1,27 @@
 #include "converters/source.h"
 
 #include "converters/sources/rows.h"
+#include "formats/digest.h"
 
 namespace feedrate {
 
 std::span<const Source* const> sources() {
-  static const Source* const rows[] = {&mnist_source, &cifar10_source, &cifar100_source};
+  static const Source* const rows[] = {&mnist_source, &cifar10_source, &cifar100_source,
+                                       &folder_source, &dataset_source};
   return rows;
 }
 
 const Source& source(std::string_view name) { return find_kind("source", name, sources()); }
+
+std::vector<Sidecar::Input> Source::inputs(std::span<const std::filesystem::path> paths,
+                                           std::string_view split) const {
+  std::vector<Sidecar::Input> inputs;
+  for (const std::filesystem::path& file : files(paths, split)) {
+    inputs.push_back({.name = file.filename().string(),
+                      .bytes = std::filesystem::file_size(file),
+                      .sha256 = hex(sha256_file(file))});
+  }
+  return inputs;
+}
 
 }  // namespace feedrate

@@ -15,8 +15,10 @@
 namespace feedrate {
 
 struct StreamInfo {
-  std::uint64_t size = 0;  // samples to come; 0 when not known beforehand
-  Shape shape;             // zero when samples differ
+  std::uint64_t size = 0;        // samples to come; 0 when not known beforehand
+  Shape shape;                   // zero when samples differ
+  const Codec* codec = nullptr;  // of every sample; null when they may differ or need a look
+  std::string origin;            // the published dataset, where the source is not its own name
   std::uint32_t classes = 0;
   ClassNames class_names;
   std::string label_space = "0-based";
@@ -33,8 +35,15 @@ class SampleStream {
   /// Fills `sample`, valid until the next call; false at the end. Throws Error naming file, entry
   /// and offset on damage: an end that comes early is damage, not an end.
   virtual bool next(Sample& sample) = 0;
+  /// Why the sample just handed out cannot be read; empty when it can. A stream that cannot go on
+  /// behind damage throws from next() instead.
+  virtual std::string_view problem() const { return {}; }
   /// True when samples stay valid as long as the stream: then they can be collected without a copy.
   virtual bool lasting() const { return false; }
+  /// True where next() can be sent to any sample, info().size being known.
+  virtual bool seekable() const { return false; }
+  /// The next sample is number `index` (0 … info().size). Only where seekable().
+  virtual void seek(std::uint64_t index) { (void)index; }
 };
 
 class Source : public Kind {
@@ -47,9 +56,12 @@ class Source : public Kind {
   /// `inputs`: archives, files or directories as published. Throws Error when a part is missing.
   virtual std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,
                                              std::string_view split) const = 0;
-  /// The input files that `open` reads for that split: what the sidecar records.
+  /// The input files that `open` reads for that split.
   virtual std::vector<std::filesystem::path> files(std::span<const std::filesystem::path> inputs,
                                                    std::string_view split) const = 0;
+  /// What the sidecar says of them: each with its size and hash.
+  virtual std::vector<Sidecar::Input> inputs(std::span<const std::filesystem::path> inputs,
+                                             std::string_view split) const;
 };
 
 /// All sources, in the order of help.

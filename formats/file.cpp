@@ -122,6 +122,14 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+void prefetch(Bytes bytes) {
+  constexpr std::uintptr_t page = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) & ~(page - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size());
+  // A hint: what cannot be followed does no harm.
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_WILLNEED);
+}
+
 OutputFile::OutputFile(const fs::path& path)
     : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (!file_) fail_errno(path, "cannot create", errno);
@@ -229,7 +237,8 @@ void write_text(const fs::path& path, std::string_view text) {
   replace_file(path, [&](OutputFile& file) { file.write(text); });
 }
 
-PartialDirectory::PartialDirectory(const fs::path& path) : final_(without_slash(path)) {
+PartialDirectory::PartialDirectory(const fs::path& path, Stale stale)
+    : final_(without_slash(path)) {
   partial_ = final_;
   partial_ += ".partial";
   std::error_code error;
@@ -239,7 +248,7 @@ PartialDirectory::PartialDirectory(const fs::path& path) : final_(without_slash(
   }
   try {
     make_parents();
-    make_partial();
+    make_partial(stale);
   } catch (...) {
     remove_parents();
     throw;
@@ -260,10 +269,12 @@ void PartialDirectory::make_parents() {
   }
 }
 
-void PartialDirectory::make_partial() {
+void PartialDirectory::make_partial(Stale stale) {
   std::error_code error;
   if (fs::exists(partial_, error)) {
     lock();  // either what a killed run left, or what another process fills at this moment
+    adopted_ = kept_ = stale == Stale::adopted;
+    if (adopted_) return;
     fs::remove_all(partial_, error);
     if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
   }
@@ -292,16 +303,20 @@ void PartialDirectory::remove_parents() noexcept {
 }
 
 PartialDirectory::~PartialDirectory() {
-  if (committed_) return;
+  if (committed_ || kept_) return;
   std::error_code ignored;
   fs::remove_all(partial_, ignored);
   remove_parents();
 }
 
-void PartialDirectory::commit() {
+void PartialDirectory::sync() {
   // One call for the whole file system is far quicker than fsync of 60,000 small PNG files.
   if (syncfs(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
   if (fsync(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
+}
+
+void PartialDirectory::commit() {
+  sync();
   rename_without_replacing(partial_, final_);
   committed_ = true;
   sync_directory(final_.parent_path());

@@ -31,7 +31,7 @@ struct Box {
 struct Sample {
   Bytes bytes;                                 // the encoded image
   const Codec* codec = nullptr;                // never null in a sample that is handed out
-  Shape shape;                                 // of the decoded image
+  Shape shape = {};                            // of the decoded image
   PixelOrder order = PixelOrder::interleaved;  // of `raw` bytes
   std::int32_t label = 0;                      // 0-based class
   std::string_view name = {};                  // file name or key in the source; may be empty

@@ -28,6 +28,7 @@ class MnistStream final : public SampleStream {
     pixels_.resize(header_.shape.bytes());
     info_.size = header_.count;
     info_.shape = header_.shape;
+    info_.codec = &raw_codec;
     info_.classes = std::max(fewest_classes, *std::ranges::max_element(labels_) + std::uint32_t{1});
   }
 

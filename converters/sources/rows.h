@@ -8,5 +8,7 @@ namespace feedrate {
 extern const Source& mnist_source;
 extern const Source& cifar10_source;
 extern const Source& cifar100_source;
+extern const Source& folder_source;
+extern const Source& dataset_source;
 
 }  // namespace feedrate

@@ -11,6 +11,7 @@
 
 #include "formats/file.h"
 #include "formats/verify.h"
+#include "tests/converters/made_stream.h"
 #include "tests/converters/make_archive.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
@@ -22,54 +23,10 @@ namespace {
 using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
-/// Every file under `directory`: relative name → content.
-std::map<std::string, std::string> files_of(const fs::path& directory) {
-  std::map<std::string, std::string> files;
-  for (const auto& file : fs::recursive_directory_iterator(directory)) {
-    if (file.is_regular_file()) {
-      files[fs::relative(file.path(), directory).string()] = read_text(file.path());
-    }
-  }
-  return files;
-}
-
 Conversion convert_mnist(const fs::path& from, const Container& to, const fs::path& out,
                          const ConvertOptions& options = {}) {
   return convert_dataset(source("mnist"), std::vector{from}, "train", to, out, options);
 }
-
-/// A stream of grey 2x2 images that can be told to go wrong.
-class MadeStream final : public SampleStream {
- public:
-  explicit MadeStream(std::uint64_t count) : count_(count) { info_.size = count; }
-  const StreamInfo& info() const override { return info_; }
-  bool next(Sample& sample) override {
-    if (index_ == fail_at) throw Error("made.tar:entry 7: byte 12: the text of the source");
-    if (index_ == std::min(end_at, count_)) return false;
-    std::ranges::fill(pixels_, std::byte{static_cast<std::uint8_t>(index_)});
-    Shape shape{2, 2, 1};
-    if (index_ == wide_at) shape.width = 3;
-    sample = {.bytes = Bytes(pixels_).first(index_ == short_at ? 3 : shape.bytes()),
-              .codec = &raw_codec,
-              .shape = shape,
-              .label = static_cast<std::int32_t>(index_ % 10),
-              .name = {}};
-    ++index_;
-    return true;
-  }
-
-  static constexpr std::uint64_t never = ~std::uint64_t{0};
-  std::uint64_t fail_at = never;
-  std::uint64_t end_at = never;
-  std::uint64_t short_at = never;
-  std::uint64_t wide_at = never;
-
- private:
-  std::uint64_t count_;
-  std::uint64_t index_ = 0;
-  Buffer pixels_ = Buffer(6);
-  StreamInfo info_;
-};
 
 class ConformanceConvert : public ::testing::TestWithParam<const Container*> {};
 
@@ -124,7 +81,7 @@ TEST(UnitConvert, the_digest_is_that_of_the_pixels_a_lossy_codec_leaves) {
   const TempDirectory directory;
   write_mnist(directory / "in", 50, 10);
   const Conversion made = convert_mnist(directory / "in", container("recordio"), directory / "out",
-                                        {.codec = &jpeg_codec});
+                                        {.encoding = Encoding{&jpeg_codec}});
   const Verification found = verify(*open_dataset(directory / "out"), 1);
   EXPECT_TRUE(found.findings.empty());
   EXPECT_EQ(found.digest.digest, made.digest.digest);
@@ -136,7 +93,7 @@ TEST(UnitConvert, the_sidecar_says_where_the_dataset_came_from) {
   const TempDirectory directory;
   write_mnist(directory / "in", 20, 10);
   convert_mnist(directory / "in", container("lmdb"), directory / "out",
-                {.codec = &raw_codec, .limit = 15});
+                {.encoding = Encoding{&raw_codec}, .limit = 15});
   const auto sidecar = read_sidecar(directory / "out");
   ASSERT_TRUE(sidecar);
   EXPECT_EQ(sidecar->tool_version, FEEDRATE_VERSION);
@@ -171,10 +128,9 @@ TEST(UnitConvert, progress_counts_up_to_the_total) {
 TEST(UnitConvert, an_error_in_the_pipeline_comes_out_with_its_own_words) {
   for (const unsigned threads : {1U, 4U}) {
     const TempDirectory directory;
-    MadeStream stream(1000);
-    stream.fail_at = 777;
     try {
-      convert(stream, container("recordio"), directory.path(), "train", {.threads = threads});
+      convert(made_stream(1000, {.fail_at = 777}), container("recordio"), directory.path(), "train",
+              {.threads = threads});
       FAIL() << "no error was thrown";
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "made.tar:entry 7: byte 12: the text of the source");
@@ -184,28 +140,31 @@ TEST(UnitConvert, an_error_in_the_pipeline_comes_out_with_its_own_words) {
 
 TEST(UnitConvert, images_of_different_shapes_have_no_common_one) {
   const TempDirectory directory;
-  MadeStream stream(300);
-  stream.wide_at = 200;
-  const Conversion made = convert(stream, container("recordio"), directory.path(), "train", {});
+  const Conversion made = convert(made_stream(300, {.wide_at = 200}), container("recordio"),
+                                  directory.path(), "train", {});
   EXPECT_EQ(made.samples, 300U);
   EXPECT_EQ(made.shape, Shape{});
 }
 
 TEST(HostileConvert, a_sample_that_cannot_be_encoded_is_named) {
   const TempDirectory directory;
-  MadeStream stream(1000);
-  stream.short_at = 321;
   expect_error(
-      [&] { convert(stream, container("recordio"), directory.path(), "train", {.threads = 3}); },
+      [&] {
+        convert(made_stream(1000, {.short_at = 321}), container("recordio"), directory.path(),
+                "train", {.threads = 3});
+      },
       {"sample 321", "expected 2x2x1 = 4 bytes", "found 3"});
 }
 
 TEST(HostileConvert, a_source_that_ends_before_its_promise_is_an_error) {
   const TempDirectory directory;
-  MadeStream stream(1000);
-  stream.end_at = 640;  // a whole number of chunks
-  expect_error([&] { convert(stream, container("recordio"), directory.path(), "train", {}); },
-               {"promised 1000 samples and gave 640"});
+  expect_error(
+      [&] {
+        constexpr std::uint64_t whole_chunks = 640;
+        convert(made_stream(1000, {.end_at = whole_chunks}), container("recordio"),
+                directory.path(), "train", {});
+      },
+      {"promised 1000 samples and gave 640"});
 }
 
 TEST(HostileConvert, a_codec_that_the_format_does_not_hold_is_refused_with_those_it_does) {
@@ -214,7 +173,7 @@ TEST(HostileConvert, a_codec_that_the_format_does_not_hold_is_refused_with_those
   expect_error(
       [&] {
         convert_mnist(directory / "in", container("png-map"), directory / "out",
-                      {.codec = &raw_codec});
+                      {.encoding = Encoding{&raw_codec}});
       },
       {"png-map does not hold raw images; it holds png"});
   EXPECT_FALSE(fs::exists(directory / "out"));

@@ -8,6 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "converters/join.h"
+#include "formats/text.h"
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
@@ -21,12 +23,22 @@ namespace fs = std::filesystem;
 struct Options {
   std::string source;
   std::vector<fs::path> inputs;
+  std::vector<fs::path> boxes;
   std::string format;
   fs::path out;
+  fs::path join;
   std::string split;
-  std::string codec;
-  unsigned threads = 0;
+  std::string encoding;
+  std::string resize;
+  std::string part;
+  std::string fix = "keep";
+  std::string on_bad = "fail";
+  std::optional<std::uint64_t> shuffle;
+  std::uint32_t shards = 1;
   std::uint64_t limit = 0;
+  unsigned threads = 0;
+  bool gzip = false;
+  bool resume = false;
   bool json = false;
 };
 
@@ -35,7 +47,8 @@ struct Done {
   fs::path path;
   Conversion result;
   double images_per_second() const {
-    return result.seconds > 0 ? static_cast<double>(result.samples) / result.seconds : 0;
+    const std::uint64_t here = result.samples - result.resumed_at;
+    return result.seconds > 0 ? static_cast<double>(here) / result.seconds : 0;
   }
 };
 
@@ -50,52 +63,129 @@ std::vector<std::string> wanted_splits(const Source& from, const Options& option
   throw Error(unknown_kind("split", asked, names));
 }
 
-void print_result(const Options& options, const Codec& encoding, const std::vector<Done>& all) {
-  if (options.json) {
-    nlohmann::ordered_json splits = nlohmann::ordered_json::array();
-    for (const Done& done : all) {
-      splits.push_back({{"split", done.split},
-                        {"path", done.path.string()},
-                        {"samples", done.result.samples},
-                        {"bytes", done.result.bytes},
-                        {"seconds", rounded(done.result.seconds, 6)},
-                        {"images_per_second", rounded(done.images_per_second(), 1)},
-                        {"digest", done.result.digest.digest},
-                        {"set_digest", done.result.digest.set_digest}});
-    }
-    const nlohmann::ordered_json object{{"source", options.source},
-                                        {"format", options.format},
-                                        {"codec", encoding.name()},
-                                        {"splits", splits}};
-    print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-    return;
+// "3/8"
+ConversionPart parse_part(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t slash = text.find('/');
+  const std::string_view view(text);
+  const auto number = parse_number<std::uint32_t>(view.substr(0, slash));
+  const auto count = slash == std::string::npos
+                         ? std::nullopt
+                         : parse_number<std::uint32_t>(view.substr(slash + 1));
+  if (!number || !count || *number < 1 || *number > *count) {
+    throw Error(fmt::format("--part is I/N, from 1/N to N/N; found '{}'", text));
   }
-  for (const Done& done : all) {
-    print(fmt::format("{}: {} as {} × {}, {} in {} ({} images/s)\n  digest {}\n",
-                      done.path.string(), counted(done.result.samples, "image"), options.format,
-                      encoding.name(), bytes_text(done.result.bytes),
-                      duration_text(done.result.seconds), quantity(done.images_per_second()),
-                      done.result.digest.digest));
+  return {*number, *count};
+}
+
+ConvertOptions settings_of(const Options& options) {
+  ConvertOptions settings;
+  if (!options.encoding.empty()) settings.encoding = parse_encoding(options.encoding);
+  if (!options.resize.empty()) settings.resize = parse_resize(options.resize);
+  settings.shuffle = options.shuffle;
+  settings.limit = options.limit;
+  settings.shards = options.shards;
+  settings.part = parse_part(options.part);
+  settings.fix = options.fix == "reencode" ? Fix::reencode : Fix::keep;
+  settings.on_bad = options.on_bad == "skip" ? OnBad::skip : OnBad::fail;
+  settings.gzip = options.gzip;
+  settings.threads = options.threads;
+  settings.resume = options.resume;
+  return settings;
+}
+
+nlohmann::ordered_json as_json(const Done& done) {
+  const auto or_null = [](const std::string& digest) {
+    return digest.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(digest);
+  };
+  const Conversion& result = done.result;
+  return {{"split", done.split},
+          {"path", done.path.string()},
+          {"codec", result.codec},
+          {"samples", result.samples},
+          {"bytes", result.bytes},
+          {"seconds", rounded(result.seconds, 6)},
+          {"images_per_second", rounded(done.images_per_second(), 1)},
+          {"digest", or_null(result.digest.digest)},
+          {"set_digest", or_null(result.digest.set_digest)},
+          {"bytes_digest", result.bytes_digest},
+          {"resumed_at", result.resumed_at},
+          {"mended", result.mended},
+          {"skipped", result.skipped.size()}};
+}
+
+std::string as_text(const Options& options, const Done& done) {
+  const Conversion& result = done.result;
+  std::string text = fmt::format("{}: {} as {} × {}, {} in {} ({} images/s)\n", done.path.string(),
+                                 counted(result.samples, "image"), options.format, result.codec,
+                                 bytes_text(result.bytes), duration_text(result.seconds),
+                                 quantity(done.images_per_second()));
+  if (result.digest.digest.empty()) {
+    text += fmt::format("  bytes digest {} (JPEGs were not decoded: 'feedrate verify' does)\n",
+                        result.bytes_digest);
+  } else {
+    text += fmt::format("  digest {}\n", result.digest.digest);
+  }
+  return text;
+}
+
+// What a person should hear beside the result, whatever its form.
+void tell(const Done& done) {
+  const Conversion& result = done.result;
+  if (result.resumed_at != 0) {
+    note(fmt::format("{}: went on behind {}", done.path.string(),
+                     counted(result.resumed_at, "image")));
+  }
+  if (result.mended != 0) {
+    note(fmt::format("{}: {} encoded anew (CMYK, or a PNG named JPEG)", done.path.string(),
+                     counted(result.mended, "image")));
+  }
+  for (const Skipped& sample : result.skipped) {
+    warn(fmt::format("left out: sample {} {}: {}", sample.position, sample.name, sample.reason));
   }
 }
 
-int run(const Options& options) {
+void print_result(const Options& options, const std::vector<Done>& all) {
+  for (const Done& done : all) tell(done);
+  if (!options.json) {
+    for (const Done& done : all) print(as_text(options, done));
+    return;
+  }
+  nlohmann::ordered_json splits = nlohmann::ordered_json::array();
+  for (const Done& done : all) splits.push_back(as_json(done));
+  const nlohmann::ordered_json object{{"source", options.source},
+                                      {"format", options.format},
+                                      {"codec", all.front().result.codec},
+                                      {"splits", splits}};
+  print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+int join(const Options& options) {
+  const Conversion result = join_parts(options.join);
+  print(fmt::format("{}: {} in {}\n", options.join.string(), counted(result.samples, "image"),
+                    bytes_text(result.bytes)));
+  return exit_done;
+}
+
+int run(Options options) {
+  if (!options.join.empty()) return join(options);
   const Source& from = source(options.source);
   const Container& to = container(options.format);
-  const Codec& encoding = options.codec.empty() ? to.default_codec() : codec(options.codec);
+  ConvertOptions settings = settings_of(options);
+  if (!options.boxes.empty() && !from.takes_boxes()) {
+    throw Error(fmt::format("{} has no boxes to be read from --boxes", from.name()));
+  }
+  options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
   const bool all = options.split == "all";
   std::vector<Done> finished;
   for (const std::string& split : wanted_splits(from, options)) {
     const fs::path out = all ? options.out / split : options.out;
     Progress progress(fmt::format("{} {}", options.format, split), "images");
-    const ConvertOptions settings{.codec = &encoding,
-                                  .threads = options.threads,
-                                  .limit = options.limit,
-                                  .progress = progress.callback()};
+    settings.progress = progress.callback();
     finished.push_back(
         {split, out, convert_dataset(from, options.inputs, split, to, out, settings)});
   }
-  print_result(options, encoding, finished);
+  print_result(options, finished);
   return exit_done;
 }
 
@@ -108,7 +198,7 @@ class ConvertCommand : public Command {
            "formats. The samples, their order and the files are the same at any thread count. The\n"
            "dataset is made as PATH.partial and renamed once everything is on disk, so what "
            "stands\n"
-           "under PATH is whole.";
+           "under PATH is whole. --part and --join share one conversion among machines.";
   }
   std::string_view examples() const override {
     return "  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion\n"
@@ -123,23 +213,50 @@ class ConvertCommand : public Command {
     const std::string known_sources = fmt::format("{}", fmt::join(kind_names(sources()), ", "));
     const std::string known_formats = fmt::format("{}", fmt::join(kind_names(containers()), ", "));
     const std::string known_codecs = fmt::format("{}", fmt::join(kind_names(codecs()), ", "));
-    app.add_option("SOURCE", options->source, "What is published: " + known_sources)->required();
-    app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them")
-        ->required();
-    app.add_option("--to", options->format, "Format to write: " + known_formats)
-        ->type_name("FORMAT")
-        ->required();
-    app.add_option("--out", options->out, "Directory to make; it must not exist")
-        ->type_name("PATH")
-        ->required();
+    const std::vector<CLI::Option*> operands = {
+        app.add_option("SOURCE", options->source, "What is published: " + known_sources),
+        app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
+        app.add_option("--to", options->format, "Format to write: " + known_formats)
+            ->type_name("FORMAT"),
+        app.add_option("--out", options->out, "Directory to make; it must not exist")
+            ->type_name("PATH")};
+    for (CLI::Option* operand : operands) operand->required();
     app.add_option("--split", options->split,
                    "Part (default: the first); all makes PATH/train, PATH/test, …")
         ->type_name("NAME");
-    app.add_option("--encode", options->codec,
-                   "How pixels are kept: " + known_codecs + " (default: the format's)")
+    app.add_option("--encode", options->encoding,
+                   "keep the bytes, or " + known_codecs + "[:QUALITY] (default: keep if it can)")
         ->type_name("CODEC");
+    app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
+        ->type_name("SIZE");
+    app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
+        ->type_name("FILE");
+    app.add_option("--fix", options->fix, "CMYK and misnamed images: keep, or reencode as RGB JPEG")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"keep", "reencode"}));
+    app.add_option("--on-bad", options->on_bad, "An image that cannot be read: fail, or skip it")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"fail", "skip"}));
+    app.add_option("--shuffle", options->shuffle, "Put the images into the order of this seed")
+        ->type_name("SEED");
+    check_whole(app.add_option("--shards", options->shards, "Files to make (where the format can)"),
+                1, 99'999)
+        ->type_name("N");
+    app.add_option("--part", options->part, "Make part I of N, for one of N machines")
+        ->type_name("I/N");
+    // Finished parts say themselves what they are: --join needs nothing but their path.
+    app.add_option_function<fs::path>(
+           "--join",
+           [options, operands](const fs::path& path) {
+             options->join = path;
+             for (CLI::Option* operand : operands) operand->required(false);
+           },
+           "Put the finished parts of PATH together")
+        ->type_name("PATH");
     check_whole(app.add_option("--limit", options->limit, "Stop after so many images"), 1)
         ->type_name("N");
+    app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
+    app.add_flag("--resume", options->resume, "Go on where an earlier run was stopped");
     add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
     add_json(app, options->json);
     return [options] { return run(*options); };

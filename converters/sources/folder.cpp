@@ -1,0 +1,68 @@
+// A directory with one sub-directory a class, as torchvision's ImageFolder reads it; or one of
+// those for each split, under train/, val/ and test/.
+
+#include "converters/sources/dataset_stream.h"
+#include "converters/sources/rows.h"
+#include "formats/container.h"
+#include "formats/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path& the_one(std::span<const fs::path> inputs) {
+  if (inputs.size() != 1 || !fs::is_directory(inputs.front())) {
+    throw Error("folder: expected one directory that holds a sub-directory for each class");
+  }
+  return inputs.front();
+}
+
+// Splits are told from classes by what they hold: directories of their own.
+std::vector<std::string> inner_splits(const fs::path& path) {
+  const Container& folders = container("folder");
+  std::vector<std::string> names;
+  for (const char* name : {"train", "val", "test"}) {
+    if (fs::is_directory(path / name) && folders.knows(path / name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+class FolderSource final : public Source {
+ public:
+  FolderSource() : Source("folder", "images in one sub-directory a class, as ImageFolder") {}
+
+  std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
+    std::vector<std::string> splits = inner_splits(the_one(inputs));
+    return splits.empty() ? std::vector<std::string>{"train"} : splits;
+  }
+
+  std::unique_ptr<SampleStream> open(std::span<const fs::path> inputs,
+                                     std::string_view split) const override {
+    return open_dataset_stream(container("folder").open(place(inputs, split)));
+  }
+
+  std::vector<fs::path> files(std::span<const fs::path> inputs,
+                              std::string_view split) const override {
+    return {place(inputs, split)};
+  }
+
+  std::vector<Sidecar::Input> inputs(std::span<const fs::path> paths,
+                                     std::string_view split) const override {
+    return {dataset_input(place(paths, split))};
+  }
+
+ private:
+  static fs::path place(std::span<const fs::path> inputs, std::string_view split) {
+    const fs::path& path = the_one(inputs);
+    return inner_splits(path).empty() ? path : path / split;
+  }
+};
+
+const FolderSource row;
+
+}  // namespace
+
+const Source& folder_source = row;
+
+}  // namespace feedrate

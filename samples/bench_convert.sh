@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Measures every source × format on 2 threads, beside a plain copy of the bytes it wrote and, with
+# --peers, beside the tool that owns the format, all on the same disk in the same run.
+#
+#   samples/bench_convert.sh [--peers] [OUT]        OUT: scratch and results (default build/bench-convert)
+#
+# Prints a table and leaves OUT/convert.jsonl. Real archives are taken from $FEEDRATE_DATA (mnist/,
+# cifar10/, imagenet/) where it is set; what is missing is made by `feedrate synth`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+peers=no
+if [ "${1:-}" = --peers ]; then peers=yes && shift; fi
+out=${1:-build/bench-convert}
+
+tools/install-deps.sh
+cmake --preset release -DFEEDRATE_TESTS=OFF >&2
+cmake --build --preset release >&2
+mkdir -p "$out"
+
+python=python3
+if [ "$peers" = yes ]; then
+  # One environment for all: mxnet needs an old numpy, which the others still take.
+  [ -d "$out/venv" ] || python3 -m venv "$out/venv"
+  python=$out/venv/bin/python
+  for package in "numpy<1.24" lmdb "protobuf<5" webdataset mxnet==1.9.1 tensorflow-cpu==2.12.1; do
+    "$python" -m pip install -q "$package" ||
+      echo "bench_convert: $package could not be installed; going on without it" >&2
+  done
+fi
+exec "$python" samples/peers/bench_convert.py --feedrate build/release/feedrate --out "$out"

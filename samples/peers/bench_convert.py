@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Every source x format: Feedrate's conversion, a plain copy of what it wrote, the owning tool.
+
+Each of the three is a fresh process that ends with its bytes on disk (sync); the three take turns,
+three rounds, and medians are compared. A tool that is not installed gives no figure.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+THREADS = "2"
+ROUNDS = 3
+HERE = pathlib.Path(__file__).parent
+
+# source, codec written, formats: what their readers take; images to make where there is no archive
+CASES = [
+    ("mnist", ["lmdb", "recordio", "tfrecord", "png-map", "webdataset"], 60000),
+    ("cifar10", ["lmdb", "recordio", "tfrecord", "png-map", "webdataset"], 50000),
+    ("imagenet", ["lmdb", "recordio", "tfrecord", "png-map", "webdataset"], 6000),
+]
+
+
+def archives(feedrate, source, images, out):
+    """The real archives, or made ones of the same size and packaging."""
+    made = out / f"{source}-archives"
+    if not made.exists():
+        subprocess.run([feedrate, "synth", source, "--images", str(images), "--out", made], check=True)
+    return made
+
+
+def timed(command):
+    start = time.perf_counter()
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if result.returncode != 0:
+        return None, result.stdout
+    return time.perf_counter() - start, result.stdout
+
+
+def tree_bytes(path):
+    return sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
+
+
+def copy_of(path):
+    """A copy on one thread that is on disk when it ends, as the conversion is."""
+    return ["sh", "-c", f'cp -r --reflink=never "{path}" "{path}.copy" && sync -f "{path}.copy"']
+
+
+def measure(feedrate, source, archive, target, out):
+    ours, copies, theirs, answer = [], [], [], {}
+    path = out / "data"
+    for _ in range(ROUNDS):
+        for leftover in (path, out / "data.copy", out / "peer"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        os.sync()
+        seconds, text = timed([feedrate, "convert", source, archive, "--to", target, "--out", path,
+                               "--threads", THREADS, "--json"])
+        if seconds is None:
+            sys.exit(f"bench_convert: {source} to {target} failed")
+        ours.append(seconds)
+        answer = json.loads(text)["splits"][0]
+        copies.append(timed(copy_of(path))[0])
+        shutil.rmtree(out / "data.copy", ignore_errors=True)
+        os.sync()
+        seconds, _ = timed([sys.executable, HERE / "convert_peer.py", source, archive, target,
+                            out / "peer"])
+        if seconds is not None:
+            theirs.append(seconds)
+    median = statistics.median
+    size = tree_bytes(path)
+    return {
+        "source": source, "format": target, "codec": answer["codec"], "images": answer["samples"],
+        "digest": answer["digest"], "bytes_digest": answer["bytes_digest"], "bytes": size,
+        "seconds": round(median(ours), 3), "repeats": [round(s, 3) for s in ours],
+        "images_per_second": round(answer["samples"] / median(ours)),
+        "mb_per_second": round(size / 1e6 / median(ours), 1),
+        "copy_seconds": round(median(copies), 3),
+        "speed_of_copy": round(median(copies) / median(ours), 2),
+        "peer_seconds": round(median(theirs), 3) if theirs else None,
+        "times_peer": round(median(theirs) / median(ours), 1) if theirs else None,
+    }
+
+
+def line(row):
+    peer = f"{row['times_peer']}x" if row["times_peer"] else "-"
+    return (f"| {row['source']} | {row['format']} x {row['codec']} | {row['images']:,} | "
+            f"{row['bytes'] / 1e6:,.1f} | {row['seconds']} | {row['images_per_second']:,} | "
+            f"{row['mb_per_second']} | {row['speed_of_copy']} | {peer} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--feedrate", required=True, type=pathlib.Path)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    feedrate, out = options.feedrate.resolve(), options.out.resolve()
+    print("| source | written | images | MB | s | images/s | MB/s | of a copy's speed | x owning tool |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    with open(out / "convert.jsonl", "w", encoding="utf-8") as rows:
+        for source, targets, images in CASES:
+            archive = archives(feedrate, source, images, out)
+            for target in targets:
+                row = measure(feedrate, source, archive, target, out)
+                rows.write(json.dumps(row) + "\n")
+                print(line(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

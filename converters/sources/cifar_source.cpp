@@ -108,6 +108,7 @@ class CifarStream final : public SampleStream {
     batches_ = parts.take_batches();
     for (const CifarBatch& batch : batches_) info_.size += batch.count();
     info_.shape = cifar_shape;
+    info_.codec = &raw_codec;
     info_.classes = layout.classes;
     info_.class_names.names = parts.take_names();
     info_.notes = choice.notes;

@@ -44,7 +44,8 @@ void ImageExampleWriter::add_imagenet(const Sample& sample) {
   if (label >= classes_.names.size()) {
     throw Error(join("the label ", label, " is none of the ", classes_.names.size(), " classes"));
   }
-  const std::string_view text = label < classes_.texts.size() ? classes_.texts[label] : "";
+  // Both sides are views: else the text would be copied into a string that dies at once.
+  const auto text = label < classes_.texts.size() ? std::string_view(classes_.texts[label]) : "";
   const std::int64_t stored = sample.label + std::int64_t{1};  // 0 is the background
   example_.add_int(example_key::height, sample.shape.height);
   example_.add_int(example_key::width, sample.shape.width);

@@ -7,6 +7,7 @@
 #include "converters/wnids.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/wnid.h"
 
 namespace feedrate {
 namespace {

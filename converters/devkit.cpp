@@ -8,6 +8,7 @@
 #include "converters/wnids.h"
 #include "formats/error.h"
 #include "formats/text.h"
+#include "formats/wnid.h"
 
 namespace feedrate {
 namespace {

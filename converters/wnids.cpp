@@ -123,9 +123,4 @@ std::optional<std::int32_t> wnid_index(const std::vector<std::string>& wnids,
   return static_cast<std::int32_t>(found - wnids.begin());
 }
 
-bool is_wnid(std::string_view text) {
-  return text.size() == 1 + digits_each && text[0] == 'n' &&
-         std::ranges::all_of(text.substr(1), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace feedrate

@@ -19,7 +19,4 @@ const std::vector<std::string>& imagenet_wnids();
 std::optional<std::int32_t> wnid_index(const std::vector<std::string>& wnids,
                                        std::string_view wnid);
 
-/// "n" and eight digits.
-bool is_wnid(std::string_view text);
-
 }  // namespace feedrate

@@ -24,7 +24,7 @@ using Header = std::array<std::byte, tar_block>;
 
 void put_text(Header& header, TarField field, std::string_view text) {
   assert(text.size() <= field.size);
-  std::memcpy(header.data() + field.offset, text.data(), text.size());
+  std::ranges::copy(as_bytes(text), header.begin() + static_cast<std::ptrdiff_t>(field.offset));
 }
 
 // Zero-padded octal digits and a zero byte.

@@ -5,6 +5,7 @@
 
 #include "formats/containers/tf_example.h"
 #include "formats/error.h"
+#include "formats/wnid.h"
 
 namespace feedrate {
 namespace {
@@ -213,11 +214,6 @@ std::int32_t class_of(const ImageExample& example) {
 }
 
 }  // namespace
-
-bool is_wnid(std::string_view text) {
-  return text.size() == 9 && text[0] == 'n' &&
-         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
   const Features found = find_features(example);

@@ -59,7 +59,4 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
 /// 32x32 (TensorFlow's CIFAR tutorial). Others are refused rather than guessed.
 Sample to_sample(const ImageExample& example);
 
-/// True for a WordNet id as ImageNet writes them: n and eight digits.
-bool is_wnid(std::string_view text);
-
 }  // namespace feedrate

@@ -5,6 +5,7 @@
 
 #include "formats/containers/image_example.h"
 #include "formats/error.h"
+#include "formats/wnid.h"
 
 namespace feedrate {
 namespace {

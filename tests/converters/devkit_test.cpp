@@ -7,6 +7,7 @@
 #include "converters/wnids.h"
 #include "formats/file.h"
 #include "formats/text.h"
+#include "formats/wnid.h"
 #include "tests/converters/make_devkit.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"

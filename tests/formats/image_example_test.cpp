@@ -5,6 +5,7 @@
 #include <map>
 
 #include "formats/containers/image_example_writer.h"
+#include "formats/wnid.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 

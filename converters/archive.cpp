@@ -38,6 +38,7 @@ class ViewStream final : public ByteStream {
   std::uint64_t size() const override { return view_.size(); }
   std::optional<Bytes> whole() const override { return view_; }
   void passed(const std::byte* end) override { outer_.passed(end); }
+  void give_back(Bytes part) override { outer_.give_back(part); }
 
  private:
   Bytes fetch() override { return std::exchange(rest_, Bytes()); }
@@ -125,6 +126,7 @@ struct Archive::State {
       return;
     }
     name = stored_name(entry);
+    if (!regular && archive_entry_filetype(entry) != AE_IFDIR) irregular = place();
     const char* target = archive_entry_hardlink(entry);
     if (regular && target != nullptr && size == 0) {
       fail(place(), "is a hard link to ", target, ", which a stream cannot follow");
@@ -187,6 +189,7 @@ struct Archive::State {
   bool first = true;  // the first header was read at the start
   bool found_first = false;
   bool regular = false;
+  std::string irregular;
   std::uint64_t size = 0;
   std::uint64_t position = 0;
   std::optional<Bytes> view;  // once asked for; then reading is from it
@@ -216,10 +219,13 @@ bool Archive::next() {
 }
 
 bool Archive::single() const { return state_->single; }
+const std::string& Archive::irregular() const { return state_->irregular; }
 const std::string& Archive::name() const { return state_->name; }
 std::string Archive::place() const { return state_->place(); }
 std::uint64_t Archive::size() const { return state_->size; }
 std::optional<Bytes> Archive::view() { return state_->find_view(); }
+void Archive::give_back(Bytes view) { state_->stream->give_back(view); }
+void Archive::give_back() { give_back(state_->stream->whole().value_or(Bytes())); }
 
 std::size_t Archive::read(MutableBytes into) {
   if (into.empty()) return 0;

@@ -31,6 +31,9 @@ class Archive {
 
   /// Moves to the next regular file; false at the end of the archive.
   bool next();
+  /// Place of the last entry passed over that is neither a file nor a directory but a link or a
+  /// device; empty when there was none.
+  const std::string& irregular() const;
   /// True when this is a single file, compressed or not, rather than a tar or zip.
   bool single() const;
   /// Name of the current entry, as stored; "outer.tar:inner.tar:name" is `place()`. The place of a
@@ -43,6 +46,10 @@ class Archive {
   /// that is mapped, also inside one another. Valid as long as the outermost Archive. Nothing where
   /// it is compressed or in pieces, or has been read from.
   std::optional<Bytes> view();
+  /// Lets the memory of a view, or of everything, be used for something else. Views stay valid:
+  /// what is touched comes again from the file.
+  void give_back(Bytes view);
+  void give_back();
   /// Fills as much of `into` as the entry still has; returns the bytes filled.
   std::size_t read(MutableBytes into);
   /// The rest of the entry. Fails when it is longer than `limit` (an archive bomb).

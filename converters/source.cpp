@@ -6,8 +6,8 @@
 namespace feedrate {
 
 std::span<const Source* const> sources() {
-  static const Source* const rows[] = {&mnist_source, &cifar10_source, &cifar100_source,
-                                       &folder_source, &dataset_source};
+  static const Source* const rows[] = {&mnist_source,    &cifar10_source, &cifar100_source,
+                                       &imagenet_source, &folder_source,  &dataset_source};
   return rows;
 }
 

@@ -116,6 +116,7 @@ class MappedStream final : public ByteStream {
     given_back_ = (reached - kept) / step * step;
     file_.give_back(file_.bytes().subspan(from, given_back_ - from));
   }
+  void give_back(Bytes part) override { file_.give_back(part); }
 
  private:
   Bytes fetch() override {

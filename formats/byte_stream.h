@@ -36,6 +36,8 @@ class ByteStream {
   /// What stands in whole() before `end` is not needed soon: a map gives its memory back. It stays
   /// valid.
   virtual void passed(const std::byte* end) { (void)end; }
+  /// The same of any part of whole().
+  virtual void give_back(Bytes part) { (void)part; }
 
  private:
   virtual Bytes fetch() = 0;

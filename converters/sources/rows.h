@@ -5,6 +5,7 @@
 
 namespace feedrate {
 
+extern const Source& imagenet_source;
 extern const Source& mnist_source;
 extern const Source& cifar10_source;
 extern const Source& cifar100_source;

@@ -103,11 +103,11 @@ TEST(UnitArchiveView, what_is_compressed_has_no_view_and_is_read_all_the_same) {
 // The map of a large entry is handed to decompressors in pieces: their counts have 32 bits.
 TEST(UnitArchiveView, a_compressed_entry_larger_than_a_piece_is_whole) {
   const TempDirectory directory;
-  const std::string large = noise(std::size_t{35} << 20);
+  const std::string large = noise(std::size_t{17} << 20);
   for (const int filter : {ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_ZSTD}) {
     Archive outer(write(directory / "outer.tar", tar({{"large", compressed(large, filter)}})));
     ASSERT_TRUE(outer.next());
-    ASSERT_GT(outer.size(), 2U * (16 << 20));
+    ASSERT_GT(outer.size(), 16U << 20);
     Archive inner(outer);
     ASSERT_TRUE(inner.next());
     EXPECT_TRUE(content(inner) == large);

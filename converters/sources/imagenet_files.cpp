@@ -7,6 +7,7 @@
 #include "converters/devkit.h"
 #include "converters/wnids.h"
 #include "formats/error.h"
+#include "formats/wnid.h"
 
 namespace feedrate {
 namespace {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 
 #include "converters/archive.h"
 #include "converters/sources/image_entries.h"
@@ -57,7 +58,7 @@ class ValStream final : public SampleStream {
     sample.label = extras_.devkit->val_labels[image.number - 1];
     sample.name = image.name;
     sample.boxes = boxes_of(image);
-    give_back_behind();
+    give_back_behind(image);
     return true;
   }
 
@@ -97,15 +98,17 @@ class ValStream final : public SampleStream {
     return extras_.boxes ? extras_.boxes->of(image.name) : std::span<const Box>();
   }
 
-  // Reading goes to and fro in the tar: what was handed out some time ago is given back by the
+  // Reading goes to and fro in the tar: what was handed out some time ago is given back image by
   // image.
-  void give_back_behind() {
+  void give_back_behind(const ValImage& image) {
     constexpr std::uint64_t kept = std::uint64_t{128} << 20;
-    behind_ += images_[next_ - 1].bytes.size();
-    while (behind_ > kept) {
-      const ValImage& image = images_[given_back_++];
-      if (image.archive != nullptr) image.archive->give_back(image.bytes);
-      behind_ -= image.bytes.size();
+    handed_out_.push_back(&image);
+    handed_out_bytes_ += image.bytes.size();
+    while (handed_out_bytes_ > kept) {
+      const ValImage& oldest = *handed_out_.front();
+      if (oldest.archive != nullptr) oldest.archive->give_back(oldest.bytes);
+      handed_out_bytes_ -= oldest.bytes.size();
+      handed_out_.pop_front();
     }
   }
 
@@ -116,8 +119,8 @@ class ValStream final : public SampleStream {
   std::uint64_t held_bytes_ = 0;
   std::vector<ValImage> images_;
   std::size_t next_ = 0;
-  std::size_t given_back_ = 0;  // images
-  std::uint64_t behind_ = 0;    // bytes handed out since
+  std::deque<const ValImage*> handed_out_;  // and not given back yet
+  std::uint64_t handed_out_bytes_ = 0;
   ImagenetTally tally_;
 };
 

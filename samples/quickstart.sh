@@ -30,7 +30,7 @@ else
 fi
 
 step "convert to every format, and prove that all hold the same images"
-formats=(lmdb recordio png-map)
+formats=(lmdb recordio tfrecord png-map webdataset)
 for format in "${formats[@]}"; do
   rm -rf "data/$format" # of an earlier run
   "$feedrate" convert mnist "$archives" --to "$format" --split all --out "data/$format"
@@ -49,8 +49,9 @@ done
 
 step "measure: supply, demand, delivered at 0, 1, 2 and 4 loader threads"
 rm -f results.jsonl
-"$feedrate" bench data/lmdb/train data/recordio/train data/png-map/train --network lenet \
-  --threads 0,1,2,4 --repeat 3 --seconds 1.5 --out results.jsonl
+datasets=("${formats[@]/#/data/}")
+"$feedrate" bench "${datasets[@]/%//train}" --network lenet \
+  --threads 0,1,2,4 --repeat 3 --seconds 1 --out results.jsonl
 "$feedrate" report results.jsonl --html report.html --csv results.csv
 
 echo

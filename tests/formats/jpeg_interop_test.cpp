@@ -12,6 +12,7 @@
 #include "formats/digest.h"
 #include "formats/file.h"
 #include "tests/support/data.h"
+#include "tests/support/places.h"
 
 namespace feedrate {
 namespace {
@@ -65,7 +66,7 @@ class InteropJpeg : public ::testing::TestWithParam<const char*> {};
 TEST_P(InteropJpeg, imagenet_s_files_decode_to_the_pixels_that_pillow_finds) {
   const auto file = data_file(join("imagenet/", GetParam()));
   if (!file) GTEST_SKIP() << absent;
-  std::ifstream stored(FEEDRATE_SOURCE_DIR "/tests/formats/parity/jpeg.json");
+  std::ifstream stored(testing::source_directory() / "tests/formats/parity/jpeg.json");
   const auto expected = nlohmann::json::parse(stored).at("archives").at(GetParam());
   const MappedFile archive(*file);
   Found found;

@@ -10,6 +10,7 @@
 #include "formats/digest.h"
 #include "formats/resize_passes.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/places.h"
 
 namespace feedrate {
 namespace {
@@ -48,7 +49,7 @@ struct Case {
 };
 
 std::vector<Case> pillow_cases() {
-  std::ifstream file(FEEDRATE_SOURCE_DIR "/tests/formats/parity/resize.json");
+  std::ifstream file(testing::source_directory() / "tests/formats/parity/resize.json");
   const auto json = nlohmann::json::parse(file);
   std::vector<Case> cases;
   const auto shape = [](const nlohmann::json& sides) {

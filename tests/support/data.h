@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tests/support/places.h"
+
 namespace feedrate::testing {
 
 /// The file `name` under $FEEDRATE_DATA, or under shared/data beside the project; nothing when it
@@ -13,8 +15,7 @@ namespace feedrate::testing {
 inline std::optional<std::filesystem::path> data_file(std::string_view name) {
   namespace fs = std::filesystem;
   const char* given = std::getenv("FEEDRATE_DATA");
-  const fs::path root =
-      given != nullptr ? fs::path(given) : fs::path(FEEDRATE_SOURCE_DIR) / "../shared/data";
+  const fs::path root = given != nullptr ? fs::path(given) : source_directory() / "../shared/data";
   const fs::path file = root / name;
   if (!fs::exists(file)) return std::nullopt;
   return file;

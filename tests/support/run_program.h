@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/places.h"
 #include "tests/support/temp_directory.h"
 
 namespace feedrate::testing {
@@ -57,7 +58,7 @@ inline Said run_program(const std::string& program, const std::vector<std::strin
 }
 
 inline Said feedrate(const std::vector<std::string>& arguments) {
-  return run_program(FEEDRATE_BINARY, arguments);
+  return run_program(program_under_test(), arguments);
 }
 
 }  // namespace feedrate::testing

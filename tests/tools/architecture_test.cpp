@@ -12,12 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/places.h"
+
 namespace feedrate {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = FEEDRATE_SOURCE_DIR;
+const fs::path root = testing::source_directory();
 const std::map<std::string, std::set<std::string>> may_include{
     {"formats", {"formats"}},
     {"converters", {"formats", "converters"}},
@@ -56,6 +58,7 @@ std::vector<std::string> folders() {
 /// What `line` includes when it is an include of that kind ('"' or '<'), else "".
 std::string included(const std::string& line, char kind) {
   constexpr std::string_view directive = "#include ";
+
   if (!line.starts_with(directive) || line.size() <= directive.size()) return "";
   if (line[directive.size()] != kind) return "";
   const std::size_t start = directive.size() + 1;

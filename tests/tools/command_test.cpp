@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/places.h"
 #include "tests/support/run_program.h"
 
 namespace feedrate {
@@ -142,14 +143,14 @@ TEST(CommandsFailure, a_path_that_is_no_dataset_is_named_with_a_line_of_advice) 
 }
 
 TEST(CommandsFailure, a_full_disk_behind_stdout_is_not_success) {
-  const Said said = run_program("sh", {"-c", FEEDRATE_BINARY " list > /dev/full"});
+  const Said said = run_program("sh", {"-c", testing::program_under_test() + " list > /dev/full"});
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("standard output"), std::string::npos) << said.errors;
 }
 
 TEST(CommandsFailure, closed_and_full_standard_streams_end_no_command_by_a_signal) {
   const auto code = [](const std::string& line) {
-    return run_program("sh", {"-c", FEEDRATE_BINARY " " + line}).code;
+    return run_program("sh", {"-c", testing::program_under_test() + " " + line}).code;
   };
   EXPECT_EQ(code("list 2>&-"), exit_done);
   EXPECT_EQ(code("list <&- >&- 2>&-"), exit_failed);

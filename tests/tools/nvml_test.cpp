@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/support/this_program.h"
+#include "tests/support/places.h"
 
 namespace feedrate {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/support/expect_error.h"
-#include "tests/support/this_program.h"
+#include "tests/support/places.h"
 #include "trainer/backend.h"
 #include "trainer/backends/cuda.h"
 

@@ -12,7 +12,7 @@
 
 #include "loader/random.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/this_program.h"
+#include "tests/support/places.h"
 #include "trainer/backend.h"
 #include "trainer/backends/cuda.h"
 #include "trainer/network.h"

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/places.h"
 #include "tests/trainer/batches.h"
 #include "trainer/backend.h"
 #include "trainer/network.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr double tolerance = 1e-5;  // relative
 
 nlohmann::json stored(const std::string& name) {
-  std::ifstream file(FEEDRATE_SOURCE_DIR "/tests/trainer/parity/" + name + ".json");
+  std::ifstream file(testing::source_directory() / "tests/trainer/parity" / (name + ".json"));
   return nlohmann::json::parse(file);
 }
 

@@ -6,6 +6,8 @@ include(GoogleTest)
 
 set(FEEDRATE_TEST_LABELS Unit Conformance Hostile Commands Interop Cuda Slow)
 file(GLOB support CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/support/places.cpp PROPERTIES
+  COMPILE_DEFINITIONS FEEDRATE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 
 function(test_folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cpp)
@@ -15,8 +17,6 @@ function(test_folder name)
   add_executable(test_${name} ${sources} ${support})
   target_link_libraries(test_${name} PRIVATE feedrate_flags ${ARGN} GTest::gtest_main fmt::fmt
                                              nlohmann_json::nlohmann_json)
-  target_compile_definitions(test_${name} PRIVATE
-    FEEDRATE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FEEDRATE_BINARY="$<TARGET_FILE_DIR:test_${name}>/feedrate")
   foreach(label ${FEEDRATE_TEST_LABELS})
     string(TOLOWER ${label} lower)
     gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}

@@ -233,10 +233,10 @@ class ConvertCommand : public Command {
         ->type_name("FILE");
     app.add_option("--fix", options->fix, "CMYK and misnamed images: keep, or reencode as RGB JPEG")
         ->type_name("HOW")
-        ->check(CLI::IsMember({"keep", "reencode"}));
+        ->check(CLI::IsMember({"keep", "reencode"}).description(""));
     app.add_option("--on-bad", options->on_bad, "An image that cannot be read: fail, or skip it")
         ->type_name("HOW")
-        ->check(CLI::IsMember({"fail", "skip"}));
+        ->check(CLI::IsMember({"fail", "skip"}).description(""));
     app.add_option("--shuffle", options->shuffle, "Put the images into the order of this seed")
         ->type_name("SEED");
     check_whole(app.add_option("--shards", options->shards, "Files to make (where the format can)"),

@@ -25,26 +25,6 @@ Head load_head(const std::byte* at) {
           mask_crc32c(crc32c(Bytes(at, 8)))};
 }
 
-// The length of the record at `at`, all of which is in the file.
-std::uint64_t checked_length(Bytes file, std::uint64_t at) {
-  if (at > file.size() || file.size() - at < tf_record_head) {
-    throw Error(join("byte ", at, ": a record should start here, but the file ends at ",
-                     file.size(), "; is it truncated?"));
-  }
-  const Head head = load_head(file.data() + at);
-  if (head.stated != head.found) {
-    throw Error(join("byte ", at, ": corrupted record: the CRC of its length is ", head.found,
-                     ", stated is ", head.stated,
-                     at == 0 ? "; is it a TFRecord file, and not compressed as a whole?" : ""));
-  }
-  const std::uint64_t left = file.size() - at - tf_record_head;
-  if (left < tf_record_tail || head.length > left - tf_record_tail) {
-    throw Error(join("byte ", at, ": truncated record: it states ", head.length, " bytes of data",
-                     " and the file ends ", left, " bytes behind its head"));
-  }
-  return head.length;
-}
-
 }  // namespace
 
 std::uint32_t crc32c(Bytes bytes, std::uint32_t before) {
@@ -63,19 +43,35 @@ std::uint32_t mask_crc32c(std::uint32_t crc) {
   return (crc >> mask_rotation | crc << (32 - mask_rotation)) + mask_addend;
 }
 
-Bytes read_tf_record(Bytes file, std::uint64_t at) {
-  const std::uint64_t length = checked_length(file, at);
-  const Bytes data = file.subspan(at + tf_record_head, length);
-  const auto stated = load_le<std::uint32_t>(data.data() + length);
-  if (const std::uint32_t found = mask_crc32c(crc32c(data)); found != stated) {
-    throw Error(join("byte ", at + tf_record_head, ": corrupted record: the CRC of its ", length,
-                     " bytes of data is ", found, ", stated is ", stated));
+std::uint64_t tf_record_end(Bytes head_bytes, std::uint64_t at, std::uint64_t size) {
+  if (head_bytes.size() < tf_record_head) {
+    throw Error(join("byte ", at, ": a record should start here, but the file ends at ", size,
+                     "; is it truncated?"));
   }
-  return data;
+  const Head head = load_head(head_bytes.data());
+  if (head.stated != head.found) {
+    throw Error(join("byte ", at, ": corrupted record: the CRC of its length is ", head.found,
+                     ", stated is ", head.stated,
+                     at == 0 ? "; is it a TFRecord file, and not compressed as a whole?" : ""));
+  }
+  const std::uint64_t left = size - at - tf_record_head;
+  if (left < tf_record_tail || head.length > left - tf_record_tail) {
+    throw Error(join("byte ", at, ": truncated record: it states ", head.length,
+                     " bytes of data and the file ends ", left, " bytes behind its head"));
+  }
+  return at + head.length + tf_record_frame;
 }
 
-std::uint64_t skip_tf_record(Bytes file, std::uint64_t at) {
-  return at + checked_length(file, at) + tf_record_frame;
+Bytes read_tf_record(Bytes file, std::uint64_t at) {
+  const Bytes rest = file.subspan(std::min<std::uint64_t>(at, file.size()));
+  const std::uint64_t end = tf_record_end(rest, at, file.size());
+  const Bytes data = rest.subspan(tf_record_head, end - at - tf_record_frame);
+  const auto stated = load_le<std::uint32_t>(data.data() + data.size());
+  if (const std::uint32_t found = mask_crc32c(crc32c(data)); found != stated) {
+    throw Error(join("byte ", at + tf_record_head, ": corrupted record: the CRC of its ",
+                     data.size(), " bytes of data is ", found, ", stated is ", stated));
+  }
+  return data;
 }
 
 TfFrame frame_tf_record(std::span<const Bytes> parts) {

@@ -24,8 +24,10 @@ std::uint32_t mask_crc32c(std::uint32_t crc);
 
 /// Data of the record at byte `at`. Both CRCs are checked. Throws Error naming the byte on damage.
 Bytes read_tf_record(Bytes file, std::uint64_t at);
-/// Where the record at `at` ends. Looks at its head only; throws Error as read_tf_record does.
-std::uint64_t skip_tf_record(Bytes file, std::uint64_t at);
+/// Where the record at byte `at` of a file of `size` bytes ends, by its `head`: the bytes from
+/// there on, as many as there are but tf_record_head at most are looked at. Throws Error as
+/// read_tf_record does.
+std::uint64_t tf_record_end(Bytes head, std::uint64_t at, std::uint64_t size);
 
 /// What a record has before and behind its data.
 struct TfFrame {

@@ -5,6 +5,7 @@
 // alone, unless a sidecar says that the set was ours and whole.
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 
 #include "formats/containers/describe.h"
@@ -14,6 +15,7 @@
 #include "formats/containers/tfrecord_shard.h"
 #include "formats/containers/tfrecord_writer.h"
 #include "formats/error.h"
+#include "formats/sweep.h"
 #include "formats/text.h"
 
 namespace feedrate {
@@ -23,6 +25,8 @@ namespace fs = std::filesystem;
 
 // All gzip files of a dataset together: records in them are found only when they are inflated.
 constexpr std::uint64_t most_memory = std::uint64_t{4} << 30;
+
+constexpr std::size_t most_openers = 16;  // threads: mostly they wait
 
 constexpr std::string_view endings[] = {".tfrecord", ".tfrecords", ".tfrec"};
 
@@ -109,12 +113,8 @@ ClassNames read_class_names(const fs::path& directory) {
 class TfrecordDataset final : public Dataset {
  public:
   TfrecordDataset(const fs::path& path, const std::vector<fs::path>& files) {
-    std::uint64_t memory = most_memory;
-    for (const fs::path& file : files) {
-      const TfrecordShard& shard = shards_.emplace_back(file, memory);
-      memory -= shard.memory();
-      ends_.push_back(info_.size += shard.records());
-    }
+    open_shards(files);
+    for (const TfrecordShard& shard : shards_) ends_.push_back(info_.size += shard.records());
     if (info_.size == 0) fail(path, "holds no records");
     info_.path = path;
     info_.format = tfrecord_container.name();
@@ -144,6 +144,18 @@ class TfrecordDataset final : public Dataset {
   }
 
  private:
+  // Many at once: each waits for the disk, or is inflated.
+  void open_shards(const std::vector<fs::path>& files) {
+    std::atomic<std::uint64_t> memory_left = most_memory;
+    shards_.resize(files.size());
+    const std::size_t threads = std::min<std::size_t>(files.size(), most_openers);
+    sweep(files.size(), static_cast<unsigned>(threads),
+          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i)
+              shards_[i] = TfrecordShard(files[i], memory_left);
+          });
+  }
+
   struct Place {
     const TfrecordShard* shard;
     std::uint64_t record;  // in the shard

@@ -1,8 +1,11 @@
 #include "formats/containers/tfrecord_shard.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "formats/containers/tf_record.h"
 #include "formats/containers/tfrecord_index.h"
@@ -25,36 +28,65 @@ bool is_zlib(Bytes start) {
          load_be<std::uint16_t>(start.data()) % 31 == 0;
 }
 
-Buffer inflate(const fs::path& path, std::uint64_t most) {
+// Takes `size` bytes of what is left, or nothing.
+bool take_memory(std::atomic<std::uint64_t>& left, std::uint64_t size) {
+  std::uint64_t found = left;
+  while (found >= size && !left.compare_exchange_weak(found, found - size)) {
+  }
+  return found >= size;
+}
+
+Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
   Buffer content;
   const auto stream = open_gunzip(open_file_stream(path), path.string());
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
-    if (block.size() > most - content.size()) {
-      fail(path, "is gzip, and records are found only in memory, which needs more than the ",
-           most >> 20, " MiB left for that; unpack the files first (gunzip)");
+    if (!take_memory(memory_left, block.size())) {
+      fail(path, "gzip files are read from memory, and this one needs more than is allowed for ",
+           "that; unpack the files first (gunzip)");
     }
     append(content, block);
   }
   return content;
 }
 
-std::vector<std::uint64_t> scan(const fs::path& path, Bytes bytes) {
-  std::vector<std::uint64_t> starts{0};
-  try {
-    while (starts.back() < bytes.size()) starts.push_back(skip_tf_record(bytes, starts.back()));
-  } catch (const Error& error) {
-    fail(path, "record ", starts.size() - 1, ": ", error.what());
+// The heads of the records of a file, by reads of a page each: where only heads are wanted, a map
+// would bring in the pages around them too, and from a cold disk nearly all of the file.
+class HeadReader {
+ public:
+  explicit HeadReader(const fs::path& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!file_) fail_errno(path, "cannot open", errno);
+    ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_RANDOM);
   }
-  return starts;
-}
+
+  // The bytes from `at` on, at least a head of them where the file does not end.
+  Bytes read(std::uint64_t at) {
+    if (at < start_ || at + tf_record_head > start_ + size_) {
+      ssize_t got = 0;
+      do got = ::pread(file_.number(), page_.data(), page_.size(), static_cast<off_t>(at));
+      while (got < 0 && errno == EINTR);
+      if (got < 0) fail_errno(path_, "cannot read", errno);
+      start_ = at;
+      size_ = static_cast<std::size_t>(got);
+    }
+    return Bytes(page_).first(size_).subspan(at - start_);
+  }
+
+ private:
+  const fs::path& path_;
+  Descriptor file_;
+  std::array<std::byte, 4096> page_;
+  std::uint64_t start_ = 0;
+  std::size_t size_ = 0;
+};
 
 }  // namespace
 
-TfrecordShard::TfrecordShard(const fs::path& path, std::uint64_t most_memory)
+TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& memory_left)
     : path_(path), file_(path), bytes_(file_.bytes()) {
   if (is_gzip(bytes_)) {
     file_ = MappedFile();
-    inflated_ = inflate(path, most_memory);
+    inflated_ = inflate(path, memory_left);
     bytes_ = inflated_;
   } else if (is_zlib(bytes_) && !is_tf_record(bytes_)) {
     fail(path, "is compressed as a whole with ZLIB, which Feedrate does not read; TensorFlow can ",
@@ -75,7 +107,28 @@ void TfrecordShard::find_starts() {
       index_problem_ = error.what();  // the records themselves are the truth; audit_index tells
     }
   }
-  starts_ = scan(path_, bytes_);
+  starts_ = scan();
+}
+
+std::vector<std::uint64_t> TfrecordShard::scan() const {
+  std::vector<std::uint64_t> starts{0};
+  const std::uint64_t size = bytes_.size();
+  const auto walk = [&](const auto& bytes_from) {
+    while (starts.back() < size) {
+      starts.push_back(tf_record_end(bytes_from(starts.back()), starts.back(), size));
+    }
+  };
+  try {
+    if (inflated_.empty()) {
+      HeadReader heads(path_);
+      walk([&](std::uint64_t at) { return heads.read(at); });
+    } else {
+      walk([&](std::uint64_t at) { return bytes_.subspan(at); });
+    }
+  } catch (const Error& error) {
+    fail(path_, "record ", starts.size() - 1, ": ", error.what());
+  }
+  return starts;
 }
 
 Bytes TfrecordShard::read(std::uint64_t record) const {
@@ -94,7 +147,7 @@ void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const
   };
   if (!index_problem_.empty()) tell(index_problem_);
   if (!indexed_) return;
-  const std::vector<std::uint64_t> starts = scan(path_, bytes_);
+  const std::vector<std::uint64_t> starts = scan();
   const auto [wrong, right] =
       std::mismatch(starts_.begin(), starts_.end(), starts.begin(), starts.end());
   if (wrong == starts_.end() && right == starts.end()) return;

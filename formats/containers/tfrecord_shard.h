@@ -2,6 +2,7 @@
 // One TFRecord file: its bytes, mapped or (gzip) inflated into memory, and where its records start,
 // from the index beside it or from a walk over the frames.
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,15 +17,15 @@ namespace feedrate {
 /// Any thread may read. Movable.
 class TfrecordShard {
  public:
-  /// A gzip file takes memory, at most `most_memory` bytes of it. Throws Error when it needs more,
-  /// for other compressions and for damage.
-  TfrecordShard(const std::filesystem::path& path, std::uint64_t most_memory);
+  TfrecordShard() = default;  // of no file: to be assigned to
+  /// A gzip file takes memory, which is taken from `memory_left`, in bytes. Throws Error when that
+  /// is not enough, for other compressions and for damage.
+  TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
 
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t records() const { return starts_.size() - 1; }
   /// Byte at which a record starts, in the inflated file where it is gzip.
   std::uint64_t start(std::uint64_t record) const { return starts_[record]; }
-  std::uint64_t memory() const { return inflated_.size(); }
 
   /// The data of a record, in place. Both CRCs are checked; throws Error without naming the file.
   Bytes read(std::uint64_t record) const;
@@ -34,6 +35,7 @@ class TfrecordShard {
 
  private:
   void find_starts();
+  std::vector<std::uint64_t> scan() const;
 
   std::filesystem::path path_;
   MappedFile file_;

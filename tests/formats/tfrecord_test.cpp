@@ -126,7 +126,8 @@ TEST_F(UnitTfrecord, the_index_says_where_each_record_lies_with_its_frame) {
   const MappedFile records(set / "train-00000-of-00001");
   std::string expected;
   for (std::uint64_t at = 0; at < records.bytes().size();) {
-    const std::uint64_t end = skip_tf_record(records.bytes(), at);
+    const std::uint64_t end =
+        tf_record_end(records.bytes().subspan(at), at, records.bytes().size());
     expected += std::to_string(at) + " " + std::to_string(end - at) + "\n";
     at = end;
   }
@@ -315,9 +316,16 @@ TEST_F(HostileTfrecord, gzip_beyond_the_memory_limit_says_what_to_do) {
   WriterOptions options = options_;
   options.gzip = true;
   const fs::path file = write("set", options) / "train-00000-of-00001.gz";
-  const std::uint64_t needed = TfrecordShard(file, 1 << 20).memory();
-  EXPECT_EQ(TfrecordShard(file, needed).records(), examples_.size());
-  expect_error([&] { TfrecordShard(file, needed - 1); }, {file.string(), "memory", "gunzip"});
+  constexpr std::uint64_t plenty = 1 << 20;
+  std::atomic<std::uint64_t> memory = plenty;
+  EXPECT_EQ(TfrecordShard(file, memory).records(), examples_.size());
+  const std::uint64_t needed = plenty - memory;
+  EXPECT_EQ(needed, fs::file_size(write("plain", options_) / "train-00000-of-00001"));
+  memory = needed;
+  EXPECT_EQ(TfrecordShard(file, memory).records(), examples_.size());
+  EXPECT_EQ(memory, 0U);
+  memory = needed - 1;
+  expect_error([&] { TfrecordShard(file, memory); }, {file.string(), "memory", "gunzip"});
 }
 
 TEST_F(HostileTfrecord, damaged_or_foreign_compression_is_named) {

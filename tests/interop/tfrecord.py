@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""TFRecords against TensorFlow itself: what Feedrate writes TensorFlow reads, and the other way.
+
+    tfrecord.py FEEDRATE        needs tensorflow (or tensorflow-cpu) and numpy
+
+Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 of each sample's
+label, shape and pixels, computed here from what TensorFlow decoded.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import numpy as np
+import tensorflow as tf
+
+FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
+WNIDS = ["n01440764", "n01443537", "n02119789"]
+
+IMAGENET = {
+    "image/height": tf.io.FixedLenFeature([1], tf.int64),
+    "image/width": tf.io.FixedLenFeature([1], tf.int64),
+    "image/colorspace": tf.io.FixedLenFeature([], tf.string),
+    "image/channels": tf.io.FixedLenFeature([1], tf.int64),
+    "image/class/label": tf.io.FixedLenFeature([1], tf.int64),
+    "image/class/synset": tf.io.FixedLenFeature([], tf.string),
+    "image/class/text": tf.io.FixedLenFeature([], tf.string),
+    "image/object/bbox/xmin": tf.io.VarLenFeature(tf.float32),
+    "image/object/bbox/xmax": tf.io.VarLenFeature(tf.float32),
+    "image/object/bbox/ymin": tf.io.VarLenFeature(tf.float32),
+    "image/object/bbox/ymax": tf.io.VarLenFeature(tf.float32),
+    "image/object/bbox/label": tf.io.VarLenFeature(tf.int64),
+    "image/format": tf.io.FixedLenFeature([], tf.string),
+    "image/filename": tf.io.FixedLenFeature([], tf.string),
+    "image/encoded": tf.io.FixedLenFeature([], tf.string),
+}
+SLIM = {
+    "image/encoded": tf.io.FixedLenFeature([], tf.string),
+    "image/format": tf.io.FixedLenFeature([], tf.string),
+    "image/class/label": tf.io.FixedLenFeature([], tf.int64),
+    "image/height": tf.io.FixedLenFeature([], tf.int64),
+    "image/width": tf.io.FixedLenFeature([], tf.int64),
+}
+
+
+def feedrate(*arguments):
+    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"tfrecord: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def refused(path, sentence):
+    done = subprocess.run([FEEDRATE, "verify", str(path)], capture_output=True, text=True)
+    expect(done.returncode == 1 and sentence in done.stderr, f"{path}: said {done.stderr!r}")
+
+
+def expect(condition, message):
+    if not condition:
+        raise SystemExit(f"tfrecord: {message}")
+
+
+def equal(found, expected, what):
+    expect(found == expected, f"{what}: expected {expected!r}, found {found!r}")
+
+
+def digest_of(samples):
+    """Of (label, pixels HWC u8) pairs, as `feedrate verify` states it."""
+    whole = hashlib.sha256()
+    for label, pixels in samples:
+        head = struct.pack("<4I", label, *pixels.shape)
+        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
+    return whole.hexdigest()
+
+
+def verified(path):
+    result = json.loads(feedrate("verify", path, "--json"))
+    equal(result["findings"], [], f"findings of {path}")
+    return result["digest"]
+
+
+def read(files, schema, compression=""):
+    """Parsed records of the files in their order, by TensorFlow's own reader."""
+    data = tf.data.TFRecordDataset([str(file) for file in files], compression_type=compression)
+    for record in data:
+        yield {key: value for key, value in tf.io.parse_single_example(record, schema).items()}
+
+
+def check_slim(work):
+    """MNIST: our records by slim's keys, plain and gzip, one shard and several."""
+    feedrate("synth", "mnist", "--images", 600, "--out", work / "archives", "--seed", 7)
+    digests = set()
+    for name, options, compression in [("one", [], ""), ("four", ["--shards", "4"], ""),
+                                       ("gzip", ["--shards", "3", "--gzip"], "GZIP")]:
+        out = work / f"slim-{name}"
+        feedrate("convert", "mnist", work / "archives", "--to", "tfrecord", "--out", out, *options)
+        files = sorted(file for file in out.glob("train-*-of-*") if file.suffix != ".idx")
+        samples = []
+        for example in read(files, SLIM, compression):
+            pixels = tf.io.decode_png(example["image/encoded"]).numpy()
+            equal(example["image/format"].numpy(), b"png", "image/format")
+            equal((int(example["image/height"]), int(example["image/width"])), pixels.shape[:2],
+                  "height and width")
+            samples.append((int(example["image/class/label"]), pixels))
+        equal(digest_of(samples), verified(out), f"digest of {out.name}")
+        digests.add(verified(out))
+        if not compression:
+            check_index(files)
+    equal(len(digests), 1, "digests of one dataset in different shards")
+    return 600
+
+
+def check_index(files):
+    """The .idx as DALI's tfrecord2idx makes it."""
+    for file in files:
+        lines, at, data = [], 0, file.read_bytes()
+        while at < len(data):
+            length = struct.unpack_from("<Q", data, at)[0] + 16
+            lines.append(f"{at} {length}\n")
+            at += length
+        equal(pathlib.Path(f"{file}.idx").read_text(), "".join(lines), f"index of {file.name}")
+
+
+def check_imagenet(work):
+    """Class directories named by wnids: our records by the keys of build_imagenet_data."""
+    random = np.random.default_rng(3)
+    for wnid in WNIDS:
+        (work / "folder" / wnid).mkdir(parents=True)
+        for number in range(5):
+            pixels = random.integers(0, 256, (24 + number, 31, 3), np.uint8)
+            jpeg = tf.io.encode_jpeg(pixels).numpy()
+            (work / "folder" / wnid / f"{wnid}_{number}.JPEG").write_bytes(jpeg)
+    out = work / "imagenet"
+    feedrate("convert", "folder", work / "folder", "--to", "tfrecord", "--encode", "keep",
+             "--shards", 2, "--split", "train", "--out", out)
+    seen = []
+    for example in read(sorted(out.glob("train-?????-of-00002")), IMAGENET):
+        label = int(example["image/class/label"][0])
+        wnid = WNIDS[label - 1]
+        equal(example["image/class/synset"].numpy().decode(), wnid, "synset")
+        equal(example["image/colorspace"].numpy(), b"RGB", "colorspace")
+        equal(int(example["image/channels"][0]), 3, "channels")
+        equal(example["image/format"].numpy(), b"JPEG", "format")
+        equal(len(example["image/object/bbox/label"].values), 0, "boxes")
+        name = example["image/filename"].numpy().decode()
+        stored = (work / "folder" / wnid / name).read_bytes()
+        equal(example["image/encoded"].numpy(), stored, f"bytes of {name}")
+        shape = tf.io.decode_jpeg(stored).shape
+        equal((int(example["image/height"][0]), int(example["image/width"][0])),
+              (shape[0], shape[1]), f"height and width of {name}")
+        seen.append(name)
+    equal(sorted(seen), sorted(f"{wnid}_{i}.JPEG" for wnid in WNIDS for i in range(5)), "names")
+    verified(out)
+    return len(seen)
+
+
+def feature(value):
+    if isinstance(value, bytes):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
+    if value and isinstance(value[0], float):
+        return tf.train.Feature(float_list=tf.train.FloatList(value=value))
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=value))
+
+
+def written_by_tensorflow(file, examples, compression=""):
+    file.parent.mkdir(exist_ok=True)
+    with tf.io.TFRecordWriter(str(file), compression) as writer:
+        for example in examples:
+            features = {key: feature(value) for key, value in example.items()}
+            message = tf.train.Example(features=tf.train.Features(feature=features))
+            writer.write(message.SerializeToString())
+
+
+def check_reading(work):
+    """Records that TensorFlow wrote, read by us: every layout and compression."""
+    random = np.random.default_rng(5)
+    samples = [(int(random.integers(0, 3)), random.integers(0, 256, (9 + i, 7, 3), np.uint8))
+               for i in range(20)]
+    imagenet = [{"image/encoded": tf.io.encode_png(pixels).numpy(), "image/format": b"PNG",
+                 "image/class/label": [label + 1], "image/class/synset": WNIDS[label].encode(),
+                 "image/object/bbox/xmin": [0.25], "image/object/bbox/xmax": [0.75],
+                 "image/object/bbox/ymin": [0.0], "image/object/bbox/ymax": [1.0],
+                 "image/filename": f"{i}.JPEG".encode()}
+                for i, (label, pixels) in enumerate(samples)]
+    raw = [{"image_raw": pixels.tobytes(), "height": [pixels.shape[0]], "width": [7],
+            "depth": [3], "label": [label]} for label, pixels in samples]
+    for name, examples in [("imagenet", imagenet), ("raw", raw)]:
+        for compression in ["", "GZIP"]:
+            out = work / f"tensorflow-{name}{compression}"
+            for shard in range(2):
+                written_by_tensorflow(out / f"train-{shard:05}-of-00002",
+                                      examples[10 * shard:10 * (shard + 1)], compression)
+            equal(verified(out), digest_of(samples), f"digest of {out.name}")
+    planes = [(label, random.integers(0, 256, (32, 32, 3), np.uint8)) for label, _ in samples]
+    written_by_tensorflow(work / "cifar" / "train.tfrecords",
+                          [{"image": pixels.transpose(2, 0, 1).tobytes(), "label": [label]}
+                           for label, pixels in planes])
+    equal(verified(work / "cifar"), digest_of(planes), "digest of the CIFAR tutorial's planes")
+    written_by_tensorflow(work / "zlib" / "a.tfrecord", imagenet, "ZLIB")
+    refused(work / "zlib", "ZLIB")
+    return 4 * len(samples) + len(planes)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        work = pathlib.Path(directory)
+        read_by_tensorflow = check_slim(work) + check_imagenet(work)
+        read_by_us = check_reading(work)
+    print(f"tfrecord: ok, tensorflow {tf.__version__} read {read_by_tensorflow} of our records, "
+          f"we read {read_by_us} of its")
+
+
+if __name__ == "__main__":
+    main()

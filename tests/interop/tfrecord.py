@@ -7,12 +7,14 @@ Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 o
 label, shape and pixels, computed here from what TensorFlow decoded.
 """
 import hashlib
+import io
 import json
 import os
 import pathlib
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -20,7 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
-WNIDS = ["n01440764", "n01443537", "n02119789"]
+WNIDS = ["n01440764", "n01443537", "n01484850"]  # the first of the thousand, labels 1, 2, 3
 
 IMAGENET = {
     "image/height": tf.io.FixedLenFeature([1], tf.int64),
@@ -126,36 +128,64 @@ def check_index(files):
         equal(pathlib.Path(f"{file}.idx").read_text(), "".join(lines), f"index of {file.name}")
 
 
-def check_imagenet(work):
-    """Class directories named by wnids: our records by the keys of build_imagenet_data."""
+BOXES = """<annotation><filename>{name}</filename><size><width>100</width><height>50</height></size>
+<object><name>{wnid}</name><bndbox><xmin>25</xmin><ymin>10</ymin><xmax>75</xmax><ymax>50</ymax></bndbox>
+</object></annotation>"""
+
+
+def make_imagenet(work):
+    """The published packaging: a tar of a tar for each class; boxes for the first image of each."""
     random = np.random.default_rng(3)
-    for wnid in WNIDS:
-        (work / "folder" / wnid).mkdir(parents=True)
-        for number in range(5):
-            pixels = random.integers(0, 256, (24 + number, 31, 3), np.uint8)
-            jpeg = tf.io.encode_jpeg(pixels).numpy()
-            (work / "folder" / wnid / f"{wnid}_{number}.JPEG").write_bytes(jpeg)
+    images = {}
+    (work / "boxes").mkdir()
+    with tarfile.open(work / "ILSVRC2012_img_train.tar", "w") as outer:
+        for wnid in WNIDS:
+            inner = io.BytesIO()
+            with tarfile.open(fileobj=inner, mode="w") as tar:
+                for number in range(5):
+                    name = f"{wnid}_{number}.JPEG"
+                    pixels = random.integers(0, 256, (24 + number, 31, 3), np.uint8)
+                    images[name] = tf.io.encode_jpeg(pixels).numpy()
+                    add_entry(tar, name, images[name])
+            add_entry(outer, f"{wnid}.tar", inner.getvalue())
+            (work / "boxes" / f"{wnid}_0.xml").write_text(BOXES.format(name=f"{wnid}_0", wnid=wnid))
+    return images
+
+
+def add_entry(tar, name, content):
+    entry = tarfile.TarInfo(name)
+    entry.size = len(content)
+    tar.addfile(entry, io.BytesIO(content))
+
+
+def check_imagenet(work):
+    """ImageNet's packaging: our records by the keys of build_imagenet_data, bytes untouched."""
+    images = make_imagenet(work)
     out = work / "imagenet"
-    feedrate("convert", "folder", work / "folder", "--to", "tfrecord", "--encode", "keep",
-             "--shards", 2, "--split", "train", "--out", out)
-    seen = []
+    feedrate("convert", "imagenet", work / "ILSVRC2012_img_train.tar", "--boxes", work / "boxes",
+             "--to", "tfrecord", "--encode", "keep", "--shards", 2, "--split", "train", "--out", out)
+    seen = {}
     for example in read(sorted(out.glob("train-?????-of-00002")), IMAGENET):
+        name = example["image/filename"].numpy().decode()
         label = int(example["image/class/label"][0])
-        wnid = WNIDS[label - 1]
-        equal(example["image/class/synset"].numpy().decode(), wnid, "synset")
+        equal(name.split("_")[0], WNIDS[label - 1], f"label of {name}, counted from 1,")
+        equal(example["image/class/synset"].numpy().decode(), WNIDS[label - 1], "synset")
         equal(example["image/colorspace"].numpy(), b"RGB", "colorspace")
         equal(int(example["image/channels"][0]), 3, "channels")
         equal(example["image/format"].numpy(), b"JPEG", "format")
-        equal(len(example["image/object/bbox/label"].values), 0, "boxes")
-        name = example["image/filename"].numpy().decode()
-        stored = (work / "folder" / wnid / name).read_bytes()
-        equal(example["image/encoded"].numpy(), stored, f"bytes of {name}")
-        shape = tf.io.decode_jpeg(stored).shape
+        boxed = name.endswith("_0.JPEG")
+        for side, value in [("xmin", 0.25), ("ymin", 0.2), ("xmax", 0.75), ("ymax", 1.0)]:
+            found = example[f"image/object/bbox/{side}"].values.numpy()
+            expect(np.allclose(found, [value] if boxed else [], atol=1e-6), f"{side} of {name}: {found}")
+        labels = example["image/object/bbox/label"].values.numpy().tolist()
+        equal(labels, [label] if boxed else [], f"labels of the boxes of {name}")
+        shape = tf.io.decode_jpeg(images[name]).shape
         equal((int(example["image/height"][0]), int(example["image/width"][0])),
               (shape[0], shape[1]), f"height and width of {name}")
-        seen.append(name)
-    equal(sorted(seen), sorted(f"{wnid}_{i}.JPEG" for wnid in WNIDS for i in range(5)), "names")
+        seen[name] = example["image/encoded"].numpy()
+    equal(seen, images, "encoded bytes by file name")
     verified(out)
+    check_index(sorted(out.glob("train-?????-of-00002")))
     return len(seen)
 
 

@@ -5,8 +5,9 @@
 namespace feedrate {
 
 std::span<const Container* const> containers() {
-  static const Container* const all[] = {&lmdb_container, &recordio_container, &tfrecord_container,
-                                         &png_map_container, &webdataset_container};
+  static const Container* const all[] = {&lmdb_container,       &recordio_container,
+                                         &tfrecord_container,   &png_map_container,
+                                         &webdataset_container, &folder_container};
   return all;
 }
 

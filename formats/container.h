@@ -29,6 +29,8 @@ class Container : public Kind {
   virtual bool shardable() const { return false; }
   /// True when whole files may be gzip.
   virtual bool compressible() const { return false; }
+  /// False when samples come back in another order than they were written: class by class.
+  virtual bool keeps_order() const { return true; }
   /// What `--encode` means when it is not given and the source's bytes cannot be kept.
   virtual const Codec& default_codec() const = 0;
   /// True when finish() wants the mean image.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "formats/container.h"
 #include "formats/error.h"
 
 namespace feedrate {
@@ -131,8 +132,11 @@ void compare_with_sidecar(const DatasetInfo& info, Verification& result) {
     find(join("states ", info.sidecar->count, " samples, found ", info.size));
   }
   if (!result.findings.empty()) return;  // a digest of damaged samples tells nothing new
-  if (!info.sidecar->digest.empty() && info.sidecar->digest != result.digest.digest) {
-    find(join("states the digest ", info.sidecar->digest, ", found ", result.digest.digest));
+  const bool ordered = container(info.format).keeps_order();
+  const std::string& stated = ordered ? info.sidecar->digest : info.sidecar->set_digest;
+  const std::string& seen = ordered ? result.digest.digest : result.digest.set_digest;
+  if (!stated.empty() && stated != seen) {
+    find(join("states the ", ordered ? "" : "set ", "digest ", stated, ", found ", seen));
   }
 }
 

@@ -10,5 +10,6 @@ extern const Container& recordio_container;
 extern const Container& tfrecord_container;
 extern const Container& png_map_container;
 extern const Container& webdataset_container;
+extern const Container& folder_container;
 
 }  // namespace feedrate

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "formats/container.h"
@@ -89,6 +91,18 @@ inline Image stored_image(const Codec& codec, const Image& image) {
 /// `examples` with the pixels that `codec` leaves of them.
 inline std::vector<Example> stored_examples(const Codec& codec, std::vector<Example> examples) {
   for (Example& example : examples) example.image = stored_image(codec, example.image);
+  return examples;
+}
+
+/// `examples` as a container gives them back: by class, then by name, where it does not keep the
+/// order. Names are alike in their directories, or there are none.
+inline std::vector<Example> in_reading_order(const Container& container,
+                                             std::vector<Example> examples) {
+  if (!container.keeps_order()) {
+    std::stable_sort(examples.begin(), examples.end(), [](const Example& a, const Example& b) {
+      return std::tie(a.label, a.name) < std::tie(b.label, b.name);
+    });
+  }
   return examples;
 }
 

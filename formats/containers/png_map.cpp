@@ -3,6 +3,8 @@
 // A path that starts with "..." is seen from the map's directory. Other relative paths are, as in
 // CNTK, seen from the current directory; when the first image is not there but lies beside the map,
 // they are all seen from the map's directory instead, so that a map can be opened from anywhere.
+//
+// "images.zip@/inner/name" (or "@\") is an entry of a zip; back-slashes in both are slashes.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include "formats/containers/describe.h"
 #include "formats/containers/png_map_writer.h"
 #include "formats/containers/rows.h"
+#include "formats/containers/zip_index.h"
 #include "formats/error.h"
 #include "formats/file.h"
 #include "formats/text.h"
@@ -29,8 +32,22 @@ constexpr std::size_t longest_line = 4096;
 
 struct Line {
   std::string_view path;
+  std::string_view inner;  // in the zip that `path` names; empty for a file
   std::int32_t label = 0;
 };
+
+// At the first '@' in front of a separator: other ones are part of a name.
+void split_zip(Line& line) {
+  for (std::size_t at = line.path.find('@'); at != std::string_view::npos;
+       at = line.path.find('@', at + 1)) {
+    const std::string_view behind = line.path.substr(at + 1);
+    if (!behind.starts_with('/') && !behind.starts_with('\\')) continue;
+    line.inner = behind.substr(1);
+    line.path = line.path.substr(0, at);
+    if (line.inner.empty() || line.path.empty()) throw Error("expected container.zip@/inner/name");
+    return;
+  }
+}
 
 // Throws an Error that says what is wrong with the line; its place is the caller's to name.
 Line parse_line(std::string_view text) {
@@ -45,10 +62,8 @@ Line parse_line(std::string_view text) {
   const auto label = parse_number<std::int32_t>(text);
   if (!label || *label < 0) throw Error(join("the label '", text, "' is no class number"));
   if (line.path.empty()) throw Error("the path is empty");
-  if (line.path.find(".zip@") != std::string_view::npos) {
-    throw Error("the image lies in a zip archive; unpack it, Feedrate reads files");
-  }
   line.label = *label;
+  split_zip(line);
   return line;
 }
 
@@ -81,6 +96,7 @@ class PngMapDataset final : public Dataset {
     read_lines();
     if (entries_.empty()) fail(map, "holds no lines");
     choose_directory();
+    open_zips();
     info_.path = path;
     info_.format = png_map_container.name();
     info_.size = entries_.size();
@@ -98,16 +114,23 @@ class PngMapDataset final : public Dataset {
       sample.name = path_of(entries_[index]);
       return sample;
     } catch (const Error& error) {
-      fail(map_, "line ", index + 1, " (sample ", index, ", ", path_of(entries_[index]),
+      fail(map_, "line ", index + 1, " (sample ", index, ", ", place_of(entries_[index]),
            "): ", error.what());
     }
   }
 
  private:
+  static constexpr std::int32_t no_zip = -1;
   struct Entry {
-    std::uint64_t path = 0;  // in text_, ended by a zero
+    std::uint64_t path = 0;  // in text_, ended by a zero: of a file, or in a zip
     std::int32_t label = 0;
-    bool from_map = false;  // seen from the map's directory
+    std::int32_t zip = no_zip;  // in zips_
+    bool from_map = false;      // seen from the map's directory
+  };
+  struct Zip {
+    std::string path;
+    bool from_map = false;
+    std::optional<ZipIndex> index = std::nullopt;  // from open_zips() on
   };
 
   void read_lines() {
@@ -129,28 +152,66 @@ class PngMapDataset final : public Dataset {
       line.path.remove_prefix(3);
       line.path.remove_prefix(std::min(line.path.find_first_not_of('/'), line.path.size()));
     }
+    if (!line.inner.empty()) {
+      entry.zip = zip_number(line.path, entry.from_map);
+      line.path = line.inner;
+    }
     entry.path = static_cast<std::uint64_t>(line.path.data() - text_.data());
     // The tab behind the path becomes the zero that system calls want.
     text_[entry.path + line.path.size()] = '\0';
+    if (entry.zip != no_zip)
+      std::replace(&text_[entry.path], &text_[entry.path] + line.path.size(), '\\', '/');
     entries_.push_back(entry);
+  }
+
+  // Maps name few zips, and mostly the one of the line before.
+  std::int32_t zip_number(std::string_view path, bool from_map) {
+    std::string slashed(path);
+    std::replace(slashed.begin(), slashed.end(), '\\', '/');
+    for (std::size_t i = zips_.size(); i-- > 0;) {
+      if (zips_[i].path == slashed && zips_[i].from_map == from_map) {
+        return static_cast<std::int32_t>(i);
+      }
+    }
+    zips_.push_back({std::move(slashed), from_map});
+    return static_cast<std::int32_t>(zips_.size() - 1);
   }
 
   void choose_directory() {
     const auto relative = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return !entry.from_map && text_[entry.path] != '/';
+      return !entry.from_map && *file_of(entry) != '/';
     });
     if (relative == entries_.end()) return;
-    const char* first = text_.data() + relative->path;
+    const char* first = file_of(*relative);
     const bool here = ::access(first, F_OK) == 0;
     const bool there = ::faccessat(beside_map_.number(), first, F_OK, 0) == 0;
     if (here || !there) current_ = open_directory(".");
   }
 
+  // The directory of each is read once; after this no reader changes anything.
+  void open_zips() {
+    for (Zip& zip : zips_) {
+      const bool from_map = zip.from_map || !current_;
+      zip.index.emplace((from_map ? fs::absolute(map_).parent_path() : fs::path()) / zip.path);
+    }
+  }
+
   const char* path_of(const Entry& entry) const { return text_.data() + entry.path; }
+  // The file that the image is, or lies in.
+  const char* file_of(const Entry& entry) const {
+    return entry.zip == no_zip ? path_of(entry)
+                               : zips_[static_cast<std::size_t>(entry.zip)].path.c_str();
+  }
+  std::string place_of(const Entry& entry) const {
+    return entry.zip == no_zip ? path_of(entry) : join(file_of(entry), "@/", path_of(entry));
+  }
 
   Bytes file_content(std::uint64_t index, Scratch& scratch) const {
     assert(index < entries_.size());
     const Entry& entry = entries_[index];
+    if (entry.zip != no_zip) {
+      return zips_[static_cast<std::size_t>(entry.zip)].index->read(path_of(entry), scratch.bytes);
+    }
     const bool from_map = entry.from_map || !current_;
     return read_file_at(from_map ? beside_map_ : current_, path_of(entry), scratch.bytes);
   }
@@ -160,12 +221,14 @@ class PngMapDataset final : public Dataset {
   Descriptor beside_map_;
   Descriptor current_;  // open when relative paths are seen from the current directory
   std::vector<Entry> entries_;
+  std::vector<Zip> zips_;
 };
 
 class PngMapContainer final : public Container {
  public:
   PngMapContainer()
-      : Container("png-map", "CNTK: a PNG or JPEG file an image, a map file with labels, a mean image") {}
+      : Container("png-map",
+                  "CNTK: a PNG or JPEG file an image, a map file with labels, a mean image") {}
 
   bool knows(const fs::path& path) const override {
     std::error_code ignored;

@@ -4,6 +4,7 @@
 
 #include <cassert>
 
+#include "formats/containers/shards.h"
 #include "formats/error.h"
 #include "formats/file.h"
 #include "formats/mean_format.h"
@@ -18,22 +19,26 @@ class PngMapWriter final : public Writer {
   PngMapWriter(const fs::path& directory, const WriterOptions& options)
       : directory_(directory),
         split_(options.split),
-        codec_(*options.codec),
+        codec_(options.codec),
         map_path_(directory / (split_ + std::string(map_suffix))),
-        map_(map_path_) {
+        map_(open_map(map_path_, options.resume)),
+        first_(options.first),
+        count_(options.resume != nullptr ? options.resume->samples : 0) {
     std::error_code error;
     fs::create_directory(directory / split_, error);
     if (error) fail_errno(directory / split_, "cannot make the directory", error.value());
   }
 
   void add(const Sample& sample) override {
-    assert(sample.codec == &codec_);
+    assert(codec_ == nullptr || sample.codec == codec_);
+    const std::uint64_t index = first_ + count_;
     if (sample.label < 0) {
-      fail(map_path_, "sample ", count_, ": a map file cannot hold the negative label ",
+      fail(map_path_, "sample ", index, ": a map file cannot hold the negative label ",
            sample.label);
     }
     name_.clear();
-    fmt::format_to(std::back_inserter(name_), "{}/{:05}.{}", split_, count_, codec_.extension());
+    fmt::format_to(std::back_inserter(name_), "{}/{:05}.{}", split_, index,
+                   sample.codec->extension());
     OutputFile image(directory_ / name_);
     image.write(sample.bytes);
     image.close();
@@ -53,12 +58,19 @@ class PngMapWriter final : public Writer {
   }
 
  private:
+  // Images of later samples that a killed writer left are written again, over the old ones.
+  static OutputFile open_map(const fs::path& path, const WriterState* resume) {
+    if (resume == nullptr || resume->samples == 0) return OutputFile(path);
+    return {path, resumed_size(*resume, path.filename().string(), path.parent_path())};
+  }
+
   fs::path directory_;
   std::string split_;
-  const Codec& codec_;
+  const Codec* codec_;  // null: each sample brings its own
   fs::path map_path_;
   OutputFile map_;
-  std::uint64_t count_ = 0;
+  std::uint64_t first_;
+  std::uint64_t count_;
   std::string name_;
 };
 

@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "formats/file.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/sample_images.h"
+#include "tests/support/make_zip.h"
+#include "tests/support/partial_writes.h"
 #include "tests/support/temp_directory.h"
 
 namespace feedrate {
@@ -11,8 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 using testing::expect_error;
 using testing::make_examples;
+using testing::make_zip;
 using testing::TempDirectory;
 using testing::write_dataset;
+using testing::ZipEntry;
 
 const Container& png_map() { return container("png-map"); }
 
@@ -77,7 +83,8 @@ TEST_F(UnitPngMap, bad_lines_are_named_by_number) {
   expect_error([&] { labels_with("x.png\t-1\n"); }, {"line 1", "'-1'"});
   expect_error([&] { labels_with("x.png\t99999999999\n"); }, {"line 1", "'99999999999'"});
   expect_error([&] { labels_with("\t1\n"); }, {"line 1", "path is empty"});
-  expect_error([&] { labels_with("a.zip@/b.png\t1\n"); }, {"line 1", "zip archive"});
+  expect_error([&] { labels_with("a.zip@/\t1\n"); }, {"line 1", "container.zip@/inner/name"});
+  expect_error([&] { labels_with("@/b.png\t1\n"); }, {"line 1", "container.zip@/inner/name"});
   expect_error([&] { labels_with(""); }, {"train_map.txt", "no lines"});
 }
 
@@ -91,6 +98,100 @@ TEST_F(UnitPngMap, several_maps_in_a_directory_are_not_guessed_between) {
   write_text(set_ / "test_map.txt", ".../train/00001.png\t4\n");
   expect_error([&] { open_dataset(set_); }, {"/set", "test_map.txt, train_map.txt"});
   EXPECT_EQ(open_dataset(set_ / "test_map.txt")->size(), 1U);
+}
+
+class UnitPngMapZip : public UnitPngMap {
+ protected:
+  UnitPngMapZip() {
+    fs::create_directory(set_ / "images");
+    put_zip("images/simple.zip", {{"chunk0/a.png", read_text(set_ / "train/00000.png")},
+                                  {"chunk0/b.png", read_text(set_ / "train/00001.png"), 8}});
+    put_zip("c@d.zip", {{"a.png", read_text(set_ / "train/00002.png"), 8}});
+  }
+  void put_zip(std::string_view name, const std::vector<ZipEntry>& entries) {
+    write_text(set_ / name, as_text(make_zip(entries)));
+  }
+};
+
+TEST_F(UnitPngMapZip, images_are_read_out_of_zips) {
+  EXPECT_EQ(labels_with(join(".../images/simple.zip@/chunk0/b.png\t7\n"
+                             "images/simple.zip@\\chunk0\\a.png\t8\n",
+                             set_ / "images/simple.zip@/chunk0/a.png", "\t9\n",
+                             "key\tc@d.zip@/a.png\t6\n.../train/00000.png\t5\n")),
+            (std::vector{7, 8, 9, 6, 5}));
+  const auto dataset = open_dataset(map_);
+  Scratch scratch;
+  const auto examples = make_examples({4, 4, 1}, 3);
+  const std::size_t shown[] = {1, 0, 0, 2, 0};
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const Sample sample = dataset->read(i, scratch);
+    EXPECT_EQ(testing::decode_sample(sample).pixels, examples[shown[i]].image.pixels) << i;
+  }
+  EXPECT_EQ(dataset->read(0, scratch).name, "chunk0/b.png");
+}
+
+// As the line of CNTK's own ImageReaderZip_map.txt.
+TEST_F(UnitPngMapZip, the_back_slashes_of_windows_are_slashes) {
+  EXPECT_EQ(labels_with("images\\simple.zip@\\chunk0\\a.png\t3\r\n"), (std::vector{3}));
+}
+
+TEST_F(UnitPngMapZip, an_at_sign_may_be_part_of_a_name) {
+  fs::copy_file(set_ / "train/00000.png", set_ / "me@home.png");
+  EXPECT_EQ(labels_with(".../me@home.png\t3\n"), (std::vector{3}));
+}
+
+TEST_F(UnitPngMapZip, eight_threads_read_one_zip) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    lines += i % 2 == 0 ? "images/simple.zip@/chunk0/b.png\t1\n" : "c@d.zip@/a.png\t2\n";
+  }
+  write_text(map_, lines);
+  const auto dataset = open_dataset(map_);
+  const auto examples = make_examples({4, 4, 1}, 3);
+  std::atomic<int> wrong = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      Scratch scratch;
+      for (std::uint64_t i = 0; i < 4000; ++i) {
+        const Sample sample = dataset->read(i % 40, scratch);
+        const auto& image = examples[i % 2 == 0 ? 1 : 2].image;
+        wrong += testing::decode_sample(sample).pixels != image.pixels;
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(UnitPngMapZip, what_is_wrong_with_a_zip_names_line_and_entry) {
+  expect_error([&] { labels_with("images/simple.zip@/chunk0/c.png\t3\n"); },
+               {"train_map.txt: line 1", "images/simple.zip@/chunk0/c.png", "no such entry"});
+  expect_error([&] { labels_with("images/none.zip@/a.png\t3\n"); }, {"none.zip", "No such file"});
+  expect_error([&] { labels_with("train/00000.png@/a.png\t3\n"); },
+               {"00000.png", "no zip archive"});
+}
+
+TEST_F(UnitPngMap, a_writer_killed_anywhere_is_gone_on_from) {
+  const auto examples = make_examples({4, 4, 1}, 6);
+  const WriterOptions options{.codec = &png_codec};
+  testing::write_part(png_map(), temporary_ / "whole", options, examples);
+  const auto whole = testing::files_of(temporary_ / "whole");
+  for (std::uint64_t paused = 0; paused <= examples.size(); ++paused) {
+    for (const std::uint64_t more : {0U, 1U, 3U}) {
+      const fs::path killed = temporary_ / "killed";
+      testing::write_with_a_kill(png_map(), killed, options, examples, paused, more);
+      EXPECT_EQ(testing::files_of(killed), whole) << paused << " and " << more;
+      fs::remove_all(killed);
+    }
+  }
+}
+
+TEST_F(UnitPngMap, indices_go_on_from_the_first_one) {
+  testing::write_part(png_map(), temporary_ / "part", {.codec = &png_codec, .first = 2},
+                      make_examples({4, 4, 1}, 4));
+  EXPECT_EQ(read_text(temporary_ / "part/train_map.txt"),
+            ".../train/00002.png\t2\n.../train/00003.png\t3\n");
 }
 
 TEST_F(UnitPngMap, a_negative_label_cannot_be_written) {

@@ -47,7 +47,7 @@ class Archive {
   /// it is compressed or in pieces, or has been read from.
   std::optional<Bytes> view();
   /// Lets the memory of a view, or of everything, be used for something else. Views stay valid:
-  /// what is touched comes again from the file.
+  /// what is touched comes again from the file. Bytes of something else are left alone.
   void give_back(Bytes view);
   void give_back();
   /// Fills as much of `into` as the entry still has; returns the bytes filled.

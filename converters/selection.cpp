@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "converters/trail.h"
 #include "formats/file.h"
 #include "formats/random.h"
 
@@ -32,6 +33,10 @@ class CollectedStream final : public SampleStream {
   bool next(Sample& sample) override {
     if (next_ >= samples_.size()) return false;
     sample = samples_[next_++];
+    if (!copies_) {
+      trail_.pass(sample.bytes);
+      while (const auto bytes = trail_.take_far_behind()) stream_->give_back(*bytes);
+    }
     return true;
   }
 
@@ -65,6 +70,7 @@ class CollectedStream final : public SampleStream {
   StreamInfo info_;
   std::vector<Sample> samples_;
   std::deque<Copy> kept_;  // stays where it is while it grows
+  Trail trail_;  // of samples that the stream keeps: a shuffled map must not fill the memory
   std::uint64_t memory_ = 0;
   std::uint64_t next_ = 0;
 };

@@ -40,6 +40,9 @@ class SampleStream {
   virtual std::string_view problem() const { return {}; }
   /// True when samples stay valid as long as the stream: then they can be collected without a copy.
   virtual bool lasting() const { return false; }
+  /// Of a stream whose samples last: `bytes` of one are not needed soon. They stay valid, but memory
+  /// need not hold them meanwhile.
+  virtual void give_back(Bytes bytes) { (void)bytes; }
   /// True where next() can be sent to any sample, info().size being known.
   virtual bool seekable() const { return false; }
   /// The next sample is number `index` (0 … info().size). Only where seekable().

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 
 #include "formats/archive_handle.h"
 #include "formats/error.h"
@@ -116,7 +117,13 @@ class MappedStream final : public ByteStream {
     given_back_ = (reached - kept) / step * step;
     file_.give_back(file_.bytes().subspan(from, given_back_ - from));
   }
-  void give_back(Bytes part) override { file_.give_back(part); }
+  void give_back(Bytes part) override {
+    const Bytes all = file_.bytes();
+    if (std::less_equal{}(all.data(), part.data()) &&
+        std::less_equal{}(part.data() + part.size(), all.data() + all.size())) {
+      file_.give_back(part);
+    }
+  }
 
  private:
   Bytes fetch() override {

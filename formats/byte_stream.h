@@ -36,7 +36,7 @@ class ByteStream {
   /// What stands in whole() before `end` is not needed soon: a map gives its memory back. It stays
   /// valid.
   virtual void passed(const std::byte* end) { (void)end; }
-  /// The same of any part of whole().
+  /// The same of some of the bytes; nothing happens to bytes that are not of whole().
   virtual void give_back(Bytes part) { (void)part; }
 
  private:

@@ -9,6 +9,9 @@
 
 namespace feedrate {
 
+/// The problem of an image without bytes.
+inline constexpr std::string_view empty_image = "the image is empty";
+
 /// Throws Error when the archive passed over a link or a device.
 void expect_no_links(const Archive& archive);
 
@@ -27,7 +30,7 @@ class ImageEntries {
   std::string_view name() const { return name_; }
   std::string place() const { return archive_.place(); }
   /// The image's bytes: a view of the archive where there is one, otherwise read into `storage`.
-  /// Throws Error when it has none, or more than any image of these sets by far.
+  /// Throws Error when they are more than any image of these sets has by far.
   Bytes bytes(Buffer& storage);
 
  private:

@@ -5,7 +5,6 @@
 
 #include "converters/archive.h"
 #include "converters/devkit.h"
-#include "converters/wnids.h"
 #include "formats/error.h"
 #include "formats/wnid.h"
 

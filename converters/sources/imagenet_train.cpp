@@ -58,6 +58,10 @@ class TrainStream final : public SampleStream {
 
   const StreamInfo& info() const override { return info_; }
   bool lasting() const override { return lasting_; }
+  std::string_view problem() const override { return problem_; }
+  void give_back(Bytes bytes) override {
+    for (const OpenTar& tar : open_) tar.archive->give_back(bytes);
+  }
 
   bool next(Sample& sample) override {
     while (!images_ || !images_->next()) {
@@ -67,10 +71,11 @@ class TrainStream final : public SampleStream {
       }
     }
     const Bytes bytes = images_->bytes(storage_);
-    if (lasting_ && bytes.data() == storage_.data()) {
+    if (lasting_ && !bytes.empty() && bytes.data() == storage_.data()) {
       fail(images_->place(), "is compressed inside a tar that is not; decompress the class's tar");
     }
     if (!lasting_) names_.clear();
+    problem_ = bytes.empty() ? empty_image : "";
     sample = Sample{};
     sample.bytes = bytes;
     sample.label = label_;
@@ -163,6 +168,7 @@ class TrainStream final : public SampleStream {
   std::map<std::int32_t, std::string> met_;  // classes and where they were
   std::int32_t label_ = 0;
   std::string wnid_;
+  std::string_view problem_;
   Names names_;
   Buffer storage_;
   ImagenetTally tally_;

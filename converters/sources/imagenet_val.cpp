@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <deque>
 
 #include "converters/archive.h"
 #include "converters/sources/image_entries.h"
 #include "converters/sources/imagenet_streams.h"
+#include "converters/trail.h"
 #include "formats/error.h"
 #include "formats/text.h"
 
@@ -16,9 +16,8 @@ constexpr std::uint64_t most_held = std::uint64_t{512} << 20;
 
 struct ValImage {
   std::string name;
-  std::size_t number = 0;      // 1 …, as in the name
-  Bytes bytes;                 // of a view, or of a buffer
-  Archive* archive = nullptr;  // that the bytes are a view of
+  std::size_t number = 0;  // 1 …, as in the name
+  Bytes bytes;             // of a view, or of a buffer
   std::string place;
 };
 
@@ -58,8 +57,19 @@ class ValStream final : public SampleStream {
     sample.label = extras_.devkit->val_labels[image.number - 1];
     sample.name = image.name;
     sample.boxes = boxes_of(image);
-    give_back_behind(image);
+    problem_ = image.bytes.empty() ? empty_image : "";
+    trail_.pass(image.bytes);
+    while (const auto bytes = trail_.take_far_behind()) give_back(*bytes);
     return true;
+  }
+
+  std::string_view problem() const override { return problem_; }
+  bool seekable() const override { return true; }
+  void seek(std::uint64_t index) override {
+    next_ = std::min<std::uint64_t>(index, images_.size());
+  }
+  void give_back(Bytes bytes) override {
+    for (const auto& archive : archives_) archive->give_back(bytes);
   }
 
  private:
@@ -68,8 +78,7 @@ class ValStream final : public SampleStream {
     Archive& archive = *archives_.back();
     ImageEntries entries(archive, tally_.clutter);
     while (entries.next()) {
-      ValImage image{
-          std::string(entries.name()), number_in(entries.name()), {}, &archive, entries.place()};
+      ValImage image{std::string(entries.name()), number_in(entries.name()), {}, entries.place()};
       if (image.number < 1 || image.number > extras_.devkit->val_labels.size()) {
         fail(image.place,
              "expected one of ILSVRC2012_val_00000001.JPEG to "
@@ -77,7 +86,8 @@ class ValStream final : public SampleStream {
       }
       Buffer storage;
       image.bytes = entries.bytes(storage);
-      if (image.bytes.data() == storage.data()) hold(tar, std::move(storage), image);
+      if (!image.bytes.empty() && image.bytes.data() == storage.data())
+        hold(tar, std::move(storage), image);
       images_.push_back(std::move(image));
     }
   }
@@ -91,25 +101,10 @@ class ValStream final : public SampleStream {
     }
     held_.push_back(std::move(storage));
     image.bytes = held_.back();
-    image.archive = nullptr;
   }
 
   std::span<const Box> boxes_of(const ValImage& image) const {
     return extras_.boxes ? extras_.boxes->of(image.name) : std::span<const Box>();
-  }
-
-  // Reading goes to and fro in the tar: what was handed out some time ago is given back image by
-  // image.
-  void give_back_behind(const ValImage& image) {
-    constexpr std::uint64_t kept = std::uint64_t{128} << 20;
-    handed_out_.push_back(&image);
-    handed_out_bytes_ += image.bytes.size();
-    while (handed_out_bytes_ > kept) {
-      const ValImage& oldest = *handed_out_.front();
-      if (oldest.archive != nullptr) oldest.archive->give_back(oldest.bytes);
-      handed_out_bytes_ -= oldest.bytes.size();
-      handed_out_.pop_front();
-    }
   }
 
   ImagenetExtras extras_;
@@ -119,8 +114,8 @@ class ValStream final : public SampleStream {
   std::uint64_t held_bytes_ = 0;
   std::vector<ValImage> images_;
   std::size_t next_ = 0;
-  std::deque<const ValImage*> handed_out_;  // and not given back yet
-  std::uint64_t handed_out_bytes_ = 0;
+  std::string_view problem_;
+  Trail trail_;  // reading goes to and fro in the tar
   ImagenetTally tally_;
 };
 

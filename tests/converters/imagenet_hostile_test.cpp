@@ -91,9 +91,26 @@ TEST(HostileImagenet, what_is_no_image_by_its_name_is_an_error) {
   }
   const auto tab = write(directory / "train.tar", train_with("a\tb.JPEG"));
   expect_error([&] { read({tab}, "train"); }, {"control characters"});
-  const auto empty =
-      write(directory / "train.tar", tar({{"n01440764.tar", tar({{"n01440764_1.JPEG", ""}})}}));
-  expect_error([&] { read({empty}, "train"); }, {"n01440764_1.JPEG", "empty"});
+}
+
+TEST(HostileImagenet, an_empty_image_is_a_sample_with_a_problem) {
+  const TempDirectory directory;
+  const auto train = write(
+      directory / "train.tar",
+      tar({{"n01440764.tar", tar({{"n01440764_1.JPEG", ""}, {"n01440764_2.JPEG", image(2)}})}}));
+  const auto val = write(directory / "val.tar", tar({{"ILSVRC2012_val_00000001.JPEG", ""},
+                                                     {"ILSVRC2012_val_00000002.JPEG", image(2)}}));
+  const auto devkit = write(directory / "devkit.tar.gz", make_devkit());
+  const std::vector inputs{train, val, devkit};
+  for (const char* split : {"train", "val"}) {
+    const auto stream = imagenet_source.open(inputs, split);
+    Sample sample;
+    ASSERT_TRUE(stream->next(sample));
+    EXPECT_EQ(stream->problem(), "the image is empty");
+    ASSERT_TRUE(stream->next(sample));
+    EXPECT_EQ(stream->problem(), "");
+    EXPECT_EQ(as_text(sample.bytes), image(2));
+  }
 }
 
 // A tar with one entry that is no file.

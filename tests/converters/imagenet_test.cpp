@@ -86,6 +86,23 @@ TEST(UnitImagenet, validation_images_come_in_the_order_of_their_names_labelled_b
   }
 }
 
+TEST(UnitImagenet, validation_images_can_be_had_in_any_order) {
+  const TempDirectory directory;
+  const auto val = write(directory / "val.tar", val_tar({50000, 3, 1, 777}));
+  const auto devkit = write(directory / "devkit.tar.gz", make_devkit());
+  const auto stream = imagenet_source.open(Inputs{val, devkit}, "val");
+  ASSERT_TRUE(stream->seekable());
+  const Read all = read(*stream);
+  for (const std::uint64_t index : {2, 0, 3, 1, 1}) {
+    stream->seek(index);
+    Sample sample;
+    ASSERT_TRUE(stream->next(sample));
+    EXPECT_EQ(sample.name, all[index].name);
+    stream->give_back(sample.bytes);  // it comes again when it is looked at
+    EXPECT_EQ(as_text(sample.bytes), all[index].bytes);
+  }
+}
+
 TEST(UnitImagenet, a_directory_of_everything_has_both_splits_and_the_boxes) {
   const TempDirectory directory;
   write(directory / "ILSVRC2012_img_train.tar", train_tar());

@@ -63,7 +63,17 @@ Sha256 sha256(Bytes bytes) {
 
 Sha256 sha256_file(const std::filesystem::path& file) {
   const MappedFile mapped(file);
-  return sha256(mapped.bytes());
+  mapped.expect_reading_in_order();
+  Hasher hasher;
+  // Piece by piece, so that an archive of 145 GB does not fill the memory.
+  constexpr std::size_t most = std::size_t{16} << 20;
+  for (Bytes rest = mapped.bytes(); !rest.empty();) {
+    const Bytes piece = rest.first(std::min(rest.size(), most));
+    hasher.add(piece);
+    mapped.give_back(piece);
+    rest = rest.subspan(piece.size());
+  }
+  return hasher.finish();
 }
 
 std::string hex(Bytes bytes) {

@@ -106,11 +106,17 @@ void MappedFile::expect_reading_in_order() const {
 
 void MappedFile::give_back(Bytes part) const {
   if (part.empty()) return;
-  const auto at = static_cast<std::size_t>(part.data() - bytes_.data());
-  assert(part.data() >= bytes_.data() && at + part.size() <= bytes_.size());
-  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t first = at / page * page;
-  ::madvise(const_cast<std::byte*>(bytes_.data()) + first, at + part.size() - first, MADV_DONTNEED);
+  assert(part.data() >= bytes_.data());
+  assert(part.data() + part.size() <= bytes_.data() + bytes_.size());
+  // A touch brings in the pages around it as well, in aligned pieces of this size: it all goes.
+  constexpr std::uintptr_t around = std::uintptr_t{64} << 10;
+  const auto map = reinterpret_cast<std::uintptr_t>(bytes_.data());
+  const auto first = reinterpret_cast<std::uintptr_t>(part.data()) / around * around;
+  const auto last =
+      (reinterpret_cast<std::uintptr_t>(part.data()) + part.size() + around - 1) / around * around;
+  const std::uintptr_t begin = std::max(first, map);
+  const std::uintptr_t end = std::min(last, map + bytes_.size());
+  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -152,32 +152,58 @@ std::uint64_t mapped_kib() {
   return 0;
 }
 
-TEST(UnitArchiveView, a_tar_larger_than_memory_should_hold_is_seen_in_bounded_memory) {
-  const TempDirectory directory;
-  constexpr std::uint64_t entry = 32 << 20;
-  constexpr int entries = 16;
-  const std::string whole = tar({{"zeros", std::string(entry, '\0')}});
-  const fs::path file = directory / "sparse.tar";
+constexpr std::uint64_t sparse_entry = 32 << 20;
+
+// A tar of entries of zeros that take no room on the disk.
+fs::path sparse_tar(const fs::path& file, std::uint64_t entries) {
+  const std::string whole = tar({{"zeros", std::string(sparse_entry, '\0')}});
   {
     std::ofstream stream(file, std::ios::binary);
-    for (int i = 0; i < entries; ++i) {  // headers only: the rest are holes
-      stream.seekp(static_cast<std::streamoff>(i * (512 + entry)));
+    for (std::uint64_t i = 0; i < entries; ++i) {  // headers only: the rest are holes
+      stream.seekp(static_cast<std::streamoff>(i * (512 + sparse_entry)));
       stream.write(whole.data(), 512);
     }
   }
-  fs::resize_file(file, entries * (512 + entry) + 1024);
+  fs::resize_file(file, entries * (512 + sparse_entry) + 1024);
+  return file;
+}
+
+void touch(Bytes view) {
+  for (std::size_t at = 0; at < view.size(); at += 4096) ASSERT_EQ(view[at], std::byte{0});
+}
+
+TEST(UnitArchiveView, a_tar_larger_than_memory_should_hold_is_seen_in_bounded_memory) {
+  const TempDirectory directory;
+  constexpr std::uint64_t entries = 16;
+  const fs::path file = sparse_tar(directory / "sparse.tar", entries);
   const std::uint64_t before = mapped_kib();
   Archive archive(file);
   std::uint64_t most = 0;
-  int seen = 0;
+  std::uint64_t seen = 0;
   for (; archive.next(); ++seen) {
-    const Bytes view = archive.view().value();
-    for (std::size_t at = 0; at < view.size(); at += 4096) ASSERT_EQ(view[at], std::byte{0});
+    touch(archive.view().value());
     most = std::max(most, mapped_kib() - before);
   }
   EXPECT_EQ(seen, entries);
-  EXPECT_GE(most, entry >> 10) << "the memory of the map is not what was measured";
-  EXPECT_LT(most, std::uint64_t{300} << 10) << "KiB of " << (entries * entry >> 10);
+  EXPECT_GE(most, sparse_entry >> 10) << "the memory of the map is not what was measured";
+  EXPECT_LT(most, std::uint64_t{300} << 10) << "KiB of " << (entries * sparse_entry >> 10);
+}
+
+TEST(UnitArchiveView, a_view_given_back_takes_no_memory_and_stays_valid) {
+  const TempDirectory directory;
+  Archive archive(sparse_tar(directory / "sparse.tar", 1));
+  ASSERT_TRUE(archive.next());
+  const Bytes view = archive.view().value();
+  touch(view);
+  const std::uint64_t held = mapped_kib();
+  archive.give_back(as_bytes("of something else"));
+  EXPECT_GE(mapped_kib() + 1024, held);
+  archive.give_back(view);
+  EXPECT_LT(mapped_kib() + (sparse_entry >> 10), held + 1024);
+  touch(view);
+  archive.give_back();
+  EXPECT_LT(mapped_kib() + (sparse_entry >> 10), held + 1024);
+  touch(view);
 }
 
 TEST(HostileArchiveView, cut_inside_an_entry_the_view_is_an_error_that_names_the_byte) {

@@ -23,9 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All gzip files of a dataset together: records in them are found only when they are inflated.
-constexpr std::uint64_t most_memory = std::uint64_t{4} << 30;
-
 constexpr std::size_t most_openers = 16;  // threads: mostly they wait
 
 constexpr std::string_view endings[] = {".tfrecord", ".tfrecords", ".tfrec"};
@@ -140,19 +137,19 @@ class TfrecordDataset final : public Dataset {
 
   void audit(const std::function<void(Finding)>& found) const override {
     for (const TfrecordShard& shard : shards_) shard.audit_index(found);
-    audit_names(found);
   }
 
  private:
   // Many at once: each waits for the disk, or is inflated.
   void open_shards(const std::vector<fs::path>& files) {
-    std::atomic<std::uint64_t> memory_left = most_memory;
+    std::atomic<std::uint64_t> memory_left = most_inflated;
     shards_.resize(files.size());
     const std::size_t threads = std::min<std::size_t>(files.size(), most_openers);
     sweep(files.size(), static_cast<unsigned>(threads),
           [&](unsigned, std::uint64_t begin, std::uint64_t end) {
-            for (std::uint64_t i = begin; i < end; ++i)
+            for (std::uint64_t i = begin; i < end; ++i) {
               shards_[i] = TfrecordShard(files[i], memory_left);
+            }
           });
   }
 
@@ -169,33 +166,6 @@ class TfrecordDataset final : public Dataset {
 
   static ImageExample example(const Place& place, std::vector<Box>& boxes) {
     return parse_image_example(place.shard->read(place.record), boxes);
-  }
-
-  // Names are compared by their hashes, so that a million of them take little memory.
-  void audit_names(const std::function<void(Finding)>& found) const {
-    std::vector<std::pair<std::size_t, std::uint64_t>> hashes;
-    for (std::uint64_t i = 0; i < size(); ++i) {
-      const std::string_view name = name_of(i);
-      if (!name.empty()) hashes.emplace_back(std::hash<std::string_view>()(name), i);
-    }
-    std::sort(hashes.begin(), hashes.end());
-    for (std::size_t i = 1; i < hashes.size(); ++i) {
-      const auto [before_hash, before] = hashes[i - 1];
-      const auto [hash, index] = hashes[i];
-      const std::string_view name = name_of(index);
-      if (hash != before_hash || name != name_of(before)) continue;
-      found({join("sample ", index), join("has the name of sample ", before, ", ", name)});
-    }
-  }
-
-  // Empty for a damaged record, of which reading it tells.
-  std::string_view name_of(std::uint64_t index) const {
-    std::vector<Box> boxes;
-    try {
-      return example(place_of(index), boxes).name;
-    } catch (const Error&) {
-      return {};
-    }
   }
 
   std::vector<TfrecordShard> shards_;

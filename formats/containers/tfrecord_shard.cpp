@@ -41,8 +41,8 @@ Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
   const auto stream = open_gunzip(open_file_stream(path), path.string());
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
     if (!take_memory(memory_left, block.size())) {
-      fail(path, "gzip files are read from memory, and this one needs more than is allowed for ",
-           "that; unpack the files first (gunzip)");
+      fail(path, "is gzip, which is read from memory, and that ends at ", most_inflated >> 30,
+           " GiB for all files of a dataset; unpack them first (gunzip)");
     }
     append(content, block);
   }
@@ -84,11 +84,15 @@ class HeadReader {
 
 TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& memory_left)
     : path_(path), file_(path), bytes_(file_.bytes()) {
+  if (is_tf_record(bytes_)) {  // whose first length may look like anything
+    find_starts();
+    return;
+  }
   if (is_gzip(bytes_)) {
     file_ = MappedFile();
     inflated_ = inflate(path, memory_left);
     bytes_ = inflated_;
-  } else if (is_zlib(bytes_) && !is_tf_record(bytes_)) {
+  } else if (is_zlib(bytes_)) {
     fail(path, "is compressed as a whole with ZLIB, which Feedrate does not read; TensorFlow can ",
          "write it anew with GZIP or without compression");
   }
@@ -147,12 +151,16 @@ void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const
   };
   if (!index_problem_.empty()) tell(index_problem_);
   if (!indexed_) return;
-  const std::vector<std::uint64_t> starts = scan();
-  const auto [wrong, right] =
-      std::mismatch(starts_.begin(), starts_.end(), starts.begin(), starts.end());
-  if (wrong == starts_.end() && right == starts.end()) return;
-  tell(join("line ", wrong - starts_.begin(), ": this record ends at byte ", *right, ", not at ",
-            *wrong));
+  try {
+    const std::vector<std::uint64_t> starts = scan();
+    // Both end where the file does, so neither is a part of the other.
+    const auto [wrong, right] = std::mismatch(starts_.begin(), starts_.end(), starts.begin());
+    if (wrong == starts_.end()) return;
+    tell(join("line ", wrong - starts_.begin(), ": this record ends at byte ", *right, ", not at ",
+              *wrong));
+  } catch (const Error& error) {
+    found({path_.string(), error.what()});
+  }
 }
 
 bool looks_like_tfrecords(const fs::path& file) {

@@ -14,12 +14,16 @@
 
 namespace feedrate {
 
+/// Bytes that the gzip files of one dataset may take in memory, all together: records in them are
+/// found only when they are inflated.
+inline constexpr std::uint64_t most_inflated = std::uint64_t{4} << 30;
+
 /// Any thread may read. Movable.
 class TfrecordShard {
  public:
   TfrecordShard() = default;  // of no file: to be assigned to
-  /// A gzip file takes memory, which is taken from `memory_left`, in bytes. Throws Error when that
-  /// is not enough, for other compressions and for damage.
+  /// A gzip file takes memory out of `memory_left`, in bytes, which starts as most_inflated. Throws
+  /// Error when that is not enough, for other compressions and for damage.
   TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
 
   const std::filesystem::path& path() const { return path_; }
@@ -40,8 +44,8 @@ class TfrecordShard {
   std::filesystem::path path_;
   MappedFile file_;
   Buffer inflated_;
-  Bytes bytes_;                        // of one of them
-  std::vector<std::uint64_t> starts_;  // and the end
+  Bytes bytes_;                              // of one of them
+  std::vector<std::uint64_t> starts_ = {0};  // and the end
   bool indexed_ = false;
   std::string index_problem_;  // why the index was not used
 };

@@ -296,12 +296,36 @@ TEST_F(HostileTfrecord, an_index_of_another_file_is_noticed_where_it_goes_wrong)
   EXPECT_NE(findings[0].problem.find("line 4"), std::string::npos) << findings[0].problem;
 }
 
-TEST_F(HostileTfrecord, names_that_come_twice_are_found_across_shards) {
-  examples_[9].name = examples_[2].name;
-  const auto findings = findings_of(*open_dataset(write("set", sharded(4))));
+TEST_F(HostileTfrecord, damage_behind_a_good_index_is_a_finding_of_the_audit) {
+  const fs::path set = write("set", options_);
+  const fs::path records = set / "train-00000-of-00001";
+  std::string content = read_text(records);
+  const auto starts = read_tfrecord_index(set / "train-00000-of-00001.idx", content.size());
+  content[starts[5]] ^= 1;  // in the length of record 5
+  overwrite(records, content);
+  const std::vector<Finding> findings = findings_of(*open_dataset(set));
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].place, "sample 9");
-  EXPECT_NE(findings[0].problem.find("sample 2, class2/2.png"), std::string::npos);
+  EXPECT_EQ(findings[0].place, records.string());
+  EXPECT_NE(findings[0].problem.find("record 5: byte " + std::to_string(starts[5])),
+            std::string::npos)
+      << findings[0].problem;
+}
+
+TEST_F(UnitTfrecord, a_first_record_whose_length_looks_like_gzip_or_zlib_is_read) {
+  examples_.resize(1);
+  for (const std::uint64_t wanted : {0x8b1fU, 0x9c78U}) {  // their first two bytes, as a length
+    std::uint64_t length = 0;
+    examples_[0].name.assign(wanted - 1000, 'x');
+    for (int round = 0; round < 2; ++round) {
+      examples_[0].name.append(length == 0 ? 0 : wanted - length, 'x');
+      fs::remove_all(temporary_ / "set");
+      const fs::path set = write("set", options_);
+      length = load_le<std::uint64_t>(MappedFile(set / "train-00000-of-00001").bytes().data());
+    }
+    ASSERT_EQ(length, wanted);
+    expect_all(*open_dataset(temporary_ / "set"));
+    EXPECT_TRUE(container("tfrecord").knows(temporary_ / "set" / "train-00000-of-00001"));
+  }
 }
 
 TEST_F(HostileTfrecord, bytes_behind_the_last_record_are_named) {

@@ -129,7 +129,8 @@ def check_index(files):
 
 
 BOXES = """<annotation><filename>{name}</filename><size><width>100</width><height>50</height></size>
-<object><name>{wnid}</name><bndbox><xmin>25</xmin><ymin>10</ymin><xmax>75</xmax><ymax>50</ymax></bndbox>
+<object><name>{wnid}</name>
+<bndbox><xmin>25</xmin><ymin>10</ymin><xmax>75</xmax><ymax>50</ymax></bndbox>
 </object></annotation>"""
 
 
@@ -163,7 +164,8 @@ def check_imagenet(work):
     images = make_imagenet(work)
     out = work / "imagenet"
     feedrate("convert", "imagenet", work / "ILSVRC2012_img_train.tar", "--boxes", work / "boxes",
-             "--to", "tfrecord", "--encode", "keep", "--shards", 2, "--split", "train", "--out", out)
+             "--to", "tfrecord", "--encode", "keep", "--shards", 2, "--split", "train",
+             "--out", out)
     seen = {}
     for example in read(sorted(out.glob("train-?????-of-00002")), IMAGENET):
         name = example["image/filename"].numpy().decode()
@@ -176,7 +178,8 @@ def check_imagenet(work):
         boxed = name.endswith("_0.JPEG")
         for side, value in [("xmin", 0.25), ("ymin", 0.2), ("xmax", 0.75), ("ymax", 1.0)]:
             found = example[f"image/object/bbox/{side}"].values.numpy()
-            expect(np.allclose(found, [value] if boxed else [], atol=1e-6), f"{side} of {name}: {found}")
+            expected = [value] if boxed else []
+            expect(np.allclose(found, expected, atol=1e-6), f"{side} of {name}: {found}")
         labels = example["image/object/bbox/label"].values.numpy().tolist()
         equal(labels, [label] if boxed else [], f"labels of the boxes of {name}")
         shape = tf.io.decode_jpeg(images[name]).shape

@@ -1,6 +1,7 @@
 #include "formats/container.h"
 
 #include "formats/containers/rows.h"
+#include "formats/error.h"
 
 namespace feedrate {
 
@@ -9,6 +10,10 @@ std::span<const Container* const> containers() {
                                          &tfrecord_container,   &png_map_container,
                                          &webdataset_container, &folder_container};
   return all;
+}
+
+std::vector<std::filesystem::path> Container::write_index(const std::filesystem::path& path) const {
+  fail(path, "a dataset of the format ", name(), " needs no index file beside it");
 }
 
 const Container& container(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "formats/dataset.h"
 #include "formats/kind.h"
@@ -35,6 +36,9 @@ class Container : public Kind {
   virtual const Codec& default_codec() const = 0;
   /// True when finish() wants the mean image.
   virtual bool wants_mean() const { return false; }
+  /// Writes the index files beside the data at `path` anew, from the data alone, and returns them.
+  /// Throws Error on damage, and for a container that keeps no index.
+  virtual std::vector<std::filesystem::path> write_index(const std::filesystem::path& path) const;
 };
 
 /// All containers, in the order of help.

@@ -1,7 +1,8 @@
 #include "formats/containers/record.h"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <cassert>
 
 #include "formats/error.h"
 
@@ -11,9 +12,7 @@ namespace {
 constexpr std::uint32_t magic = 0xCED7230A;
 constexpr unsigned size_bits = 29;
 constexpr std::uint32_t size_mask = (1U << size_bits) - 1;
-constexpr std::size_t image_head = 24;            // IRHeader
-constexpr std::int32_t exact_in_float = 1 << 24;  // beyond it a float skips integers
-constexpr float int32_bound = 2147483648.0F;      // 2^31, exact in a float
+static_assert(largest_record == size_mask);
 
 enum Part : std::uint32_t { whole = 0, first = 1, middle = 2, last = 3 };
 
@@ -70,20 +69,32 @@ std::uint64_t walk_record(Bytes file, std::uint64_t at, const Take& take) {
   return frame.end;
 }
 
-void append_frame(Part part, Bytes payload, Buffer& framed) {
-  append_le(framed, magic);
-  append_le(framed, static_cast<std::uint32_t>(part) << size_bits |
-                        static_cast<std::uint32_t>(payload.size()));
-  append(framed, payload);
-  framed.resize(framed.size() + padded(payload.size()) - payload.size());
-}
+// One piece of memory after the other, seen as one.
+class Joined {
+ public:
+  Joined(Bytes head, Bytes body) : head_(head), body_(body) {}
 
-std::int32_t class_of(float label) {
-  if (!(label >= -int32_bound && label < int32_bound) || std::trunc(label) != label) {
-    throw Error(join("the label ", label, " is no class number"));
+  std::size_t size() const { return head_.size() + body_.size(); }
+
+  std::size_t find_magic(std::size_t from) const {
+    if (from < head_.size()) {
+      const std::size_t found = find_record_magic(head_, from);
+      if (found < head_.size()) return found;
+      from = head_.size();
+    }
+    return head_.size() + find_record_magic(body_, from - head_.size());
   }
-  return static_cast<std::int32_t>(label);
-}
+
+  void give(std::size_t begin, std::size_t end, const std::function<void(Bytes)>& sink) const {
+    const std::size_t middle = std::clamp(head_.size(), begin, end);
+    if (begin < middle) sink(head_.subspan(begin, middle - begin));
+    if (middle < end) sink(body_.subspan(middle - head_.size(), end - middle));
+  }
+
+ private:
+  Bytes head_;
+  Bytes body_;
+};
 
 }  // namespace
 
@@ -109,45 +120,42 @@ std::uint64_t skip_record(Bytes file, std::uint64_t at) {
   return walk_record(file, at, [](const Frame&) {});
 }
 
-void append_record(Bytes payload, Buffer& framed) {
-  if (payload.size() > size_mask) {
-    throw Error(join("a record of ", payload.size(), " bytes; RecordIO holds less than 2^29"));
+void frame_record(Bytes head, Bytes body, const std::function<void(Bytes)>& sink) {
+  assert(head.size() % sizeof magic == 0);
+  const Joined payload(head, body);
+  assert(payload.size() <= largest_record);
+  constexpr std::array<std::byte, sizeof magic> zeros{};
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = payload.find_magic(begin);
+    const bool is_last = end == payload.size();
+    const Part part = is_last ? (begin == 0 ? whole : last) : (begin == 0 ? first : middle);
+    const std::uint32_t frame[] = {magic, static_cast<std::uint32_t>(part) << size_bits |
+                                              static_cast<std::uint32_t>(end - begin)};
+    sink(std::as_bytes(std::span(frame)));
+    payload.give(begin, end, sink);
+    if (is_last) {
+      const std::size_t size = end - begin;
+      return sink(Bytes(zeros).first(padded(size) - size));
+    }
+    begin = end + sizeof magic;
   }
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at + sizeof magic <= payload.size(); at += sizeof magic) {
-    if (load_le<std::uint32_t>(payload.data() + at) != magic) continue;
-    append_frame(begin == 0 ? first : middle, payload.subspan(begin, at - begin), framed);
-    begin = at + sizeof magic;
-  }
-  append_frame(begin == 0 ? whole : last, payload.subspan(begin), framed);
 }
 
-ImageRecord parse_image_record(Bytes payload) {
-  if (payload.size() < image_head) {
-    throw Error(join("no image record: ", payload.size(), " bytes, its header takes ", image_head));
+std::size_t find_record_magic(Bytes payload, std::size_t from) {
+  // Blocks without a branch inside, so that a compiler compares many words at a time.
+  constexpr std::size_t words = 64;
+  std::size_t at = from;
+  for (; at + words * sizeof magic <= payload.size(); at += words * sizeof magic) {
+    std::uint32_t found = 0;
+    for (std::size_t i = 0; i < words; ++i) {
+      found |= load_le<std::uint32_t>(payload.data() + at + i * sizeof magic) == magic;
+    }
+    if (found != 0) break;
   }
-  const auto flag = load_le<std::uint32_t>(payload.data());
-  if (flag > (payload.size() - image_head) / sizeof(float)) {
-    throw Error(
-        join("no image record: it would state ", flag, " labels in ", payload.size(), " bytes"));
+  for (; at + sizeof magic <= payload.size(); at += sizeof magic) {
+    if (load_le<std::uint32_t>(payload.data() + at) == magic) return at;
   }
-  ImageRecord record;
-  record.label = class_of(load_le<float>(payload.data() + (flag == 0 ? 4 : image_head)));
-  record.id = load_le<std::uint64_t>(payload.data() + 8);
-  record.image = payload.subspan(image_head + flag * sizeof(float));
-  return record;
-}
-
-void write_image_record(std::int32_t label, std::uint64_t id, Bytes image, Buffer& payload) {
-  if (label > exact_in_float || label < -exact_in_float) {
-    throw Error(join("RecordIO keeps labels as 32-bit floats, which cannot hold ", label));
-  }
-  payload.clear();
-  append_le(payload, std::uint32_t{0});
-  append_le(payload, static_cast<float>(label));
-  append_le(payload, id);
-  append_le(payload, std::uint64_t{0});
-  append(payload, image);
+  return payload.size();
 }
 
 bool is_recordio(Bytes start) {

@@ -1,6 +1,9 @@
-// MXNet's RecordIO: data.rec with image records, data.idx ("id\toffset") and data.lst
-// ("id\tlabel\tname") beside it. The .rec alone is enough to read; with an .idx it need not be
-// scanned. The dataset's order is that of the file.
+// MXNet's RecordIO: image records in one .rec file or in shards, with an index (.idx) and a list
+// (.lst) beside each. The .rec alone is enough to read; with an .idx it need not be scanned. The
+// dataset's order is that of the shards and, in them, of the file.
+//
+// The path of one shard opens the whole set; where other shards are not there it opens that file
+// alone, unless a sidecar says that the set was ours and whole.
 
 #include <algorithm>
 #include <array>
@@ -9,159 +12,144 @@
 
 #include "formats/containers/describe.h"
 #include "formats/containers/record.h"
+#include "formats/containers/record_file.h"
 #include "formats/containers/recordio_writer.h"
 #include "formats/containers/rows.h"
+#include "formats/containers/shards.h"
 #include "formats/error.h"
-#include "formats/file.h"
-#include "formats/text.h"
 
 namespace feedrate {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path beside(fs::path file, const char* extension) { return file.replace_extension(extension); }
+constexpr std::string_view extension = ".rec";
 
-bool is_there(const fs::path& path) {
+bool is_shard(const fs::path& file) {
+  return file.extension() == extension && parse_shard_name(file.filename().string()).has_value();
+}
+
+// One file of each dataset in the directory.
+std::vector<fs::path> datasets_in(const fs::path& directory) {
+  std::vector<fs::path> files = shard_sets(directory);
+  std::erase_if(files, [](const fs::path& file) { return !is_shard(file); });
   std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
-// Where records start, by walking from frame to frame.
-std::vector<std::uint64_t> scan(const MappedFile& file) {
-  std::vector<std::uint64_t> starts;
-  const Bytes bytes = file.bytes();
-  try {
-    for (std::uint64_t at = 0; at < bytes.size(); at = skip_record(bytes, at)) starts.push_back(at);
-  } catch (const Error& error) {
-    fail(file.path(), "record ", starts.size() - 1, ": ", error.what());
-  }
-  return starts;
-}
-
-// Where records start, as the .idx says. That each record ends where the next one starts is checked
-// when it is read: looking at every record now would cost a disk access each.
-std::vector<std::uint64_t> read_index(const fs::path& path, std::uint64_t size) {
-  std::vector<std::uint64_t> starts;
-  const std::string content = read_text(path);
-  std::string_view text = content;
-  for (std::uint64_t line = 1; !text.empty(); ++line) {
-    std::string_view rest = take_line(text);
-    const auto id = parse_number<std::uint64_t>(take_column(rest));
-    const auto start = parse_number<std::uint64_t>(rest);
-    if (!id || !start) fail(path, "line ", line, ": expected an id, a tab and an offset");
-    if (*start % 4 != 0 || *start >= size) {
-      fail(path, "line ", line, ": no record can start at byte ", *start, " of ", size);
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const fs::path& file = entry.path();
+    if (file.extension() == extension && !is_shard(file) && !entry.is_directory(ignored)) {
+      files.push_back(file);
     }
-    starts.push_back(*start);
   }
-  std::sort(starts.begin(), starts.end());
-  if (std::adjacent_find(starts.begin(), starts.end()) != starts.end()) {
-    fail(path, "names one offset twice");
-  }
-  if (!starts.empty() && starts.front() != 0)
-    fail(path, "does not name the first record, at byte 0");
-  return starts;
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
-// Names of the samples from the .lst, looked up by line.
-class NameList {
- public:
-  // A list of another length does not tell which record is which: im2rec leaves out bad images.
-  NameList(const fs::path& path, std::uint64_t records) {
-    if (!is_there(path)) return;
-    text_ = MappedFile(path);
-    std::string_view rest = as_text(text_.bytes());
-    const char* begin = rest.data();
-    while (!rest.empty()) {
-      lines_.push_back(static_cast<std::uint64_t>(rest.data() - begin));
-      take_line(rest);
+// The files of the dataset that `path` names.
+std::vector<fs::path> files_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    if (!is_shard(path)) return {path};
+    const ShardSet set = find_shards(path);
+    if (set.complete()) return set.files;
+    if (fs::exists(path.parent_path() / sidecar_name, ignored)) require_complete(set);
+    return {path};
+  }
+  const std::vector<fs::path> datasets = datasets_in(path);
+  if (datasets.empty()) fail(path, "holds no .rec file");
+  if (datasets.size() != 1) {
+    std::string names;
+    for (const fs::path& file : datasets) {
+      names += join(names.empty() ? "" : ", ", file.filename());
     }
-    if (lines_.size() != records) lines_.clear();
+    fail(path, "holds several datasets, name a file of one: ", names);
   }
-
-  // The name of record `index`, or nothing when its line is about another id.
-  std::string_view name(std::uint64_t index, std::uint64_t id) const {
-    if (lines_.empty()) return {};
-    std::string_view rest = as_text(text_.bytes()).substr(lines_[index]);
-    std::string_view line = take_line(rest);
-    const std::size_t last_tab = line.rfind('\t');
-    if (last_tab == std::string_view::npos) return {};
-    const std::string_view name = line.substr(last_tab + 1);
-    return parse_number<std::uint64_t>(take_column(line)) == id ? name : std::string_view();
-  }
-
- private:
-  MappedFile text_;
-  std::vector<std::uint64_t> lines_;
-};
+  if (!is_shard(datasets.front())) return datasets;
+  const ShardSet set = find_shards(datasets.front());
+  require_complete(set);
+  return set.files;
+}
 
 class RecordioDataset final : public Dataset {
  public:
-  RecordioDataset(const fs::path& path, const fs::path& data)
-      : file_(data), starts_(find_starts(file_)), names_(beside(data, ".lst"), starts_.size()) {
-    if (starts_.empty()) fail(data, "holds no records");
+  RecordioDataset(const fs::path& path, const std::vector<fs::path>& files) {
+    for (const fs::path& file : files) {
+      ends_.push_back(info_.size += files_.emplace_back(file).images());
+    }
+    if (info_.size == 0) fail(files.size() == 1 ? files.front() : path, "holds no records");
     info_.path = path;
     info_.format = recordio_container.name();
-    info_.size = starts_.size();
     Scratch scratch;
-    complete_info(info_, *this, [&] { return image_record(0, scratch).image; });
+    complete_info(info_, *this, [&] {
+      const Place first = place_of(0);
+      return first.file->read(first.image, scratch.bytes).image;
+    });
   }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
+    assert(index < size());
+    const Place place = place_of(index);
     try {
-      const ImageRecord record = image_record(index, scratch);
+      const ImageRecord record = place.file->read(place.image, scratch.bytes);
       Sample sample;
       sample.bytes = record.image;
       sample.codec = &codec_for(record.image);
       sample.shape = sample.codec->shape(record.image);
-      sample.label = record.label;
-      sample.name = names_.name(index, record.id);
+      sample.name = place.file->name(record.id);
+      read_labels(record, sample, scratch);
       return sample;
     } catch (const Error& error) {
-      fail(file_.path(), "sample ", index, " (byte ", starts_[index], "): ", error.what());
+      fail(place.file->path(), "sample ", index, " (byte ", place.file->start(place.image),
+           "): ", error.what());
+    }
+  }
+
+  void audit(const std::function<void(Finding)>& found) const override {
+    std::vector<std::uint64_t> ids;
+    for (const RecordFile& file : files_) {
+      file.audit(found, [&](std::uint64_t id) { ids.push_back(id); });
+    }
+    std::sort(ids.begin(), ids.end());
+    for (auto at = ids.begin(); at != ids.end();) {
+      const auto end = std::upper_bound(at, ids.end(), *at);
+      if (end - at > 1) {
+        found({info_.path.string(), join("the id ", *at, " is that of ", end - at, " records")});
+      }
+      at = end;
     }
   }
 
  private:
-  static std::vector<std::uint64_t> find_starts(const MappedFile& file) {
-    const fs::path index = beside(file.path(), ".idx");
-    return is_there(index) ? read_index(index, file.bytes().size()) : scan(file);
+  struct Place {
+    const RecordFile* file;
+    std::uint64_t image;  // in the file
+  };
+
+  Place place_of(std::uint64_t index) const {
+    const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) -
+                                               ends_.begin());
+    return {&files_[file], index - (file == 0 ? 0 : ends_[file - 1])};
   }
 
-  ImageRecord image_record(std::uint64_t index, Scratch& scratch) const {
-    assert(index < starts_.size());
-    const Record record = read_record(file_.bytes(), starts_[index], scratch.bytes);
-    const bool is_last = index + 1 == starts_.size();
-    const std::uint64_t next = is_last ? file_.bytes().size() : starts_[index + 1];
-    if (record.end != next) {
-      throw Error(join("the record ends at byte ", record.end, ", but ",
-                       is_last ? "the file" : "the next one", " is at ", next,
-                       "; does the .idx belong to this file?"));
-    }
-    return parse_image_record(record.payload);
-  }
-
-  MappedFile file_;
-  std::vector<std::uint64_t> starts_;
-  NameList names_;
+  std::vector<RecordFile> files_;
+  std::vector<std::uint64_t> ends_;  // images up to and with each file
 };
 
 class RecordioContainer final : public Container {
  public:
   RecordioContainer()
-      : Container("recordio", "MXNet: one .rec file of image records, with .idx and .lst") {}
+      : Container("recordio", "MXNet: .rec files of image records, with .idx and .lst") {}
 
   bool knows(const fs::path& path) const override {
-    const fs::path data = data_file(path);
-    if (data.extension() == ".rec") return is_there(data);
-    std::ifstream file(data, std::ios::binary);
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
+    if (path.extension() == extension) return fs::exists(path, ignored);
+    std::ifstream file(path, std::ios::binary);
     std::array<char, record_head> start{};
     return file.read(start.data(), start.size()) && is_recordio(std::as_bytes(std::span(start)));
   }
 
   std::unique_ptr<Dataset> open(const fs::path& path) const override {
-    return std::make_unique<RecordioDataset>(path, data_file(path));
+    return std::make_unique<RecordioDataset>(path, files_of(path));
   }
 
   std::unique_ptr<Writer> create(const fs::path& directory,
@@ -172,13 +160,16 @@ class RecordioContainer final : public Container {
   bool accepts(const Codec& codec) const override {
     return &codec == &png_codec || &codec == &jpeg_codec;
   }
+  bool shardable() const override { return true; }
   const Codec& default_codec() const override { return png_codec; }
   bool wants_mean() const override { return true; }
-
- private:
-  static fs::path data_file(const fs::path& path) {
-    std::error_code ignored;
-    return fs::is_directory(path, ignored) ? path / recordio_data : path;
+  std::vector<fs::path> write_index(const fs::path& path) const override {
+    std::vector<fs::path> written;
+    for (const fs::path& file : files_of(path)) {
+      write_record_index(file);
+      written.push_back(beside_records(file, ".idx"));
+    }
+    return written;
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// Writes data.rec, data.idx and data.lst as MXNet's im2rec does.
+// Writes data.rec, data.idx and data.lst as MXNet's im2rec does, or shards of them:
+// data-00000-of-00004.rec … whose ids count on from shard to shard.
 
 #include <filesystem>
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace feedrate {
 
-inline constexpr std::string_view recordio_data = "data.rec";
+inline constexpr std::string_view recordio_stem = "data";
 
 std::unique_ptr<Writer> make_recordio_writer(const std::filesystem::path& directory,
                                              const WriterOptions& options);

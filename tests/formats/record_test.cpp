@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "formats/digest.h"
 #include "tests/support/expect_error.h"
 
@@ -13,9 +15,11 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view magic = "\x0a\x23\xd7\xce"sv;
 
-Buffer framed(std::string_view payload) {
+// The payload in two pieces, the first of `head` bytes.
+Buffer framed(std::string_view payload, std::size_t head = 0) {
   Buffer bytes;
-  append_record(as_bytes(payload), bytes);
+  frame_record(as_bytes(payload.substr(0, head)), as_bytes(payload.substr(head)),
+               [&](Bytes piece) { append(bytes, piece); });
   return bytes;
 }
 
@@ -52,58 +56,26 @@ TEST(UnitRecord, payloads_made_of_magic_numbers_come_back) {
       std::string payload;
       for (int i = 0; i < count; ++i) payload += magic;
       payload += tail;
-      EXPECT_EQ(reread(framed(payload)), payload);
+      const Buffer whole = framed(payload);
+      EXPECT_EQ(reread(whole), payload);
+      for (std::size_t head = 4; head <= payload.size(); head += 4) {
+        EXPECT_EQ(framed(payload, head), whole) << "in two pieces, of which the first has " << head;
+      }
     }
   }
 }
 
-TEST(UnitRecord, an_image_record_is_header_and_image) {
-  Buffer payload, bytes;
-  write_image_record(7, 42, as_bytes("\xff\xd8\xff"), payload);
-  append_record(payload, bytes);
-  EXPECT_EQ(hex(bytes), "0a23d7ce1b000000000000000000e0402a000000000000000000000000000000ffd8ff00");
-  const ImageRecord record = parse_image_record(payload);
-  EXPECT_EQ(record.label, 7);
-  EXPECT_EQ(record.id, 42U);
-  EXPECT_EQ(as_text(record.image), "\xff\xd8\xff");
-}
-
-TEST(UnitRecord, of_several_labels_the_first_counts) {
-  Buffer payload;
-  append_le(payload, std::uint32_t{2});
-  append_le(payload, 0.0F);
-  append_le(payload, std::uint64_t{1});
-  append_le(payload, std::uint64_t{0});
-  append_le(payload, 5.0F);
-  append_le(payload, 0.25F);
-  append(payload, as_bytes("image"));
-  EXPECT_EQ(parse_image_record(payload).label, 5);
-  EXPECT_EQ(as_text(parse_image_record(payload).image), "image");
-}
-
-TEST(HostileRecord, a_label_that_a_float_cannot_hold_is_refused) {
-  Buffer payload;
-  write_image_record(1 << 24, 0, {}, payload);
-  EXPECT_EQ(parse_image_record(payload).label, 1 << 24);
-  expect_error([&] { write_image_record((1 << 24) + 1, 0, {}, payload); }, {"16777217"});
-}
-
-TEST(HostileRecord, labels_that_are_no_classes_are_refused) {
-  for (const float label : {0.5F, 3e9F, -3e9F, std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity()}) {
-    Buffer payload;
-    append_le(payload, std::uint32_t{0});
-    append_le(payload, label);
-    payload.resize(24);
-    expect_error([&] { parse_image_record(payload); }, {"no class number"});
+TEST(UnitRecord, the_magic_number_is_found_at_any_multiple_of_four) {
+  for (const std::size_t size : {4U, 8U, 252U, 256U, 260U, 1024U, 1027U}) {
+    const Buffer none(size, std::byte{0x0a});
+    EXPECT_EQ(find_record_magic(none, 0), size);
+    for (std::size_t at = 0; at + 4 <= size; ++at) {
+      Buffer payload = none;
+      std::ranges::copy(as_bytes(magic), payload.begin() + static_cast<long>(at));
+      EXPECT_EQ(find_record_magic(payload, 0), at % 4 == 0 ? at : size);
+      EXPECT_EQ(find_record_magic(payload, 4), at % 4 == 0 && at >= 4 ? at : size);
+    }
   }
-}
-
-TEST(HostileRecord, more_labels_than_bytes_are_refused) {
-  Buffer payload(24);
-  payload[3] = std::byte{0xff};
-  expect_error([&] { parse_image_record(payload); }, {"no image record", "4278190080 labels"});
-  expect_error([&] { parse_image_record(Bytes(payload).first(23)); }, {"23 bytes"});
 }
 
 TEST(HostileRecord, every_truncation_names_a_byte) {

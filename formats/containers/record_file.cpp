@@ -86,25 +86,20 @@ ImageRecord RecordFile::read(std::uint64_t image, Buffer& storage) const {
 
 void RecordFile::audit(const std::function<void(Finding)>& found,
                        const std::function<void(std::uint64_t)>& seen) const {
+  std::vector<std::uint64_t> ids;
   try {
     const std::vector<RecordPlace> scanned = scan_records(file_.bytes());
+    for (const RecordPlace& place : scanned) ids.push_back(place.id);
     if (!index_.empty()) audit_record_index(index_, scanned, file_.bytes().size(), found);
   } catch (const Error& error) {
     found({path().string(), error.what()});
   }
-  audit_list(found, seen);
-}
-
-void RecordFile::audit_list(const std::function<void(Finding)>& found,
-                            const std::function<void(std::uint64_t)>& seen) const {
-  std::vector<std::uint64_t> ids;
   Buffer storage;
   for (std::uint64_t i = 0; i < images(); ++i) {
     try {
       const ImageRecord image = read_record_at(start(i), storage);
       ids.push_back(image.id);
       seen(image.id);
-      if (list_.empty()) continue;
       const auto labels = list_.labels(image.id);
       if (!labels || same_labels(*labels, image)) continue;
       found({join(path(), ": record ", record(i)),

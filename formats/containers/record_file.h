@@ -38,8 +38,6 @@ class RecordFile {
   std::uint64_t record(std::uint64_t image) const { return kept_.empty() ? image : kept_[image]; }
   ImageRecord read_record_at(std::uint64_t start, Buffer& storage) const;
   void keep_images(const std::vector<RecordPlace>& places);
-  void audit_list(const std::function<void(Finding)>& found,
-                  const std::function<void(std::uint64_t id)>& seen) const;
 
   MappedFile file_;
   std::filesystem::path index_;        // empty when there is none

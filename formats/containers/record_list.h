@@ -20,7 +20,6 @@ class RecordList {
   /// tells of them.
   explicit RecordList(const std::filesystem::path& path);
 
-  bool empty() const { return lines_.empty(); }
   /// The name of the image with this id; empty when no line or more than one is about it.
   std::string_view name(std::uint64_t id) const;
 

@@ -7,6 +7,7 @@
 #include "formats/digest.h"
 #include "formats/file.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/from_hex.h"
 #include "tests/support/lmdb_environment.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::decode_sample;
 using testing::Environment;
 using testing::expect_error;
+using testing::from_hex;
 using testing::make_image;
 using testing::TempDirectory;
 using Entries = std::vector<std::pair<std::string, std::string>>;
@@ -44,14 +46,6 @@ struct Opened {
 void open(const Entries& entries) { Opened opened(entries); }
 
 std::string text(const Buffer& bytes) { return std::string(as_text(bytes)); }
-
-std::string unhex(std::string_view digits) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
-  }
-  return bytes;
-}
 
 std::string png_of(const Image& image) {
   Buffer encoded;
@@ -234,7 +228,7 @@ std::string pickled(std::string_view hex_before, const std::string& image,
                     std::string_view hex_after) {
   Buffer bytes;
   append_le(bytes, static_cast<std::uint32_t>(image.size()));
-  std::string all = unhex(hex_before) + "B" + text(bytes) + image + unhex(hex_after);
+  std::string all = from_hex(hex_before) + "B" + text(bytes) + image + from_hex(hex_after);
   if (all[1] < 4) return all;
   Buffer frame;  // its length stands behind 80 04 95
   append_le(frame, static_cast<std::uint64_t>(all.size() - 11));
@@ -265,8 +259,8 @@ TEST(InteropLmdbDialect, pickles_are_read_in_the_order_of_their_numbers) {
                                             : i % 3 == 1 ? pickle_of_pair(3, png)
                                                          : pickle_of_pair(4, png));
   }
-  entries.emplace_back("__keys__", unhex("80045d942e"));
-  entries.emplace_back("__len__", unhex("80044b0c2e"));
+  entries.emplace_back("__keys__", from_hex("80045d942e"));
+  entries.emplace_back("__len__", from_hex("80044b0c2e"));
   Opened set(entries);
   ASSERT_EQ(set.dataset->size(), 12U);
   for (std::uint64_t i = 0; i < 12; ++i) {
@@ -289,8 +283,8 @@ TEST(InteropLmdbDialect, bytes_that_protocol_2_keeps_as_text_are_an_image) {
   }
   Buffer size;
   append_le(size, static_cast<std::uint32_t>(utf8.size()));
-  Opened set({{"0", unhex("8002635f636f646563730a656e636f64650a710058") + text(size) + utf8 +
-                        unhex("710158060000006c6174696e3171028671035271044b078671052e")}});
+  Opened set({{"0", from_hex("8002635f636f646563730a656e636f64650a710058") + text(size) + utf8 +
+                        from_hex("710158060000006c6174696e3171028671035271044b078671052e")}});
   EXPECT_EQ(decode_sample(set[0]).pixels, image.pixels);
 }
 
@@ -301,24 +295,24 @@ TEST(HostileLmdbDialect, pickles_of_other_things_are_refused_in_words) {
   expect_error([&] { open({{"0", good}, {"x", good}}); }, {"keys 0 to 1", "key 'x'"});
   expect_error(
       [&] {
-        open({{"0", good}, {"__len__", unhex("80044b022e")}});
+        open({{"0", good}, {"__len__", from_hex("80044b022e")}});
       },
       {"__len__ states 2", "found 1"});
-  expect_error([&] { open({{"0", unhex("80044b072e")}}); }, {"sample 0", "(image, label)"});
+  expect_error([&] { open({{"0", from_hex("80044b072e")}}); }, {"sample 0", "(image, label)"});
   expect_error(
       [&] {
-        open({{"0", unhex("80034b074b0786710"
-                          "12e")}});
+        open({{"0", from_hex("80034b074b0786710"
+                             "12e")}});
       },
       {"pickled image"});
   expect_error(
       [&] {
-        open({{"0", unhex("8003430161430162867"
-                          "1012e")}});
+        open({{"0", from_hex("8003430161430162867"
+                             "1012e")}});
       },
       {"pickled label"});
-  expect_error([&] { open({{"0", unhex("80034301614b07867101")}}); }, {"sample 0", "byte "});
-  expect_error([&] { open({{"0", unhex("800363706f7369780a73797374656d0a2e")}}); }, {"posix"});
+  expect_error([&] { open({{"0", from_hex("80034301614b07867101")}}); }, {"sample 0", "byte "});
+  expect_error([&] { open({{"0", from_hex("800363706f7369780a73797374656d0a2e")}}); }, {"posix"});
   expect_error(
       [&] {
         open({{"0", "\x92\xc4\x01x\x07"}, {"__len__", "\x01"}});

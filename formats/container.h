@@ -45,5 +45,8 @@ class Container : public Kind {
 std::span<const Container* const> containers();
 /// By name; throws Error with the nearest name.
 const Container& container(std::string_view name);
+/// The one that the dataset at `path` is kept in, by looking at it. Throws Error saying what was
+/// looked for when none fits.
+const Container& container_at(const std::filesystem::path& path);
 
 }  // namespace feedrate

@@ -52,17 +52,21 @@ std::string datasets_inside(const fs::path& path) {
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
+const Container& container_at(const fs::path& path) {
   std::error_code ignored;
   // What does not exist may still name files: by a pattern.
   const fs::file_type type = fs::status(path, ignored).type();
   if (type == fs::file_type::directory || type == fs::file_type::regular ||
       type == fs::file_type::not_found) {
     for (const Container* row : containers()) {
-      if (row->knows(path)) return row->open(path);
+      if (row->knows(path)) return *row;
     }
   }
   refuse(path);
+}
+
+std::unique_ptr<Dataset> open_dataset(const fs::path& path) {
+  return container_at(path).open(path);
 }
 
 std::uint32_t count_classes(const Dataset& dataset) {

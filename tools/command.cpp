@@ -6,6 +6,7 @@ extern const Command& convert_command;
 extern const Command& inspect_command;
 extern const Command& verify_command;
 extern const Command& mean_command;
+extern const Command& index_command;
 extern const Command& list_command;
 extern const Command& synth_command;
 extern const Command& fetch_command;
@@ -17,8 +18,8 @@ extern const Command& report_command;
 std::span<const Command* const> commands() {
   static const Command* const rows[] = {
       &convert_command, &inspect_command, &verify_command, &mean_command,
-      &list_command,    &synth_command,   &fetch_command,  &load_command,
-      &train_command,   &bench_command,   &report_command,
+      &index_command,   &list_command,    &synth_command,  &fetch_command,
+      &load_command,    &train_command,   &bench_command,  &report_command,
   };
   return rows;
 }

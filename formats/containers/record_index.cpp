@@ -1,6 +1,7 @@
 #include "formats/containers/record_index.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 
@@ -24,6 +25,24 @@ std::uint64_t id_in_header(Bytes file, std::uint64_t at, Buffer& storage) {
   if (payload.size() < id_at + sizeof(std::uint64_t)) return 0;
   return load_le<std::uint64_t>(payload.data() + id_at);
 }
+
+// A map whose heads alone are wanted: without the advice each would bring in the pages around it,
+// and from a cold disk nearly all of the file.
+class HeadsOnly {
+ public:
+  explicit HeadsOnly(Bytes map) : map_(map) { advise(MADV_RANDOM); }
+  ~HeadsOnly() { advise(MADV_NORMAL); }
+  HeadsOnly(const HeadsOnly&) = delete;
+  HeadsOnly& operator=(const HeadsOnly&) = delete;
+
+ private:
+  // Only advice: memory that is no map refuses it, and that is all right.
+  void advise(int advice) const {
+    if (!map_.empty()) madvise(const_cast<std::byte*>(map_.data()), map_.size(), advice);
+  }
+
+  Bytes map_;
+};
 
 // Ids that no two places share.
 bool all_differ(const std::vector<RecordPlace>& places) {
@@ -76,6 +95,7 @@ std::vector<RecordPlace> read_record_index(const fs::path& index, std::uint64_t 
 }
 
 std::vector<RecordPlace> scan_records(Bytes file) {
+  const HeadsOnly advice(file);
   std::vector<RecordPlace> places;
   Buffer storage;
   try {

@@ -12,6 +12,7 @@
 #include "formats/containers/image_example.h"
 #include "formats/containers/rows.h"
 #include "formats/containers/shards.h"
+#include "formats/containers/tfrecord_index.h"
 #include "formats/containers/tfrecord_shard.h"
 #include "formats/containers/tfrecord_writer.h"
 #include "formats/error.h"
@@ -198,6 +199,15 @@ class TfrecordContainer final : public Container {
     return &codec == &png_codec || &codec == &jpeg_codec;
   }
   const Codec& default_codec() const override { return png_codec; }
+  std::vector<fs::path> write_index(const fs::path& path) const override {
+    std::vector<fs::path> written;
+    std::atomic<std::uint64_t> memory = most_memory;
+    for (const fs::path& file : files_of(path)) {
+      TfrecordShard(file, memory).write_index();
+      written.push_back(tfrecord_index_of(file));
+    }
+    return written;
+  }
   bool shardable() const override { return true; }
   bool compressible() const override { return true; }
 };

@@ -145,6 +145,19 @@ Bytes TfrecordShard::read(std::uint64_t record) const {
   return data;
 }
 
+void TfrecordShard::write_index() const {
+  if (!inflated_.empty()) fail(path_, "is a gzip file, and DALI's index is for plain ones");
+  const std::vector<std::uint64_t> starts = scan();
+  replace_file(tfrecord_index_of(path_), [&](OutputFile& file) {
+    std::string line;
+    for (std::size_t i = 1; i < starts.size(); ++i) {
+      line.clear();
+      append_tfrecord_index_line(starts[i - 1], starts[i] - starts[i - 1], line);
+      file.write(line);
+    }
+  });
+}
+
 void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const {
   const auto tell = [&](const std::string& problem) {
     found({tfrecord_index_of(path_).string(), problem});

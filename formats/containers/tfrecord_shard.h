@@ -34,6 +34,10 @@ class TfrecordShard {
   /// The data of a record, in place. Both CRCs are checked; throws Error without naming the file.
   Bytes read(std::uint64_t record) const;
 
+  /// Writes the index beside the file anew, as tfrecord2idx does, from the frames alone. Throws
+  /// Error for a gzip file: offsets in what it unpacks to help nobody.
+  void write_index() const;
+
   /// Tells where the index does not agree with the records.
   void audit_index(const std::function<void(Finding)>& found) const;
 

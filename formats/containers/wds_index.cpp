@@ -5,6 +5,7 @@
 
 #include "formats/containers/tar_sample.h"
 #include "formats/error.h"
+#include "formats/file.h"
 #include "formats/tar_format.h"
 #include "formats/text.h"
 
@@ -108,6 +109,31 @@ WdsIndex parse_wds_index(std::string_view text, Bytes tar) {
   }
   index.starts.push_back(end);
   return index;
+}
+
+void write_wds_index(const std::filesystem::path& tar) {
+  if (tar.extension() != ".tar") fail(tar, "is compressed, and DALI's index is for plain tars");
+  const MappedFile file(tar);
+  TarWalk walk(file.bytes());
+  SampleMember member;
+  std::string lines, key;
+  std::uint64_t samples = 0;
+  try {
+    while (next_member(walk, member)) {
+      const std::string& name = member.entry.name;
+      if (name.find_first_of(" \n") != std::string::npos) {
+        throw Error(join("the name '", name, "' holds a space, which parts words in an index"));
+      }
+      const bool starts_sample = samples == 0 || member.key != key;
+      samples += starts_sample ? 1 : 0;
+      key = member.key;
+      lines += join(starts_sample ? "\n" : " ", split_sample_name(name)->extension, " ",
+                    member.entry.offset, " ", member.entry.size, " ", name);
+    }
+  } catch (const Error& error) {
+    fail(tar, error.what());
+  }
+  write_text(wds_index_path(tar), join("v1.2 ", samples, lines, "\n"));
 }
 
 }  // namespace feedrate

@@ -43,4 +43,8 @@ struct WdsIndex {
 /// those of members of the tar is seen when a sample is read.
 WdsIndex parse_wds_index(std::string_view text, Bytes tar);
 
+/// Writes the index of a tar anew (v1.2), from the tar alone, in place of one that is there. Throws
+/// Error naming the file when it is damaged or compressed, or a name in it holds a space.
+void write_wds_index(const std::filesystem::path& tar);
+
 }  // namespace feedrate

@@ -209,6 +209,14 @@ class WebdatasetContainer final : public Container {
     return &codec == &png_codec || &codec == &jpeg_codec;
   }
   const Codec& default_codec() const override { return png_codec; }
+  std::vector<fs::path> write_index(const fs::path& path) const override {
+    std::vector<fs::path> written;
+    for (const fs::path& tar : find_tars(path)) {
+      write_wds_index(tar);
+      written.push_back(wds_index_path(tar));
+    }
+    return written;
+  }
   bool shardable() const override { return true; }
 };
 

@@ -4,18 +4,24 @@
 
 #include <atomic>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "formats/verify.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/format_pairs.h"
+#include "tests/support/partial_writes.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
 namespace feedrate {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::decode_sample;
 using testing::Example;
+using testing::expect_error;
+using testing::files_of;
 using testing::format_pairs;
 using testing::FormatPair;
 using testing::in_reading_order;
@@ -133,6 +139,26 @@ TEST_P(ConformanceFormats, writing_twice_gives_the_same_samples_byte_for_byte) {
     const Bytes right = b->read(i, scratch_b).bytes;
     EXPECT_TRUE(std::equal(left.begin(), left.end(), right.begin(), right.end()));
   }
+}
+
+TEST_P(ConformanceFormats, an_index_made_anew_is_the_one_that_the_writer_made) {
+  const fs::path set = temporary_ / "set";
+  write_dataset(*GetParam().container, *GetParam().codec, set, make_examples({9, 8, 3}, 12, true));
+  const auto whole = files_of(set);
+  std::set<fs::path> indexes;
+  for (const auto& [name, content] : whole) {
+    if (!name.ends_with(".idx")) continue;
+    indexes.insert(set / name);
+    write_text(set / name, "nonsense");
+  }
+  if (indexes.empty()) {
+    expect_error([&] { container_at(set).write_index(set); },
+                 {set.string(), GetParam().container->name(), "no index"});
+    return;
+  }
+  const auto written = container_at(set).write_index(set);
+  EXPECT_EQ(std::set<fs::path>(written.begin(), written.end()), indexes);
+  EXPECT_EQ(files_of(set), whole);
 }
 
 INSTANTIATE_TEST_SUITE_P(, ConformanceFormats, ::testing::ValuesIn(format_pairs()), test_name);

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "formats/container.h"
+#include "tools/command.h"
+#include "tools/console.h"
+#include "tools/help.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::filesystem::path path;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const Container& container = container_at(options.path);
+  ordered_json files = ordered_json::array();
+  std::string text;
+  for (const std::filesystem::path& file : container.write_index(options.path)) {
+    files.push_back(file.string());
+    text += file.string() + "\n";
+  }
+  const ordered_json object{
+      {"path", options.path.string()}, {"format", container.name()}, {"files", files}};
+  print(options.json ? object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
+                     : text);
+  return exit_done;
+}
+
+class IndexCommand : public Command {
+ public:
+  IndexCommand() : Command("index", "Makes the index files of a dataset anew, from its data") {}
+
+  std::string_view description() const override {
+    return "Writes the .idx file beside every .rec, TFRecord file or tar of a dataset, in place "
+           "of\n"
+           "one that is lost, stale or damaged. The data alone are read, and only where records\n"
+           "start. Feedrate reads the data without them too, but has to walk over all records\n"
+           "first; MXNet and DALI need them. Prints the names of the files written.";
+  }
+  std::string_view examples() const override {
+    return "  feedrate index train.rec\n"
+           "  feedrate index data/tfrecord/train\n";
+  }
+  std::string_view advice() const override {
+    return "'feedrate verify' says which records are damaged.";
+  }
+
+  std::function<int()> prepare(CLI::App& app) const override {
+    auto options = std::make_shared<Options>();
+    app.add_option("PATH", options->path, "The dataset: a directory, or one file of it")
+        ->required();
+    add_json(app, options->json);
+    return [options] { return run(*options); };
+  }
+};
+
+const IndexCommand the_command;
+
+}  // namespace
+
+extern const Command& index_command;
+const Command& index_command = the_command;
+
+}  // namespace feedrate

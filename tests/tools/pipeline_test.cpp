@@ -55,11 +55,12 @@ class CommandsPipeline : public ::testing::Test {
 };
 
 TEST_F(CommandsPipeline, every_format_holds_the_same_images) {
-  for (const char* format : {"recordio", "png-map"}) {
+  for (const char* format : {"recordio", "tfrecord", "png-map", "webdataset"}) {
     const ordered_json converted = convert(format);
     EXPECT_EQ(keys(converted.at("splits").at(0)),
-              (std::vector<std::string>{"split", "path", "samples", "bytes", "seconds",
-                                        "images_per_second", "digest", "set_digest"}));
+              (std::vector<std::string>{"split", "path", "codec", "samples", "bytes", "seconds",
+                                        "images_per_second", "digest", "set_digest", "bytes_digest",
+                                        "resumed_at", "mended", "skipped"}));
     for (const std::string split : {"train", "test"}) {
       const ordered_json verified =
           json({"verify", at("lmdb") + "/" + split, "--against", at(format) + "/" + split});

@@ -201,7 +201,7 @@ class TfrecordContainer final : public Container {
   const Codec& default_codec() const override { return png_codec; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;
-    std::atomic<std::uint64_t> memory = most_memory;
+    std::atomic<std::uint64_t> memory = most_inflated;
     for (const fs::path& file : files_of(path)) {
       TfrecordShard(file, memory).write_index();
       written.push_back(tfrecord_index_of(file));

@@ -118,6 +118,8 @@ class MxnetMean final : public MeanFormat {
 
   void write(const StoredMean& mean, OutputFile& file) const override {
     Buffer content;
+    constexpr std::size_t around = 200;  // more than stands before and after the values
+    content.reserve(around + mean.values.size() * sizeof(float));
     append_le(content, list_magic);
     append_le(content, std::uint64_t{0});
     append_le(content, std::uint64_t{1});

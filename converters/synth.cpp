@@ -6,7 +6,7 @@
 namespace feedrate {
 
 std::span<const Synth* const> synths() {
-  static const Synth* const rows[] = {&mnist_synth, &cifar10_synth};
+  static const Synth* const rows[] = {&mnist_synth, &cifar10_synth, &imagenet_synth};
   return rows;
 }
 

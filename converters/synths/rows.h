@@ -7,5 +7,6 @@ namespace feedrate {
 
 extern const Synth& mnist_synth;
 extern const Synth& cifar10_synth;
+extern const Synth& imagenet_synth;
 
 }  // namespace feedrate

@@ -39,35 +39,6 @@ static_assert(std::size(leanings) == shape_names.size());
 float magnitude(float value) { return value < 0 ? -value : value; }
 float square(float value) { return value * value; }
 
-// True where the shape covers the point of its own box, -1 … 1 in both directions.
-bool covers(unsigned kind, Point p) {
-  const float x = magnitude(p.x), y = magnitude(p.y);
-  const float from_centre = p.x * p.x + p.y * p.y;
-  const float side = std::max(x, y);
-  switch (kind) {
-    case 0:
-      return from_centre < 1;
-    case 1:
-      return from_centre < 1 && from_centre > .3F;
-    case 2:
-      return side < .85F;
-    case 3:
-      return side < .9F && side > .55F;
-    case 4:
-      return p.y < .8F && p.y > 1.8F * x - .9F;
-    case 5:
-      return side < 1 && std::min(x, y) < .28F;
-    case 6:
-      return x < 1 && y < .3F;
-    case 7:
-      return from_centre < 1 && p.y < 0;
-    case 8:
-      return square(x - .55F) + y * y < .18F;
-    default:
-      return side < .9F && (y < .2F || y > .55F);
-  }
-}
-
 // From the image to a shape's own box: its place, size and turn.
 class Pose {
  public:
@@ -104,7 +75,8 @@ struct Thing {
     for (const float dy : {.25F, .75F}) {
       for (const float dx : {.25F, .75F}) {
         const Point point{static_cast<float>(x) + dx, static_cast<float>(y) + dy};
-        if (covers(kind, pose(point))) covered += .25F;
+        const Point own = pose(point);
+        if (shape_covers(kind, own.x, own.y)) covered += .25F;
       }
     }
     return covered;
@@ -116,6 +88,34 @@ std::byte to_byte(float value) {
 }
 
 }  // namespace
+
+bool shape_covers(unsigned kind, float right, float down) {
+  const float x = magnitude(right), y = magnitude(down);
+  const float from_centre = right * right + down * down;
+  const float side = std::max(x, y);
+  switch (kind) {
+    case 0:
+      return from_centre < 1;
+    case 1:
+      return from_centre < 1 && from_centre > .3F;
+    case 2:
+      return side < .85F;
+    case 3:
+      return side < .9F && side > .55F;
+    case 4:
+      return down < .8F && down > 1.8F * x - .9F;
+    case 5:
+      return side < 1 && std::min(x, y) < .28F;
+    case 6:
+      return x < 1 && y < .3F;
+    case 7:
+      return from_centre < 1 && down < 0;
+    case 8:
+      return square(x - .55F) + y * y < .18F;
+    default:
+      return side < .9F && (y < .2F || y > .55F);
+  }
+}
 
 void draw_shape(unsigned kind, Draws& draws, std::uint32_t side, MutableBytes pixels) {
   assert(kind < shape_names.size() && pixels.size() == std::size_t{3} * side * side);

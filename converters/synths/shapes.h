@@ -14,6 +14,9 @@ namespace feedrate {
 inline constexpr std::array<std::string_view, 10> shape_names = {
     "disc", "ring", "square", "frame", "triangle", "cross", "bar", "half", "pair", "stripes"};
 
+/// True where a shape covers a point of its own box, -1 … 1 in both directions, y downwards.
+bool shape_covers(unsigned kind, float right, float down);
+
 /// Fills `pixels` (side², interleaved RGB) with a shape of that kind. The kind decides the form
 /// and, by half, the colour. Any thread; the same draws give the same bytes on every machine.
 void draw_shape(unsigned kind, Draws& draws, std::uint32_t side, MutableBytes pixels);

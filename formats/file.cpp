@@ -72,6 +72,11 @@ void rename_without_replacing(const fs::path& from, const fs::path& to) {
   fail_errno(to, join("cannot rename ", from.filename(), " to it"), failure);
 }
 
+// What the system makes of it changes no result.
+void advise(Bytes map, int advice) {
+  if (!map.empty()) ::madvise(const_cast<std::byte*>(map.data()), map.size(), advice);
+}
+
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -97,12 +102,9 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-void MappedFile::expect_reading_in_order() const {
-  // Advice: what the system makes of it changes no result.
-  if (!bytes_.empty()) {
-    ::madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_SEQUENTIAL);
-  }
-}
+void MappedFile::expect_reading_in_order() const { advise(bytes_, MADV_SEQUENTIAL); }
+void MappedFile::expect_single_pages() const { advise(bytes_, MADV_RANDOM); }
+void MappedFile::expect_any_reading() const { advise(bytes_, MADV_NORMAL); }
 
 void MappedFile::give_back(Bytes part) const {
   if (part.empty()) return;

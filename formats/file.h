@@ -52,6 +52,10 @@ class MappedFile {
 
   /// Tells the system that the file will be read from front to back.
   void expect_reading_in_order() const;
+  /// Tells the system that single pages will be read, far apart: without their surroundings. And
+  /// that this is over.
+  void expect_single_pages() const;
+  void expect_any_reading() const;
   /// Gives back the memory of the pages that hold `part` of bytes(). Touched again they come again,
   /// the same, from the file: a file larger than memory can be read without filling it.
   void give_back(Bytes part) const;

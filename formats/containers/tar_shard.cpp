@@ -27,17 +27,19 @@ bool fits(const IndexedFile& file, const TarEntry& entry) {
 
 }  // namespace
 
-TarShard::TarShard(const fs::path& path, std::uint64_t& memory_left) : path_(path) {
-  unpack(memory_left);
+TarShard::TarShard(const fs::path& path, MemoryBudget& memory) : path_(path) {
+  unpack(memory);
   try {
+    file_.expect_single_pages();  // headers may be a long way apart, on a slow disk
     if (unpacked_.empty()) use_index();
     if (index_.starts.empty()) walk();
+    file_.expect_any_reading();
   } catch (const Error& error) {
     fail(path_, error.what());
   }
 }
 
-void TarShard::unpack(std::uint64_t& memory_left) {
+void TarShard::unpack(MemoryBudget& memory) {
   const Decompressed source = decompress(open_file_stream(path_), path_.string());
   if (source.suffix.empty()) {
     file_ = MappedFile(path_);
@@ -45,11 +47,10 @@ void TarShard::unpack(std::uint64_t& memory_left) {
     return;
   }
   for (Bytes block = source.stream->next(); !block.empty(); block = source.stream->next()) {
-    if (block.size() > memory_left) {
-      fail(path_, "is compressed and would fill more memory than the ",
-           (unpacked_.size() + memory_left) >> 20, " MiB left for it; unpack the shards first");
+    if (!memory.take(block.size())) {
+      fail(path_, "is compressed, which is read from memory, and that ends at ",
+           memory.total() >> 20, " MiB for all shards of a dataset; unpack them first");
     }
-    memory_left -= block.size();
     append(unpacked_, block);
   }
   tar_ = unpacked_;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/containers/memory_budget.h"
 #include "formats/containers/tar_sample.h"
 #include "formats/containers/wds_index.h"
 #include "formats/dataset.h"
@@ -20,9 +21,9 @@ namespace feedrate {
 /// Any thread may read. Moves, never copies.
 class TarShard {
  public:
-  /// `memory_left` is what unpacking may still use; it is lowered by what was used. Throws Error
-  /// naming the file.
-  TarShard(const std::filesystem::path& path, std::uint64_t& memory_left);
+  TarShard() = default;  // of no file: to be assigned to
+  /// Unpacking takes from `memory`. Throws Error naming the file.
+  TarShard(const std::filesystem::path& path, MemoryBudget& memory);
 
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return index_.starts.size() - 1; }  // samples
@@ -40,7 +41,7 @@ class TarShard {
              const std::function<void(std::string_view key)>& on_sample) const;
 
  private:
-  void unpack(std::uint64_t& memory_left);
+  void unpack(MemoryBudget& memory);
   void use_index();
   void walk();
   bool goes_on(std::string_view key, std::uint64_t at) const;

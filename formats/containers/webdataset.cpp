@@ -13,9 +13,11 @@
 #include "formats/containers/rows.h"
 #include "formats/containers/tar_set.h"
 #include "formats/containers/tar_shard.h"
+#include "formats/containers/wds_index.h"
 #include "formats/containers/wds_json.h"
 #include "formats/containers/webdataset_writer.h"
 #include "formats/error.h"
+#include "formats/sweep.h"
 #include "formats/tar_format.h"
 #include "formats/text.h"
 
@@ -26,6 +28,7 @@ namespace fs = std::filesystem;
 
 // What compressed shards may fill when they are unpacked, all together.
 constexpr std::uint64_t most_unpacked = std::uint64_t{4} << 30;
+constexpr std::size_t most_openers = 16;  // threads: mostly they wait
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -53,11 +56,10 @@ std::string listed(std::string_view extensions) {
 class WebdatasetDataset final : public Dataset {
  public:
   explicit WebdatasetDataset(const fs::path& path) {
-    std::uint64_t memory_left = most_unpacked;
-    for (const fs::path& tar : find_tars(path)) {
-      shards_.emplace_back(tar, memory_left);
+    open_shards(find_tars(path));
+    for (const TarShard& shard : shards_) {
       firsts_.push_back(info_.size);
-      info_.size += shards_.back().size();
+      info_.size += shard.size();
     }
     info_.path = path;
     info_.format = webdataset_container.name();
@@ -111,6 +113,16 @@ class WebdatasetDataset final : public Dataset {
     const TarShard& shard;
     std::uint64_t sample;  // in the shard
   };
+
+  // Many at once: each waits for the disk, or is unpacked.
+  void open_shards(const std::vector<fs::path>& tars) {
+    MemoryBudget memory(most_unpacked);
+    shards_.resize(tars.size());
+    sweep(tars.size(), static_cast<unsigned>(std::min(tars.size(), most_openers)),
+          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i) shards_[i] = TarShard(tars[i], memory);
+          });
+  }
 
   Place place_of(std::uint64_t index) const {
     const auto after = std::upper_bound(firsts_.begin(), firsts_.end(), index);

@@ -200,6 +200,29 @@ TEST_F(UnitWebdataset, a_good_index_is_used_in_both_versions) {
   expect_error([&] { open_dataset(tar_); }, {"x.tar: byte 2048: no tar header"});
 }
 
+TEST_F(UnitWebdataset, an_index_can_be_made_anew) {
+  two_.insert(two_.begin() + 2, {"a.SEG.Png", "x"});
+  two_.emplace_back("LICENSE", "x");
+  write_tar(tar_, two_);
+  EXPECT_EQ(container("webdataset").write_index(tar_), std::vector{index_});
+  const std::string size = std::to_string(png_.size());
+  EXPECT_EQ(read_text(index_), "v1.2 2\ncls 512 1 a.cls png 1536 " + size +
+                                   " a.png SEG.Png 2560 1 a.SEG.Png\n"
+                                   "cls 3584 1 b.cls png 4608 " +
+                                   size + " b.png\n");
+  EXPECT_EQ(samples_in(tar_), (Lines{"3 a.png", "4 b.png"}));
+  two_.push_back({"c d.cls", "1"});
+  write_tar(tar_, two_);
+  expect_error([&] { container("webdataset").write_index(tar_); },
+               {"x.tar: the name 'c d.cls' holds a space"});
+  EXPECT_TRUE(fs::exists(index_)) << "what was there stays";
+  GzipFile gzip(temporary_ / "packed.tar.gz");
+  gzip.write(as_bytes(read_text(tar_)));
+  gzip.close();
+  expect_error([&] { container("webdataset").write_index(temporary_ / "packed.tar.gz"); },
+               {"packed.tar.gz", "compressed"});
+}
+
 TEST_F(UnitWebdataset, an_index_that_cannot_be_right_is_told_and_not_used) {
   write_tar(tar_, two_);
   for (const std::string_view text : {"v1.2 1\ncls 512 1 a.cls\n", "v1.1 1\ncls 512 1\n",

@@ -107,11 +107,34 @@ std::string ordered_digest(std::span<const Sha256> samples) {
   return hex(sha256(std::as_bytes(samples)));
 }
 
-DatasetDigest dataset_digest(std::vector<Sha256> samples) {
+std::vector<std::uint64_t> sorted_order(std::span<const Sha256> samples) {
+  // The first eight bytes decide nearly always, and stay close together: half the memory of a
+  // sorted copy, and quicker than comparing what the indices point to.
+  struct Entry {
+    std::uint64_t start;
+    std::uint64_t index;
+  };
+  std::vector<Entry> entries(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    entries[i] = {load_be<std::uint64_t>(samples[i].data()), i};
+  }
+  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    if (a.start != b.start) return a.start < b.start;
+    const auto order = samples[a.index] <=> samples[b.index];
+    return order != 0 ? order < 0 : a.index < b.index;
+  });
+  std::vector<std::uint64_t> order(samples.size());
+  std::transform(entries.begin(), entries.end(), order.begin(),
+                 [](const Entry& entry) { return entry.index; });
+  return order;
+}
+
+DatasetDigest dataset_digest(std::span<const Sha256> samples) {
   DatasetDigest result;
   result.digest = ordered_digest(samples);
-  std::sort(samples.begin(), samples.end());
-  result.set_digest = ordered_digest(samples);
+  Hasher sorted;
+  for (const std::uint64_t index : sorted_order(samples)) sorted.add(samples[index]);
+  result.set_digest = hex(sorted.finish());
   return result;
 }
 

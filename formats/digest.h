@@ -39,7 +39,8 @@ std::string hex(Bytes bytes);
 /// h of one sample; any thread.
 Sha256 sample_digest(std::int32_t label, const ImageView& image);
 
-/// SHA-256(u32le label ‖ the stored bytes): of a sample as it is kept; any thread.
+/// SHA-256(u32le label ‖ the stored bytes): of a sample as it is kept, unless that is raw: raw pixels
+/// lie in each format's own order, so there the sample_digest stands for it. Any thread.
 Sha256 stored_digest(std::int32_t label, Bytes bytes);
 /// SHA-256 of all `samples` in index order, hex.
 std::string ordered_digest(std::span<const Sha256> samples);
@@ -49,6 +50,9 @@ struct DatasetDigest {
   std::string set_digest;
 };
 /// `samples` in index order.
-DatasetDigest dataset_digest(std::vector<Sha256> samples);
+DatasetDigest dataset_digest(std::span<const Sha256> samples);
+
+/// The indices of `samples`, sorted by what they point to, equal ones by index.
+std::vector<std::uint64_t> sorted_order(std::span<const Sha256> samples);
 
 }  // namespace feedrate

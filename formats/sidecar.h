@@ -33,7 +33,7 @@ struct Sidecar {
   std::vector<std::uint64_t> class_counts;  // samples of each class
   std::string digest;        // over the decoded samples in order, hex; empty: nothing was decoded
   std::string set_digest;    // the same over the sorted samples
-  std::string bytes_digest;  // over the samples as they are stored, in order: see bytes_digest()
+  std::string bytes_digest;  // of the stored_digest of each sample, in order
   struct Input {
     std::string name;  // base name of the archive
     std::uint64_t bytes = 0;

@@ -1,54 +1,89 @@
 #include "formats/verify.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
-#include <thread>
+#include <tuple>
 
-#include "formats/container.h"
+#include "formats/checks/checks.h"
 #include "formats/error.h"
+#include "formats/fingerprint.h"
 
 namespace feedrate {
 namespace {
 
-constexpr std::uint64_t chunk = 256;           // samples a thread takes at a time
 constexpr std::size_t most_shapes = 16;        // distinct shapes that are listed
 constexpr std::size_t most_classes = 1 << 20;  // counted; larger labels are findings
 
 // One thread's part; findings carry their sample so that all can be sorted into dataset order.
 struct Part {
+  Scratch scratch;
+  Buffer pixels;
   std::uint64_t samples = 0;
-  std::vector<std::pair<std::uint64_t, std::string>> findings;
+  std::uint64_t decoded = 0;
+  std::vector<std::pair<std::uint64_t, Finding>> findings;
   std::vector<std::uint64_t> class_counts;
+  std::map<std::string, std::uint64_t, std::less<>> codecs;
   std::vector<Shape> shapes;
+};
+
+// Hashes runs of digests in index order, whichever thread comes first: runs that come early wait,
+// never more than a few, for runs are handed out in order.
+class OrderedHasher {
+ public:
+  void add(std::uint64_t begin, std::vector<Sha256> run) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(begin, std::move(run));
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+         first = waiting_.erase(first)) {
+      hasher_.add(std::as_bytes(std::span(first->second)));
+      next_ += first->second.size();
+    }
+  }
+  std::string finish() { return hex(hasher_.finish()); }
+
+ private:
+  std::mutex mutex_;
+  Hasher hasher_;
+  std::uint64_t next_ = 0;
+  std::map<std::uint64_t, std::vector<Sha256>> waiting_;
 };
 
 class Verifier {
  public:
-  Verifier(const Dataset& dataset, std::vector<Sha256>& digests,
-           const std::function<void(std::uint64_t, std::uint64_t)>& progress)
-      : dataset_(dataset), digests_(digests), progress_(progress) {}
-
-  void run(Part& part) {
-    Scratch scratch;
-    Buffer pixels;
-    for (;;) {
-      const std::uint64_t begin = next_.fetch_add(chunk);
-      const std::uint64_t end = std::min(begin + chunk, dataset_.size());
-      if (begin >= end) return;
-      for (std::uint64_t i = begin; i < end; ++i) check(i, part, scratch, pixels);
-      report(end - begin);
-    }
+  Verifier(const Dataset& dataset, unsigned threads, Verification& result)
+      : dataset_(dataset), info_(dataset.info()), parts_(threads), digests_(result.sample_digests) {
+    digests_.resize(dataset.size());
+    facts_.images.resize(dataset.size());
+    facts_.names.resize(dataset.size());
+    facts_.labels.resize(dataset.size());
   }
 
+  void run(const ProgressCallback& progress) {
+    const auto work = [this](unsigned worker, std::uint64_t begin, std::uint64_t end) {
+      std::vector<Sha256> stored(end - begin);
+      for (std::uint64_t i = begin; i < end; ++i) check(i, parts_[worker], stored[i - begin]);
+      stored_.add(begin, std::move(stored));
+    };
+    sweep(dataset_.size(), static_cast<unsigned>(parts_.size()), work, progress);
+  }
+
+  const SampleFacts& facts() const { return facts_; }
+  void collect(Verification& result);
+
  private:
-  void check(std::uint64_t index, Part& part, Scratch& scratch, Buffer& pixels) {
+  void check(std::uint64_t index, Part& part, Sha256& stored) {
+    Sample sample;
     try {
-      const Sample sample = dataset_.read(index, scratch);
-      note_shape(part, sample.shape);
-      pixels.resize(sample.shape.bytes());
-      decode(sample, pixels);
-      digests_[index] = sample_digest(sample.label, {sample.shape, pixels});
+      sample = dataset_.read(index, part.scratch);
+      note_sample(index, sample, part);
+      part.pixels.resize(sample.shape.bytes());
+      decode(sample, part.pixels);
+      digests_[index] = sample_digest(sample.label, {sample.shape, part.pixels});
+      const std::uint64_t shape = fingerprint(std::as_bytes(std::span(&sample.shape, 1)));
+      facts_.images[index] = fingerprint(part.pixels, shape);
+      stored = sample.codec == &raw_codec ? digests_[index]
+                                          : stored_digest(sample.label, sample.bytes);
+      ++part.decoded;
       const std::string problem = problem_of(sample);
       if (!problem.empty()) throw Error(problem);
       const auto label = static_cast<std::size_t>(sample.label);
@@ -56,63 +91,59 @@ class Verifier {
       ++part.class_counts[label];
       ++part.samples;
     } catch (const std::exception& error) {  // out of memory too is said of one sample
-      part.findings.emplace_back(index, error.what());
+      if (part.findings.size() == most_findings) return;
+      const std::string name = sample.name.empty() ? "" : join(" (", sample.name, ")");
+      part.findings.emplace_back(index, Finding{join("sample ", index, name), error.what()});
+    }
+  }
+
+  void note_sample(std::uint64_t index, const Sample& sample, Part& part) {
+    facts_.labels[index] = sample.label;
+    if (!sample.name.empty()) facts_.names[index] = fingerprint(as_bytes(sample.name));
+    const auto codec = part.codecs.find(sample.codec->name());
+    if (codec != part.codecs.end()) {
+      ++codec->second;
+    } else {
+      part.codecs.emplace(sample.codec->name(), 1);
+    }
+    if (part.shapes.size() < most_shapes &&
+        std::find(part.shapes.begin(), part.shapes.end(), sample.shape) == part.shapes.end()) {
+      part.shapes.push_back(sample.shape);
     }
   }
 
   std::string problem_of(const Sample& sample) const {
-    const std::optional<Sidecar>& sidecar = dataset_.info().sidecar;
     if (sample.label < 0) return join("the label ", sample.label, " is negative");
-    if (static_cast<std::size_t>(sample.label) >= most_classes) {
-      return join("the label ", sample.label, " is no class number");
+    const auto label = static_cast<std::size_t>(sample.label);
+    if (label >= most_classes) return join("the label ", label, " is no class number");
+    const std::uint64_t classes =
+        info_.classes != 0 ? info_.classes : info_.class_names.names.size();
+    if (classes != 0 && label >= classes) {
+      return join("the label ", label, " is not below the ", classes, " classes",
+                  info_.sidecar ? join(" of ", sidecar_name) : "");
     }
-    if (!sidecar) return {};
-    if (sidecar->classes != 0 && static_cast<std::uint32_t>(sample.label) >= sidecar->classes) {
-      return join("the label ", sample.label, " is not below the ", sidecar->classes,
-                  " classes of ", sidecar_name);
-    }
-    if (sidecar->shape != Shape{} && sample.shape != sidecar->shape) {
+    std::string problem = label_space_problem(info_, sample);
+    if (!problem.empty() || !info_.sidecar) return problem;
+    const Sidecar& sidecar = *info_.sidecar;
+    if (sidecar.shape != Shape{} && sample.shape != sidecar.shape) {
       return join("the image is ", sample.shape.height, "x", sample.shape.width, "x",
                   sample.shape.channels, ", not the shape that ", sidecar_name, " states for all");
     }
-    if (!sidecar->codec.empty() && sidecar->codec != sample.codec->name()) {
+    if (!sidecar.codec.empty() && sidecar.codec != "mixed" &&
+        sidecar.codec != sample.codec->name()) {
       return join("the image is ", sample.codec->name(), ", ", sidecar_name, " says ",
-                  sidecar->codec);
+                  sidecar.codec);
     }
     return {};
   }
 
-  static void note_shape(Part& part, Shape shape) {
-    if (part.shapes.size() < most_shapes &&
-        std::find(part.shapes.begin(), part.shapes.end(), shape) == part.shapes.end()) {
-      part.shapes.push_back(shape);
-    }
-  }
-
-  void report(std::uint64_t samples) {
-    if (!progress_) return;
-    const std::lock_guard lock(mutex_);
-    done_ += samples;
-    progress_(done_, dataset_.size());
-  }
-
   const Dataset& dataset_;
+  const DatasetInfo& info_;
+  std::vector<Part> parts_;
   std::vector<Sha256>& digests_;
-  const std::function<void(std::uint64_t, std::uint64_t)>& progress_;
-  std::atomic<std::uint64_t> next_ = 0;
-  std::mutex mutex_;
-  std::uint64_t done_ = 0;
+  SampleFacts facts_;
+  OrderedHasher stored_;
 };
-
-void merge(Part& into, const Part& from) {
-  into.samples += from.samples;
-  into.findings.insert(into.findings.end(), from.findings.begin(), from.findings.end());
-  into.class_counts.resize(std::max(into.class_counts.size(), from.class_counts.size()));
-  for (std::size_t i = 0; i < from.class_counts.size(); ++i) {
-    into.class_counts[i] += from.class_counts[i];
-  }
-  into.shapes.insert(into.shapes.end(), from.shapes.begin(), from.shapes.end());
-}
 
 // Distinct, in an order that does not depend on which thread met which.
 void tidy(std::vector<Shape>& shapes) {
@@ -123,50 +154,49 @@ void tidy(std::vector<Shape>& shapes) {
   shapes.resize(std::min(shapes.size(), most_shapes));
 }
 
-void compare_with_sidecar(const DatasetInfo& info, Verification& result) {
-  if (!info.sidecar) return;
-  const auto find = [&](std::string problem) {
-    result.findings.push_back({(info.path / sidecar_name).string(), std::move(problem)});
-  };
-  if (info.sidecar->count != info.size) {
-    find(join("states ", info.sidecar->count, " samples, found ", info.size));
+void Verifier::collect(Verification& result) {
+  std::vector<std::pair<std::uint64_t, Finding>> findings;
+  std::uint64_t decoded = 0;
+  for (Part& part : parts_) {
+    result.samples += part.samples;
+    decoded += part.decoded;
+    findings.insert(findings.end(), part.findings.begin(), part.findings.end());
+    result.class_counts.resize(std::max(result.class_counts.size(), part.class_counts.size()));
+    for (std::size_t i = 0; i < part.class_counts.size(); ++i) {
+      result.class_counts[i] += part.class_counts[i];
+    }
+    for (const auto& [codec, samples] : part.codecs) result.codecs[codec] += samples;
+    result.shapes.insert(result.shapes.end(), part.shapes.begin(), part.shapes.end());
   }
-  if (!result.findings.empty()) return;  // a digest of damaged samples tells nothing new
-  const bool ordered = container(info.format).keeps_order();
-  const std::string& stated = ordered ? info.sidecar->digest : info.sidecar->set_digest;
-  const std::string& seen = ordered ? result.digest.digest : result.digest.set_digest;
-  if (!stated.empty() && stated != seen) {
-    find(join("states the ", ordered ? "" : "set ", "digest ", stated, ", found ", seen));
+  tidy(result.shapes);
+  // Each thread met its samples in order, so the earliest of all are among those kept.
+  std::sort(findings.begin(), findings.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  findings.resize(std::min(findings.size(), most_findings));
+  for (auto& [index, finding] : findings) result.findings.push_back(std::move(finding));
+  const std::uint64_t faulty = dataset_.size() - result.samples;
+  if (faulty > findings.size()) {
+    result.findings.push_back({info_.path.string(), join("and ", faulty - findings.size(),
+                                                         " more samples with a finding")});
   }
+  if (decoded != dataset_.size()) return;
+  result.digest = dataset_digest(digests_);
+  result.bytes_digest = stored_.finish();
 }
 
 }  // namespace
 
-Verification verify(const Dataset& dataset, unsigned threads,
-                    const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+Verification verify(const Dataset& dataset, unsigned threads, const ProgressCallback& progress) {
   Verification result;
-  result.sample_digests.resize(dataset.size());
-  Verifier verifier(dataset, result.sample_digests, progress);
-  std::vector<Part> parts(std::max(threads, 1U));
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      helpers.emplace_back([&verifier, &part = parts[i]] { verifier.run(part); });
-    }
-    verifier.run(parts.front());
-  }
-  Part all;
-  for (const Part& part : parts) merge(all, part);
-  std::sort(all.findings.begin(), all.findings.end());
-  for (auto& [index, problem] : all.findings) {
-    result.findings.push_back({join("sample ", index), std::move(problem)});
-  }
-  tidy(all.shapes);
-  result.samples = all.samples;
-  result.class_counts = std::move(all.class_counts);
-  result.shapes = std::move(all.shapes);
-  result.digest = dataset_digest(result.sample_digests);
-  compare_with_sidecar(dataset.info(), result);
+  Verifier verifier(dataset, std::max(threads, 1U), result);
+  verifier.run(progress);
+  verifier.collect(result);
+  dataset.audit([&](Finding finding) { result.findings.push_back(std::move(finding)); });
+  check_sidecar(dataset, result);
+  check_repeats(dataset, verifier.facts(), result);
+  check_classes(dataset, result);
+  check_means(dataset, result);
+  check_published_counts(dataset, result);
   return result;
 }
 

@@ -42,8 +42,8 @@ TEST(UnitDigest, a_sample_is_label_shape_and_pixels_little_endian) {
 TEST(UnitDigest, the_set_digest_forgets_the_order_and_the_digest_does_not) {
   const Sha256 a = sha256(as_bytes("a"));
   const Sha256 b = sha256(as_bytes("b"));
-  const DatasetDigest forward = dataset_digest({a, b});
-  const DatasetDigest backward = dataset_digest({b, a});
+  const DatasetDigest forward = dataset_digest(std::array{a, b});
+  const DatasetDigest backward = dataset_digest(std::array{b, a});
   EXPECT_NE(forward.digest, backward.digest);
   EXPECT_EQ(forward.set_digest, backward.set_digest);
 }

@@ -1,6 +1,7 @@
 #include "formats/verify.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "formats/compare.h"
+#include "formats/error.h"
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/environment.h"
@@ -35,13 +38,6 @@ struct Verified {
   Verification result;
 };
 
-struct Comparison {
-  bool equal = false;
-  bool same_set = false;
-  std::optional<std::uint64_t> index;  // of the first sample that differs
-  std::string sentence;
-};
-
 Verified verify_path(const fs::path& path, unsigned threads) {
   Verified verified{open_dataset(path), {}};
   Progress progress("verify " + path.string(), "images");
@@ -50,35 +46,82 @@ Verified verify_path(const fs::path& path, unsigned threads) {
 }
 
 std::string describe(const Dataset& dataset, std::uint64_t index) {
-  Scratch scratch;
-  const Sample sample = dataset.read(index, scratch);
-  return fmt::format("label {}, {} × {} × {}", sample.label, sample.shape.height,
-                     sample.shape.width, sample.shape.channels);
+  try {
+    Scratch scratch;
+    const Sample sample = dataset.read(index, scratch);
+    return fmt::format("label {}, {} × {} × {}", sample.label, sample.shape.height,
+                       sample.shape.width, sample.shape.channels);
+  } catch (const Error&) {
+    return "damaged";  // told among the findings
+  }
 }
 
-Comparison compare(const Verified& here, const Verified& there) {
-  const auto& a = here.result.sample_digests;
-  const auto& b = there.result.sample_digests;
-  Comparison comparison{a == b,
-                        here.result.digest.set_digest == there.result.digest.set_digest,
-                        {},
-                        "the same images, labels and order"};
-  if (comparison.equal) return comparison;
-  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  const auto index = static_cast<std::uint64_t>(at - a.begin());
-  comparison.index = index;
-  if (at == a.end() || other == b.end()) {
-    comparison.sentence = fmt::format("{} here, {} there; they agree as far as both go",
-                                      counted(a.size(), "sample"), grouped(b.size()));
-  } else {
-    const std::string mine = describe(*here.dataset, index);
-    const std::string theirs = describe(*there.dataset, index);
-    comparison.sentence =
-        mine == theirs ? fmt::format("sample {} differs in its pixels ({})", index, mine)
-                       : fmt::format("sample {} differs: {} here, {} there", index, mine, theirs);
+// "sample 7 differs: label 3, 28 × 28 × 1 here, label 5, 28 × 28 × 1 there"
+std::string first_difference(const Verified& here, const Verified& there, std::uint64_t index) {
+  const std::uint64_t ours = here.dataset->size();
+  const std::uint64_t theirs = there.dataset->size();
+  if (index >= std::min(ours, theirs)) {
+    return fmt::format("{} here, {} there; they agree as far as both go", counted(ours, "sample"),
+                       grouped(theirs));
   }
-  if (comparison.same_set) comparison.sentence += "; the images are the same in another order";
-  return comparison;
+  const auto decoded = [&](const Verified& verified) {
+    return verified.result.sample_digests[index] != Sha256{};
+  };
+  if (!decoded(here) || !decoded(there)) return fmt::format("sample {} is damaged", index);
+  const std::string mine = describe(*here.dataset, index);
+  const std::string other = describe(*there.dataset, index);
+  if (mine == other) return fmt::format("sample {} differs in its pixels ({})", index, mine);
+  return fmt::format("sample {} differs: {} here, {} there", index, mine, other);
+}
+
+std::string comparison_text(const Verified& here, const Verified& there,
+                            const Comparison& comparison) {
+  if (comparison.equal()) return "Equal: the same images, labels and order.\n";
+  std::string text =
+      fmt::format("NOT equal: {}.\n", first_difference(here, there, comparison.first.value()));
+  if (comparison.same_set()) {
+    return text + fmt::format("  {} out of place: the images are the same in another order\n",
+                              counted(comparison.different, "position"));
+  }
+  text += fmt::format("  {} not the same\n", counted(comparison.different, "position"));
+  const auto absent = [&](std::uint64_t count, const std::optional<std::uint64_t>& first,
+                          const Verified& owner, std::string_view where) {
+    if (count == 0) return;
+    text += fmt::format("  {} only {}, the first is {} ({})\n", counted(count, "sample"), where,
+                        *first, describe(*owner.dataset, *first));
+  };
+  absent(comparison.missing, comparison.first_missing, here, "here");
+  absent(comparison.extra, comparison.first_extra, there, "there");
+  return text;
+}
+
+std::string list_text(std::string_view title, const std::vector<Finding>& list) {
+  std::string text = list.empty() ? "" : fmt::format("  {}\n", title);
+  for (std::size_t i = 0; i < std::min(findings_shown, list.size()); ++i) {
+    text += fmt::format("    {}: {}\n", list[i].place, list[i].problem);
+  }
+  if (list.size() > findings_shown) {
+    text += fmt::format("    and {} more (--json lists them)\n", list.size() - findings_shown);
+  }
+  return text;
+}
+
+std::string classes_text(const std::vector<std::uint64_t>& counts) {
+  std::vector<std::uint64_t> held;
+  std::copy_if(counts.begin(), counts.end(), std::back_inserter(held),
+               [](std::uint64_t count) { return count > 0; });
+  const auto [fewest, most] = std::minmax_element(held.begin(), held.end());
+  if (held.empty()) return "none";
+  return *fewest == *most
+             ? fmt::format("{}, {} each", grouped(held.size()), counted(*most, "image"))
+             : fmt::format("{}, {} … {} images each", grouped(held.size()), grouped(*fewest),
+                           grouped(*most));
+}
+
+std::vector<std::string> codec_names(const Verification& result) {
+  std::vector<std::string> names;
+  for (const auto& [name, samples] : result.codecs) names.push_back(name);
+  return names;
 }
 
 std::string as_text(const Verified& verified) {
@@ -86,36 +129,39 @@ std::string as_text(const Verified& verified) {
   const Verification& result = verified.result;
   std::string text =
       fmt::format("{}: {} × {}, {} read and decoded, {}\n", info.path.string(), info.format,
-                  info.codec, counted(result.samples, "image"),
+                  fmt::join(codec_names(result), " and "), counted(result.samples, "image"),
                   result.findings.empty() ? "sound" : counted(result.findings.size(), "finding"));
-  for (std::size_t i = 0; i < std::min(findings_shown, result.findings.size()); ++i) {
-    text += fmt::format("  {}: {}\n", result.findings[i].place, result.findings[i].problem);
-  }
-  if (result.findings.size() > findings_shown) {
-    text +=
-        fmt::format("  and {} more (--json lists all)\n", result.findings.size() - findings_shown);
-  }
-  if (!result.findings.empty()) return text;
+  text += list_text("findings", result.findings) + list_text("notes", result.notes);
+  text += fmt::format("  classes     {}\n", classes_text(result.class_counts));
+  if (result.digest.digest.empty()) return text;
   return text + fmt::format("  digest      {}\n  set digest  {}\n", result.digest.digest,
                             result.digest.set_digest);
+}
+
+ordered_json list_json(const std::vector<Finding>& list) {
+  ordered_json array = ordered_json::array();
+  for (const Finding& finding : list) {
+    array.push_back({{"place", finding.place}, {"problem", finding.problem}});
+  }
+  return array;
 }
 
 ordered_json as_json(const Verified& verified) {
   const DatasetInfo& info = verified.dataset->info();
   const Verification& result = verified.result;
-  const bool sound = result.findings.empty();
-  ordered_json findings = ordered_json::array();
-  for (const Finding& finding : result.findings) {
-    findings.push_back({{"place", finding.place}, {"problem", finding.problem}});
-  }
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+  };
   return {{"path", info.path.string()},
           {"format", info.format},
-          {"codec", info.codec},
+          {"codec", fmt::format("{}", fmt::join(codec_names(result), ","))},
           {"samples", result.samples},
-          {"digest", sound ? ordered_json(result.digest.digest) : ordered_json(nullptr)},
-          {"set_digest", sound ? ordered_json(result.digest.set_digest) : ordered_json(nullptr)},
+          {"digest", or_null(result.digest.digest)},
+          {"set_digest", or_null(result.digest.set_digest)},
+          {"bytes_digest", or_null(result.bytes_digest)},
           {"class_counts", result.class_counts},
-          {"findings", findings}};
+          {"findings", list_json(result.findings)},
+          {"notes", list_json(result.notes)}};
 }
 
 int run(const Options& options) {
@@ -126,16 +172,17 @@ int run(const Options& options) {
   bool sound = here.result.findings.empty();
   if (!options.against.empty()) {
     const Verified there = verify_path(options.against, threads);
-    const Comparison comparison = compare(here, there);
-    sound = sound && there.result.findings.empty() && comparison.equal;
+    const Comparison comparison = compare(here.result.sample_digests, there.result.sample_digests);
+    sound = sound && there.result.findings.empty() && comparison.equal();
     object["against"] = as_json(there);
-    object["equal"] = comparison.equal;
-    object["same_set"] = comparison.same_set;
+    object["equal"] = comparison.equal();
+    object["same_set"] = comparison.same_set();
     object["first_difference"] =
-        comparison.index ? ordered_json(*comparison.index) : ordered_json(nullptr);
-    text += as_text(there);
-    text += comparison.equal ? "Equal: " : "NOT equal: ";
-    text += comparison.sentence + ".\n";
+        comparison.first ? ordered_json(*comparison.first) : ordered_json(nullptr);
+    object["different"] = comparison.different;
+    object["missing"] = comparison.missing;
+    object["extra"] = comparison.extra;
+    text += as_text(there) + comparison_text(here, there, comparison);
   }
   print(options.json ? object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
                      : text);

@@ -62,7 +62,7 @@ std::uint32_t class_of(const MatArray& array) {
 void put_array(Buffer& to, const MatArray& array);
 
 void put_fields(Buffer& to, const MatArray& array) {
-  std::size_t longest = 0;
+  std::size_t longest = 1;  // its zero byte: readers refuse names of no bytes
   for (const std::string& field : array.fields) longest = std::max(longest, field.size() + 1);
   Buffer names;
   for (const std::string& field : array.fields) {
@@ -125,6 +125,7 @@ Buffer write_mat_file(const std::vector<MatArray>& variables) {
   header.resize(mat::header_bytes - 4, ' ');
   std::fill_n(header.end() - 8, 8, '\0');  // no data of a subsystem
   Buffer file;
+  file.reserve(mat::header_bytes);  // or GCC 12 takes the growing buffer for one too small
   append(file, as_bytes(header));
   append_le(file, std::uint16_t{0x100});
   append(file, as_bytes("IM"));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/error.h"
+
 namespace feedrate {
 namespace {
 
@@ -104,7 +106,7 @@ static_assert(digits.size() == digits_each * imagenet_classes);
 std::vector<std::string> make_wnids() {
   std::vector<std::string> wnids;
   for (std::size_t at = 0; at < digits.size(); at += digits_each) {
-    wnids.push_back("n" + std::string(digits.substr(at, digits_each)));
+    wnids.push_back(join("n", digits.substr(at, digits_each)));
   }
   return wnids;
 }

@@ -112,7 +112,8 @@ class Search {
       if (files.empty()) continue;
       std::string missing;
       for (const std::string_view batch : layout_.batches(split_)) {
-        if (!files.contains(batch)) missing += " " + cifar_file_name(layout_, packaging, batch);
+        if (!files.contains(batch))
+          missing += join(" ", cifar_file_name(layout_, packaging, batch));
       }
       if (missing.empty()) {
         places_.push_back({packaging, {}, std::move(files)});
@@ -140,7 +141,7 @@ class Search {
   void remember(const std::string& name) {
     constexpr std::size_t enough = 400;  // characters: an error is a sentence, not a listing
     if (seen_.size() < enough) {
-      seen_ += " " + name;
+      seen_ += join(" ", name);
       if (seen_.size() >= enough) seen_ += " …";
     }
     const CifarLayout& other = other_cifar(layout_);

@@ -74,7 +74,7 @@ class Parts {
     std::string missing;
     for (const std::string_view part : wanted_) {
       if (!found.contains(part)) {
-        missing += " " + cifar_file_name(layout_, place_.packaging, part);
+        missing += join(" ", cifar_file_name(layout_, place_.packaging, part));
       }
     }
     if (!missing.empty()) fail(place_.archive, "holds no", missing, "; is it ", layout_.title, "?");

@@ -266,7 +266,7 @@ TEST_F(HostileImageExample, examples_without_an_image_tell_their_keys) {
                {"no tf.Example with an image", "f1, y"});
   expect_error([&] { parse_image_example({}, boxes); }, {"holds no features"});
   writer_.clear();
-  for (int i = 0; i < 20; ++i) writer_.add_int("k" + std::to_string(i), i);
+  for (int i = 0; i < 20; ++i) writer_.add_int(join("k", i), i);
   expect_error([&] { parse_image_example(finish("z", {}), boxes); }, {"k0, k1", "k7, …"});
   writer_.clear();
   expect_refused("image/encoded", {}, {"'image/encoded' is empty"});

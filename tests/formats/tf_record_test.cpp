@@ -15,6 +15,7 @@ Buffer framed(std::string_view data) {
   const Bytes parts[] = {as_bytes(data)};
   const TfFrame frame = frame_tf_record(parts);
   Buffer bytes;
+  bytes.reserve(64 + data.size());  // or GCC 12 takes the growing buffer for one too small
   append(bytes, frame.head);
   append(bytes, parts[0]);
   append(bytes, frame.tail);

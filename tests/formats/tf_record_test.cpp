@@ -14,12 +14,11 @@ using namespace std::string_view_literals;
 Buffer framed(std::string_view data) {
   const Bytes parts[] = {as_bytes(data)};
   const TfFrame frame = frame_tf_record(parts);
-  Buffer bytes;
-  bytes.reserve(64 + data.size());  // or GCC 12 takes the growing buffer for one too small
-  append(bytes, frame.head);
-  append(bytes, parts[0]);
-  append(bytes, frame.tail);
-  return bytes;
+  std::string text(as_text(frame.head));
+  text += data;
+  text += as_text(frame.tail);
+  const Bytes bytes = as_bytes(text);
+  return {bytes.begin(), bytes.end()};
 }
 
 std::uint64_t end_of(Bytes file, std::uint64_t at) {

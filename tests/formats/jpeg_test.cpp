@@ -166,6 +166,9 @@ TEST(UnitJpeg, a_thread_s_decompressor_forgets_the_tables_of_the_image_before) {
   const Image image = make_image({40, 40, 3}, 9);
   const Buffer whole = jpeg_of(image, {.quality = 40});
   const Buffer abbreviated = jpeg_of(image, {.quality = 40, .tables = false});
+  // A decompressor that has seen no tables at all leaves it to libjpeg to say so.
+  std::thread([&] { expect_error([&] { decoded(abbreviated); }, {"uantization table"}); }).join();
+  decoded(whole);
   for (int round = 0; round < 2; ++round) {
     expect_error([&] { decoded(abbreviated); }, {"quantisation table"});
     EXPECT_EQ(decoded(whole).shape, image.shape);

@@ -4,6 +4,7 @@
 #
 #   tools/install-deps.sh            what the build needs
 #   tools/install-deps.sh tests      and what tests use where it can be had (a headless browser, …)
+#   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
 set -euo pipefail
 
@@ -16,6 +17,7 @@ build=(
 declare -A optional=(
   [tests]="chromium fonts-dejavu-core python3 xz-utils"
   [samples]="dataset-fashion-mnist"
+  [fuzz]="clang libclang-rt-dev python3"
 )
 
 missing() { # the packages among "$@" that are not installed

@@ -62,7 +62,11 @@ class TreeCheck {
       : file_(file), meta_(meta), use_(use), less_(less) {}
 
   void run(const LmdbTree& tree) {
-    if (tree.root != LmdbTree::no_page) visit(tree.root, tree.depth, nullptr, nullptr);
+    if (tree.root != LmdbTree::no_page) return visit(tree.root, tree.depth, nullptr, nullptr);
+    // liblmdb would count on from there, and state a tree deeper than the one it makes.
+    if (tree.depth == 0 && tree.entries == 0) return;
+    throw Error(join("damaged meta page: an empty tree of depth ", tree.depth, " with ",
+                     tree.entries, " entries"));
   }
 
  private:

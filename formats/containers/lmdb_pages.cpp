@@ -20,11 +20,12 @@ class Walk {
       : file_(file), meta_(meta), tree_(tree), pages_(file.size() / meta.page_size) {}
 
   std::vector<LmdbEntry> run(TreeFlags flags) {
-    if (tree_.root == LmdbTree::no_page) return {};
+    // Of an empty tree as well: they are those of what liblmdb would put there.
     if ((tree_.flags & kind_of_tree) != flags) {
       throw Error(join("the database has flags ", tree_.flags,
                        " (sorted duplicates or integer keys); Caffe's have none"));
     }
+    if (tree_.root == LmdbTree::no_page) return {};
     if (tree_.depth == 0 || tree_.depth > deepest_tree) {
       throw Error(join("damaged meta page: a tree of depth ", tree_.depth));
     }

@@ -222,6 +222,17 @@ TEST(HostileMatFile, a_bomb_and_a_tower_of_arrays_are_refused) {
   expect_error([&] { read_mat_file(write_mat_file({crowd}), "c.mat"); }, {"more than"});
 }
 
+TEST(UnitMatFile, a_struct_without_fields_is_read_back) {
+  MatArray empty;
+  empty.kind = MatArray::Kind::structs;
+  empty.name = "s";
+  empty.dimensions = {1, 1};
+  const std::vector<MatArray> read = read_mat_file(write_mat_file({empty}), "f");
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].kind, MatArray::Kind::structs);
+  EXPECT_TRUE(read[0].fields.empty());
+}
+
 TEST(HostileMatFile, other_files_are_called_what_they_are) {
   expect_error([] { read_mat_file(as_bytes("MATLAB 7.3 MAT-file, HDF5"), "f"); }, {"HDF5", "-v7"});
   expect_error([] { read_mat_file(as_bytes("short"), "f"); }, {"5 bytes", "header of 128"});

@@ -14,6 +14,15 @@ if(FEEDRATE_SANITIZE)
                                                   -Wno-maybe-uninitialized)
   target_link_options(feedrate_flags INTERFACE -fsanitize=address,undefined)
 endif()
+if(FEEDRATE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "FEEDRATE_FUZZ needs Clang: -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  target_compile_options(feedrate_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined -O1 -g
+                                                  -fno-omit-frame-pointer
+                                                  -fno-sanitize-recover=undefined)
+  target_link_options(feedrate_flags INTERFACE -fsanitize=address,undefined)
+endif()
 
 function(folder name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""The few small inputs of a fuzzer's corpus that reach every branch which all of it reaches.
+
+    minimise.py FUZZER FOUND KEPT BYTES
+
+Adds files of the directory FOUND to the directory KEPT, and removes from KEPT what is not needed,
+but never a file named regression-…: those once crashed. No more than BYTES in all.
+"""
+import hashlib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+fuzzer, found, kept, most_bytes = sys.argv[1:]
+kept, most_bytes = pathlib.Path(kept), int(most_bytes)
+kept.mkdir(parents=True, exist_ok=True)
+regressions = sorted(kept.glob("regression-*"))
+
+# libFuzzer takes the files by size and writes for each the branches that none before it reached.
+with tempfile.TemporaryDirectory() as directory:
+    control = pathlib.Path(directory, "control")
+    subprocess.run([fuzzer, "-merge=1", f"-merge_control_file={control}", directory, kept, found],
+                   stderr=subprocess.DEVNULL, check=True)
+    lines = control.read_text().splitlines()
+names = lines[2:2 + int(lines[0])]
+new_branches = {int(words[1]): len(words) - 2
+                for words in map(str.split, lines) if words[0] == "COV"}
+
+chosen, size = {}, sum(file.stat().st_size for file in regressions)
+for number in sorted(new_branches, key=lambda n: -new_branches[n]):
+    content = pathlib.Path(names[number]).read_bytes()
+    if new_branches[number] == 0 or size + len(content) > most_bytes:
+        continue
+    chosen[hashlib.sha256(content).hexdigest()[:12]] = content
+    size += len(content)
+
+for file in kept.iterdir():
+    if file not in regressions:
+        file.unlink()
+for name, content in chosen.items():
+    (kept / name).write_bytes(content)

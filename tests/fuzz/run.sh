@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Fuzzes parsers by libFuzzer, one after the other: tests/fuzz/run.sh [SECONDS [PARSER…]]
+#
+# SECONDS of processor time each (60). Begins with the harness's own seeds, tests/fuzz/corpus and what
+# an earlier run left in build/fuzz/work; ends with the few small inputs that reach every branch seen
+# in tests/fuzz/corpus, and a table. An input that crashes is kept as build/fuzz/work/crash-PARSER-….
+# FUZZ_JOBS parsers at a time (1).
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+seconds=${1:-60}
+shift || true
+corpus_bytes=9000 # for each parser; all of them stay below 250 kB
+
+cd "$root"
+tools/install-deps.sh fuzz
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz
+work=$root/build/fuzz/work
+mkdir -p "$work"
+
+if [ $# -eq 0 ]; then
+  for harness in tests/fuzz/*_fuzz.cpp; do set -- "$@" "$(basename "$harness" _fuzz.cpp)"; done
+fi
+
+# The last value of a libFuzzer statistic, or of "cov: 123".
+statistic() { grep -oE "$2 *[0-9]+" "$1" | tail -1 | grep -oE '[0-9]+$' || echo 0; }
+
+# Runs one parser and leaves a line of the table in <parser>.line.
+fuzz() {
+  local parser=$1 program=$root/build/fuzz/fuzz/fuzz_$1 spent=0 runs=0 crashes=0 log=$work/$1.log
+  local -a inputs=("$work/$parser")
+  mkdir -p "$work/$parser"
+  "$program" --seeds="$work/$parser"
+  [ -d "tests/fuzz/corpus/$parser" ] && inputs+=("$root/tests/fuzz/corpus/$parser")
+  local TIMEFORMAT='processor %U %S'
+  # libFuzzer counts hours of the clock; a busy machine gives less of the processor.
+  while awk "BEGIN { exit !($spent + 1 < $seconds) }"; do
+    local slice
+    slice=$(awk "BEGIN { left = $seconds - $spent; print int(left > 60 ? 60 : left + 0.5) }")
+    # The address sanitizer itself takes some of the memory.
+    if ! { time "$program" -max_total_time="$slice" -timeout=30 -rss_limit_mb=2048 \
+      -malloc_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$work/crash-$parser-" \
+      "${inputs[@]}" >"$log" 2>&1; } 2>"$work/$parser.time"; then
+      crashes=$((crashes + 1))
+      cp "$log" "$work/crash-$parser.log"
+    fi
+    spent=$(awk -v before="$spent" '/^processor/ { print before + $2 + $3 }' "$work/$parser.time")
+    runs=$((runs + $(statistic "$log" 'number_of_executed_units:')))
+    [ "$crashes" -lt 5 ] || break
+  done
+  tests/fuzz/minimise.py "$program" "$work/$parser" "tests/fuzz/corpus/$parser" "$corpus_bytes"
+  printf '%-15s %10s %12s %8s %8s %8s\n' "$parser" "$spent" "$runs" "$(statistic "$log" 'cov:')" \
+    "$(find "tests/fuzz/corpus/$parser" -type f | wc -l)" "$crashes" >"$work/$parser.line"
+}
+
+failed=0
+for parser in "$@"; do
+  while [ "$(jobs -rp | wc -l)" -ge "${FUZZ_JOBS:-1}" ]; do wait -n || failed=1; done
+  fuzz "$parser" &
+done
+while [ -n "$(jobs -rp)" ]; do wait -n || failed=1; done
+lines=()
+for parser in "$@"; do lines+=("$work/$parser.line"); done
+printf '%-15s %10s %12s %8s %8s %8s\n' parser 'CPU s' runs branches corpus crashes
+cat "${lines[@]}"
+awk '{ crashes += $NF } END { exit crashes != 0 }' "${lines[@]}" && exit "$failed"

@@ -1,0 +1,14 @@
+// tf.Example by itself.
+
+#include "tests/fuzz/examples.h"
+
+namespace feedrate::fuzz {
+
+std::vector<Buffer> seeds() { return sound_examples(); }
+
+}  // namespace feedrate::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  feedrate::fuzz::check_example(feedrate::fuzz::fenced(data, size));
+  return 0;
+}

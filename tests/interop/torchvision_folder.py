@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Folders of classes against torchvision's ImageFolder: classes, order, labels, pixels.
+
+    torchvision_folder.py FEEDRATE        needs torchvision, pillow and numpy
+"""
+import hashlib
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from PIL import Image
+from torchvision.datasets import ImageFolder
+
+FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
+
+
+def feedrate(*arguments):
+    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"torchvision_folder: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def equal(found, expected, what):
+    if found != expected:
+        raise SystemExit(f"torchvision_folder: {what}: expected {expected!r}, found {found!r}")
+
+
+def as_it_is(file):
+    """ImageFolder's own loader makes all of it RGB; a grey image stays grey in a digest."""
+    pixels = np.asarray(Image.open(file))
+    return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def digest_of(folder):
+    """Of ImageFolder's samples in its order, as `feedrate verify` states it."""
+    whole = hashlib.sha256()
+    for pixels, label in folder:
+        head = struct.pack("<4I", label, *pixels.shape)
+        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
+    return whole.hexdigest()
+
+
+def verified(path):
+    return json.loads(feedrate("verify", path, "--json"))["digest"]
+
+
+def class_names(path):
+    return json.loads((path / "feedrate.json").read_text())["class_names"]
+
+
+def make_tree(root):
+    """Classes and names whose order is a question: capitals, digits, nested directories."""
+    random = np.random.default_rng(4)
+    names = ["10.png", "9.png", "B.png", "a.png", "deep/c.png", "deep/er/D.PNG", "e.jpg", "f.JPEG"]
+    for kind in ["zebra", "Apple", "n01440764", "a b", "10", "9"]:
+        for number, name in enumerate(names):
+            file = root / kind / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shape = (8 + number, 11) if number % 4 == 0 else (8 + number, 11, 3)
+            Image.fromarray(random.integers(0, 256, shape, np.uint8)).save(file)
+        (root / kind / "notes.txt").write_text("no image")
+
+
+def check_read(work):
+    """Our source on a tree made by Pillow."""
+    make_tree(work / "tree")
+    folder = ImageFolder(str(work / "tree"), loader=as_it_is)
+    out = work / "read"
+    feedrate("convert", "folder", work / "tree", "--to", "recordio", "--encode", "keep",
+             "--split", "train", "--out", out)
+    equal(class_names(out), folder.classes, "classes")
+    equal(verified(out), digest_of(folder), "digest of the converted tree")
+    return len(folder)
+
+
+def check_written(work):
+    """ImageFolder on a folder that we wrote."""
+    feedrate("synth", "cifar10", "--images", 120, "--out", work / "cifar", "--seed", 6)
+    out = work / "written"
+    feedrate("convert", "cifar10", work / "cifar", "--to", "folder", "--split", "train", "--out", out)
+    folder = ImageFolder(str(out), loader=as_it_is)
+    equal(folder.classes, sorted(folder.classes), "classes in order")
+    equal(verified(out), digest_of(folder), "digest of the written folder")
+    again = work / "again"
+    feedrate("convert", "folder", out, "--to", "recordio", "--encode", "keep", "--split", "train",
+             "--out", again)
+    equal(verified(again), digest_of(folder), "digest of the folder read back")
+    return len(folder)
+
+
+with tempfile.TemporaryDirectory() as directory:
+    work = pathlib.Path(directory)
+    read = check_read(work)
+    writes = "folder" in feedrate("convert", "--help").split("FORMAT")[-1]
+    written = f"{check_written(work)} written" if writes else "none written: no --to folder"
+print(f"torchvision_folder: ok: {read} images read, {written}")

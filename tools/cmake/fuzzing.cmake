@@ -1,0 +1,29 @@
+# The harnesses of tests/fuzz, one a parser: fuzz_<parser> of every <parser>_fuzz.cpp.
+# With FEEDRATE_FUZZ they are libFuzzer's, for tests/fuzz/run.sh. Otherwise a small driver replays
+# the corpus and mutates it for a second: a test of every build.
+find_package(GTest CONFIG REQUIRED)
+file(GLOB harnesses CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp)
+
+add_library(fuzz_engine OBJECT
+  ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz.cpp
+  ${CMAKE_SOURCE_DIR}/tests/fuzz/$<IF:$<BOOL:${FEEDRATE_FUZZ}>,libfuzzer,driver>.cpp)
+target_link_libraries(fuzz_engine PRIVATE feedrate_flags feedrate_formats)
+add_custom_target(fuzzers)
+
+foreach(harness ${harnesses})
+  get_filename_component(parser ${harness} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" parser ${parser})
+  add_executable(fuzz_${parser} ${harness})
+  set_target_properties(fuzz_${parser} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  # What tests/support needs to make seeds comes along.
+  target_link_libraries(fuzz_${parser} PRIVATE feedrate_flags fuzz_engine feedrate_converters
+                                               GTest::gtest JPEG::JPEG LibArchive::LibArchive ZLIB::ZLIB)
+  add_dependencies(fuzzers fuzz_${parser})
+  if(FEEDRATE_FUZZ)
+    target_link_options(fuzz_${parser} PRIVATE -fsanitize=fuzzer)
+    continue()
+  endif()
+  set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${parser})
+  add_test(NAME fuzz/${parser} COMMAND fuzz_${parser} ${corpus})
+  set_tests_properties(fuzz/${parser} PROPERTIES LABELS hostile TIMEOUT 300)
+endforeach()

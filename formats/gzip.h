@@ -1,5 +1,6 @@
 #pragma once
-// gzip by zlib: reading that checks what libarchive leaves unchecked, writing that is reproducible.
+// gzip: reading by ISA-L, which checks what libarchive leaves unchecked; writing by zlib, which is
+// reproducible.
 
 #include <memory>
 #include <string>

@@ -120,6 +120,15 @@ class CifarStream final : public SampleStream {
 
   const StreamInfo& info() const override { return info_; }
   bool lasting() const override { return true; }
+  bool seekable() const override { return true; }
+
+  void seek(std::uint64_t index) override {
+    batch_ = 0;
+    for (; batch_ < batches_.size() && index >= batches_[batch_].count(); ++batch_) {
+      index -= batches_[batch_].count();
+    }
+    index_ = index;
+  }
 
   bool next(Sample& sample) override {
     if (batch_ != batches_.size() && index_ == batches_[batch_].count()) {

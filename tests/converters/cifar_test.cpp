@@ -183,6 +183,23 @@ TEST_P(UnitCifar, samples_stay_valid_as_long_as_the_stream) {
   EXPECT_FALSE(stream->next(sample));
 }
 
+TEST_P(UnitCifar, any_sample_can_be_next) {
+  unpack(temp_.path(), cifar_entries(layout(), CifarPackaging::binary));
+  const auto stream = cifar().open(Inputs{temp_.path()}, "train");
+  ASSERT_TRUE(stream->seekable());
+  const Content whole = expected(layout(), "train");
+  Sample sample;
+  for (std::size_t index = whole.labels.size(); index-- > 0;) {
+    stream->seek(index);
+    ASSERT_TRUE(stream->next(sample));
+    EXPECT_EQ(as_text(sample.bytes),
+              whole.pixels.substr(index * cifar_image_bytes, cifar_image_bytes));
+    EXPECT_EQ(stream->next(sample), index + 1 < whole.labels.size());
+  }
+  stream->seek(whole.labels.size());
+  EXPECT_FALSE(stream->next(sample));
+}
+
 TEST_P(UnitCifar, files_names_what_the_split_reads) {
   const auto tarball = write(temp_ / "x.tar", tar(cifar_entries(layout(), packagings[0])));
   EXPECT_EQ(cifar().files(Inputs{tarball}, "test"), Inputs{tarball});

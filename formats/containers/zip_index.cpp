@@ -1,11 +1,11 @@
 #include "formats/containers/zip_index.h"
 
-#include <isa-l/crc.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <new>
 
+#include "formats/checksum.h"
 #include "formats/error.h"
 
 namespace feedrate {
@@ -250,8 +250,7 @@ Bytes ZipIndex::read(std::string_view name, Buffer& storage) const {
     if (!inflater.inflate_all(packed, target)) throw Error("the entry's deflate data is damaged");
     content = target;
   }
-  const auto crc =
-      crc32_gzip_refl(0, reinterpret_cast<const unsigned char*>(content.data()), content.size());
+  const std::uint32_t crc = zip_crc32(content);
   if (crc != entry.crc) throw Error(join("the entry's CRC is ", crc, ", expected ", entry.crc));
   return content;
 }

@@ -1,7 +1,7 @@
 // How fast each container writes encoded images that it need not touch, beside a plain copy of the
 // same bytes by one thread, both on the disk at the end.
 //
-//   bench_formats [images] [bytes an image] [directory] [container…]
+//   bench_writer [images] [bytes an image] [directory] [container…]
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -117,7 +117,7 @@ int main(int count, char** words) {
     if (chosen.empty()) chosen.assign(containers().begin(), containers().end());
     return run(std::move(work), std::move(chosen));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_formats: %s\n", error.what());
+    std::fprintf(stderr, "bench_writer: %s\n", error.what());
     return 1;
   }
 }

@@ -30,7 +30,7 @@ function(test_folder name)
     LABELS unit FAIL_REGULAR_EXPRESSION "\n  ")
 endfunction()
 
-test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG)
+test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG ZLIB::ZLIB)
 test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive)
 test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)
@@ -57,16 +57,16 @@ if(NOT FEEDRATE_SANITIZE) # a consumer would have to link the sanitizers too
     LABELS commands TIMEOUT 300)
 endif()
 
-# Micro-benchmarks: bench_<folder> of every tests/<folder>/*_bench.cpp. Run by hand, not by CTest.
+# Micro-benchmarks: bench_<what> of each tests/<folder>/<what>_bench.cpp. Run by hand, not by CTest.
 function(bench_folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_bench.cpp)
-  if(NOT sources)
-    return()
-  endif()
-  add_executable(bench_${name} ${sources} ${support})
-  target_link_libraries(bench_${name} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
+  foreach(source IN LISTS sources)
+    string(REGEX REPLACE "^.*/([^/]+)_bench\\.cpp$" "bench_\\1" bench ${source})
+    add_executable(${bench} ${source} ${support})
+    target_link_libraries(${bench} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
+  endforeach()
 endfunction()
 
-bench_folder(formats feedrate_formats)
+bench_folder(formats feedrate_formats PNG::PNG JPEG::JPEG)
 bench_folder(loader feedrate_loader)
 bench_folder(trainer feedrate_trainer OpenBLAS::OpenBLAS OpenMP::OpenMP_CXX)

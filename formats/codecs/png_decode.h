@@ -1,0 +1,14 @@
+#pragma once
+// The PNGs that datasets are made of, read several times as fast as by libpng: 8 bits, grey or RGB,
+// not interlaced. Each thread keeps its memory.
+
+#include "formats/image.h"
+
+namespace feedrate {
+
+/// Decodes into `pixels`, shape.bytes() of them, where `encoded` is of that kind and shape and
+/// every byte of it is sound. False otherwise, with anything in `pixels`: libpng then has the last
+/// word.
+bool decode_plain_png(Bytes encoded, Shape shape, MutableBytes pixels);
+
+}  // namespace feedrate

@@ -22,7 +22,7 @@ class Walk {
   std::vector<LmdbEntry> run(TreeFlags flags) {
     // Of an empty tree as well: they are those of what liblmdb would put there.
     if ((tree_.flags & kind_of_tree) != flags) {
-      throw Error(join("the database has flags ", tree_.flags,
+      throw Error(join("the database has flags ", tree_.flags & kind_of_tree,
                        " (sorted duplicates or integer keys); Caffe's have none"));
     }
     if (tree_.root == LmdbTree::no_page) return {};

@@ -65,16 +65,16 @@ void check_image_record(Bytes payload) {
 }  // namespace
 
 std::vector<Buffer> seeds() {
-  const Buffer record = framed(head_of({.label = 3}, 42), as_bytes("\x89PNG"));
+  const Buffer record = framed(head_of({.bytes = {}, .label = 3}, 42), as_bytes("\x89PNG"));
   // The magic inside the payload splits the record, twice.
   const auto magic = "\x0a\x23\xd7\xce"sv;
   const Buffer split =
       framed(as_bytes("head"), joined({as_bytes(magic), as_bytes(magic), as_bytes("tail."sv)}));
   const float labels[] = {5, 0.25F};
-  const Buffer two = framed(head_of({.label = 5, .labels = labels}, 1), {});
+  const Buffer two = framed(head_of({.bytes = {}, .label = 5, .labels = labels}, 1), {});
   // An object as ImageDetIter has it: header of 2, objects of 5.
   const float object[] = {2, 5, 7, 0.25F, 0.5F, 0.75F, 1};
-  const Buffer boxes = framed(head_of({.label = 7, .labels = object}, 2), as_bytes("image"));
+  const Buffer boxes = framed(head_of({.bytes = {}, .label = 7, .labels = object}, 2), as_bytes("image"));
   return {joined({record, record}), split, two, boxes};
 }
 

@@ -18,6 +18,8 @@ foreach(harness ${harnesses})
   # What tests/support needs to make seeds comes along.
   target_link_libraries(fuzz_${parser} PRIVATE feedrate_flags fuzz_engine feedrate_converters
                                                GTest::gtest JPEG::JPEG LibArchive::LibArchive ZLIB::ZLIB)
+  # What is fuzzed is optimised; the harness need not be.
+  target_compile_options(fuzz_${parser} PRIVATE $<$<CONFIG:Release>:-O1>)
   add_dependencies(fuzzers fuzz_${parser})
   if(FEEDRATE_FUZZ)
     target_link_options(fuzz_${parser} PRIVATE -fsanitize=fuzzer)

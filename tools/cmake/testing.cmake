@@ -17,6 +17,8 @@ function(test_folder name)
   add_executable(test_${name} ${sources} ${support})
   target_link_libraries(test_${name} PRIVATE feedrate_flags ${ARGN} GTest::gtest_main fmt::fmt
                                              nlohmann_json::nlohmann_json)
+  # What is tested is optimised; its tests are compiled once and run once.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   foreach(label ${FEEDRATE_TEST_LABELS})
     string(TOLOWER ${label} lower)
     gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}

@@ -60,7 +60,8 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
   // Digest and mean are those of what the dataset will give, not of what a quality has cost.
   if (decoded && codec.has_quality()) decode(sample, scratch.pixels);
   if (decoded) pixels = sample_digest(sample.label, image);
-  stored = &codec == &raw_codec ? pixels : stored_digest(sample.label, sample.bytes);
+  stored = &codec == &raw_codec ? raw_stored_digest(pixels)
+                               : stored_digest(sample.label, sample.bytes);
 }
 
 void Item::decode_to(Shape target, ItemScratch& scratch) {

@@ -25,11 +25,11 @@ struct ItemScratch {
 struct Item {
   Sample sample;  // from take() on: what came; from treat() on: what is written
   std::uint64_t position = 0;
-  Sha256 stored{};       // of the bytes to be written
-  Sha256 pixels{};       // of the image a reader will see
-  bool decoded = false;  // `pixels` is known: not for a JPEG that was kept
+  StoredDigest stored{};  // of the bytes to be written
+  Sha256 pixels{};        // of the image a reader will see
+  bool decoded = false;   // `pixels` is known: not for a JPEG that was kept
   bool mended = false;
-  std::string problem;  // not empty: the sample is bad, and this says why
+  std::string problem;    // not empty: the sample is bad, and this says why
 
   /// Takes a sample of a stream, copying it where the stream's memory does not last.
   void take(const Sample& from, std::uint64_t at, bool lasting);

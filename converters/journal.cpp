@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view notes_name = "progress.json";
 constexpr std::string_view digests_name = "progress.bin";
-constexpr std::size_t entry_bytes = 2 * sizeof(Sha256);
+constexpr std::size_t entry_bytes = sizeof(StoredDigest) + sizeof(Sha256);
 
 Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
   Json skipped = Json::array();
@@ -68,14 +68,12 @@ void read_digests(const fs::path& file, Tally& tally) {
     fail(file, "holds ", content.size() / entry_bytes, " samples' digests, expected ",
          tally.written);
   }
-  const auto take = [&](std::size_t at) {
-    Sha256 digest;
-    std::memcpy(digest.data(), content.data() + at, digest.size());
-    return digest;
-  };
-  for (std::size_t i = 0; i < tally.written; ++i) {
-    tally.stored.push_back(take(i * entry_bytes));
-    tally.pixels.push_back(take(i * entry_bytes + sizeof(Sha256)));
+  tally.stored.resize(tally.written);
+  tally.pixels.resize(tally.written);
+  const std::byte* entry = content.data();
+  for (std::size_t i = 0; i < tally.written; ++i, entry += entry_bytes) {
+    std::memcpy(&tally.stored[i], entry, sizeof(StoredDigest));
+    std::memcpy(&tally.pixels[i], entry + sizeof(StoredDigest), sizeof(Sha256));
   }
 }
 

@@ -39,7 +39,7 @@ struct Tally {
   std::vector<std::uint64_t> class_counts;
   std::vector<std::uint64_t> sums;  // per pixel over all images; empty when no mean is wanted
   std::vector<Skipped> skipped;
-  std::vector<Sha256> stored;  // stored_digest of each sample written, in order
+  std::vector<StoredDigest> stored;  // of each sample written, in order
   std::vector<Sha256> pixels;  // sample_digest of each, zero where not decoded
   WriterState writer;
 

@@ -1,8 +1,10 @@
 #include "formats/digest.h"
 
 #include <openssl/evp.h>
+#include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <new>
 
@@ -96,14 +98,24 @@ Sha256 sample_digest(std::int32_t label, const ImageView& image) {
   return hasher.finish();
 }
 
-Sha256 stored_digest(std::int32_t label, Bytes bytes) {
-  thread_local Hasher hasher;
-  hasher.add(std::as_bytes(std::span(&label, 1)));
-  hasher.add(bytes);
-  return hasher.finish();
+StoredDigest stored_digest(std::int32_t label, Bytes bytes) {
+  const auto seed = static_cast<std::uint32_t>(label);
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed));
+  return std::bit_cast<StoredDigest>(canonical);
+}
+
+StoredDigest raw_stored_digest(const Sha256& sample_digest) {
+  StoredDigest half;
+  std::copy_n(sample_digest.begin(), half.size(), half.begin());
+  return half;
 }
 
 std::string ordered_digest(std::span<const Sha256> samples) {
+  return hex(sha256(std::as_bytes(samples)));
+}
+
+std::string ordered_digest(std::span<const StoredDigest> samples) {
   return hex(sha256(std::as_bytes(samples)));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256, and the content digest of a dataset: what proves that two formats hold the same images.
+// The content digest of a dataset: what proves by SHA-256 that two formats hold the same images.
 //
 //   h      = SHA-256(u32le label ‖ u32le height ‖ u32le width ‖ u32le channels ‖ pixels u8 HWC)
 //   digest = SHA-256 of all h in index order;  set_digest = SHA-256 of all h, sorted
@@ -39,11 +39,18 @@ std::string hex(Bytes bytes);
 /// h of one sample; any thread.
 Sha256 sample_digest(std::int32_t label, const ImageView& image);
 
-/// SHA-256(u32le label ‖ the stored bytes): of a sample as it is kept, unless that is raw: raw pixels
-/// lie in each format's own order, so there the sample_digest stands for it. Any thread.
-Sha256 stored_digest(std::int32_t label, Bytes bytes);
-/// SHA-256 of all `samples` in index order, hex.
+/// Of a sample as it is kept: finds damage and differences as fast as memory is read. It is no proof
+/// against somebody who forges them; the sample_digest is.
+using StoredDigest = std::array<std::byte, 16>;
+
+/// XXH3-128 of the stored bytes with the label as its seed, most significant byte first. Any thread.
+StoredDigest stored_digest(std::int32_t label, Bytes bytes);
+/// Raw pixels lie in each format's own order: there half of the sample_digest stands for them.
+StoredDigest raw_stored_digest(const Sha256& sample_digest);
+
+/// SHA-256 of the digests of all samples in index order, hex.
 std::string ordered_digest(std::span<const Sha256> samples);
+std::string ordered_digest(std::span<const StoredDigest> samples);
 
 struct DatasetDigest {
   std::string digest;

@@ -30,7 +30,7 @@ struct Part {
 // never more than a few, for runs are handed out in order.
 class OrderedHasher {
  public:
-  void add(std::uint64_t begin, std::vector<Sha256> run) {
+  void add(std::uint64_t begin, std::vector<StoredDigest> run) {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(begin, std::move(run));
     for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
@@ -45,7 +45,7 @@ class OrderedHasher {
   std::mutex mutex_;
   Hasher hasher_;
   std::uint64_t next_ = 0;
-  std::map<std::uint64_t, std::vector<Sha256>> waiting_;
+  std::map<std::uint64_t, std::vector<StoredDigest>> waiting_;
 };
 
 class Verifier {
@@ -60,7 +60,7 @@ class Verifier {
 
   void run(const ProgressCallback& progress) {
     const auto work = [this](unsigned worker, std::uint64_t begin, std::uint64_t end) {
-      std::vector<Sha256> stored(end - begin);
+      std::vector<StoredDigest> stored(end - begin);
       for (std::uint64_t i = begin; i < end; ++i) check(i, parts_[worker], stored[i - begin]);
       stored_.add(begin, std::move(stored));
     };
@@ -71,7 +71,7 @@ class Verifier {
   void collect(Verification& result);
 
  private:
-  void check(std::uint64_t index, Part& part, Sha256& stored) {
+  void check(std::uint64_t index, Part& part, StoredDigest& stored) {
     Sample sample;
     try {
       sample = dataset_.read(index, part.scratch);
@@ -81,7 +81,7 @@ class Verifier {
       digests_[index] = sample_digest(sample.label, {sample.shape, part.pixels});
       const std::uint64_t shape = fingerprint(std::as_bytes(std::span(&sample.shape, 1)));
       facts_.images[index] = fingerprint(part.pixels, shape);
-      stored = sample.codec == &raw_codec ? digests_[index]
+      stored = sample.codec == &raw_codec ? raw_stored_digest(digests_[index])
                                           : stored_digest(sample.label, sample.bytes);
       ++part.decoded;
       const std::string problem = problem_of(sample);

@@ -26,7 +26,7 @@ Tally make_tally(std::uint64_t count, int first = 0) {
   tally.sums = {10 * count, 20 * count};
   tally.skipped = {{5, "five.png", "PNG is damaged"}};
   for (std::uint64_t i = 0; i < count; ++i) {
-    tally.stored.push_back(digest_of(first + static_cast<int>(i)));
+    tally.stored.push_back(raw_stored_digest(digest_of(first + static_cast<int>(i))));
     tally.pixels.push_back(digest_of(-first - static_cast<int>(i)));
   }
   tally.writer = {count, {{"data.rec", 1234}, {"data.idx", 56}}};

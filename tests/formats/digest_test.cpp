@@ -31,6 +31,14 @@ TEST(UnitDigest, a_file_is_hashed_whole) {
   EXPECT_EQ(hex(sha256_file(temporary / "file")), abc);
 }
 
+TEST(UnitDigest, stored_bytes_are_told_apart_by_xxh3_and_by_their_label) {
+  // XXH3-128 of nothing, as `xxhsum -H2` prints it.
+  EXPECT_EQ(hex(stored_digest(0, {})), "99aa06d3014798d86001c324468d497f");
+  EXPECT_NE(stored_digest(1, as_bytes("abc")), stored_digest(0, as_bytes("abc")));
+  EXPECT_NE(stored_digest(1, as_bytes("abc")), stored_digest(1, as_bytes("abd")));
+  EXPECT_EQ(hex(raw_stored_digest(sha256(as_bytes("abc")))), std::string_view(abc).substr(0, 32));
+}
+
 TEST(UnitDigest, a_sample_is_label_shape_and_pixels_little_endian) {
   const Buffer pixels = {std::byte{1}, std::byte{2}, std::byte{3}};
   Buffer written;

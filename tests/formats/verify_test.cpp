@@ -125,7 +125,7 @@ TEST_F(UnitVerify, class_counts_and_digests_that_are_not_the_sidecar_s_are_found
 
 TEST_F(UnitVerify, the_digest_of_the_stored_bytes_is_that_of_its_definition) {
   const auto examples = make_examples({8, 8, 3}, 600);
-  std::vector<Sha256> stored;
+  std::vector<StoredDigest> stored;
   Buffer png;
   for (const Example& example : examples) {
     png_codec.encode(example.image, png);

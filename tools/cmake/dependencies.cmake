@@ -14,13 +14,15 @@ find_package(fmt CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
 
-# LMDB, OpenBLAS and ISA-L ship pkg-config files (LMDB no CMake package at all).
+# LMDB, OpenBLAS, ISA-L and xxHash ship pkg-config files (LMDB no CMake package at all).
 pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb)
 add_library(LMDB::LMDB ALIAS PkgConfig::lmdb)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 add_library(OpenBLAS::OpenBLAS ALIAS PkgConfig::openblas)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 add_library(ISAL::ISAL ALIAS PkgConfig::isal)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+add_library(XXHASH::XXHASH ALIAS PkgConfig::xxhash)
 
 # Debian's oneDNN package file insists on OpenCL's headers, which nothing here uses.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)

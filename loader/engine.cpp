@@ -41,7 +41,8 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
 }  // namespace
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
-    : job_{dataset, recipe, shape_of(dataset, recipe), options.seed, options.shuffle},
+    : job_{dataset,      recipe,          shape_of(dataset, recipe),
+           options.seed, options.shuffle, options.shuffle_window},
       batch_size_(options.batch),
       plan_(options, dataset.size(), std::max(job_.shape.bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
@@ -57,6 +58,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
         return fillers;
       }()),
       open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
+      state_{options.seed, options.first_epoch, options.first_position},
       workers_(options.threads, [this](unsigned worker) { work(*fillers_[worker]); }) {}
 
 Loader::Engine::~Engine() { end(); }
@@ -111,6 +113,8 @@ const Batch* Loader::Engine::next() {
             {reinterpret_cast<std::uint8_t*>(slot.pixels), place.count * ring_.image_bytes()},
             {slot.labels, place.count},
             place.last_of_epoch};
+  state_.epoch = place.epoch + (place.last_of_epoch ? 1 : 0);
+  state_.position = place.last_of_epoch ? 0 : place.after;
   return &batch_;
 }
 
@@ -151,6 +155,8 @@ void Loader::Engine::end() {
   stop_.store(true);
   room_.wake(workers_.count());
 }
+
+LoaderState Loader::Engine::state() const { return state_; }
 
 LoaderStats Loader::Engine::stats() const {
   LoaderStats stats;

@@ -38,6 +38,7 @@ class Loader::Engine {
   Shape shape() const { return job_.shape; }
   std::uint32_t batch_size() const { return batch_size_; }
   std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
+  LoaderState state() const;
   LoaderStats stats() const;
   void write_trace(const std::filesystem::path& file) const;
 
@@ -72,6 +73,7 @@ class Loader::Engine {
   bool in_use_ = false;                  // the last of them is the consumer's still
   std::uint64_t use_start_ns_ = 0;
   Batch batch_;
+  LoaderState state_;
   detail::ConsumerCounters consumer_;
 
   detail::Workers workers_;  // last: they use everything above

@@ -54,14 +54,17 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
 
 void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop) {
   if (!order_ || order_epoch_ != run.batch.epoch) {
-    order_.emplace(job_.dataset.size(), job_.seed, run.batch.epoch, job_.shuffle);
+    order_.emplace(job_.dataset.size(), job_.seed, run.batch.epoch, job_.shuffle,
+                   job_.shuffle_window);
     order_epoch_ = run.batch.epoch;
   }
   std::uint64_t bytes = 0;
   for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
     Work& work = works_[at_];
     work.sample = {};
-    work.index = order_->index(run.batch.first + run.seat + at_);
+    const std::uint64_t position = run.batch.first + run.seat + at_;
+    work.index =
+        order_->index(position < job_.dataset.size() ? position : position % job_.dataset.size());
     work.sample = job_.dataset.read(work.index, work.scratch);
     check(work.sample);
     fetch_ahead(work.sample.bytes);

@@ -24,6 +24,7 @@ struct Job {
   Shape shape;  // of every image in a batch
   std::uint64_t seed;
   bool shuffle;
+  std::uint64_t shuffle_window;
 };
 
 /// One thread at a time.

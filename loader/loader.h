@@ -19,16 +19,35 @@
 
 namespace feedrate {
 
+/// What becomes of the images that fill no batch at an epoch's end.
+enum class LastBatch : std::uint8_t {
+  partial,  // a smaller batch; ranks share it evenly, and where images are fewer some have none
+  drop,     // left out
+  wrap,     // filled up with the epoch's first images
+};
+
+/// Where a run stands: what to give to LoaderOptions to go on with the next batch, at any number of
+/// threads or ranks and in batches of any size.
+struct LoaderState {
+  std::uint64_t seed = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;  // images of the epoch given so far, by all ranks together
+  bool operator==(const LoaderState&) const = default;
+};
+
 struct LoaderOptions {
   unsigned threads = 2;  // workers; 0 fills each batch in the caller's thread (reference)
   std::uint32_t batch = 64;
   std::uint64_t seed = 1;
   bool shuffle = true;
-  std::uint64_t epochs = 1;       // epochs to give, the resumed one included; 0: without end
-  std::uint64_t first_epoch = 0;  // resume: (seed, first_epoch, first_batch) is the whole state
-  std::uint64_t first_batch = 0;  // within first_epoch
-  bool drop_last = false;         // leave out an epoch's partial last batch
-  unsigned depth = 0;             // slots; 0: max(3, threads + 2), up to 16 of tiny batches
+  std::uint64_t shuffle_window = 0;  // shuffle only among so many neighbours; 0: the whole epoch
+  std::uint64_t epochs = 1;          // epochs to give, the resumed one included; 0: without end
+  std::uint64_t first_epoch = 0;     // resume: (seed, first_epoch, first_position) is all of it
+  std::uint64_t first_position = 0;  // LoaderState::position
+  LastBatch last = LastBatch::partial;
+  std::uint32_t rank = 0;   // of `ranks` loaders that share each epoch: step k of all ranks, one
+  std::uint32_t ranks = 1;  // after the other, is batch k of one loader with ranks × batch images
+  unsigned depth = 0;       // slots; 0: max(3, threads + 2), up to 16 of tiny batches
   PixelMemory* memory = nullptr;  // null: plain_memory()
   bool trace = false;             // keep events for write_trace
 };
@@ -60,6 +79,8 @@ class Loader : public BatchSource {
   Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
+  /// Behind the batch given last. Consumer thread.
+  LoaderState state() const;
   LoaderStats stats() const;  // any thread
   /// A Chrome/Perfetto trace of what every worker and the consumer did (options.trace).
   void write_trace(const std::filesystem::path& file) const;

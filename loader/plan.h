@@ -12,9 +12,10 @@ namespace feedrate::detail {
 struct BatchPlace {
   std::uint64_t number = 0;  // through all epochs
   std::uint64_t epoch = 0;
-  std::uint64_t first = 0;  // position in the epoch
+  std::uint64_t first = 0;  // position in the epoch; at its end positions go on from its start
   std::uint32_t count = 0;
   bool last_of_epoch = false;
+  std::uint64_t after = 0;  // position behind this step of all ranks
 };
 
 /// Consecutive seats of one batch: what a worker fills at a time. Empty at the end of a short
@@ -44,10 +45,20 @@ class Plan {
   Run run(std::uint64_t number) const;
 
  private:
+  /// Batches of this rank in the rest of an epoch of which `images` are left.
+  std::uint64_t batches_in(std::uint64_t images) const;
+  std::uint32_t share(std::uint64_t images) const;
+
   std::uint64_t size_;
   std::uint32_t batch_;
+  LastBatch last_;
+  std::uint32_t rank_;
+  std::uint32_t ranks_;
+  std::uint64_t step_images_;  // of all ranks
   std::uint64_t per_epoch_;
-  std::uint64_t start_;  // number of the first batch given
+  std::uint64_t first_epoch_;
+  std::uint64_t first_position_;
+  std::uint64_t first_batches_;  // in what is left of the first epoch
   std::uint64_t batches_;
   std::uint32_t run_length_;
   std::uint32_t runs_per_batch_;

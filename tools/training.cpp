@@ -211,7 +211,7 @@ TrainingReport run_training(const TrainingRequest& request) {
                  .seed = position.seed,
                  .epochs = 0,
                  .first_epoch = position.epoch,
-                 .first_batch = position.batch,
+                 .first_position = position.batch * report.batch,
                  .memory = &device.pixel_memory()});
   std::unique_ptr<Replay> replay;
   if (request.resident) {

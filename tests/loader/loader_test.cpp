@@ -69,7 +69,7 @@ TEST(ConformanceLoader, a_run_resumed_anywhere_gives_the_rest_of_the_whole_run) 
     LoaderOptions rest = whole;
     rest.threads = static_cast<unsigned>(start % 4);
     rest.first_epoch = start / 7;
-    rest.first_batch = start % 7;
+    rest.first_position = start % 7 * 16;
     rest.epochs = 3 - rest.first_epoch;
     if (rest.epochs == 0) continue;
     const std::vector<std::string> tail(reference.begin() + static_cast<std::ptrdiff_t>(start),
@@ -106,7 +106,7 @@ TEST(ConformanceLoader, every_image_comes_once_an_epoch_with_its_own_label_and_p
 
 TEST(ConformanceLoader, drop_last_gives_only_full_batches) {
   const MemoryDataset dataset(100);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 32, .epochs = 2, .drop_last = true});
+  Loader loader(dataset, none(), {.threads = 2, .batch = 32, .epochs = 2, .last = LastBatch::drop});
   EXPECT_EQ(loader.batches_per_epoch(), 3U);
   unsigned batches = 0;
   while (const Batch* batch = loader.next()) {
@@ -276,7 +276,7 @@ TEST(HostileLoader, requests_that_give_no_batch_are_refused_at_once) {
   const MemoryDataset colour(10, {28, 28, 3});
   expect_error([&] { Loader(empty, none(), {}); }, {"holds no sample"});
   expect_error([&] { Loader(ten, none(), {.batch = 0}); }, {"at least 1"});
-  expect_error([&] { Loader(ten, none(), {.batch = 11, .drop_last = true}); }, {"11", "10"});
+  expect_error([&] { Loader(ten, none(), {.batch = 11, .last = LastBatch::drop}); }, {"11", "10"});
   expect_error([&] { Loader(colour, recipe("mnist"), {}); }, {"memory", "mnist", "3 channels"});
   expect_error([&] { Loader(ten, none(), {.threads = 1000}); }, {"1000 threads", "256"});
   expect_error([&] { Loader(ten, none(), {.batch = 1U << 31, .depth = 1U << 31}); }, {"memory"});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -41,6 +42,47 @@ TEST(UnitOrder, every_index_comes_once_an_epoch_at_every_size) {
       ASSERT_EQ(seen[index]++, 0) << "index " << index << " of " << size << " came twice";
     }
   }
+}
+
+TEST(UnitOrder, a_window_keeps_indices_near_their_positions_and_still_gives_each_once) {
+  for (const std::uint64_t size : {1U, 2U, 100U, 1000U, 1001U, 4096U}) {
+    for (const std::uint64_t window : {1U, 2U, 7U, 64U, 1000U, 5000U}) {
+      for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
+        const Order order(size, 3, epoch, true, window);
+        std::vector<int> seen(size);
+        std::uint64_t moved = 0;
+        for (std::uint64_t i = 0; i < size; ++i) {
+          const std::uint64_t index = order.index(i);
+          ASSERT_LT(index, size);
+          ASSERT_EQ(seen[index]++, 0) << "index " << index << " of " << size << " came twice";
+          ASSERT_LT(std::max(i, index) - std::min(i, index), window);
+          moved += index != i;
+        }
+        if (window >= 64 && size >= 1000) {
+          EXPECT_GT(moved, size * 9 / 10);
+        }
+      }
+    }
+  }
+}
+
+TEST(UnitOrder, windows_lie_elsewhere_in_each_epoch_and_differ_from_each_other) {
+  constexpr std::uint64_t window = 16;
+  std::map<std::vector<std::int64_t>, int> patterns;
+  bool crossed = false;  // an image leaves its window of the epoch before
+  for (std::uint64_t epoch = 0; epoch < 50; ++epoch) {
+    const Order order(1600, 1, epoch, true, window);
+    for (std::uint64_t start = 0; start < 1600; start += window) {
+      std::vector<std::int64_t> pattern;
+      for (std::uint64_t i = start; i < start + window; ++i) {
+        pattern.push_back(static_cast<std::int64_t>(order.index(i) - start));
+        crossed |= pattern.back() < 0;
+      }
+      ++patterns[pattern];
+    }
+  }
+  EXPECT_TRUE(crossed);
+  EXPECT_GT(patterns.size(), 4950U) << "of 5,000 windows";
 }
 
 TEST(UnitOrder, without_shuffle_it_is_the_identity) {

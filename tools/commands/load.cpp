@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "formats/dataset.h"
+#include "formats/text.h"
 #include "loader/drive.h"
 #include "tools/command.h"
 #include "tools/console.h"
@@ -22,6 +23,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::uint64_t most_ranks = 65536;
+
 struct Options {
   std::filesystem::path path;
   std::string recipe = "none";
@@ -29,6 +32,8 @@ struct Options {
   DriveOptions drive;
   bool no_shuffle = false;
   bool no_digest = false;
+  std::string from;
+  std::string last = "partial";
   std::filesystem::path trace;
   bool json = false;
 };
@@ -38,6 +43,7 @@ struct Loaded {
   LoaderStats stats;
   double epochs = 0;  // images handed out, in dataset sizes
   std::string digest;
+  LoaderState state;  // behind the last batch
 };
 
 /// Shows how far `loader` is while the calling thread drives it.
@@ -60,11 +66,30 @@ class Watch {
   std::jthread thread_;  // last: stops and joins before the rest goes
 };
 
+LastBatch last_batch(const std::string& name) {
+  if (name == "drop") return LastBatch::drop;
+  return name == "wrap" ? LastBatch::wrap : LastBatch::partial;
+}
+
+/// "EPOCH" or "EPOCH:POSITION", as the state is printed.
+bool read_state(std::string_view text, LoaderOptions& loader) {
+  const std::size_t colon = text.find(':');
+  const auto epoch = parse_number<std::uint64_t>(text.substr(0, colon));
+  const auto position = colon == std::string_view::npos
+                            ? std::uint64_t{0}
+                            : parse_number<std::uint64_t>(text.substr(colon + 1));
+  if (!epoch || !position) return false;
+  loader.first_epoch = *epoch;
+  loader.first_position = *position;
+  return true;
+}
+
 Loaded load(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = options.loader;
   settings.shuffle = !options.no_shuffle;
+  settings.last = last_batch(options.last);
   settings.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
   Loaded loaded;
@@ -73,6 +98,7 @@ Loaded load(const Options& options) {
     const Watch watch(loader, settings.epochs * dataset->size());
     loaded.result = drive(loader, options.drive);
     loaded.stats = loader.stats();
+    loaded.state = loader.state();
     if (settings.trace) loader.write_trace(options.trace);
   }
   if (dataset->size() > 0) {
@@ -90,7 +116,7 @@ Loaded load(const Options& options) {
 }
 
 ordered_json as_json(const Options& options, const Loaded& loaded) {
-  const auto& [result, stats, epochs, digest] = loaded;
+  const auto& [result, stats, epochs, digest, state] = loaded;
   return {{"images", result.images},
           {"seconds", rounded(result.seconds, 6)},
           {"images_per_second", rounded(result.images_per_second, 1)},
@@ -105,11 +131,12 @@ ordered_json as_json(const Options& options, const Loaded& loaded) {
             {"decode", rounded(stats.busy_decode, 6)},
             {"augment", rounded(stats.busy_augment, 6)}}},
           {"cpu_seconds", rounded(result.cpu_seconds, 6)},
-          {"bytes_read", stats.bytes_read}};
+          {"bytes_read", stats.bytes_read},
+          {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}}};
 }
 
 std::string as_text(const Options& options, const Loaded& loaded) {
-  const auto& [result, stats, epochs, digest] = loaded;
+  const auto& [result, stats, epochs, digest, state] = loaded;
   std::string text = fmt::format(
       "{} images/s: {} in {} ({:.2f} epochs), {}, {} of them seen at work\n"
       "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
@@ -124,6 +151,8 @@ std::string as_text(const Options& options, const Loaded& loaded) {
     text += fmt::format("  the emulated trainer computed {:.1f} % of the time\n",
                         100 * *result.accelerator_utilisation);
   }
+  text += fmt::format("  --seed {} --from {}:{} goes on behind it\n", state.seed, state.epoch,
+                      state.position);
   if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);
   return text;
 }
@@ -147,7 +176,10 @@ class LoadCommand : public Command {
            "how fast that goes and where the time went. --emulate takes batches at the pace of a\n"
            "trainer of that speed and tells how long it would have waited. The digest of the "
            "first\n"
-           "epoch, hashed in a pass of its own, is the same at any number of threads.";
+           "epoch, hashed in a pass of its own, is the same at any number of threads. What a run "
+           "ends\n"
+           "with as its state, --from goes on from, at any number of threads, ranks or images a "
+           "batch.";
   }
   std::string_view examples() const override {
     return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"
@@ -177,7 +209,37 @@ class LoadCommand : public Command {
     check_whole(epochs, 1, 1'000'000);
     check_positive(seconds);
     add_seed(app, options->loader.seed);
-    app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
+    auto* unshuffled =
+        app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
+    check_whole(app.add_option("--shuffle-window", options->loader.shuffle_window,
+                               "Shuffle among so many neighbours only (media that read in order)"),
+                2)
+        ->type_name("N")
+        ->excludes(unshuffled);
+    app.add_option("--last", options->last,
+                   "What fills no batch at an epoch's end: partial, drop, wrap")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"partial", "drop", "wrap"}).description(""))
+        ->capture_default_str();
+    auto* rank =
+        app.add_option("--rank", options->loader.rank, "Load the part of rank R …")->type_name("R");
+    auto* ranks = app.add_option("--ranks", options->loader.ranks, "… of N that share each epoch")
+                      ->type_name("N");
+    check_whole(rank, 0, most_ranks - 1)->needs(ranks);
+    check_whole(ranks, 1, most_ranks)->needs(rank);
+    app.callback([options] {
+      const LoaderOptions& loader = options->loader;
+      if (loader.rank < loader.ranks) return;
+      throw CLI::ValidationError(fmt::format("--rank {} of {}; ranks count from 0 to {}",
+                                             loader.rank, loader.ranks, loader.ranks - 1));
+    });
+    app.add_option("--from", options->from, "Go on at a state of that seed: EPOCH or EPOCH:IMAGES")
+        ->type_name("STATE")
+        ->check([options](const std::string& text) {
+          return read_state(text, options->loader)
+                     ? std::string()
+                     : fmt::format("expected EPOCH or EPOCH:IMAGES, found '{}'", text);
+        });
     check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
                                   "Take batches as a trainer of so many images/s"))
         ->type_name("RATE");

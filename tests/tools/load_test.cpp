@@ -1,0 +1,88 @@
+// `feedrate load` as a user runs it.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tools/command.h"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+using nlohmann::ordered_json;
+
+/// 601 grey images in an LMDB.
+class CommandsLoad : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_dataset(container("lmdb"), raw_codec, directory_ / "set",
+                  make_examples({28, 28, 1}, 601));
+  }
+
+  std::string at(const std::string& name) const { return (directory_ / name).string(); }
+
+  Said load(std::vector<std::string> options) const {
+    std::vector<std::string> arguments{"load", at("set")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return feedrate(arguments);
+  }
+
+  ordered_json json(std::vector<std::string> options) const {
+    options.emplace_back("--json");
+    const Said said = load(options);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return said.code == exit_done ? ordered_json::parse(said.output) : ordered_json();
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsLoad, ranks_share_an_epoch_and_its_end_goes_by_option) {
+  for (const auto& [last, images] :
+       {std::pair("partial", 601), std::pair("drop", 600), std::pair("wrap", 660)}) {
+    int sum = 0;
+    for (const char* rank : {"0", "1"}) {
+      const ordered_json loaded =
+          json({"--rank", rank, "--ranks", "2", "--batch", "30", "--last", last, "--no-digest"});
+      sum += loaded.at("images").get<int>();
+      EXPECT_EQ(loaded.at("state").dump(), R"({"seed":1,"epoch":1,"position":0})");
+    }
+    EXPECT_EQ(sum, images) << last;
+  }
+}
+
+TEST_F(CommandsLoad, goes_on_from_a_state) {
+  const ordered_json rest = json({"--from", "1:600", "--epochs", "1"});
+  EXPECT_EQ(rest.at("images"), 1);
+  EXPECT_EQ(rest.at("state").at("epoch"), 2);
+  EXPECT_NE(rest.at("digest"), json({"--from", "2:600"}).at("digest"));
+  EXPECT_EQ(json({"--from", "1:64"}).at("images"), 601 - 64);
+}
+
+TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {
+  std::set<std::string> digests;
+  digests.insert(json({}).at("digest"));
+  digests.insert(json({"--shuffle-window", "50"}).at("digest"));
+  digests.insert(json({"--no-shuffle"}).at("digest"));
+  EXPECT_EQ(digests.size(), 3U);
+}
+
+TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
+  const std::vector<std::vector<std::string>> slips{
+      {"--rank", "1"},     {"--rank", "2", "--ranks", "2"},
+      {"--from", "one"},   {"--from", "1:2:3"},
+      {"--last", "first"}, {"--no-shuffle", "--shuffle-window", "9"}};
+  for (const auto& slip : slips) {
+    const Said said = load(slip);
+    EXPECT_EQ(said.code, exit_misused) << slip.front() << said.errors;
+    EXPECT_NE(said.errors.find(slip.front()), std::string::npos) << said.errors;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

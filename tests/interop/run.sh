@@ -4,8 +4,8 @@
 # Every NAME.py here writes with us and reads with them, writes with them and reads with us, and
 # compares labels and pixels. What it needs of PyPI stands in NAME.txt and is installed into a
 # virtual environment of its own under $FEEDRATE_INTEROP (~/.cache/feedrate-interop), unless that
-# file names Debian's package ("# debian: …") and it is there. What cannot be installed is skipped
-# with a sentence. The program is $FEEDRATE, or build/release/feedrate.
+# file names Debian's packages ("# debian: …") and they are there. What cannot be installed is
+# skipped with a sentence that says why. The program is $FEEDRATE, or build/release/feedrate.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 cache=${FEEDRATE_INTEROP:-${XDG_CACHE_HOME:-$HOME/.cache}/feedrate-interop}
@@ -18,26 +18,42 @@ if [ -z "${FEEDRATE:-}" ]; then
   }
 fi
 
-# The interpreter of an environment with the packages of a script; made once.
+# Sets `python` to the interpreter of an environment with the packages of a script, made once; or
+# `reason`, and fails.
 python_for() {
   local name=$1 list=tests/interop/$1.txt
   [ -f "$list" ] || list=/dev/null
-  local debian
+  local debian states
   debian=$(sed -n 's/^# debian: //p' "$list")
-  if [ -n "$debian" ] && dpkg-query -W "$debian" >/dev/null 2>&1; then
-    echo /usr/bin/python3
+  # shellcheck disable=SC2086  # several names
+  if [ -n "$debian" ] && states=$(dpkg-query -Wf '${db:Status-Status}\n' $debian 2>/dev/null) &&
+    [ "$(sort -u <<<"$states")" = installed ]; then
+    python=/usr/bin/python3
     return
   fi
-  local home
-  home=$cache/$name-$(sha256sum <"$list" | cut -c1-12)
-  if [ ! -f "$home/ready" ]; then
-    rm -rf "$home"
-    mkdir -p "$cache"
-    python3 -m venv "$home" >"$cache/$name.log" 2>&1 &&
-      "$home/bin/python" -m pip install --disable-pip-version-check -q -r "$list" >>"$cache/$name.log" 2>&1 &&
-      touch "$home/ready" || return 1
+  if ! command -v python3 >/dev/null; then
+    reason="there is no python3"
+    return 1
   fi
-  echo "$home/bin/python"
+  local home log=$cache/$name.log
+  home=$cache/$name-$(sha256sum <"$list" | cut -c1-12)
+  python=$home/bin/python
+  [ -f "$home/ready" ] && return
+  rm -rf "$home"
+  mkdir -p "$cache"
+  if ! python3 -m venv "$home" >"$log" 2>&1; then
+    reason="python3 makes no virtual environment (Debian: apt install python3-venv); see $log"
+    return 1
+  fi
+  if ! "$python" -m pip install --disable-pip-version-check -q -r "$list" >>"$log" 2>&1; then
+    reason="pip cannot install $(grep -v '^[#-]' "$list" | paste -sd ' ') for $("$python" --version)"
+    # pip lists no versions at all of what it could not ask for.
+    grep -q 'from versions: none' "$log" && reason+=": no network, or no such package there"
+    reason+="; see $log"
+    rm -rf "$home"
+    return 1
+  fi
+  touch "$home/ready"
 }
 
 if [ $# -eq 0 ]; then
@@ -45,8 +61,8 @@ if [ $# -eq 0 ]; then
 fi
 failed=0
 for name in "$@"; do
-  if ! command -v python3 >/dev/null || ! python=$(python_for "$name"); then
-    echo "$name: skipped: its packages cannot be installed (no network, or no venv; see $cache/$name.log)"
+  if ! python_for "$name"; then
+    echo "$name: skipped: $reason"
     continue
   fi
   "$python" "tests/interop/$name.py" "$FEEDRATE" || {

@@ -18,6 +18,7 @@ import tarfile
 import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # or TensorFlow speaks of it
 import numpy as np
 import tensorflow as tf
 

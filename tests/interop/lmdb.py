@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""LMDBs against python-lmdb and protobuf: what Feedrate writes they read, and the other way.
+
+    lmdb.py FEEDRATE        needs lmdb, protobuf, pillow and numpy
+
+Messages are those of caffe.proto and caffe2.proto, made here field by field, so that Google's own
+protobuf reads and writes them. Pixels and labels are compared by the content digest: SHA-256 over
+the SHA-256 of each sample's label, shape and pixels.
+"""
+import hashlib
+import io
+import json
+import pathlib
+import pickle
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.pop(0)  # this directory, where "lmdb" would be this file
+
+import lmdb
+import numpy as np
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from PIL import Image
+
+FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
+FIELD = descriptor_pb2.FieldDescriptorProto
+MAP_SIZE = 1 << 30
+
+
+def messages():
+    """The classes Datum, TensorProto and TensorProtos."""
+    file = descriptor_pb2.FileDescriptorProto(name="images.proto", package="images")
+    file.syntax = "proto2"
+
+    def message(name, *fields):
+        added = file.message_type.add(name=name)
+        for number, field, kind, repeated in fields:
+            one = added.field.add(name=field, number=number)
+            one.label = FIELD.LABEL_REPEATED if repeated else FIELD.LABEL_OPTIONAL
+            one.type = FIELD.TYPE_MESSAGE if kind.startswith(".") else getattr(FIELD, "TYPE_" + kind)
+            if kind.startswith("."):
+                one.type_name = kind
+            one.options.packed = repeated and kind in ("FLOAT", "INT32", "INT64") and (
+                name == "TensorProto" and field != "dims")
+            if not one.options.packed:
+                one.ClearField("options")
+
+    message("Datum", (1, "channels", "INT32", 0), (2, "height", "INT32", 0),
+            (3, "width", "INT32", 0), (4, "data", "BYTES", 0), (5, "label", "INT32", 0),
+            (6, "float_data", "FLOAT", 1), (7, "encoded", "BOOL", 0))
+    message("TensorProto", (1, "dims", "INT64", 1), (2, "data_type", "INT32", 0),
+            (3, "float_data", "FLOAT", 1), (4, "int32_data", "INT32", 1),
+            (5, "byte_data", "BYTES", 0), (6, "string_data", "BYTES", 1), (7, "name", "STRING", 0),
+            (10, "int64_data", "INT64", 1))
+    message("TensorProtos", (1, "protos", ".images.TensorProto", 1))
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file) if hasattr(pool, "Add") else pool.AddSerializedFile(file.SerializeToString())
+    return [made(pool.FindMessageTypeByName(f"images.{name}"))
+            for name in ("Datum", "TensorProto", "TensorProtos")]
+
+
+def made(descriptor):
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(descriptor)
+    return message_factory.MessageFactory().GetPrototype(descriptor)  # protobuf 3
+
+
+Datum, TensorProto, TensorProtos = messages()
+
+
+def feedrate(*arguments):
+    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"lmdb: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def equal(found, expected, what):
+    if found != expected:
+        raise SystemExit(f"lmdb: {what}: expected {expected!r}, found {found!r}")
+
+
+def verified(path):
+    """The digest, once every sample was read and nothing was found."""
+    report = json.loads(feedrate("verify", path, "--json"))
+    equal(report["findings"], [], f"findings in {path}")
+    return report["digest"]
+
+
+def digest_of(samples):
+    """Of (pixels HWC u8, label) pairs."""
+    whole = hashlib.sha256()
+    for pixels, label in samples:
+        head = struct.pack("<4I", label, *pixels.shape)
+        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
+    return whole.hexdigest()
+
+
+def entries(path):
+    with lmdb.open(str(path), readonly=True, lock=False) as environment:
+        with environment.begin() as transaction:
+            equal(environment.stat()["entries"], sum(1 for _ in transaction.cursor()), "entries")
+            return [(bytes(key), bytes(value)) for key, value in transaction.cursor()]
+
+
+def datums(path):
+    """(key, Datum) of every entry, after Google's own writer gave the same bytes."""
+    for key, value in entries(path):
+        datum = Datum.FromString(value)
+        equal(datum.SerializeToString(), value, f"bytes of the Datum of {key}")
+        yield key.decode(), datum
+
+
+def hwc(datum, blue_first):
+    planes = np.frombuffer(datum.data, np.uint8)
+    pixels = planes.reshape(datum.channels, datum.height, datum.width).transpose(1, 2, 0)
+    return np.ascontiguousarray(pixels[:, :, ::-1] if blue_first else pixels)
+
+
+def pixels_of(file):
+    pixels = np.asarray(Image.open(io.BytesIO(file)))
+    return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def image(number, channels=3):
+    random = np.random.default_rng(number)
+    return random.integers(0, 256, (5 + number % 7, 6 + number % 3, channels), np.uint8)
+
+
+def encoded(pixels, kind="PNG"):
+    file = io.BytesIO()
+    Image.fromarray(pixels.squeeze(2) if pixels.shape[2] == 1 else pixels).save(file, kind)
+    return file.getvalue()
+
+
+def write(path, items):
+    with lmdb.open(str(path), map_size=MAP_SIZE) as environment:
+        with environment.begin(write=True) as transaction:
+            for key, value in items:
+                transaction.put(key if isinstance(key, bytes) else key.encode(), value)
+
+
+def check_digits(work):
+    """MNIST and CIFAR: bare numbers of the tool's width, planes R, G, B."""
+    feedrate("synth", "mnist", "--images", 1500, "--out", work / "mnist", "--seed", 5)
+    feedrate("synth", "cifar10", "--images", 1200, "--out", work / "cifar", "--seed", 6)
+    count = 0
+    for source, width in [("mnist", 8), ("cifar10", 5)]:
+        out = work / f"lmdb-{source}"
+        archives = work / ("mnist" if source == "mnist" else "cifar")
+        feedrate("convert", source, archives, "--to", "lmdb", "--split", "train", "--out", out)
+        read = list(datums(out))
+        equal([key for key, _ in read], [f"{i:0{width}}" for i in range(len(read))], "keys")
+        equal({datum.HasField("encoded") and datum.encoded for _, datum in read}, {False}, "raw")
+        samples = [(hwc(datum, blue_first=False), datum.label) for _, datum in read]
+        equal(digest_of(samples), verified(out), f"digest of {source}")
+        count += len(read)
+    return count
+
+
+def check_names(work):
+    """A folder: %08d_path; raw planes B, G, R, or the very bytes of the files."""
+    files = {}
+    for number in range(40):
+        name = f"{'cat' if number % 2 else 'ant'}/b c{number:02}.png"
+        files[name] = encoded(image(number))
+        (work / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / "tree" / name).write_bytes(files[name])
+    names = sorted(files)
+    for how in ["raw", "keep"]:
+        out = work / f"lmdb-{how}"
+        feedrate("convert", "folder", work / "tree", "--to", "lmdb", "--encode", how, "--split",
+                 "train", "--out", out)
+        read = list(datums(out))
+        equal([key.split("_", 1)[0] for key, _ in read], [f"{i:08}" for i in range(40)], "numbers")
+        equal([key.rsplit("/", 1)[1] for key, _ in read],
+              [name.rsplit("/", 1)[1] for name in names], "paths in keys")
+        if how == "keep":
+            equal([d.data for _, d in read], [files[name] for name in names], "bytes kept")
+            equal({(d.encoded, d.HasField("channels")) for _, d in read}, {(True, False)}, "shape")
+            samples = [(pixels_of(d.data), d.label) for _, d in read]
+        else:
+            samples = [(hwc(d, blue_first=True), d.label) for _, d in read]
+        equal(samples[0][1], 0, "label of ant")
+        equal(digest_of(samples), verified(out), f"digest of a folder, {how}")
+    return 2 * len(names)
+
+
+def check_caffe(work):
+    """Datums that Google's protobuf wrote, named and not, raw and encoded, without field 7."""
+    samples, items = [], []
+    for number in range(30):
+        pixels, label = image(number, 1 if number % 5 == 0 else 3), number % 11
+        key = f"{number:08}_dir/{number}.jpg" if number % 2 else f"{number:08}"
+        samples.append((pixels, label))
+        if number % 3 == 0:
+            datum = Datum(data=encoded(pixels), label=label, encoded=True)
+        else:
+            planes = pixels[:, :, ::-1] if number % 2 else pixels
+            datum = Datum(channels=pixels.shape[2], height=pixels.shape[0], width=pixels.shape[1],
+                          data=planes.transpose(2, 0, 1).tobytes(), label=label)
+        items.append((key, datum.SerializeToString()))
+    write(work / "caffe", items)
+    equal(verified(work / "caffe"), digest_of(samples), "digest of Caffe's")
+    return len(items)
+
+
+def check_caffe2(work):
+    """make_mnist_db's, make_cifar_db's and make_image_db's TensorProtos."""
+    def protos(pixels_field, label, **of_image):
+        number = TensorProto(data_type=2, int32_data=[label])
+        return TensorProtos(protos=[TensorProto(**of_image, **pixels_field), number])
+
+    count = 0
+    for name, key, make in [
+            ("cifar", "{:05}", lambda p, l: protos({"byte_data": p.tobytes()}, l, data_type=3,
+                                                   dims=p.shape)),
+            ("first", "{:08}", lambda p, l: protos({"byte_data": p.transpose(2, 0, 1).tobytes()}, l,
+                                                   data_type=3, dims=(3, *p.shape[:2]))),
+            ("raw", "{0:08}_a/{0}.jpg", lambda p, l: protos({"byte_data": p[:, :, ::-1].tobytes()}, l,
+                                                         data_type=3, dims=p.shape)),
+            ("numbers", "{:08}", lambda p, l: protos({"int32_data": p.ravel().tolist()}, l,
+                                                     data_type=6, dims=p.shape)),
+            ("files", "{0:08}_a/{0}.png", lambda p, l: protos({"string_data": [encoded(p)]}, l,
+                                                           data_type=4, dims=[1]))]:
+        samples = [(image(number), number) for number in range(12)]
+        items = [(key.format(label), make(pixels, label).SerializeToString())
+                 for pixels, label in samples]
+        write(work / f"caffe2-{name}", items)
+        equal(verified(work / f"caffe2-{name}"), digest_of(samples), f"digest of Caffe2's {name}")
+        count += len(items)
+    return count
+
+
+def check_images(work):
+    """LSUN's and BasicSR's values, which are files; folder2lmdb's, which are pickles."""
+    images = [image(number) for number in range(25)]
+    keys = sorted(hashlib.sha1(bytes([i])).hexdigest() for i in range(25))
+    write(work / "bedroom_train_lmdb", [(key, encoded(p))
+                                        for key, p in zip(keys, images)])
+    equal(verified(work / "bedroom_train_lmdb"), digest_of((p, 0) for p in images), "LSUN's")
+
+    count = len(images)
+    for name, pair in [("plain", lambda p, l: (encoded(p), l)),
+                       ("collated", lambda p, l: ([encoded(p)], np.array([l])))]:
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            path = work / f"pickles-{name}-{protocol}.lmdb"
+            keys = [str(i).encode() for i in range(25)]
+            items = [(key, pickle.dumps(pair(p, label), protocol))
+                     for label, (key, p) in enumerate(zip(keys, images))]
+            items += [(b"__keys__", pickle.dumps(keys, protocol)),
+                      (b"__len__", pickle.dumps(len(keys), protocol))]
+            write(path, items)
+            expected = digest_of((p, label) for label, p in enumerate(images))
+            equal(verified(path), expected, f"digest of {name} pickles of protocol {protocol}")
+            count += len(images)
+    return count
+
+
+with tempfile.TemporaryDirectory() as directory:
+    work = pathlib.Path(directory)
+    written = check_digits(work) + check_names(work)
+    read = check_caffe(work) + check_caffe2(work) + check_images(work)
+print(f"lmdb: ok, lmdb {lmdb.__version__} and protobuf read {written} samples of ours, "
+      f"we read {read} of theirs")

@@ -175,6 +175,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   conversion.resumed_at = resumed_at;
   Sidecar sidecar = describe(source, split, container, options, work.info());
   complete(sidecar, tally, conversion);
+  directory.sync();  // the disk's time is the hashes' too
   sidecar.inputs = hashes.get();
   write_sidecar(directory.path(), sidecar);
   if (whole) {

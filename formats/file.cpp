@@ -21,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Large enough that a system call costs nothing against the copy, small enough to stay in L2.
-constexpr std::size_t output_buffer = std::size_t{1} << 20;
+constexpr std::size_t output_buffer = std::size_t{256} << 10;
+// From here on copying bytes into the buffer costs more than a system call for them alone.
+constexpr std::size_t worth_a_call = std::size_t{32} << 10;
 
 // Without O_NONBLOCK a named pipe would be waited for instead of refused.
 constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
@@ -160,19 +162,22 @@ OutputFile::OutputFile(const fs::path& path, std::uint64_t size)
 OutputFile::~OutputFile() = default;
 
 void OutputFile::write(Bytes bytes) {
-  if (buffer_.size() + bytes.size() > output_buffer) flush();
-  if (bytes.size() >= output_buffer) {
-    write_all(file_, path_, bytes);
-    written_ += bytes.size();
+  if (buffer_.size() + bytes.size() > output_buffer || bytes.size() >= worth_a_call) flush();
+  if (bytes.size() >= worth_a_call) {
+    hand_over(bytes);
   } else {
     append(buffer_, bytes);
   }
 }
 
 void OutputFile::flush() {
-  write_all(file_, path_, buffer_);
-  written_ += buffer_.size();
+  hand_over(buffer_);
   buffer_.clear();
+}
+
+void OutputFile::hand_over(Bytes bytes) {
+  write_all(file_, path_, bytes);
+  written_ += bytes.size();
 }
 
 void OutputFile::close() {

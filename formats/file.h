@@ -88,6 +88,8 @@ class OutputFile {
   void close();
 
  private:
+  void hand_over(Bytes bytes);
+
   std::filesystem::path path_;
   Descriptor file_;
   Buffer buffer_;

@@ -36,7 +36,7 @@ struct Sample {
   std::int32_t label = 0;                      // 0-based class
   std::string_view name = {};                  // file name or key in the source; may be empty
   std::span<const Box> boxes = {};             // empty where none are known
-  std::span<const float> labels = {};          // of a record with several; empty when there is one
+  std::span<const float> labels = {};          // of a record that lists them; else empty
 };
 
 /// Decodes into the caller's memory: `pixels` has sample.shape.bytes() bytes and receives u8 HWC.

@@ -96,16 +96,16 @@ void read_labels(const ImageRecord& record, Sample& sample, Scratch& scratch) {
 }
 
 void write_image_head(const Sample& sample, std::uint64_t id, Buffer& head) {
-  const bool several = sample.labels.size() > 1;
-  if (!several && (sample.label > exact_in_float || sample.label < -exact_in_float)) {
+  const bool listed = !sample.labels.empty();
+  if (!listed && (sample.label > exact_in_float || sample.label < -exact_in_float)) {
     throw Error(join("RecordIO keeps labels as 32-bit floats, which cannot hold ", sample.label));
   }
   head.clear();
-  append_le(head, several ? static_cast<std::uint32_t>(sample.labels.size()) : 0U);
-  append_le(head, several ? 0.0F : static_cast<float>(sample.label));
+  append_le(head, listed ? static_cast<std::uint32_t>(sample.labels.size()) : 0U);
+  append_le(head, listed ? 0.0F : static_cast<float>(sample.label));
   append_le(head, id);
   append_le(head, std::uint64_t{0});
-  if (several) append(head, std::as_bytes(sample.labels));
+  if (listed) append(head, std::as_bytes(sample.labels));
 }
 
 }  // namespace feedrate

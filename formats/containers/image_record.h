@@ -35,7 +35,7 @@ void read_labels(const ImageRecord& record, Sample& sample, Scratch& scratch);
 inline constexpr std::int32_t no_class = -1;
 
 /// Replaces `head` by everything that comes before the image: with the label, or with the labels
-/// where the sample has several (the header's own is then 0, as Python's mxnet packs it). Throws
+/// where the sample lists some (the header's own is then 0, as Python's mxnet packs it). Throws
 /// Error for a label that a 32-bit float cannot hold exactly.
 void write_image_head(const Sample& sample, std::uint64_t id, Buffer& head);
 

@@ -62,6 +62,8 @@ Line parse_line(std::string_view text) {
   const auto label = parse_number<std::int32_t>(text);
   if (!label || *label < 0) throw Error(join("the label '", text, "' is no class number"));
   if (line.path.empty()) throw Error("the path is empty");
+  // A system call would open the file that the bytes in front of it name.
+  if (line.path.find('\0') != std::string_view::npos) throw Error("the path holds a zero byte");
   line.label = *label;
   split_zip(line);
   return line;
@@ -150,7 +152,7 @@ class PngMapDataset final : public Dataset {
     entry.from_map = line.path.starts_with("...");
     if (entry.from_map) {
       line.path.remove_prefix(3);
-      line.path.remove_prefix(std::min(line.path.find_first_not_of('/'), line.path.size()));
+      line.path.remove_prefix(std::min(line.path.find_first_not_of("/\\"), line.path.size()));
     }
     if (!line.inner.empty()) {
       entry.zip = zip_number(line.path, entry.from_map);

@@ -110,7 +110,7 @@ class RecordioWriter final : public Writer {
     line_.clear();
     const auto line = std::back_inserter(line_);
     fmt::format_to(line, "{}\t", run_.index());
-    if (sample.labels.size() > 1) {
+    if (!sample.labels.empty()) {
       for (const float label : sample.labels) {
         if (std::trunc(label) == label) {
           fmt::format_to(line, "{:f}\t", label);

@@ -48,6 +48,21 @@ TEST(UnitImageRecord, several_labels_follow_a_header_without_one) {
   EXPECT_TRUE(sample.boxes.empty());
 }
 
+// As Python's mxnet packs an array of one: a label that is no class number would be lost otherwise.
+TEST(UnitImageRecord, a_list_of_one_label_stays_a_list) {
+  const std::vector<float> one{0.25F};
+  const Buffer payload = head_of(no_class, 1, one);
+  EXPECT_EQ(hex(payload),
+            "01000000000000000100000000000000"
+            "0000000000000000"
+            "0000803e");
+  Sample sample;
+  Scratch scratch;
+  read_labels(parse_image_record(payload), sample, scratch);
+  EXPECT_EQ(sample.label, no_class);
+  EXPECT_EQ(std::vector<float>(sample.labels.begin(), sample.labels.end()), one);
+}
+
 // What read_labels makes of these labels.
 struct Read {
   explicit Read(const std::vector<float>& labels) : payload(head_of(0, 0, labels)) {

@@ -86,6 +86,9 @@ TEST_F(UnitPngMap, bad_lines_are_named_by_number) {
   expect_error([&] { labels_with("a.zip@/\t1\n"); }, {"line 1", "container.zip@/inner/name"});
   expect_error([&] { labels_with("@/b.png\t1\n"); }, {"line 1", "container.zip@/inner/name"});
   expect_error([&] { labels_with(""); }, {"train_map.txt", "no lines"});
+  using namespace std::string_view_literals;
+  expect_error([&] { labels_with(".../train/00000.png\0.jpg\t1\n"sv); }, {"line 1", "zero byte"});
+  expect_error([&] { labels_with("\0a.zip@/b.png\t1\n"sv); }, {"line 1", "zero byte"});
 }
 
 TEST_F(UnitPngMap, a_missing_image_names_line_and_path) {
@@ -133,6 +136,7 @@ TEST_F(UnitPngMapZip, images_are_read_out_of_zips) {
 // As the line of CNTK's own ImageReaderZip_map.txt.
 TEST_F(UnitPngMapZip, the_back_slashes_of_windows_are_slashes) {
   EXPECT_EQ(labels_with("images\\simple.zip@\\chunk0\\a.png\t3\r\n"), (std::vector{3}));
+  EXPECT_EQ(labels_with("...\\images\\simple.zip@\\chunk0\\b.png\t4\r\n"), (std::vector{4}));
 }
 
 TEST_F(UnitPngMapZip, an_at_sign_may_be_part_of_a_name) {

@@ -8,6 +8,9 @@
 
 namespace feedrate::fuzz {
 
+/// In bytes: larger images are legal, and would only take time.
+inline constexpr std::size_t large = std::size_t{1} << 20;
+
 /// Memory for an image of one colour, between two margins that a decoder must leave alone.
 class Canvas {
  public:
@@ -31,7 +34,6 @@ class Canvas {
 /// Decodes where the codec takes the bytes; every pixel is the input's, nothing else is touched,
 /// and what is encoded again decodes again.
 inline void check_codec(const Codec& codec, Bytes encoded) {
-  constexpr std::size_t large = std::size_t{1} << 20;  // is legal, and would only take time
   Shape shape;
   if (!accepts([&] { shape = codec.shape(encoded); })) return;
   require(shape.plausible(), "a shape that decoders may allocate");

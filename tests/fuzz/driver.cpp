@@ -4,7 +4,7 @@
 //
 //   fuzz_png [CORPUS…] [--seconds S] [--runs N] [--seed N]      S: of processor time
 //
-// What a fault of ours leaves is the input, in ./fuzz-<parser>.input.
+// What a fault of ours leaves is the input, in ./fuzz_<parser>.input.
 
 #include <fcntl.h>
 #include <signal.h>

@@ -57,7 +57,7 @@ void check_image_record(Bytes payload) {
   read_labels(reread, again, scratch_again);
   require(reread.id == record.id && same(reread.image, record.image),
           "an image and its id read as they were written");
-  require(again.label == sample.label && again.labels.size() == sample.labels.size() &&
+  require(again.label == sample.label && same(reread.labels, record.labels) &&
               std::ranges::equal(again.boxes, sample.boxes),
           "labels and boxes read as they were written");
 }
@@ -74,7 +74,8 @@ std::vector<Buffer> seeds() {
   const Buffer two = framed(head_of({.bytes = {}, .label = 5, .labels = labels}, 1), {});
   // An object as ImageDetIter has it: header of 2, objects of 5.
   const float object[] = {2, 5, 7, 0.25F, 0.5F, 0.75F, 1};
-  const Buffer boxes = framed(head_of({.bytes = {}, .label = 7, .labels = object}, 2), as_bytes("image"));
+  const Buffer boxes =
+      framed(head_of({.bytes = {}, .label = 7, .labels = object}, 2), as_bytes("image"));
   return {joined({record, record}), split, two, boxes};
 }
 

@@ -81,7 +81,7 @@ std::vector<Buffer> seeds() {
   append_member(all[0], "dir/", '5', {}, posix);
   append_member(all[1], "././@LongLink", 'L', "a/long/name\0"sv, gnu);
   append_member(all[1], "a/long", '0', {}, gnu);
-  append_member(all[2], "pax", 'x', "14 path=b/c.d\n9 size=3\n12 mtime=1.5\n", posix);
+  append_member(all[2], "pax", 'x', "14 path=b/c.d\n9 size=3\n13 mtime=1.5\n", posix);
   append_member(all[2], "b", '\0', "xyz", posix);
   for (Buffer& tar : all) {
     tar.resize(tar.size() + 2 * tar_block);

@@ -4,6 +4,9 @@
 find_package(GTest CONFIG REQUIRED)
 file(GLOB harnesses CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp)
 
+# Looked at before every build, for a harness gets its corpus only after its first long run.
+file(GLOB corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/*)
+
 add_library(fuzz_engine OBJECT
   ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz.cpp
   ${CMAKE_SOURCE_DIR}/tests/fuzz/$<IF:$<BOOL:${FEEDRATE_FUZZ}>,libfuzzer,driver>.cpp)
@@ -17,7 +20,7 @@ foreach(harness ${harnesses})
   set_target_properties(fuzz_${parser} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
   # What tests/support needs to make seeds comes along.
   target_link_libraries(fuzz_${parser} PRIVATE feedrate_flags fuzz_engine feedrate_converters
-                                               GTest::gtest JPEG::JPEG LibArchive::LibArchive ZLIB::ZLIB)
+                                               GTest::gtest PNG::PNG JPEG::JPEG LibArchive::LibArchive ZLIB::ZLIB)
   # What is fuzzed is optimised; the harness need not be.
   target_compile_options(fuzz_${parser} PRIVATE $<$<CONFIG:Release>:-O1>)
   add_dependencies(fuzzers fuzz_${parser})
@@ -25,7 +28,8 @@ foreach(harness ${harnesses})
     target_link_options(fuzz_${parser} PRIVATE -fsanitize=fuzzer)
     continue()
   endif()
-  set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${parser})
+  set(corpus ${corpora})
+  list(FILTER corpus INCLUDE REGEX "/${parser}$")
   add_test(NAME fuzz/${parser} COMMAND fuzz_${parser} ${corpus})
   set_tests_properties(fuzz/${parser} PROPERTIES LABELS hostile TIMEOUT 300)
 endforeach()

@@ -217,7 +217,7 @@ class LoadCommand : public Command {
         ->type_name("N")
         ->excludes(unshuffled);
     app.add_option("--last", options->last,
-                   "What fills no batch at an epoch's end: partial, drop, wrap")
+                   "What fills no batch at the end: partial, drop, wrap")
         ->type_name("HOW")
         ->check(CLI::IsMember({"partial", "drop", "wrap"}).description(""))
         ->capture_default_str();

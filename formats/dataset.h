@@ -39,6 +39,12 @@ struct DatasetInfo {
   std::optional<Sidecar> sidecar;  // feedrate.json beside the data, when it is there
 };
 
+/// Where a sample is kept.
+struct SamplePlace {
+  std::filesystem::path file;
+  std::uint64_t offset = 0;  // of what is kept for it, in bytes; 0 where it has a file of its own
+};
+
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -49,6 +55,12 @@ class Dataset {
   /// the same time; each thread brings its own scratch. The sample is valid until that scratch is
   /// used again. Throws Error naming file, index and offset on damage.
   virtual Sample read(std::uint64_t index, Scratch& scratch) const = 0;
+
+  /// Where the sample at `index` is kept, also when it cannot be read. Any thread.
+  virtual SamplePlace place(std::uint64_t index) const {
+    (void)index;
+    return {info_.path, 0};
+  }
 
   /// Checks what reading the samples does not look at: index and list files, bytes between records.
   /// Calls `found` for each fault, from this thread.

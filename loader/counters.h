@@ -40,6 +40,7 @@ struct ConsumerCounters {
   Counter batches;
   Counter wait_ns;
   Counter first_wait_ns;
+  Counter bad_seats;
   Counter filled;  // slots found filled by each next(), summed
 };
 

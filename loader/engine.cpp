@@ -41,8 +41,9 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
 }  // namespace
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
-    : job_{dataset,      recipe,          shape_of(dataset, recipe),
-           options.seed, options.shuffle, options.shuffle_window},
+    : job_{dataset,       recipe,          shape_of(dataset, recipe),
+           options.seed,  options.shuffle, options.shuffle_window,
+           options.on_bad},
       batch_size_(options.batch),
       plan_(options, dataset.size(), std::max(job_.shape.bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
@@ -59,6 +60,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       }()),
       open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
       state_{options.seed, options.first_epoch, options.first_position},
+      bad_(dataset, options.bad_budget),
       workers_(options.threads, [this](unsigned worker) { work(*fillers_[worker]); }) {}
 
 Loader::Engine::~Engine() { end(); }
@@ -91,31 +93,48 @@ void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
 }
 
 const Batch* Loader::Engine::next() {
-  give_back();
-  if (stop_.load() || taken_ == plan_.batches()) return nullptr;
-  const BatchPlace place = plan_.batch(taken_);
-  Slot& slot = ring_.slot(taken_);
-  count_filled();
-  if (!slot.filled()) await(slot, place.number);
-  if (slot.error) {
-    end();
-    std::rethrow_exception(slot.error);
+  for (;;) {
+    give_back();
+    if (stop_.load() || taken_ == plan_.batches()) return nullptr;
+    const BatchPlace place = plan_.batch(taken_);
+    Slot& slot = ring_.slot(taken_);
+    count_filled();
+    if (!slot.filled()) await(slot, place.number);
+    const std::uint32_t count = settle(slot, place);
+    ++taken_;
+    in_use_ = true;
+    if (lane(0) != nullptr) use_start_ns_ = clock_ns();
+    state_.epoch = place.epoch + (place.last_of_epoch ? 1 : 0);
+    state_.position = place.last_of_epoch ? 0 : place.after;
+    if (count == 0) continue;
+    consumer_.images.add(count);
+    consumer_.batches.add(1);
+    batch_ = {place.number,
+              place.epoch,
+              count,
+              job_.shape,
+              {reinterpret_cast<std::uint8_t*>(slot.pixels), count * ring_.image_bytes()},
+              {slot.labels, count},
+              place.last_of_epoch};
+    return &batch_;
   }
-  ++taken_;
-  in_use_ = true;
-  consumer_.images.add(place.count);
-  consumer_.batches.add(1);
-  if (lane(0) != nullptr) use_start_ns_ = clock_ns();
-  batch_ = {place.number,
-            place.epoch,
-            place.count,
-            job_.shape,
-            {reinterpret_cast<std::uint8_t*>(slot.pixels), place.count * ring_.image_bytes()},
-            {slot.labels, place.count},
-            place.last_of_epoch};
-  state_.epoch = place.epoch + (place.last_of_epoch ? 1 : 0);
-  state_.position = place.last_of_epoch ? 0 : place.after;
-  return &batch_;
+}
+
+// Throws what went wrong with the batch, or tells how many images are left in it.
+std::uint32_t Loader::Engine::settle(Slot& slot, const BatchPlace& place) {
+  if (!slot.error && slot.faults.empty()) return place.count;
+  try {
+    if (slot.error) std::rethrow_exception(slot.error);
+    bad_.add(slot.faults);
+  } catch (...) {
+    end();
+    throw;
+  }
+  consumer_.bad_seats.add(slot.faults.size());
+  const bool skip = job_.on_bad == BadPolicy::skip;
+  const std::uint32_t count = skip ? ring_.close_gaps(slot, place.count) : place.count;
+  slot.faults.clear();
+  return count;
 }
 
 void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
@@ -162,6 +181,7 @@ LoaderStats Loader::Engine::stats() const {
   LoaderStats stats;
   stats.images = consumer_.images.get();
   stats.batches = consumer_.batches.get();
+  stats.bad_seats = consumer_.bad_seats.get();
   stats.wait_seconds = seconds(consumer_.wait_ns.get());
   stats.first_wait_seconds = seconds(consumer_.first_wait_ns.get());
   stats.alive_seconds = seconds(clock_ns() - origin_ns_);

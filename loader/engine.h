@@ -39,6 +39,7 @@ class Loader::Engine {
   std::uint32_t batch_size() const { return batch_size_; }
   std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
   LoaderState state() const;
+  const std::vector<BadSample>& bad_samples() const { return bad_.samples(); }
   LoaderStats stats() const;
   void write_trace(const std::filesystem::path& file) const;
 
@@ -51,6 +52,7 @@ class Loader::Engine {
   // The consumer.
   void give_back();
   void await(detail::Slot& slot, std::uint64_t batch);
+  std::uint32_t settle(detail::Slot& slot, const detail::BatchPlace& place);
   void count_filled();
   void end();
   detail::TraceLane* lane(std::size_t thread) const;
@@ -74,6 +76,7 @@ class Loader::Engine {
   std::uint64_t use_start_ns_ = 0;
   Batch batch_;
   LoaderState state_;
+  detail::BadList bad_;
   detail::ConsumerCounters consumer_;
 
   detail::Workers workers_;  // last: they use everything above

@@ -9,6 +9,9 @@ namespace {
 // of a large one the beginning, after which hardware sees the lines come in a row.
 constexpr std::size_t lines_ahead = 16;
 
+// Where so many samples drawn in a row are bad, so is most of the dataset.
+constexpr std::uint32_t most_substitutes = 100;
+
 void fetch_ahead(Bytes bytes) {
   const std::size_t end = std::min(bytes.size(), lines_ahead * 64);
   for (std::size_t i = 0; i < end; i += 64) __builtin_prefetch(bytes.data() + i);
@@ -29,10 +32,11 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     counters_.thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
   std::byte* seats = slot.pixels + run.seat * ring.image_bytes();
+  std::int32_t* labels = slot.labels + run.seat;
   const std::uint64_t start = clock_ns();
   std::uint64_t end = start;
   try {
-    read(run, slot.labels + run.seat, stop);
+    read(run, labels, stop);
     end = clock_ns();
     counters_.read_ns.add(end - start);
     const std::uint64_t decode_start = end;
@@ -46,10 +50,37 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
       end = clock_ns();
       counters_.augment_ns.add(end - augment_start);
     }
+    for (const Fault& fault : faults_) {
+      at_ = fault.seat - run.seat;
+      if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
+      replace(run, fault, seats + at_ * ring.image_bytes(), labels[at_]);
+    }
   } catch (const std::exception& error) {
-    ring.fail(slot, run.seat + at_, error_with_place(error));
+    ring.fail(slot, run.seat + at_, std::make_exception_ptr(Error(with_place(error.what()))));
+  }
+  if (!faults_.empty()) {
+    ring.add_faults(slot, faults_);
+    faults_.clear();
   }
   if (lane_ != nullptr) lane_->add(Activity::fill, start, end, run.batch.number);
+}
+
+template <class Step>
+void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
+  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
+    Work& work = works_[at_];
+    if (work.bad) continue;
+    try {
+      step(work);
+    } catch (const std::bad_alloc&) {
+      throw;  // the machine's fault, not the sample's
+    } catch (const std::exception& error) {
+      if (job_.on_bad == BadPolicy::fail) throw;
+      work.bad = true;
+      faults_.push_back(
+          {run.seat + at_, work.index, std::string(work.sample.name), with_place(error.what())});
+    }
+  }
 }
 
 void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop) {
@@ -58,9 +89,9 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
                    job_.shuffle_window);
     order_epoch_ = run.batch.epoch;
   }
+  for (std::uint32_t i = 0; i < run.count; ++i) works_[i].bad = false;
   std::uint64_t bytes = 0;
-  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
-    Work& work = works_[at_];
+  each(run, stop, [&](Work& work) {
     work.sample = {};
     const std::uint64_t position = run.batch.first + run.seat + at_;
     work.index =
@@ -70,39 +101,68 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
     fetch_ahead(work.sample.bytes);
     labels[at_] = work.sample.label;
     bytes += work.sample.bytes.size();
-  }
+  });
   counters_.bytes_read.add(bytes);
 }
 
 void Filler::decode_into_seats(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.shape.bytes();
-  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
-    decode(works_[at_].sample, {seats + at_ * image_bytes, image_bytes});
-  }
+  each(run, stop, [&](Work& work) {
+    decode(work.sample, {seats + at_ * image_bytes, image_bytes});
+  });
 }
 
 void Filler::decode_into_scratch(const Run& run, const std::atomic<bool>& stop) {
   std::size_t total = 0;
   for (std::uint32_t i = 0; i < run.count; ++i) {
     works_[i].decoded_at = total;
-    total += works_[i].sample.shape.bytes();
+    if (!works_[i].bad) total += works_[i].sample.shape.bytes();
   }
   if (decoded_.size() < total) decoded_.resize(total);
-  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
-    const Work& work = works_[at_];
+  each(run, stop, [&](Work& work) {
     decode(work.sample, {decoded_.data() + work.decoded_at, work.sample.shape.bytes()});
-  }
+  });
 }
 
 void Filler::augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.shape.bytes();
-  for (at_ = 0; at_ < run.count && !stop.load(std::memory_order_relaxed); ++at_) {
-    const Work& work = works_[at_];
+  each(run, stop, [&](Work& work) {
     const Shape stored = work.sample.shape;
     const ImageView decoded(stored, {decoded_.data() + work.decoded_at, stored.bytes()});
     job_.recipe.augment(decoded, SampleRandom(job_.seed, run.batch.epoch, work.index), job_.shape,
                         {seats + at_ * image_bytes, image_bytes});
+  });
+}
+
+// A run is over when this is called: its memory is free to use.
+void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label) {
+  const SampleRandom random(job_.seed, run.batch.epoch, fault.index);
+  const MutableBytes pixels(seat, job_.shape.bytes());
+  Work& work = works_[at_];
+  for (std::uint32_t attempt = 0; attempt < most_substitutes; ++attempt) {
+    try {
+      const std::uint64_t index = substitute(random, attempt, job_.dataset.size());
+      work.sample = job_.dataset.read(index, work.scratch);
+      check(work.sample);
+      const Shape stored = work.sample.shape;
+      if (job_.recipe.in_place()) {
+        decode(work.sample, pixels);
+      } else {
+        if (decoded_.size() < stored.bytes()) decoded_.resize(stored.bytes());
+        const MutableBytes scratch = MutableBytes(decoded_).first(stored.bytes());
+        decode(work.sample, scratch);
+        job_.recipe.augment({stored, scratch}, random, job_.shape, pixels);
+      }
+      label = work.sample.label;
+      return;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception&) {
+      continue;  // it is told when its own turn comes
+    }
   }
+  throw Error(
+      join("no substitute among ", most_substitutes, " was good; the bad one: ", fault.reason));
 }
 
 void Filler::check(const Sample& sample) const {
@@ -111,22 +171,23 @@ void Filler::check(const Sample& sample) const {
                      size_text(sample.shape), "; recipe ", job_.recipe.name(),
                      " needs images of one size"));
   }
+  const std::uint32_t classes = job_.dataset.info().classes;
+  if (classes != 0 && (sample.label < 0 || static_cast<std::uint32_t>(sample.label) >= classes)) {
+    throw Error(join("label ", sample.label, " is none of the dataset's ", classes, " classes"));
+  }
   if (!sample.shape.plausible()) {
     throw Error(join("no image is ", size_text(sample.shape), " pixels; is the entry damaged?"));
   }
 }
 
 // Readers name the file and the sample themselves; decoders know neither.
-std::exception_ptr Filler::error_with_place(const std::exception& error) const {
-  const std::string_view what = error.what();
+std::string Filler::with_place(std::string_view what) const {
   const std::string path = job_.dataset.info().path.string();
-  if (!path.empty() && what.find(path) != std::string_view::npos) {
-    return std::make_exception_ptr(Error(std::string(what)));
-  }
+  if (!path.empty() && what.find(path) != std::string_view::npos) return std::string(what);
   const Work& work = works_[at_];
   const std::string_view name = work.sample.name;
-  return std::make_exception_ptr(Error(join(path, ": sample ", work.index, name.empty() ? "" : " '",
-                                            name, name.empty() ? ": " : "': ", what)));
+  return join(path, ": sample ", work.index, name.empty() ? "" : " '", name,
+              name.empty() ? ": " : "': ", what);
 }
 
 }  // namespace feedrate::detail

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "formats/dataset.h"
@@ -25,6 +26,7 @@ struct Job {
   std::uint64_t seed;
   bool shuffle;
   std::uint64_t shuffle_window;
+  BadPolicy on_bad;
 };
 
 /// One thread at a time.
@@ -32,8 +34,9 @@ class alignas(64) Filler {
  public:
   Filler(const Job& job, std::uint32_t run_length, TraceLane* lane);
 
-  /// Fills the run's seats; an error is left in the slot, with the sample's name. Returns early,
-  /// with seats unfilled, when `stop` is raised.
+  /// Fills the run's seats. Bad samples are replaced or skipped, and left in the slot as faults; an
+  /// error is left in the slot, with the sample's name. Returns early, with seats unfilled, when
+  /// `stop` is raised.
   void fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop);
 
   const WorkerCounters& counters() const { return counters_; }
@@ -45,6 +48,7 @@ class alignas(64) Filler {
     Sample sample;
     Scratch scratch;
     std::size_t decoded_at = 0;  // in decoded_
+    bool bad = false;
   };
 
   // The stages of a run, one after the other: the clock is read between stages, not samples, and
@@ -53,8 +57,14 @@ class alignas(64) Filler {
   void decode_into_seats(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
   void decode_into_scratch(const Run& run, const std::atomic<bool>& stop);
   void augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
+  /// `step(work)` for every sample of the run that is not bad; one that throws becomes a fault, or
+  /// ends the stage where that is the policy.
+  template <class Step>
+  void each(const Run& run, const std::atomic<bool>& stop, Step step);
+  /// All stages for another sample, into the seat of the bad one.
+  void replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label);
   void check(const Sample& sample) const;
-  std::exception_ptr error_with_place(const std::exception& error) const;
+  std::string with_place(std::string_view what) const;
 
   const Job& job_;
   TraceLane* lane_;
@@ -63,6 +73,7 @@ class alignas(64) Filler {
   std::vector<Work> works_;
   std::uint32_t at_ = 0;  // the sample of the run that is being worked on
   Buffer decoded_;
+  std::vector<Fault> faults_;  // of the run
   WorkerCounters counters_;
 };
 

@@ -13,6 +13,7 @@ Shape Loader::shape() const { return engine_->shape(); }
 std::uint32_t Loader::batch_size() const { return engine_->batch_size(); }
 std::uint64_t Loader::batches_per_epoch() const { return engine_->batches_per_epoch(); }
 LoaderState Loader::state() const { return engine_->state(); }
+const std::vector<BadSample>& Loader::bad_samples() const { return engine_->bad_samples(); }
 LoaderStats Loader::stats() const { return engine_->stats(); }
 void Loader::write_trace(const std::filesystem::path& file) const { engine_->write_trace(file); }
 

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "formats/dataset.h"
+#include "loader/bad.h"
 #include "loader/batch.h"
 #include "loader/recipe.h"
 
@@ -47,9 +48,11 @@ struct LoaderOptions {
   LastBatch last = LastBatch::partial;
   std::uint32_t rank = 0;   // of `ranks` loaders that share each epoch: step k of all ranks, one
   std::uint32_t ranks = 1;  // after the other, is batch k of one loader with ranks × batch images
-  unsigned depth = 0;       // slots; 0: max(3, threads + 2), up to 16 of tiny batches
-  PixelMemory* memory = nullptr;  // null: plain_memory()
-  bool trace = false;             // keep events for write_trace
+  BadPolicy on_bad = BadPolicy::fail;
+  std::uint64_t bad_budget = 100;  // bad samples, each counted once; one more is an Error
+  unsigned depth = 0;              // slots; 0: max(3, threads + 2), up to 16 of tiny batches
+  PixelMemory* memory = nullptr;   // null: plain_memory()
+  bool trace = false;              // keep events for write_trace
 };
 
 /// Sums since construction. busy_* are seconds of worker time, summed over workers.
@@ -63,13 +66,15 @@ struct LoaderStats {
   double wait_seconds = 0;        // the consumer inside next() with no batch ready
   double first_wait_seconds = 0;  // of which for the very first batch (start-up)
   double alive_seconds = 0;       // since construction, when filling began
+  std::uint64_t bad_seats = 0;    // in batches handed out: replaced or skipped
   double mean_filled = 0;         // batches that lay ready when next() was called, on average
   unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
 };
 
 /// One consumer thread calls next(); the dataset must outlive the loader. An Error in a worker
 /// comes out of the next() that would give its batch, names the sample, and ends the loader: from
-/// then on next() gives null. Destruction at any moment joins all.
+/// then on next() gives null. Destruction at any moment joins all. Bad samples are treated as
+/// options.on_bad says; a batch of which all are skipped is not given.
 class Loader : public BatchSource {
  public:
   Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
@@ -81,6 +86,8 @@ class Loader : public BatchSource {
   std::uint64_t batches_per_epoch() const;
   /// Behind the batch given last. Consumer thread.
   LoaderState state() const;
+  /// The bad samples of all batches given so far, in their order, each once. Consumer thread.
+  const std::vector<BadSample>& bad_samples() const;
   LoaderStats stats() const;  // any thread
   /// A Chrome/Perfetto trace of what every worker and the consumer did (options.trace).
   void write_trace(const std::filesystem::path& file) const;

@@ -16,4 +16,13 @@ class SampleRandom {
   std::uint64_t key_;
 };
 
+/// The sample among `size` that takes the seat of the bad sample `index`, if those of earlier tries
+/// are bad too.
+constexpr std::uint64_t substitute(const SampleRandom& random, std::uint32_t attempt,
+                                   std::uint64_t size) {
+  // Draws far from those that recipes take.
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(static_cast<Wide>(random.bits(~attempt)) * size >> 64);
+}
+
 }  // namespace feedrate

@@ -1,5 +1,9 @@
 #include "loader/ring.h"
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
 #include "formats/error.h"
 
 namespace feedrate::detail {
@@ -38,6 +42,26 @@ void Ring::fail(Slot& slot, std::uint32_t seat, std::exception_ptr error) {
   if (slot.error && slot.failed_seat <= seat) return;
   slot.failed_seat = seat;
   slot.error = std::move(error);
+}
+
+void Ring::add_faults(Slot& slot, std::span<Fault> faults) {
+  const std::lock_guard lock(failures_);
+  slot.faults.insert(slot.faults.end(), std::move_iterator(faults.begin()),
+                     std::move_iterator(faults.end()));
+}
+
+std::uint32_t Ring::close_gaps(Slot& slot, std::uint32_t count) const {
+  std::uint32_t kept = 0;
+  for (std::uint32_t seat = 0; seat < count; ++seat) {
+    if (std::ranges::find(slot.faults, seat, &Fault::seat) != slot.faults.end()) continue;
+    if (kept != seat) {
+      std::memcpy(slot.pixels + kept * image_bytes_, slot.pixels + seat * image_bytes_,
+                  image_bytes_);
+      slot.labels[kept] = slot.labels[seat];
+    }
+    ++kept;
+  }
+  return kept;
 }
 
 }  // namespace feedrate::detail

@@ -7,8 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "formats/bytes.h"
+#include "loader/bad.h"
 #include "loader/batch.h"
 
 namespace feedrate::detail {
@@ -21,6 +23,7 @@ struct alignas(64) Slot {
   std::int32_t* labels = nullptr;
   std::uint32_t failed_seat = 0;  // of `error`; both read when nothing is pending
   std::exception_ptr error;
+  std::vector<Fault> faults;  // seats that were replaced or are to be skipped
 
   bool filled() const { return pending.load() == 0; }
 };
@@ -39,6 +42,9 @@ class Ring {
   Slot& slot(std::uint64_t step) { return slots_[step % depth_]; }
   /// Keeps the error of the first seat, so that what next() throws does not depend on timing.
   void fail(Slot& slot, std::uint32_t seat, std::exception_ptr error);
+  void add_faults(Slot& slot, std::span<Fault> faults);
+  /// Moves the other seats together over those of the slot's faults. Returns how many are left.
+  std::uint32_t close_gaps(Slot& slot, std::uint32_t count) const;
 
  private:
   unsigned depth_;
@@ -47,7 +53,7 @@ class Ring {
   PixelMemory* memory_;
   std::byte* slab_;
   std::unique_ptr<Slot[]> slots_;
-  std::mutex failures_;
+  std::mutex failures_;  // of errors and faults
 };
 
 }  // namespace feedrate::detail

@@ -50,6 +50,10 @@ class FolderDataset final : public Dataset {
     }
   }
 
+  SamplePlace place(std::uint64_t index) const override {
+    return {path_ / files_.path(files_.images[index]), 0};
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     if (files_.passed_over != 0) {
       found({(path_ / files_.first_passed_over).string(),

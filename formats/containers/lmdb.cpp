@@ -125,6 +125,10 @@ class LmdbDataset final : public Dataset {
     }
   }
 
+  SamplePlace place(std::uint64_t index) const override {
+    return {file_.path(), entries_[index].value};
+  }
+
  private:
   static const fs::path& checked(const fs::path& data) {
     const MappedFile file(data);

@@ -121,6 +121,12 @@ class PngMapDataset final : public Dataset {
     }
   }
 
+  SamplePlace place(std::uint64_t index) const override {
+    const bool from_map = entries_[index].from_map || !current_;
+    const fs::path seen_from = from_map ? fs::absolute(map_).parent_path() : fs::path();
+    return {seen_from / place_of(entries_[index]), 0};
+  }
+
  private:
   static constexpr std::int32_t no_zip = -1;
   struct Entry {

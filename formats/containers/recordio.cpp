@@ -103,6 +103,11 @@ class RecordioDataset final : public Dataset {
     }
   }
 
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.file->path(), at.file->start(at.image)};
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     std::vector<std::uint64_t> ids;
     for (const RecordFile& file : files_) {

@@ -136,6 +136,11 @@ class TfrecordDataset final : public Dataset {
     }
   }
 
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.shard->path(), at.shard->start(at.record)};
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     for (const TfrecordShard& shard : shards_) shard.audit_index(found);
   }

@@ -82,6 +82,11 @@ class WebdatasetDataset final : public Dataset {
     }
   }
 
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.shard.path(), at.shard.start(at.sample)};
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     struct Key {
       std::size_t hash;

@@ -137,7 +137,8 @@ TEST(ConformanceRanks, a_state_goes_on_at_other_ranks_threads_and_batch_sizes) {
   const auto number = [](std::uint64_t index, Sample& sample) {
     sample.label = static_cast<std::int32_t>(index);
   };
-  const MemoryDataset dataset(500, {3, 3, 1}, number);
+  MemoryDataset dataset(500, {3, 3, 1}, number);
+  dataset.set_classes(500);
   const LoaderOptions whole{.threads = 2, .batch = 30, .seed = 9, .epochs = 2};
   const auto reference = labels_from(dataset, whole, {.seed = 9});
   ASSERT_EQ(reference.size(), 1000U);
@@ -165,7 +166,8 @@ TEST(ConformanceRanks, wrap_fills_the_last_batch_with_the_epochs_first_images) {
   const auto number = [](std::uint64_t index, Sample& sample) {
     sample.label = static_cast<std::int32_t>(index);
   };
-  const MemoryDataset dataset(10, {3, 3, 1}, number);
+  MemoryDataset dataset(10, {3, 3, 1}, number);
+  dataset.set_classes(10);
   Loader loader(dataset, none(), {.threads = 2, .batch = 4, .last = LastBatch::wrap});
   std::vector<std::int32_t> labels;
   while (const Batch* batch = loader.next()) {

@@ -47,6 +47,9 @@ class MemoryDataset final : public Dataset {
     return sample;
   }
 
+  /// 10 unless told.
+  void set_classes(std::uint32_t classes) { info_.classes = classes; }
+
   Bytes pixels() const { return pixels_; }
 
  private:

@@ -72,6 +72,41 @@ TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {
   EXPECT_EQ(digests.size(), 3U);
 }
 
+TEST_F(CommandsLoad, bad_samples_go_by_policy_and_are_listed_with_their_place) {
+  write_dataset(container("recordio"), png_codec, at("png"), make_examples({28, 28, 1}, 100));
+  std::string records = slurp(at("png/data.rec"));
+  const std::size_t image = records.find("IDAT", records.size() / 2);
+  ASSERT_NE(image, std::string::npos);
+  records.replace(image + 8, 20, 20, '\xff');
+  std::ofstream(at("png/data.rec"), std::ios::binary) << records;
+
+  const std::vector<std::string> whole{"load", at("png"), "--json"};
+  const Said failed = feedrate(whole);
+  EXPECT_EQ(failed.code, exit_failed);
+  EXPECT_NE(failed.errors.find("sample "), std::string::npos) << failed.errors;
+  for (const auto& [policy, images] : {std::pair("skip", 99), std::pair("replace", 100)}) {
+    std::set<std::string> digests;
+    for (const char* threads : {"0", "1", "4"}) {
+      std::vector<std::string> words = whole;
+      words.insert(words.end(),
+                   {"--on-bad", policy, "--threads", threads, "--quarantine", at("bad.tsv")});
+      const Said said = feedrate(words);
+      ASSERT_EQ(said.code, exit_done) << said.errors;
+      const ordered_json loaded = ordered_json::parse(said.output);
+      EXPECT_EQ(loaded.at("images"), images);
+      EXPECT_EQ(loaded.at("bad").dump(), R"({"samples":1,"seats":1})");
+      digests.insert(loaded.at("digest"));
+    }
+    EXPECT_EQ(digests.size(), 1U);
+    EXPECT_NE(slurp(at("bad.tsv")).find("data.rec\t"), std::string::npos) << slurp(at("bad.tsv"));
+  }
+  std::vector<std::string> words = whole;
+  words.insert(words.end(), {"--on-bad", "skip", "--bad-budget", "0"});
+  const Said over = feedrate(words);
+  EXPECT_EQ(over.code, exit_failed);
+  EXPECT_NE(over.errors.find("1 bad sample, more than the 0"), std::string::npos) << over.errors;
+}
+
 TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
   const std::vector<std::vector<std::string>> slips{
       {"--rank", "1"},     {"--rank", "2", "--ranks", "2"},

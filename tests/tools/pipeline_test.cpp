@@ -165,7 +165,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
               (std::vector<std::string>{"images", "seconds", "images_per_second", "threads",
                                         "workers_seen", "batch", "epochs", "digest",
                                         "stall_seconds", "busy", "cpu_seconds", "bytes_read",
-                                        "state"}));
+                                        "state", "bad"}));
     EXPECT_EQ(keys(loaded.at("busy")), (std::vector<std::string>{"read", "decode", "augment"}));
     EXPECT_EQ(loaded.at("images"), 1200);
     EXPECT_EQ(loaded.at("epochs"), 2.0);

@@ -34,6 +34,8 @@ struct Options {
   bool no_digest = false;
   std::string from;
   std::string last = "partial";
+  std::string on_bad = "fail";
+  std::filesystem::path quarantine;
   std::filesystem::path trace;
   bool json = false;
 };
@@ -44,6 +46,7 @@ struct Loaded {
   double epochs = 0;  // images handed out, in dataset sizes
   std::string digest;
   LoaderState state;  // behind the last batch
+  std::size_t bad_samples = 0;
 };
 
 /// Shows how far `loader` is while the calling thread drives it.
@@ -71,6 +74,11 @@ LastBatch last_batch(const std::string& name) {
   return name == "wrap" ? LastBatch::wrap : LastBatch::partial;
 }
 
+BadPolicy bad_policy(const std::string& name) {
+  if (name == "replace") return BadPolicy::replace;
+  return name == "skip" ? BadPolicy::skip : BadPolicy::fail;
+}
+
 /// "EPOCH" or "EPOCH:POSITION", as the state is printed.
 bool read_state(std::string_view text, LoaderOptions& loader) {
   const std::size_t colon = text.find(':');
@@ -84,19 +92,31 @@ bool read_state(std::string_view text, LoaderOptions& loader) {
   return true;
 }
 
+void quarantine(const Options& options, const Loader& loader) {
+  if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
+}
+
 Loaded load(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = options.loader;
   settings.shuffle = !options.no_shuffle;
   settings.last = last_batch(options.last);
+  settings.on_bad = bad_policy(options.on_bad);
   settings.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
   Loaded loaded;
   {
     Loader loader(*dataset, augment, settings);
-    const Watch watch(loader, settings.epochs * dataset->size());
-    loaded.result = drive(loader, options.drive);
+    try {
+      const Watch watch(loader, settings.epochs * dataset->size());
+      loaded.result = drive(loader, options.drive);
+    } catch (const Error&) {
+      quarantine(options, loader);  // when the budget is used up the list is wanted most
+      throw;
+    }
+    quarantine(options, loader);
+    loaded.bad_samples = loader.bad_samples().size();
     loaded.stats = loader.stats();
     loaded.state = loader.state();
     if (settings.trace) loader.write_trace(options.trace);
@@ -116,7 +136,7 @@ Loaded load(const Options& options) {
 }
 
 ordered_json as_json(const Options& options, const Loaded& loaded) {
-  const auto& [result, stats, epochs, digest, state] = loaded;
+  const auto& [result, stats, epochs, digest, state, bad_samples] = loaded;
   return {{"images", result.images},
           {"seconds", rounded(result.seconds, 6)},
           {"images_per_second", rounded(result.images_per_second, 1)},
@@ -132,11 +152,12 @@ ordered_json as_json(const Options& options, const Loaded& loaded) {
             {"augment", rounded(stats.busy_augment, 6)}}},
           {"cpu_seconds", rounded(result.cpu_seconds, 6)},
           {"bytes_read", stats.bytes_read},
-          {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}}};
+          {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
+          {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
 }
 
 std::string as_text(const Options& options, const Loaded& loaded) {
-  const auto& [result, stats, epochs, digest, state] = loaded;
+  const auto& [result, stats, epochs, digest, state, bad_samples] = loaded;
   std::string text = fmt::format(
       "{} images/s: {} in {} ({:.2f} epochs), {}, {} of them seen at work\n"
       "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
@@ -150,6 +171,11 @@ std::string as_text(const Options& options, const Loaded& loaded) {
   if (result.accelerator_utilisation) {
     text += fmt::format("  the emulated trainer computed {:.1f} % of the time\n",
                         100 * *result.accelerator_utilisation);
+  }
+  if (bad_samples > 0) {
+    text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
+                        counted(stats.bad_seats, "seat"),
+                        options.on_bad == "skip" ? "left out" : "given to others");
   }
   text += fmt::format("  --seed {} --from {}:{} goes on behind it\n", state.seed, state.epoch,
                       state.position);
@@ -216,8 +242,7 @@ class LoadCommand : public Command {
                 2)
         ->type_name("N")
         ->excludes(unshuffled);
-    app.add_option("--last", options->last,
-                   "What fills no batch at the end: partial, drop, wrap")
+    app.add_option("--last", options->last, "What fills no batch at the end: partial, drop, wrap")
         ->type_name("HOW")
         ->check(CLI::IsMember({"partial", "drop", "wrap"}).description(""))
         ->capture_default_str();
@@ -243,7 +268,20 @@ class LoadCommand : public Command {
     check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
                                   "Take batches as a trainer of so many images/s"))
         ->type_name("RATE");
+    app.add_option("--on-bad", options->on_bad, "A bad sample: fail, replace it, or skip its seat")
+        ->type_name("HOW")
+        ->check(CLI::IsMember({"fail", "replace", "skip"}).description(""))
+        ->capture_default_str();
+    check_whole(app.add_option("--bad-budget", options->loader.bad_budget,
+                               "Bad samples that may be before it fails all the same"),
+                0)
+        ->type_name("N")
+        ->capture_default_str();
     app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
+    app.add_option("--quarantine", options->quarantine,
+                   "List bad samples: file, offset, index, key, reason")
+        ->type_name("FILE")
+        ->group("Output");
     app.add_option("--trace", options->trace, "Write what every thread did, for Perfetto")
         ->type_name("FILE")
         ->group("Output");

@@ -1,0 +1,48 @@
+#include "loader/bad.h"
+
+#include <algorithm>
+
+#include "formats/error.h"
+#include "formats/file.h"
+
+namespace feedrate {
+namespace {
+
+// A tab or a line's end in a name or a reason would start a column or a line of its own.
+std::string one_column(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+void write_quarantine(const std::filesystem::path& file, std::span<const BadSample> samples) {
+  replace_file(file, [&](OutputFile& out) {
+    out.write("file\toffset\tindex\tkey\treason\n");
+    for (const BadSample& bad : samples) {
+      out.write(join(one_column(bad.place.file.string()), '\t', bad.place.offset, '\t', bad.index,
+                     '\t', one_column(bad.key), '\t', one_column(bad.reason), '\n'));
+    }
+  });
+}
+
+namespace detail {
+
+void BadList::add(std::span<Fault> faults) {
+  std::ranges::sort(faults, {}, &Fault::seat);
+  for (Fault& fault : faults) {
+    // A few, or the budget is used up: looking through all costs nothing.
+    if (std::ranges::find(samples_, fault.index, &BadSample::index) != samples_.end()) continue;
+    samples_.push_back(
+        {dataset_.place(fault.index), fault.index, std::move(fault.key), std::move(fault.reason)});
+    if (samples_.size() > budget_) {
+      throw Error(join(samples_.size(), samples_.size() == 1 ? " bad sample" : " bad samples",
+                       ", more than the ", budget_,
+                       " that may be; the last one: ", samples_.back().reason));
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace feedrate

@@ -1,0 +1,200 @@
+// Bad samples by policy: the same batches at any thread count, damage included.
+
+#include "loader/bad.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "formats/file.h"
+#include "tests/loader/batches.h"
+#include "tests/loader/inverting.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/memory_dataset.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+
+const Inverting inverting;
+const Recipe& none() { return recipe("none"); }
+
+// Every 10th cannot be read, every 7th not decoded; labels are indices.
+void damage(std::uint64_t index, Sample& sample) {
+  sample.label = static_cast<std::int32_t>(index);
+  if (index % 10 == 3) throw Error("the bytes are gone");
+  if (index % 7 == 2) sample.bytes = sample.bytes.first(10);
+}
+bool is_bad(std::uint64_t index) { return index % 10 == 3 || index % 7 == 2; }
+
+MemoryDataset damaged(std::uint64_t size) {
+  MemoryDataset dataset(size, {28, 28, 1}, damage);
+  dataset.set_classes(static_cast<std::uint32_t>(size));
+  return dataset;
+}
+
+std::uint64_t bad_below(std::uint64_t size) {
+  std::uint64_t bad = 0;
+  for (std::uint64_t i = 0; i < size; ++i) bad += is_bad(i);
+  return bad;
+}
+
+LoaderOptions tolerant(BadPolicy policy) {
+  LoaderOptions options{.threads = 0, .batch = 32, .epochs = 2, .on_bad = policy};
+  options.bad_budget = 1000;
+  return options;
+}
+
+TEST(HostileBad, any_number_of_threads_gives_the_same_batches_and_list_in_spite_of_damage) {
+  const MemoryDataset dataset = damaged(400);
+  for (const Recipe* way : {&none(), static_cast<const Recipe*>(&inverting)}) {
+    for (const BadPolicy policy : {BadPolicy::replace, BadPolicy::skip}) {
+      std::vector<std::string> reference;
+      std::vector<std::uint64_t> listed;
+      for (const unsigned threads : {0U, 1U, 2U, 3U, 8U, 16U}) {
+        LoaderOptions options = tolerant(policy);
+        options.threads = threads;
+        Loader loader(dataset, *way, options);
+        const auto all = digests(loader);
+        std::vector<std::uint64_t> list;
+        for (const BadSample& bad : loader.bad_samples()) list.push_back(bad.index);
+        if (threads == 0) {
+          reference = all;
+          listed = list;
+        }
+        EXPECT_EQ(all, reference) << way->name() << ", " << threads << " threads";
+        EXPECT_EQ(list, listed) << way->name() << ", " << threads << " threads";
+        EXPECT_EQ(list.size(), bad_below(400)) << "each once, though there were two epochs";
+        EXPECT_EQ(loader.stats().bad_seats, 2 * bad_below(400));
+      }
+    }
+  }
+}
+
+TEST(HostileBad, replace_keeps_batches_full_and_every_good_sample_in_its_seat) {
+  const MemoryDataset dataset = damaged(400);
+  const MemoryDataset sound(400);
+  LoaderOptions options = tolerant(BadPolicy::replace);
+  options.threads = 2;
+  Loader loader(dataset, none(), options);
+  Loader reference(sound, none(), options);
+  while (const Batch* whole = reference.next()) {
+    const Batch* batch = loader.next();
+    ASSERT_NE(batch, nullptr);
+    ASSERT_EQ(batch->count, whole->count);
+    for (std::uint32_t seat = 0; seat < batch->count; ++seat) {
+      std::uint64_t wanted = 0;
+      std::uint64_t found = 0;
+      std::memcpy(&wanted, whole->pixels.data() + seat * std::size_t{784}, sizeof(wanted));
+      std::memcpy(&found, batch->pixels.data() + seat * std::size_t{784}, sizeof(found));
+      EXPECT_EQ(batch->labels[seat], static_cast<std::int32_t>(found));
+      EXPECT_FALSE(is_bad(found));
+      if (!is_bad(wanted)) {
+        EXPECT_EQ(found, wanted);
+      }
+    }
+  }
+  EXPECT_EQ(loader.next(), nullptr);
+}
+
+TEST(HostileBad, skip_gives_every_good_sample_once_and_no_bad_one) {
+  const MemoryDataset dataset = damaged(400);
+  LoaderOptions options = tolerant(BadPolicy::skip);
+  options.threads = 3;
+  options.epochs = 1;
+  Loader loader(dataset, none(), options);
+  std::set<std::int32_t> seen;
+  std::uint64_t images = 0;
+  while (const Batch* batch = loader.next()) {
+    images += batch->count;
+    EXPECT_EQ(batch->pixels.size(), batch->count * std::size_t{784});
+    for (const std::int32_t label : batch->labels) {
+      EXPECT_FALSE(is_bad(static_cast<std::uint64_t>(label)));
+      EXPECT_TRUE(seen.insert(label).second);
+    }
+  }
+  EXPECT_EQ(images, 400 - bad_below(400));
+  EXPECT_EQ(loader.stats().images, images);
+}
+
+TEST(HostileBad, a_batch_of_bad_samples_alone_is_passed_over) {
+  const auto first_are_bad = [](std::uint64_t index, Sample&) {
+    if (index < 8) throw Error("gone");
+  };
+  const MemoryDataset dataset(16, {28, 28, 1}, first_are_bad);
+  LoaderOptions options = tolerant(BadPolicy::skip);
+  options.batch = 4;
+  options.epochs = 1;
+  options.shuffle = false;
+  for (const unsigned threads : {0U, 2U}) {
+    options.threads = threads;
+    Loader loader(dataset, none(), options);
+    const Batch* batch = loader.next();
+    ASSERT_NE(batch, nullptr);
+    EXPECT_EQ(batch->number, 2U);
+    EXPECT_NE(loader.next(), nullptr);
+    EXPECT_EQ(loader.next(), nullptr);
+  }
+}
+
+TEST(HostileBad, the_budget_ends_the_run_at_the_same_sample_at_any_thread_count) {
+  const MemoryDataset dataset = damaged(400);
+  std::set<std::string> ends;
+  for (const unsigned threads : {0U, 1U, 4U}) {
+    LoaderOptions options = tolerant(BadPolicy::replace);
+    options.threads = threads;
+    options.bad_budget = 5;
+    Loader loader(dataset, none(), options);
+    try {
+      while (loader.next() != nullptr) continue;
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      ends.insert(error.what());
+    }
+    EXPECT_EQ(loader.bad_samples().size(), 6U);
+    EXPECT_EQ(loader.next(), nullptr);
+  }
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_NE(ends.begin()->find("6 bad samples, more than the 5"), std::string::npos);
+  EXPECT_NE(ends.begin()->find("memory: sample "), std::string::npos);
+}
+
+TEST(HostileBad, a_label_that_is_no_class_is_bad) {
+  const auto mislabel = [](std::uint64_t index, Sample& sample) {
+    if (index == 5) sample.label = 10;
+    if (index == 6) sample.label = -1;
+  };
+  const MemoryDataset dataset(20, {28, 28, 1}, mislabel);
+  LoaderOptions options{.threads = 2, .batch = 20, .shuffle = false};
+  expect_error([&] { Loader(dataset, none(), options).next(); },
+               {"sample 5", "label 10", "10 classes"});
+  options.on_bad = BadPolicy::skip;
+  Loader loader(dataset, none(), options);
+  EXPECT_EQ(loader.next()->count, 18U);
+}
+
+TEST(HostileBad, where_nothing_is_good_there_is_no_substitute) {
+  const auto gone = [](std::uint64_t, Sample&) { throw Error("gone"); };
+  const MemoryDataset dataset(20, {28, 28, 1}, gone);
+  LoaderOptions options = tolerant(BadPolicy::replace);
+  expect_error([&] { Loader(dataset, none(), options).next(); }, {"no substitute", "gone"});
+  options.on_bad = BadPolicy::skip;
+  EXPECT_EQ(Loader(dataset, none(), options).next(), nullptr);
+}
+
+TEST(UnitBad, the_list_has_a_line_a_sample_and_no_text_breaks_it) {
+  const TempDirectory directory;
+  const BadSample bad[] = {{{"a/data.rec", 4096}, 7, "cat\t1.jpg", "torn\nin two"},
+                           {{"a/data.rec", 9000}, 8, "", "gone"}};
+  write_quarantine(directory / "bad.tsv", bad);
+  EXPECT_EQ(read_text(directory / "bad.tsv"),
+            "file\toffset\tindex\tkey\treason\n"
+            "a/data.rec\t4096\t7\tcat 1.jpg\ttorn in two\n"
+            "a/data.rec\t9000\t8\t\tgone\n");
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -37,6 +37,13 @@ T swap_bytes(T value) {
   return swapped;
 }
 
+/// The first `size` bytes of `buffer`, which grows to a power of two: images of many sizes make it
+/// grow a few times, not for each that is the largest so far.
+inline MutableBytes grown(Buffer& buffer, std::size_t size) {
+  if (buffer.size() < size) buffer.resize(std::bit_ceil(size));
+  return {buffer.data(), size};
+}
+
 /// A number stored at `at`, little-endian.
 template <class T>
 requires std::is_trivially_copyable_v<T> T load_le(const std::byte* at) {

@@ -38,6 +38,12 @@ std::span<const Codec* const> codecs() {
   return all;
 }
 
+PixelRows Codec::decode_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) const {
+  const MutableBytes pixels = grown(memory, shape.bytes());
+  decode(encoded, shape, pixels);
+  return rows_of_part(pixels.data(), shape, part);
+}
+
 const Codec& codec(std::string_view name) { return find_kind("codec", name, codecs()); }
 
 const Codec* codec_of(Bytes encoded) {

@@ -18,6 +18,10 @@ class Codec : public Kind {
   virtual Shape shape(Bytes encoded) const = 0;
   /// Decodes into `pixels` (shape.bytes() bytes, HWC). Throws Error on damage or another shape.
   virtual void decode(Bytes encoded, Shape shape, MutableBytes pixels) const = 0;
+  /// Decodes `part`, which is not empty and lies inside an image of that shape, and says where its
+  /// pixels are: in `memory`, which grows and is kept, or in `encoded` itself. They are decode()'s.
+  /// What the part does not need may stay unread, so that damage there is not found.
+  virtual PixelRows decode_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) const;
   /// Replaces `encoded` by the image's encoded bytes. The same pixels and quality give the same
   /// bytes. `quality`: 1 … 100 where has_quality(), 0 its default; others ignore it.
   virtual void encode(const ImageView& image, int quality, Buffer& encoded) const = 0;

@@ -23,11 +23,33 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+/// A rectangle of an image, in pixels from its top left corner.
+struct Rect {
+  std::uint32_t y = 0;
+  std::uint32_t x = 0;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+
+  bool operator==(const Rect&) const = default;
+};
+
+/// Rows of pixels in someone's memory: row i begins at first + i · stride.
+struct PixelRows {
+  const std::byte* first = nullptr;
+  std::size_t stride = 0;
+};
+
 /// An image that owns its pixels.
 struct Image {
   Shape shape;
   Buffer pixels;  // shape.bytes() of them
 };
+
+/// Where `part` is in an image of that shape whose pixels begin at `pixels`.
+inline PixelRows rows_of_part(const std::byte* pixels, Shape shape, const Rect& part) {
+  const std::size_t stride = std::size_t{shape.width} * shape.channels;
+  return {pixels + part.y * stride + std::size_t{part.x} * shape.channels, stride};
+}
 
 /// An image that belongs to someone else.
 struct ImageView {

@@ -28,66 +28,74 @@ std::uint64_t scaled(std::uint64_t other, std::uint64_t side, std::uint64_t give
   return std::max<std::uint64_t>(1, other * side / given);
 }
 
+// What is resized, and both directions of it.
+struct Work {
+  PixelRows source;
+  std::size_t channels;
+  const ResizeAxis& across;
+  const ResizeAxis& down;
+
+  std::size_t row_bytes() const { return across.span.count * channels; }
+  const std::byte* row(std::size_t index) const { return source.first + index * source.stride; }
+};
+
 // Rows of the target's width, made two by two as they are needed and kept as long.
 class RowRing {
  public:
-  RowRing(const ImageView& image, const ResizeAxis& across, std::size_t capacity, Buffer& memory)
-      : image_(image),
-        across_(across),
-        channels_(image.shape.channels),
-        capacity_(capacity),
-        memory_(memory) {
-    if (memory.size() < capacity * row_bytes()) memory.resize(capacity * row_bytes());
-  }
+  RowRing(const Work& work, std::size_t capacity, Buffer& memory)
+      : work_(work), capacity_(capacity), rows_(grown(memory, capacity * work.row_bytes())) {}
 
   // Rows below `end` are there from now on, and still those that are at most `capacity` above.
   void make_until(std::uint32_t end) {
     while (made_ < end) {
-      const std::uint32_t next = std::min(made_ + 1, image_.shape.height - 1);
-      resize_passes().across(across_, channels_, {source(made_), source(next)},
+      const std::uint32_t next = std::min(made_ + 1, work_.down.from - 1);
+      resize_passes().across(work_.across, work_.channels, {work_.row(made_), work_.row(next)},
                              {row(made_), row(next)});
       made_ = next + 1;
     }
   }
 
-  std::byte* row(std::uint32_t index) { return memory_.data() + index % capacity_ * row_bytes(); }
-
- private:
-  std::size_t row_bytes() const { return across_.to * channels_; }
-  const std::byte* source(std::uint32_t index) const {
-    return image_.pixels.data() + index * (across_.from * channels_);
+  std::byte* row(std::uint32_t index) {
+    return rows_.data() + index % capacity_ * work_.row_bytes();
   }
 
-  const ImageView& image_;
-  const ResizeAxis& across_;
-  std::size_t channels_;
+ private:
+  const Work& work_;
   std::size_t capacity_;
-  Buffer& memory_;
+  MutableBytes rows_;
   std::uint32_t made_ = 0;
 };
 
-void resize_across(const ImageView& image, MutableBytes pixels, const ResizeAxis& across) {
-  const std::size_t channels = image.shape.channels;
-  const std::size_t from = across.from * channels, to = across.to * channels;
-  for (std::size_t y = 0; y < image.shape.height; y += 2) {
-    const std::size_t next = std::min<std::size_t>(y + 1, image.shape.height - 1);
-    resize_passes().across(across, channels,
-                           {image.pixels.data() + y * from, image.pixels.data() + next * from},
-                           {pixels.data() + y * to, pixels.data() + next * to});
+void resize_across(const Work& work, MutableBytes pixels) {
+  const std::size_t height = work.down.span.count;
+  for (std::size_t y = 0; y < height; y += 2) {
+    const std::size_t next = std::min(y + 1, height - 1);
+    resize_passes().across(
+        work.across, work.channels, {work.row(y), work.row(next)},
+        {pixels.data() + y * work.row_bytes(), pixels.data() + next * work.row_bytes()});
   }
 }
 
-// `row_of(index)` gives a source row; it is asked for those of one target row, from the first on.
+// `row_of(y, index)` gives a source row; it is asked for those of one target row, from the first
+// on.
 template <class RowOf>
-void resize_down(std::size_t row_bytes, MutableBytes pixels, ResizeScratch& scratch,
+void resize_down(const Work& work, MutableBytes pixels, std::vector<const std::byte*>& lines,
                  const RowOf& row_of) {
-  const ResizeAxis& down = scratch.down;
-  scratch.lines.resize(down.stride);
+  const ResizeAxis& down = work.down;
+  lines.resize(down.stride);
   for (std::size_t y = 0; y < down.to; ++y) {
     const std::uint32_t count = down.count[y];
-    for (std::uint32_t i = 0; i < count; ++i) scratch.lines[i] = row_of(y, down.first[y] + i);
-    if (count % 2 != 0) scratch.lines[count] = scratch.lines[0];  // rows are taken in pairs
-    resize_passes().down(down, y, scratch.lines.data(), row_bytes, pixels.data() + y * row_bytes);
+    for (std::uint32_t i = 0; i < count; ++i) lines[i] = row_of(y, down.first[y] + i);
+    // Rows are taken by twos or fours.
+    for (std::uint32_t i = count; i % 4 != 0; ++i) lines[i] = lines[0];
+    resize_passes().down(down, y, lines.data(), work.row_bytes(),
+                         pixels.data() + y * work.row_bytes());
+  }
+}
+
+void copy_rows(const Work& work, MutableBytes pixels) {
+  for (std::size_t y = 0; y < work.down.span.count; ++y) {
+    std::copy_n(work.row(y), work.row_bytes(), pixels.data() + y * work.row_bytes());
   }
 }
 
@@ -140,31 +148,38 @@ Resize parse_resize(std::string_view text) {
   return {Resize::Fit::exact, parse_side(text.substr(0, middle), text), parse_side(height, text)};
 }
 
-void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch) {
-  const Shape source = image.shape;
-  assert(source.plausible() && target.plausible() && source.channels == target.channels);
-  assert(image.pixels.size() == source.bytes() && pixels.size() == target.bytes());
-  const std::size_t row_bytes = std::size_t{target.width} * target.channels;
-  if (source == target) {
-    std::copy(image.pixels.begin(), image.pixels.end(), pixels.begin());
-    return;
-  }
-  if (source.width != target.width) scratch.across.set(source.width, target.width);
-  if (source.height != target.height) scratch.down.set(source.height, target.height);
-  if (source.height == target.height) {
-    resize_across(image, pixels, scratch.across);
-  } else if (source.width == target.width) {
-    resize_down(row_bytes, pixels, scratch, [&](std::size_t, std::uint32_t index) {
-      return image.pixels.data() + index * row_bytes;
-    });
+void resize_part(PixelRows source, std::size_t channels, const ResizeSpan& down,
+                 const ResizeSpan& across, MutableBytes pixels, ResizeScratch& scratch) {
+  assert(!down.mirrored && pixels.size() == channels * down.count * across.count);
+  const Work work{source, channels, scratch.across, scratch.down};
+  scratch.across.set(across);
+  scratch.down.set(down);
+  if (!across.copies()) resize_passes().prepare_across(scratch.across, channels);
+  if (!down.copies()) resize_passes().prepare_down(scratch.down);
+  if (across.copies() && down.copies()) {
+    copy_rows(work, pixels);
+  } else if (down.copies()) {
+    resize_across(work, pixels);
+  } else if (across.copies()) {
+    resize_down(work, pixels, scratch.lines,
+                [&](std::size_t, std::uint32_t index) { return work.row(index); });
   } else {
     // One more than a target row needs, because rows are made in pairs.
-    RowRing ring(image, scratch.across, scratch.down.most + std::size_t{1}, scratch.rows);
-    resize_down(row_bytes, pixels, scratch, [&](std::size_t y, std::uint32_t index) {
+    RowRing ring(work, scratch.down.most + std::size_t{1}, scratch.rows);
+    resize_down(work, pixels, scratch.lines, [&](std::size_t y, std::uint32_t index) {
       ring.make_until(scratch.down.first[y] + scratch.down.count[y]);
       return ring.row(index);
     });
   }
+}
+
+void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch) {
+  const Shape source = image.shape;
+  assert(source.plausible() && target.plausible() && source.channels == target.channels);
+  assert(image.pixels.size() == source.bytes() && pixels.size() == target.bytes());
+  resize_part({image.pixels.data(), std::size_t{source.width} * source.channels}, source.channels,
+              {source.height, target.height, 0, target.height},
+              {source.width, target.width, 0, target.width}, pixels, scratch);
 }
 
 }  // namespace feedrate

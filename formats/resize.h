@@ -46,6 +46,12 @@ struct ResizeScratch {
   std::vector<const std::byte*> lines;  // those that one new row is made of
 };
 
+/// Some rows and columns of what resize() would make of an image, the rows mirrored where `across`
+/// says so. `source` begins at the first row and column that they are made of (source_of); `pixels`
+/// gets down.count x across.count of them. Nothing else is read or computed.
+void resize_part(PixelRows source, std::size_t channels, const ResizeSpan& down,
+                 const ResizeSpan& across, MutableBytes pixels, ResizeScratch& scratch);
+
 /// `image` brought to `target`, which has the same channels, into `pixels`: target.bytes() of them,
 /// which do not overlap the image's.
 void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch);

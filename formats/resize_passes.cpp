@@ -53,13 +53,26 @@ void down(const ResizeAxis& axis, std::size_t target, const std::byte* const* ro
   }
 }
 
+void prepare_across(ResizeAxis&, std::size_t) {}
+void prepare_down(ResizeAxis&) {}
+
 }  // namespace
 
-const ResizePasses plain_resize_passes = {across, down};
+const ResizePasses plain_resize_passes = {"plain", prepare_across, prepare_down, across, down};
 
-const ResizePasses& resize_passes() {
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  return has_avx2 ? avx2_resize_passes : plain_resize_passes;
+std::span<const ResizePasses* const> runnable_resize_passes() {
+  static const auto runnable = [] {
+    std::vector<const ResizePasses*> passes;
+    const bool avx2 = __builtin_cpu_supports("avx2") != 0;
+    if (avx2 && __builtin_cpu_supports("avx512bw") != 0 &&
+        __builtin_cpu_supports("avx512vbmi") != 0 && __builtin_cpu_supports("avx512vnni") != 0) {
+      passes.push_back(&avx512_resize_passes);
+    }
+    if (avx2) passes.push_back(&avx2_resize_passes);
+    passes.push_back(&plain_resize_passes);
+    return passes;
+  }();
+  return runnable;
 }
 
 }  // namespace feedrate

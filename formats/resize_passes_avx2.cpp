@@ -13,6 +13,8 @@
 namespace feedrate {
 namespace {
 
+constexpr int low_bits = 15;  // of a weight, in `low`; the others in `high`
+
 struct Sums {
   __m256i low, high;
 };
@@ -26,9 +28,22 @@ FEEDRATE_AVX2 inline void add_products(Sums& sums, __m256i pairs, __m256i low, _
 
 FEEDRATE_AVX2 inline __m256i rounded(const Sums& sums) {
   const __m256i half = _mm256_set1_epi32(1 << (resize_bits - 1));
-  const __m256i whole = _mm256_add_epi32(_mm256_slli_epi32(sums.high, resize_low_bits), sums.low);
+  const __m256i whole = _mm256_add_epi32(_mm256_slli_epi32(sums.high, low_bits), sums.low);
   return _mm256_srai_epi32(_mm256_add_epi32(whole, half), resize_bits);
 }
+
+void prepare(ResizeAxis& axis, std::size_t) {
+  if (axis.prepared != 0) return;
+  axis.prepared = 1;
+  axis.low.resize(axis.weights.size());
+  axis.high.resize(axis.weights.size());
+  for (std::size_t i = 0; i < axis.weights.size(); ++i) {
+    axis.low[i] = static_cast<std::int16_t>(axis.weights[i] & ((1 << low_bits) - 1));
+    axis.high[i] = static_cast<std::int16_t>(axis.weights[i] >> low_bits);
+  }
+}
+
+void prepare_down(ResizeAxis& axis) { prepare(axis, 1); }
 
 // Two neighbours at `weights` in all places.
 FEEDRATE_AVX2 inline __m256i pair_of(const std::int16_t* weights) {
@@ -84,8 +99,11 @@ FEEDRATE_AVX2 void across_rgb(const ResizeAxis& axis, std::array<const std::byte
     const __m256i words = _mm256_packs_epi32(rounded(sums), zero());
     const __m256i bytes = _mm256_packus_epi16(words, zero());
     const std::array<int, 2> rgb{_mm256_extract_epi32(bytes, 0), _mm256_extract_epi32(bytes, 4)};
-    // Not at the end of the row, so a fourth byte may be written; the next pixel goes over it.
-    for (std::size_t row = 0; row < 2; ++row) std::memcpy(to[row] + 3 * x, &rgb[row], 4);
+    if (x + 1 == axis.to) {
+      for (std::size_t row = 0; row < 2; ++row) std::memcpy(to[row] + 3 * x, &rgb[row], 3);
+    } else {  // a fourth byte may be written; the next pixel goes over it
+      for (std::size_t row = 0; row < 2; ++row) std::memcpy(to[row] + 3 * x, &rgb[row], 4);
+    }
   }
 }
 
@@ -163,6 +181,6 @@ FEEDRATE_AVX2 void down(const ResizeAxis& axis, std::size_t target, const std::b
 
 }  // namespace
 
-const ResizePasses avx2_resize_passes = {across, down};
+const ResizePasses avx2_resize_passes = {"AVX2", prepare, prepare_down, across, down};
 
 }  // namespace feedrate

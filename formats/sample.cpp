@@ -15,22 +15,41 @@ void interleave(const std::byte* red, const std::byte* green, const std::byte* b
   }
 }
 
+bool is_planar(const Sample& sample) {
+  return sample.codec == &raw_codec && sample.order != PixelOrder::interleaved &&
+         sample.shape.channels == 3 && sample.bytes.size() == sample.shape.bytes();
+}
+
+// `count` pixels of a planar sample from pixel `at` on.
+void interleave(const Sample& sample, std::size_t at, std::size_t count, std::byte* pixels) {
+  const std::size_t plane = sample.bytes.size() / 3;
+  const std::byte* first = sample.bytes.data() + at;
+  const std::byte* last = first + 2 * plane;
+  const bool bgr = sample.order == PixelOrder::planar_bgr;
+  interleave(bgr ? last : first, first + plane, bgr ? first : last, count, pixels);
+}
+
 }  // namespace
 
 void decode(const Sample& sample, MutableBytes pixels) {
   assert(sample.codec != nullptr);
-  const bool planar = sample.codec == &raw_codec && sample.order != PixelOrder::interleaved &&
-                      sample.shape.channels == 3 && sample.bytes.size() == sample.shape.bytes() &&
-                      pixels.size() == sample.bytes.size();
-  if (!planar) {
+  if (is_planar(sample) && pixels.size() == sample.bytes.size()) {
+    interleave(sample, 0, pixels.size() / 3, pixels.data());
+  } else {
     sample.codec->decode(sample.bytes, sample.shape, pixels);
-    return;
   }
-  const std::size_t plane = pixels.size() / 3;
-  const std::byte* first = sample.bytes.data();
-  const std::byte* last = first + 2 * plane;
-  const bool bgr = sample.order == PixelOrder::planar_bgr;
-  interleave(bgr ? last : first, first + plane, bgr ? first : last, plane, pixels.data());
+}
+
+PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory) {
+  assert(sample.codec != nullptr);
+  if (!is_planar(sample)) {
+    return sample.codec->decode_part(sample.bytes, sample.shape, part, memory);
+  }
+  // Whole rows: where the part is as wide as the image they are one run of pixels.
+  const std::size_t width = sample.shape.width;
+  const MutableBytes rows = grown(memory, 3 * width * part.height);
+  interleave(sample, part.y * width, width * part.height, rows.data());
+  return {rows.data() + std::size_t{3} * part.x, 3 * width};
 }
 
 }  // namespace feedrate

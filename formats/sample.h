@@ -43,4 +43,8 @@ struct Sample {
 /// Any thread. Throws Error (without a place: the caller knows the file) on damage.
 void decode(const Sample& sample, MutableBytes pixels);
 
+/// The same for `part` alone, which lies inside the image and is not empty: where its pixels are,
+/// in `memory` (which grows) or in the sample. See Codec::decode_part.
+PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory);
+
 }  // namespace feedrate

@@ -21,14 +21,15 @@ class JpegCodec final : public Codec {
   Shape shape(Bytes encoded) const override { return jpeg_header(encoded).shape; }
 
   void decode(Bytes encoded, Shape wanted, MutableBytes pixels) const override {
-    const Shape stored = shape(encoded);
-    if (stored != wanted) {
-      throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels,
-                       ", the JPEG holds ", stored.height, "x", stored.width, "x",
-                       stored.channels));
-    }
+    check_shape(encoded, wanted);
     assert(pixels.size() == wanted.bytes());
     decode_jpeg(encoded, wanted, pixels);
+  }
+
+  PixelRows decode_part(Bytes encoded, Shape wanted, const Rect& part,
+                        Buffer& memory) const override {
+    check_shape(encoded, wanted);
+    return decode_jpeg_part(encoded, wanted, part, memory);
   }
 
   void encode(const ImageView& image, int quality, Buffer& encoded) const override {
@@ -39,6 +40,14 @@ class JpegCodec final : public Codec {
 
   bool has_quality() const override { return true; }
   std::string_view extension() const override { return "jpg"; }
+
+ private:
+  void check_shape(Bytes encoded, Shape wanted) const {
+    const Shape stored = shape(encoded);
+    if (stored == wanted) return;
+    throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels,
+                     ", the JPEG holds ", stored.height, "x", stored.width, "x", stored.channels));
+  }
 };
 
 const JpegCodec row;

@@ -34,6 +34,11 @@ JpegHeader jpeg_header(Bytes encoded);
 /// markers, unknown versions of JFIF, bytes behind the end of the image.
 void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
 
+/// The same pixels of `part` alone, which is not empty and lies inside the image: they are in
+/// `memory`, which grows. Rows below the part stay unread, and so does damage there; of those above
+/// and beside it only the codes are read, no pixels made.
+PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory);
+
 /// Replaces `encoded` by a baseline JPEG: grey, or YCbCr with chroma at half the resolution
 /// (4:2:0), standard Huffman tables: what cv2.imwrite and im2rec write at that quality (1 … 100).
 /// The same pixels give the same bytes. Throws Error for a side over 65,500, the format's limit.

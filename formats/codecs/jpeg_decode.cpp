@@ -19,6 +19,9 @@ namespace {
 constexpr long most_memory = 2L << 30;  // bytes: coefficients of 260 million pixels of a component
 constexpr int most_scans = 100;         // encoders use about ten; each is a pass over all of it
 constexpr std::size_t rows_at_once = 16;
+// Columns to decode beside those of a part: smooth upsampling takes a pixel's neighbours in.
+constexpr std::uint32_t neighbours = 2;
+constexpr std::uint32_t widest_unit = 32;  // pixels of an MCU, where libjpeg begins a row
 
 // libjpeg leaves a function by longjmp, so nothing that it calls or is called from up to the setjmp
 // has a destructor, and what both sides see lives in this struct.
@@ -189,68 +192,120 @@ void to_rgb(const JSAMPLE* inks, std::size_t width, unsigned flip, std::byte* rg
   }
 }
 
-void read_rows(jpeg_decompress_struct& library, std::byte* pixels, std::size_t row_bytes) {
-  while (library.output_scanline < library.output_height) {
+// `count` rows from where the library stands, to memory that has them one behind the other.
+void read_rows(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
+               std::size_t stride) {
+  while (count > 0) {
     JSAMPROW rows[rows_at_once];
-    const std::size_t count =
-        std::min<std::size_t>(rows_at_once, library.output_height - library.output_scanline);
-    for (std::size_t i = 0; i < count; ++i) {
-      rows[i] = reinterpret_cast<JSAMPROW>(pixels + (library.output_scanline + i) * row_bytes);
+    const std::size_t asked = std::min(rows_at_once, count);
+    for (std::size_t i = 0; i < asked; ++i) {
+      rows[i] = reinterpret_cast<JSAMPROW>(pixels + i * stride);
     }
-    jpeg_read_scanlines(&library, rows, static_cast<JDIMENSION>(count));
+    const std::size_t read = jpeg_read_scanlines(&library, rows, static_cast<JDIMENSION>(asked));
+    count -= read;
+    pixels += read * stride;
   }
 }
 
-void read_inks(jpeg_decompress_struct& library, std::byte* pixels, std::size_t row_bytes) {
+// The same for four inks, which become RGB.
+void read_inks(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
+               std::size_t stride) {
   JSAMPARRAY row = (*library.mem->alloc_sarray)(reinterpret_cast<j_common_ptr>(&library),
                                                 JPOOL_IMAGE, 4 * library.output_width, 1);
   const unsigned flip = library.saw_Adobe_marker != 0 ? 0 : 255;
-  while (library.output_scanline < library.output_height) {
-    std::byte* rgb = pixels + library.output_scanline * row_bytes;
+  for (; count > 0; --count, pixels += stride) {
     jpeg_read_scanlines(&library, row, 1);
-    to_rgb(row[0], library.output_width, flip, rgb);
+    to_rgb(row[0], library.output_width, flip, pixels);
   }
 }
 
-// False when libjpeg gave up; self.problem then says why. No object with a destructor lives here.
-bool read_pixels(Decompressor& self, Shape shape, std::byte* pixels) {
+// Bytes of a row of a part, as libjpeg gives it: with neighbours, from the beginning of an MCU on.
+std::size_t part_stride(const Rect& part, Shape shape) {
+  return (std::size_t{part.width} + 2 * neighbours + widest_unit) * shape.channels;
+}
+
+void start(Decompressor& self, Shape shape) {
   jpeg_decompress_struct& library = self.library;
-  if (setjmp(self.give_up) != 0) {
-    jpeg_abort_decompress(&library);
-    return false;
-  }
   jpeg_read_header(&library, TRUE);
   if (library.image_height != shape.height || library.image_width != shape.width ||
       (library.num_components == 1) != (shape.channels == 1)) {
     give_up(reinterpret_cast<j_common_ptr>(&library), "it is not what its header says");
   }
-  const bool inks = library.num_components == 4;
-  library.out_color_space = inks ? JCS_CMYK : shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  library.out_color_space = library.num_components == 4 ? JCS_CMYK
+                            : shape.channels == 1       ? JCS_GRAYSCALE
+                                                        : JCS_RGB;
   jpeg_start_decompress(&library);
   require_tables(library);
-  const std::size_t row_bytes = std::size_t{shape.width} * shape.channels;
-  if (inks) {
-    read_inks(library, pixels, row_bytes);
-  } else {
-    read_rows(library, pixels, row_bytes);
+}
+
+void read(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
+          std::size_t stride) {
+  library.num_components == 4 ? read_inks(library, count, pixels, stride)
+                              : read_rows(library, count, pixels, stride);
+}
+
+// False when libjpeg gave up; self.problem then says why. No object with a destructor lives here.
+bool read_all(Decompressor& self, Shape shape, std::byte* pixels) {
+  if (setjmp(self.give_up) != 0) {
+    jpeg_abort_decompress(&self.library);
+    return false;
   }
-  jpeg_finish_decompress(&library);
+  start(self, shape);
+  read(self.library, shape.height, pixels, std::size_t{shape.width} * shape.channels);
+  jpeg_finish_decompress(&self.library);
   return true;
+}
+
+// `rows` is part.height rows of part_stride; `before` becomes the number of pixels in front of the
+// part.
+bool read_part(Decompressor& self, Shape shape, const Rect& part, std::byte* rows,
+               std::size_t& before) {
+  jpeg_decompress_struct& library = self.library;
+  if (setjmp(self.give_up) != 0) {
+    jpeg_abort_decompress(&library);
+    return false;
+  }
+  start(self, shape);
+  JDIMENSION x = part.x - std::min(part.x, neighbours);
+  JDIMENSION width = std::min(part.x + part.width + neighbours, shape.width) - x;
+  if (width < shape.width) jpeg_crop_scanline(&library, &x, &width);
+  before = part.x - x;
+  if (part.y > 0) jpeg_skip_scanlines(&library, part.y);
+  read(library, part.height, rows, part_stride(part, shape));
+  jpeg_abort_decompress(&library);  // the rows below are not even looked for
+  return true;
+}
+
+Decompressor& ready_for(Bytes encoded) {
+  thread_local const auto own = std::make_unique<Decompressor>();
+  own->source.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
+  own->source.bytes_in_buffer = encoded.size();
+  forget_tables(*own);
+  return *own;
+}
+
+[[noreturn]] void damaged(const Decompressor& self, Bytes encoded) {
+  throw Error(join("JPEG is damaged near byte ", encoded.size() - self.source.bytes_in_buffer, ": ",
+                   self.problem));
 }
 
 }  // namespace
 
 void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
   assert(pixels.size() == shape.bytes());
-  thread_local const auto own = std::make_unique<Decompressor>();
-  Decompressor& self = *own;
-  self.source.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
-  self.source.bytes_in_buffer = encoded.size();
-  forget_tables(self);
-  if (!read_pixels(self, shape, pixels.data())) {
-    throw Error(join("JPEG is damaged near byte ", encoded.size() - self.source.bytes_in_buffer,
-                     ": ", self.problem));
-  }
+  Decompressor& self = ready_for(encoded);
+  if (!read_all(self, shape, pixels.data())) damaged(self, encoded);
+}
+
+PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) {
+  assert(part.height > 0 && part.height <= shape.height - part.y);
+  assert(part.width > 0 && part.width <= shape.width - part.x);
+  const std::size_t stride = part_stride(part, shape);
+  const MutableBytes rows = grown(memory, part.height * stride);
+  std::size_t before = 0;
+  Decompressor& self = ready_for(encoded);
+  if (!read_part(self, shape, part, rows.data(), before)) damaged(self, encoded);
+  return {rows.data() + before * shape.channels, stride};
 }
 
 }  // namespace feedrate

@@ -18,15 +18,24 @@ class RawCodec final : public Codec {
 
   void decode(Bytes encoded, Shape shape, MutableBytes pixels) const override {
     assert(pixels.size() == shape.bytes());
-    if (encoded.size() != pixels.size()) {
-      throw Error(join("expected ", shape.height, "x", shape.width, "x", shape.channels, " = ",
-                       pixels.size(), " bytes of pixels, found ", encoded.size()));
-    }
+    check_size(encoded, shape);
     std::copy(encoded.begin(), encoded.end(), pixels.begin());
+  }
+
+  PixelRows decode_part(Bytes encoded, Shape shape, const Rect& part, Buffer&) const override {
+    check_size(encoded, shape);
+    return rows_of_part(encoded.data(), shape, part);
   }
 
   void encode(const ImageView& image, int, Buffer& encoded) const override {
     encoded.assign(image.pixels.begin(), image.pixels.end());
+  }
+
+ private:
+  static void check_size(Bytes encoded, Shape shape) {
+    if (encoded.size() == shape.bytes()) return;
+    throw Error(join("expected ", shape.height, "x", shape.width, "x", shape.channels, " = ",
+                     shape.bytes(), " bytes of pixels, found ", encoded.size()));
   }
 };
 

@@ -98,8 +98,8 @@ TEST(UnitResize, scratch_that_has_seen_an_image_as_large_allocates_nothing) {
   resized(made({200, 300, 3}), {100, 120, 3}, scratch);
   const auto memory = [&] {
     return std::array<const void*, 6>{scratch.rows.data(),           scratch.lines.data(),
-                                      scratch.across.weights.data(), scratch.across.low.data(),
-                                      scratch.down.first.data(),     scratch.down.high.data()};
+                                      scratch.across.weights.data(), scratch.across.table.data(),
+                                      scratch.down.first.data(),     scratch.down.low.data()};
   };
   const auto before = memory();
   for (const Shape from : {Shape{190, 290, 3}, {180, 300, 1}, {100, 120, 3}, {50, 250, 3}}) {
@@ -127,40 +127,88 @@ TEST(UnitResize, one_colour_stays_that_colour) {
   }
 }
 
-TEST(UnitResize, vector_and_plain_code_give_the_same_bytes) {
-  if (&resize_passes() == &plain_resize_passes) GTEST_SKIP() << "this CPU has no AVX2";
-  std::mt19937 random(11);
-  for (int round = 0; round < 300; ++round) {
-    const std::size_t channels = round % 2 == 0 ? 3 : 1;
-    ResizeAxis axis;
-    axis.set(1 + static_cast<std::uint32_t>(random() % 400),
-             1 + static_cast<std::uint32_t>(random() % (round % 3 == 0 ? 4 : 300)));
-    // Exactly as long as they need to be: reading or writing further is for the sanitizers to see.
-    std::array<Buffer, 2> from, plain, fast;
-    for (std::size_t i = 0; i < 2; ++i) {
-      from[i].resize(axis.from * channels);
-      for (std::byte& pixel : from[i]) pixel = static_cast<std::byte>(random());
-      plain[i].resize(axis.to * channels);
-      fast[i].resize(axis.to * channels);
-    }
-    plain_resize_passes.across(axis, channels, {from[0].data(), from[1].data()},
-                               {plain[0].data(), plain[1].data()});
-    avx2_resize_passes.across(axis, channels, {from[0].data(), from[1].data()},
-                              {fast[0].data(), fast[1].data()});
-    EXPECT_EQ(plain, fast) << axis.from << " to " << axis.to << " x " << channels;
+Buffer random_bytes(std::size_t size, std::mt19937& random) {
+  Buffer bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
 
-    std::vector<Buffer> rows(axis.stride, Buffer(1 + random() % 70));
-    std::vector<const std::byte*> lines;
-    for (Buffer& row : rows) {
-      row.resize(rows.front().size());
-      for (std::byte& pixel : row) pixel = static_cast<std::byte>(random());
-      lines.push_back(row.data());
+// Rows exactly as long as they need to be: reading or writing further is for the sanitizers to see.
+std::vector<Buffer> passed(const ResizePasses& passes, const ResizeSpan& span, std::size_t channels,
+                           std::uint32_t seed) {
+  std::mt19937 random(seed);
+  ResizeAxis axis;
+  axis.set(span);
+  passes.prepare_across(axis, channels);
+  const std::array<Buffer, 2> from{random_bytes(axis.from * channels, random),
+                                   random_bytes(axis.from * channels, random)};
+  std::vector<Buffer> made(3, Buffer(axis.to * channels));
+  passes.across(axis, channels, {from[0].data(), from[1].data()}, {made[0].data(), made[1].data()});
+
+  ResizeAxis down;
+  down.set({span.from, span.to, span.begin, span.count});
+  passes.prepare_down(down);
+  made[2].resize(1 + random() % 150);
+  std::vector<Buffer> rows;
+  std::vector<const std::byte*> lines;
+  for (std::size_t i = 0; i < down.stride; ++i) {
+    rows.push_back(random_bytes(made[2].size(), random));
+    lines.push_back(rows.back().data());
+  }
+  passes.down(down, random() % down.to, lines.data(), made[2].size(), made[2].data());
+  return made;
+}
+
+ResizeSpan random_span(std::mt19937& random, std::uint32_t most_from, std::uint32_t most_to) {
+  ResizeSpan span;
+  span.from = 1 + static_cast<std::uint32_t>(random() % most_from);
+  span.to = 1 + static_cast<std::uint32_t>(random() % most_to);
+  span.begin = static_cast<std::uint32_t>(random() % span.to);
+  span.count = 1 + static_cast<std::uint32_t>(random() % (span.to - span.begin));
+  if (random() % 2 == 0) span = {span.from, span.to, 0, span.to};
+  span.mirrored = random() % 2 == 0;
+  return span;
+}
+
+TEST(UnitResize, vector_and_plain_code_give_the_same_bytes) {
+  std::mt19937 random(11);
+  for (std::uint32_t round = 0; round < 500; ++round) {
+    const ResizeSpan span = random_span(random, 600, round % 3 == 0 ? 4 : 300);
+    const std::size_t channels = round % 2 == 0 ? 3 : 1;
+    const std::vector<Buffer> plain = passed(plain_resize_passes, span, channels, round);
+    for (const ResizePasses* passes : runnable_resize_passes()) {
+      EXPECT_EQ(passed(*passes, span, channels, round), plain)
+          << passes->name << ": " << span.from << " to " << span.to << " x " << channels;
     }
-    Buffer plain_row(rows.front().size()), fast_row(rows.front().size());
-    const std::size_t target = random() % axis.to;
-    plain_resize_passes.down(axis, target, lines.data(), plain_row.size(), plain_row.data());
-    avx2_resize_passes.down(axis, target, lines.data(), fast_row.size(), fast_row.data());
-    EXPECT_EQ(plain_row, fast_row);
+  }
+}
+
+TEST(UnitResize, a_part_is_what_the_whole_has_there) {
+  std::mt19937 random(12);
+  ResizeScratch scratch;
+  for (int round = 0; round < 200; ++round) {
+    const ResizeSpan across = random_span(random, 120, 120);
+    ResizeSpan down = random_span(random, 120, round % 4 == 0 ? 3 : 120);
+    down.mirrored = false;
+    if (round % 5 == 0) down = {down.from, down.from, 0, down.from};
+    const std::uint32_t channels = round % 2 == 0 ? 3 : 1;
+    const Image image = made({down.from, across.from, channels});
+    const Buffer whole = resized(image, {down.to, across.to, channels}, scratch);
+    Buffer part(std::size_t{channels} * down.count * across.count);
+    const PixelRange rows = source_of(down), columns = source_of(across);
+    resize_part(rows_of_part(image.pixels.data(), image.shape, {rows.begin, columns.begin, 1, 1}),
+                channels, down, across, part, scratch);
+    std::size_t at = 0;
+    for (std::uint32_t y = 0; y < down.count; ++y) {
+      for (std::uint32_t x = 0; x < across.count; ++x) {
+        const std::uint32_t column = across.mirrored ? across.count - 1 - x : x;
+        for (std::uint32_t c = 0; c < channels; ++c) {
+          const std::size_t index =
+              ((down.begin + y) * std::size_t{across.to} + across.begin + column) * channels + c;
+          ASSERT_EQ(part[at++], whole[index]) << round;
+        }
+      }
+    }
   }
 }
 

@@ -40,11 +40,10 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     end = clock_ns();
     counters_.read_ns.add(end - start);
     const std::uint64_t decode_start = end;
-    const bool in_place = job_.recipe.in_place();
-    in_place ? decode_into_seats(run, seats, stop) : decode_into_scratch(run, stop);
+    const bool all_seated = decode(run, seats, stop);
     end = clock_ns();
     counters_.decode_ns.add(end - decode_start);
-    if (!in_place) {
+    if (!all_seated) {
       const std::uint64_t augment_start = end;
       augment(run, seats, stop);
       end = clock_ns();
@@ -105,33 +104,38 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
   counters_.bytes_read.add(bytes);
 }
 
-void Filler::decode_into_seats(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
+bool Filler::decode(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.shape.bytes();
+  bool all_seated = true;
   each(run, stop, [&](Work& work) {
-    decode(work.sample, {seats + at_ * image_bytes, image_bytes});
+    decode(work, SampleRandom(job_.seed, run.batch.epoch, work.index),
+           {seats + at_ * image_bytes, image_bytes});
+    all_seated = all_seated && work.seated;
   });
-}
-
-void Filler::decode_into_scratch(const Run& run, const std::atomic<bool>& stop) {
-  std::size_t total = 0;
-  for (std::uint32_t i = 0; i < run.count; ++i) {
-    works_[i].decoded_at = total;
-    if (!works_[i].bad) total += works_[i].sample.shape.bytes();
-  }
-  if (decoded_.size() < total) decoded_.resize(total);
-  each(run, stop, [&](Work& work) {
-    decode(work.sample, {decoded_.data() + work.decoded_at, work.sample.shape.bytes()});
-  });
+  return all_seated;
 }
 
 void Filler::augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.shape.bytes();
-  each(run, stop, [&](Work& work) {
-    const Shape stored = work.sample.shape;
-    const ImageView decoded(stored, {decoded_.data() + work.decoded_at, stored.bytes()});
-    job_.recipe.augment(decoded, SampleRandom(job_.seed, run.batch.epoch, work.index), job_.shape,
-                        {seats + at_ * image_bytes, image_bytes});
-  });
+  each(run, stop, [&](Work& work) { augment(work, {seats + at_ * image_bytes, image_bytes}); });
+}
+
+void Filler::decode(Work& work, const SampleRandom& random, MutableBytes seat) {
+  const Sample& sample = work.sample;
+  work.view = job_.recipe.view(sample.shape, random);
+  check(work);
+  work.seated = sample.shape == job_.shape && shows_all(work.view, sample.shape);
+  if (work.seated) {
+    feedrate::decode(sample, seat);
+    return;
+  }
+  const Rect part = needed_part(work.view, sample.shape);
+  if (part.height > 0 && part.width > 0) work.part = decode_part(sample, part, work.decoded);
+}
+
+void Filler::augment(Work& work, MutableBytes seat) {
+  if (work.seated) return;
+  renderer_.render(work.view, work.sample.shape, work.part, job_.shape.channels, seat);
 }
 
 // A run is over when this is called: its memory is free to use.
@@ -144,15 +148,8 @@ void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::i
       const std::uint64_t index = substitute(random, attempt, job_.dataset.size());
       work.sample = job_.dataset.read(index, work.scratch);
       check(work.sample);
-      const Shape stored = work.sample.shape;
-      if (job_.recipe.in_place()) {
-        decode(work.sample, pixels);
-      } else {
-        if (decoded_.size() < stored.bytes()) decoded_.resize(stored.bytes());
-        const MutableBytes scratch = MutableBytes(decoded_).first(stored.bytes());
-        decode(work.sample, scratch);
-        job_.recipe.augment({stored, scratch}, random, job_.shape, pixels);
-      }
+      decode(work, random, pixels);
+      augment(work, pixels);
       label = work.sample.label;
       return;
     } catch (const std::bad_alloc&) {
@@ -166,11 +163,6 @@ void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::i
 }
 
 void Filler::check(const Sample& sample) const {
-  if (job_.recipe.in_place() && sample.shape != job_.shape) {
-    throw Error(join("expected ", size_text(job_.shape), " pixels as in the first image, found ",
-                     size_text(sample.shape), "; recipe ", job_.recipe.name(),
-                     " needs images of one size"));
-  }
   const std::uint32_t classes = job_.dataset.info().classes;
   if (classes != 0 && (sample.label < 0 || static_cast<std::uint32_t>(sample.label) >= classes)) {
     throw Error(join("label ", sample.label, " is none of the dataset's ", classes, " classes"));
@@ -178,6 +170,18 @@ void Filler::check(const Sample& sample) const {
   if (!sample.shape.plausible()) {
     throw Error(join("no image is ", size_text(sample.shape), " pixels; is the entry damaged?"));
   }
+}
+
+void Filler::check(const Work& work) const {
+  const Shape stored = work.sample.shape;
+  const Shape given{work.view.window.height, work.view.window.width,
+                    stored.channels == 1 ? job_.shape.channels : stored.channels};
+  if (given != job_.shape) {
+    throw Error(join("expected ", size_text(job_.shape), " pixels as in the first image, found ",
+                     size_text(given), "; recipe ", job_.recipe.name(),
+                     " needs images of one size"));
+  }
+  check_view(work.view, stored);
 }
 
 // Readers name the file and the sample themselves; decoders know neither.

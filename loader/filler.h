@@ -13,6 +13,7 @@
 #include "loader/order.h"
 #include "loader/plan.h"
 #include "loader/recipe.h"
+#include "loader/render.h"
 #include "loader/ring.h"
 #include "loader/trace.h"
 
@@ -47,15 +48,18 @@ class alignas(64) Filler {
     std::uint64_t index = 0;
     Sample sample;
     Scratch scratch;
-    std::size_t decoded_at = 0;  // in decoded_
     bool bad = false;
+    View view;
+    bool seated = false;  // decoded straight into its seat
+    PixelRows part;       // otherwise: what the view needs, in `decoded` or in the sample
+    Buffer decoded;
   };
 
   // The stages of a run, one after the other: the clock is read between stages, not samples, and
   // memory that a stage asks for early arrives while it works on.
   void read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop);
-  void decode_into_seats(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
-  void decode_into_scratch(const Run& run, const std::atomic<bool>& stop);
+  // Into the seats where views show all of an image: true when all of them do.
+  bool decode(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
   void augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
   /// `step(work)` for every sample of the run that is not bad; one that throws becomes a fault, or
   /// ends the stage where that is the policy.
@@ -63,7 +67,11 @@ class alignas(64) Filler {
   void each(const Run& run, const std::atomic<bool>& stop, Step step);
   /// All stages for another sample, into the seat of the bad one.
   void replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label);
+  // The same for one sample.
+  void decode(Work& work, const SampleRandom& random, MutableBytes seat);
+  void augment(Work& work, MutableBytes seat);
   void check(const Sample& sample) const;
+  void check(const Work& work) const;
   std::string with_place(std::string_view what) const;
 
   const Job& job_;
@@ -71,9 +79,9 @@ class alignas(64) Filler {
   std::optional<Order> order_;  // of order_epoch_
   std::uint64_t order_epoch_ = 0;
   std::vector<Work> works_;
-  std::uint32_t at_ = 0;  // the sample of the run that is being worked on
-  Buffer decoded_;
+  std::uint32_t at_ = 0;       // the sample of the run that is being worked on
   std::vector<Fault> faults_;  // of the run
+  Renderer renderer_;
   WorkerCounters counters_;
 };
 

@@ -1,14 +1,13 @@
 #include "loader/recipe.h"
 
-#include <array>
+#include "loader/recipes/rows.h"
 
 namespace feedrate {
 
-extern const Recipe& none_recipe;
-extern const Recipe& mnist_recipe;
-
 std::span<const Recipe* const> recipes() {
-  static const std::array<const Recipe*, 2> rows{&none_recipe, &mnist_recipe};
+  static const Recipe* const rows[] = {
+      &none_recipe,           &mnist_recipe,         &cifar_train_recipe, &cifar_eval_recipe,
+      &imagenet_train_recipe, &imagenet_eval_recipe, &caffe_recipe,       &caffe_eval_recipe};
   return rows;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
-// A recipe turns an encoded sample into the pixels of a batch: crop, resize and flip in one pass.
+// A recipe says what of a stored image goes into a batch: crop, resize and flip, as a view. What
+// executes the view is the loader's Renderer.
 
 #include <span>
 
 #include "formats/dataset.h"
 #include "loader/batch.h"
 #include "loader/random.h"
+#include "loader/view.h"
 
 namespace feedrate {
 
@@ -16,11 +18,11 @@ class Recipe : public Kind {
   /// Shape of every image it gives, for a dataset whose first sample has `stored`. Throws Error
   /// when the recipe does not suit it.
   virtual Shape shape(Shape stored) const = 0;
-  /// True when decode() may write straight into the seat and augment() has nothing to do.
-  virtual bool in_place() const = 0;
-  /// `decoded` (sample.shape) → `seat` (shape()). Only called when !in_place().
-  virtual void augment(const ImageView& decoded, const SampleRandom& random, Shape shape,
-                       MutableBytes seat) const = 0;
+  /// What becomes of one image: a pure function of its shape and the sample's draws. Of another
+  /// size than shape() says where an image does not suit the batch, which is then an Error.
+  virtual View view(Shape stored, const SampleRandom& random) const = 0;
+  /// The recipe that accuracy is measured with when this one was trained with.
+  virtual const Recipe& evaluation() const { return *this; }
 };
 
 std::span<const Recipe* const> recipes();

@@ -146,7 +146,7 @@ TrainOptions train_options(const TrainingRequest& request, const TrainRecipe& pu
 std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape taken) {
   if (request.validation.empty()) return nullptr;
   std::unique_ptr<Dataset> dataset = open_dataset(request.validation);
-  const Shape shape = dataset->info().shape;
+  const Shape shape = recipe(request.recipe).evaluation().shape(dataset->info().shape);
   if (shape != taken) {
     fail(request.validation, "holds images of ", to_text(shape), ", but ", request.network,
          " is trained on ", to_text(taken));
@@ -156,7 +156,7 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape t
 
 Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Session& session,
                     PixelMemory& memory) {
-  Loader loader(dataset, recipe("none"),
+  Loader loader(dataset, recipe(request.recipe).evaluation(),
                 {.threads = request.threads,
                  .batch = session.plan().batch,
                  .shuffle = false,

@@ -1,4 +1,4 @@
-#include "loader/recipe.h"
+#include "loader/recipes/rows.h"
 
 namespace feedrate {
 namespace {
@@ -13,15 +13,13 @@ class Mnist final : public Recipe {
     throw Error(join("recipe mnist: expected grey images (1 channel), found ", stored.channels,
                      " channels; try --recipe none"));
   }
-  bool in_place() const override { return true; }
-  void augment(const ImageView&, const SampleRandom&, Shape, MutableBytes) const override {}
+  View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
 const Mnist mnist;
 
 }  // namespace
 
-extern const Recipe& mnist_recipe;
 const Recipe& mnist_recipe = mnist;
 
 }  // namespace feedrate

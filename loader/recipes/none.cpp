@@ -1,4 +1,4 @@
-#include "loader/recipe.h"
+#include "loader/recipes/rows.h"
 
 namespace feedrate {
 namespace {
@@ -11,15 +11,13 @@ class None final : public Recipe {
     if (stored.plausible()) return stored;
     throw Error("recipe none: the dataset does not tell the size of its images");
   }
-  bool in_place() const override { return true; }
-  void augment(const ImageView&, const SampleRandom&, Shape, MutableBytes) const override {}
+  View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
 const None none;
 
 }  // namespace
 
-extern const Recipe& none_recipe;
 const Recipe& none_recipe = none;
 
 }  // namespace feedrate

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "loader/loader.h"
-#include "tests/loader/inverting.h"
+#include "tests/loader/mirroring.h"
 #include "tests/support/memory_dataset.h"
 
 namespace {
@@ -25,14 +25,14 @@ std::atomic<std::uint64_t> allocations{0};
 namespace feedrate {
 namespace {
 
-using testing::Inverting;
 using testing::MemoryDataset;
+using testing::Mirroring;
 
-const Inverting inverting;
+const Mirroring mirroring;
 
 TEST(UnitAllocations, steady_state_allocates_nothing) {
   const MemoryDataset dataset(1000);
-  for (const Recipe* way : {&recipe("none"), static_cast<const Recipe*>(&inverting)}) {
+  for (const Recipe* way : {&recipe("none"), static_cast<const Recipe*>(&mirroring)}) {
     for (const unsigned threads : {0U, 1U, 3U}) {
       Loader loader(dataset, *way, {.threads = threads, .batch = 64, .epochs = 0, .trace = true});
       // Until every worker has filled its longest run.

@@ -9,7 +9,7 @@
 
 #include "formats/file.h"
 #include "tests/loader/batches.h"
-#include "tests/loader/inverting.h"
+#include "tests/loader/mirroring.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 #include "tests/support/temp_directory.h"
@@ -19,7 +19,7 @@ namespace {
 
 using namespace testing;
 
-const Inverting inverting;
+const Mirroring mirroring;
 const Recipe& none() { return recipe("none"); }
 
 // Every 10th cannot be read, every 7th not decoded; labels are indices.
@@ -50,7 +50,7 @@ LoaderOptions tolerant(BadPolicy policy) {
 
 TEST(HostileBad, any_number_of_threads_gives_the_same_batches_and_list_in_spite_of_damage) {
   const MemoryDataset dataset = damaged(400);
-  for (const Recipe* way : {&none(), static_cast<const Recipe*>(&inverting)}) {
+  for (const Recipe* way : {&none(), static_cast<const Recipe*>(&mirroring)}) {
     for (const BadPolicy policy : {BadPolicy::replace, BadPolicy::skip}) {
       std::vector<std::string> reference;
       std::vector<std::uint64_t> listed;

@@ -22,14 +22,12 @@ class Shaking final : public Recipe {
  public:
   Shaking() : Recipe("shaking", "for tests") {}
   Shape shape(Shape) const override { return {5, 6, 3}; }
-  bool in_place() const override { return false; }
-  void augment(const ImageView& decoded, const SampleRandom& random, Shape shape,
-               MutableBytes seat) const override {
-    for (std::uint32_t i = 0; i < shape.bytes(); ++i) {
-      const std::uint32_t at =
-          below(random.bits(i), static_cast<std::uint32_t>(decoded.pixels.size()));
-      seat[i] = decoded.pixels[at];
-    }
+  View view(Shape stored, const SampleRandom& random) const override {
+    const Rect crop{below(random.bits(0), 4), below(random.bits(1), 3), stored.height - 4,
+                    stored.width - 3};
+    View view = resized_view(crop, 5, 6);
+    view.mirrored = random.bits(2) % 2 == 0;
+    return view;
   }
 };
 const Shaking shaking;

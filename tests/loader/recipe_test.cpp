@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/support/expect_error.h"
 
 namespace feedrate {
@@ -14,6 +16,9 @@ TEST(UnitRecipe, recipes_are_listed_in_the_order_of_help) {
   ASSERT_GE(names.size(), 2U);
   EXPECT_EQ(names[0], "none");
   EXPECT_EQ(names[1], "mnist");
+  const std::vector<std::string_view> others(names.begin() + 2, names.end());
+  EXPECT_EQ(others, (std::vector<std::string_view>{"cifar-train", "cifar-eval", "imagenet-train",
+                                                   "imagenet-eval", "caffe", "caffe-eval"}));
 }
 
 TEST(UnitRecipe, an_unknown_recipe_is_answered_with_the_nearest_name) {
@@ -23,15 +28,67 @@ TEST(UnitRecipe, an_unknown_recipe_is_answered_with_the_nearest_name) {
 TEST(UnitRecipe, none_takes_any_image_and_asks_for_a_known_size) {
   const Shape colour{32, 32, 3};
   EXPECT_EQ(recipe("none").shape(colour), colour);
-  EXPECT_TRUE(recipe("none").in_place());
+  EXPECT_EQ(recipe("none").view(colour, SampleRandom(1, 2, 3)), whole_view(colour));
   expect_error([] { recipe("none").shape({}); }, {"size"});
 }
 
 TEST(UnitRecipe, mnist_takes_grey_images_only) {
   const Shape grey{28, 28, 1};
   EXPECT_EQ(recipe("mnist").shape(grey), grey);
-  EXPECT_TRUE(recipe("mnist").in_place());
+  EXPECT_EQ(recipe("mnist").view(grey, SampleRandom(1, 2, 3)), whole_view(grey));
   expect_error([] { recipe("mnist").shape({28, 28, 3}); }, {"grey", "3 channels"});
+}
+
+TEST(UnitRecipe, every_view_is_a_function_of_its_draws_and_fits_any_image) {
+  for (const Recipe* row : recipes()) {
+    for (const Shape stored : {Shape{32, 32, 3}, {375, 500, 3}, {28, 28, 1}, {60, 900, 1}}) {
+      if (row->name() == "mnist" && stored.channels == 3) continue;
+      const Shape given = row->shape(stored);
+      for (std::uint64_t index = 0; index < 200; ++index) {
+        const View view = row->view(stored, SampleRandom(1, 2, index));
+        check_view(view, stored);
+        EXPECT_EQ(view.window.height, given.height) << row->name();
+        EXPECT_EQ(view.window.width, given.width) << row->name();
+        EXPECT_EQ(view, row->view(stored, SampleRandom(1, 2, index))) << row->name();
+      }
+    }
+  }
+}
+
+TEST(UnitRecipe, cifar_train_shifts_by_up_to_four_pixels_and_mirrors_half) {
+  std::set<std::pair<int, int>> shifts;
+  int mirrored = 0;
+  for (std::uint64_t index = 0; index < 5000; ++index) {
+    const View view = recipe("cifar-train").view({32, 32, 3}, SampleRandom(1, 1, index));
+    shifts.emplace(view.y, view.x);
+    mirrored += view.mirrored ? 1 : 0;
+    EXPECT_LE(std::abs(view.y), 4);
+    EXPECT_LE(std::abs(view.x), 4);
+  }
+  EXPECT_EQ(shifts.size(), 81U);
+  EXPECT_NEAR(mirrored, 2500, 150);
+}
+
+TEST(UnitRecipe, caffe_takes_any_of_the_900_windows_of_a_square_of_256) {
+  std::set<std::pair<unsigned, unsigned>> places;
+  for (std::uint64_t index = 0; index < 20'000; ++index) {
+    const View view = recipe("caffe").view({375, 500, 3}, SampleRandom(1, 1, index));
+    EXPECT_EQ(view.scaled_height, 256U);
+    EXPECT_EQ(view.scaled_width, 256U);
+    places.emplace(view.window.y, view.window.x);
+  }
+  EXPECT_EQ(places.size(), 900U);
+  EXPECT_EQ(recipe("caffe-eval").view({256, 256, 3}, SampleRandom(1, 1, 1)).window,
+            (Rect{14, 14, 227, 227}));
+}
+
+TEST(UnitRecipe, what_was_trained_with_one_is_measured_with_another) {
+  const auto evaluation = [](std::string_view name) { return recipe(name).evaluation().name(); };
+  EXPECT_EQ(evaluation("none"), "none");
+  EXPECT_EQ(evaluation("cifar-train"), "cifar-eval");
+  EXPECT_EQ(evaluation("imagenet-train"), "imagenet-eval");
+  EXPECT_EQ(evaluation("imagenet-eval"), "imagenet-eval");
+  EXPECT_EQ(evaluation("caffe"), "caffe-eval");
 }
 
 }  // namespace

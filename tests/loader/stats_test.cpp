@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "loader/loader.h"
-#include "tests/loader/inverting.h"
+#include "tests/loader/mirroring.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate {
@@ -15,7 +15,7 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-const Inverting inverting;
+const Mirroring mirroring;
 
 const Recipe& none() { return recipe("none"); }
 
@@ -66,7 +66,7 @@ TEST(UnitStats, sums_are_what_was_handed_out) {
 TEST(UnitStats, time_is_booked_on_the_stage_that_took_it) {
   const auto slow = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(2ms); };
   const MemoryDataset dataset(40, {28, 28, 1}, slow);
-  Loader loader(dataset, inverting, {.threads = 2, .batch = 8});
+  Loader loader(dataset, mirroring, {.threads = 2, .batch = 8});
   while (loader.next() != nullptr) continue;
   const LoaderStats stats = loader.stats();
   EXPECT_GE(stats.busy_read, 0.080);

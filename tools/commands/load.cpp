@@ -223,7 +223,7 @@ class LoadCommand : public Command {
         ->capture_default_str();
     add_batch(app, options->loader.batch)->capture_default_str();
     app.add_option("--recipe", options->recipe,
-                   fmt::format("Augmentation: {}", fmt::join(kind_names(recipes()), ", ")))
+                   "Crop, resize and flip; 'feedrate list recipes' tells which")
         ->type_name("NAME")
         ->capture_default_str();
     auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")

@@ -1,0 +1,39 @@
+#include "loader/recipes/rows.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::uint32_t padding = 4;  // black pixels on each side, as He et al. (2015) have it
+
+enum Draw : std::uint32_t { draw_y, draw_x, draw_flip };
+
+class CifarTrain final : public Recipe {
+ public:
+  CifarTrain()
+      : Recipe("cifar-train", "4 black pixels around, a random crop of the old size, flip") {}
+
+  Shape shape(Shape stored) const override {
+    if (stored.plausible()) return stored;
+    throw Error("recipe cifar-train: the dataset does not tell the size of its images");
+  }
+
+  View view(Shape stored, const SampleRandom& random) const override {
+    const auto shift = [&](Draw draw) {
+      return static_cast<std::int32_t>(below(random.bits(draw), 2 * padding + 1)) -
+             static_cast<std::int32_t>(padding);
+    };
+    View view = crop_view(shift(draw_y), shift(draw_x), stored.height, stored.width);
+    view.mirrored = below(random.bits(draw_flip), 2) == 1;
+    return view;
+  }
+
+  const Recipe& evaluation() const override { return cifar_eval_recipe; }
+};
+
+const CifarTrain row;
+
+}  // namespace
+
+const Recipe& cifar_train_recipe = row;
+
+}  // namespace feedrate

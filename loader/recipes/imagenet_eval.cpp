@@ -1,0 +1,37 @@
+#include "formats/resize.h"
+#include "loader/recipes/rows.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::uint32_t short_side = 256;
+constexpr std::uint32_t side = 224;
+
+// Where torchvision's CenterCrop begins: half of what is left over, a half rounded to even.
+std::uint32_t central(std::uint32_t length) {
+  const std::uint32_t left = length - side;
+  return left / 2 + (left % 4 == 3 ? 1 : 0);
+}
+
+class ImagenetEval final : public Recipe {
+ public:
+  ImagenetEval()
+      : Recipe("imagenet-eval", "The short side to 256, the 224 x 224 at the centre, RGB") {}
+
+  Shape shape(Shape) const override { return {side, side, 3}; }
+
+  View view(Shape stored, const SampleRandom&) const override {
+    const Shape scaled = Resize{Resize::Fit::short_side, short_side, short_side}.target(stored);
+    View view = resized_view({0, 0, stored.height, stored.width}, scaled.height, scaled.width);
+    view.window = {central(scaled.height), central(scaled.width), side, side};
+    return view;
+  }
+};
+
+const ImagenetEval row;
+
+}  // namespace
+
+const Recipe& imagenet_eval_recipe = row;
+
+}  // namespace feedrate

@@ -1,0 +1,32 @@
+#include "loader/recipes/random_resized_crop.h"
+#include "loader/recipes/rows.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::uint32_t side = 224;
+
+class ImagenetTrain final : public Recipe {
+ public:
+  ImagenetTrain()
+      : Recipe("imagenet-train",
+               "A random crop (8 to 100 % of the area, 3:4 to 4:3) to 224 x 224 RGB, flip") {}
+
+  Shape shape(Shape) const override { return {side, side, 3}; }
+
+  View view(Shape stored, const SampleRandom& random) const override {
+    View view = resized_view(random_resized_crop(stored, random), side, side);
+    view.mirrored = below(random.bits(crop_draws), 2) == 1;
+    return view;
+  }
+
+  const Recipe& evaluation() const override { return imagenet_eval_recipe; }
+};
+
+const ImagenetTrain row;
+
+}  // namespace
+
+const Recipe& imagenet_train_recipe = row;
+
+}  // namespace feedrate

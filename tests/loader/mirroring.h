@@ -1,0 +1,19 @@
+#pragma once
+// A recipe that cannot decode straight into the seat, for tests of that way through the loader.
+
+#include "loader/recipe.h"
+
+namespace feedrate::testing {
+
+class Mirroring final : public Recipe {
+ public:
+  Mirroring() : Recipe("mirroring", "for tests") {}
+  Shape shape(Shape stored) const override { return stored; }
+  View view(Shape stored, const SampleRandom&) const override {
+    View view = whole_view(stored);
+    view.mirrored = true;
+    return view;
+  }
+};
+
+}  // namespace feedrate::testing

@@ -2,18 +2,10 @@
 
 #include <cassert>
 
+#include "formats/planes.h"
+
 namespace feedrate {
 namespace {
-
-// Three planes side by side → one interleaved image.
-void interleave(const std::byte* red, const std::byte* green, const std::byte* blue,
-                std::size_t count, std::byte* pixels) {
-  for (std::size_t i = 0; i < count; ++i) {
-    pixels[3 * i] = red[i];
-    pixels[3 * i + 1] = green[i];
-    pixels[3 * i + 2] = blue[i];
-  }
-}
 
 bool is_planar(const Sample& sample) {
   return sample.codec == &raw_codec && sample.order != PixelOrder::interleaved &&
@@ -26,7 +18,7 @@ void interleave(const Sample& sample, std::size_t at, std::size_t count, std::by
   const std::byte* first = sample.bytes.data() + at;
   const std::byte* last = first + 2 * plane;
   const bool bgr = sample.order == PixelOrder::planar_bgr;
-  interleave(bgr ? last : first, first + plane, bgr ? first : last, count, pixels);
+  plane_interleaver()(bgr ? last : first, first + plane, bgr ? first : last, count, pixels);
 }
 
 }  // namespace

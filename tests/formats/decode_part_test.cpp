@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/formats/jpeg_images.h"
+#include "tests/support/fenced_bytes.h"
 #include "tests/support/sample_images.h"
 
 namespace feedrate {
@@ -152,6 +153,40 @@ TEST(HostileDecodePart, damage_above_or_in_the_part_is_an_error_and_leaves_nothi
   expect_exact_parts(jpeg_codec, whole, 20, 2);
   const Buffer grey(99);
   EXPECT_THROW(raw_codec.decode_part(grey, {10, 10, 1}, {0, 0, 1, 1}, memory), Error);
+}
+
+// Errors are as good as pixels here; what is asked is that nothing beyond the bytes is looked at.
+void expect_no_reading_beyond(const Codec& codec, Shape shape, Bytes sound) {
+  std::mt19937 random(7);
+  Buffer memory;
+  int decoded = 0;
+  for (int round = 0; round < 1500; ++round) {
+    Buffer damaged(sound.begin(), sound.end());
+    if (round % 3 == 0) damaged.resize(random() % damaged.size());
+    for (int flips = round % 4; flips > 0 && !damaged.empty(); --flips) {
+      damaged[random() % damaged.size()] ^= static_cast<std::byte>(1U << random() % 8);
+    }
+    const testing::FencedBytes bytes(
+        damaged, round % 2 == 0 ? testing::Fence::behind : testing::Fence::before);
+    try {
+      codec.decode_part(bytes.bytes(), shape, random_part(random, shape), memory);
+      ++decoded;
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  EXPECT_GT(decoded, 100) << codec.name() << ": all was refused before it was read";
+}
+
+TEST(HostileDecodePart, no_damage_leads_beyond_the_bytes) {
+  const Shape shape{90, 70, 3};
+  expect_no_reading_beyond(jpeg_codec, shape, noisy_jpeg(shape, {}, 1));
+  expect_no_reading_beyond(jpeg_codec, shape, noisy_jpeg(shape, {.progressive = true}, 2));
+  expect_no_reading_beyond(jpeg_codec, shape, noisy_jpeg(shape, {.restart = 3}, 3));
+  Buffer png;
+  png_codec.encode(testing::make_image(shape, 4), png);
+  expect_no_reading_beyond(png_codec, shape, png);
+  expect_no_reading_beyond(raw_codec, shape, testing::make_image(shape, 5).pixels);
 }
 
 }  // namespace

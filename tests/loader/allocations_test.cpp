@@ -44,5 +44,27 @@ TEST(UnitAllocations, steady_state_allocates_nothing) {
   }
 }
 
+// Grey ones and those of different sizes among them, as a real dataset has.
+void mixed(std::uint64_t index, Sample& sample) {
+  const auto step = static_cast<std::uint32_t>(index % 7);
+  sample.shape = {300 - 20 * step, 180 + 20 * step, index % 5 == 0 ? 1U : 3U};
+  sample.bytes = sample.bytes.first(sample.shape.bytes());
+}
+
+TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
+  const MemoryDataset grey(300), colour(300, {32, 32, 3});
+  const MemoryDataset photographs(100, {300, 300, 3}, mixed);
+  for (const Recipe* recipe : recipes()) {
+    const bool takes_grey_only = recipe->name() == "mnist";
+    const bool scales = !takes_grey_only && recipe->shape({300, 300, 3}).width != 300;
+    const Dataset& dataset = takes_grey_only ? grey : scales ? photographs : colour;
+    Loader loader(dataset, *recipe, {.threads = 0, .batch = 20, .epochs = 0});
+    for (int i = 0; i < 100; ++i) loader.next();
+    const std::uint64_t before = allocations;
+    for (int i = 0; i < 50; ++i) loader.next();
+    EXPECT_EQ(allocations - before, 0U) << recipe->name();
+  }
+}
+
 }  // namespace
 }  // namespace feedrate

@@ -1,42 +1,50 @@
 // How much of the work is the loader's own? Small raw images are the hardest case: nothing hides
 // what it costs to hand work out and batches over.
 //
-//   bench_loader [PATH | images = 60000] [batch = 64] [side = 28]
+//   bench_loader [PATH[,RECIPE[,BATCH]] …]     RECIPE none, BATCH 64
 //
-// reads the dataset at PATH, or raw grey images in memory.
+// reads the dataset at each PATH, or where none is given raw grey images of 28 x 28 in memory.
 //
-// The kernel is the same order, read and copy with the same consumer, in plain threads that share
-// nothing: no ring, no order between batches, nothing handed over.
+// The kernel is the same order, read, decode and recipe with the same consumer, in plain threads
+// that share nothing: no ring, no order between batches, nothing handed over.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
+#include <exception>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
 
+#include "formats/text.h"
 #include "loader/drive.h"
 #include "loader/order.h"
+#include "loader/render.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate {
 namespace {
 
-constexpr double seconds_each = 0.4;
-constexpr int repeats = 5;
+constexpr double seconds_each = 0.8;
+constexpr int repeats = 3;
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
+struct Task {
+  const Dataset& dataset;
+  const Recipe& recipe;
+  std::uint32_t batch;
+};
+
 struct Rates {
-  double a_second = 0;
-  double a_cpu_second = 0;  // does not suffer from neighbours that take the cores away
+  std::vector<double> a_second;
+  std::vector<double> a_cpu_second;  // does not suffer from neighbours that take the cores away
 };
 
 double cpu_now() {
@@ -45,87 +53,143 @@ double cpu_now() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-Rates loader_rates(const Dataset& dataset, unsigned threads, std::uint32_t batch) {
-  Loader loader(dataset, recipe("none"), {.threads = threads, .batch = batch, .epochs = 0});
+void add_loader_rates(const Task& task, unsigned threads, Rates& rates) {
+  Loader loader(task.dataset, task.recipe, {.threads = threads, .batch = task.batch, .epochs = 0});
   const double cpu = cpu_now();
   const DriveResult result = drive(loader, {.seconds = seconds_each});
-  return {result.images_per_second, static_cast<double>(result.images) / (cpu_now() - cpu)};
+  rates.a_second.push_back(result.images_per_second);
+  rates.a_cpu_second.push_back(static_cast<double>(result.images) / (cpu_now() - cpu));
 }
 
-// Images that one thread takes in the time.
-std::uint64_t kernel(const Dataset& dataset, std::uint64_t seed, std::uint32_t batch) {
+// All of one image, with memory of its own.
+class Maker {
+ public:
+  explicit Maker(const Task& task)
+      : task_(task), shape_(task.recipe.shape(task.dataset.info().shape)) {}
+
+  void make(std::uint64_t epoch, std::uint64_t index, MutableBytes seat) {
+    const Sample sample = task_.dataset.read(index, scratch_);
+    const View view = task_.recipe.view(sample.shape, SampleRandom(0, epoch, index));
+    if (sample.shape == shape_ && shows_all(view, sample.shape)) {
+      decode(sample, seat);
+      return;
+    }
+    const Rect part = needed_part(view, sample.shape);
+    PixelRows rows;
+    if (part.height > 0 && part.width > 0) rows = decode_part(sample, part, decoded_);
+    renderer_.render(view, sample.shape, rows, shape_.channels, seat);
+  }
+
+ private:
+  const Task& task_;
+  const Shape shape_;
+  Scratch scratch_;
+  Buffer decoded_;
+  Renderer renderer_;
+};
+
+// Images a second that one thread takes.
+double kernel(const Task& task, std::uint64_t seed) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(seconds_each);
-  const std::size_t bytes = dataset.info().shape.bytes();
-  Buffer slot(bytes * batch);
-  Scratch scratch;
+  const std::uint64_t size = task.dataset.size();
+  const std::size_t bytes = task.recipe.shape(task.dataset.info().shape).bytes();
+  Buffer slot(bytes * task.batch);
+  Maker maker(task);
   volatile unsigned sink = 0;
   std::uint64_t images = 0;
+  const auto start = Clock::now();
   for (std::uint64_t epoch = 0;; ++epoch) {
-    const Order order(dataset.size(), seed, epoch, true);
-    for (std::uint64_t at = 0; at + batch <= dataset.size(); at += batch) {
-      for (std::uint32_t i = 0; i < batch; ++i) {
-        const Sample sample = dataset.read(order.index(at + i), scratch);
-        decode(sample, {slot.data() + i * bytes, bytes});
+    const Order order(size, seed, epoch, true);
+    for (std::uint64_t at = 0; at < size; at += task.batch) {
+      const std::uint64_t count = std::min<std::uint64_t>(task.batch, size - at);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        maker.make(epoch, order.index(at + i), {slot.data() + i * bytes, bytes});
       }
       unsigned sum = 0;
-      for (std::size_t i = 0; i < slot.size(); i += 64) sum += std::to_integer<unsigned>(slot[i]);
+      for (std::size_t i = 0; i < count * bytes; i += 64) {
+        sum += std::to_integer<unsigned>(slot[i]);
+      }
       sink = sink + sum;
-      images += batch;
-      if (Clock::now() >= end) return images;
+      images += count;
+      const std::chrono::duration<double> seconds = Clock::now() - start;
+      if (seconds.count() >= seconds_each) return static_cast<double>(images) / seconds.count();
     }
   }
 }
 
-Rates kernel_rates(const Dataset& dataset, unsigned threads, std::uint32_t batch) {
-  std::vector<std::uint64_t> images(threads);
+void add_kernel_rates(const Task& task, unsigned threads, Rates& rates) {
+  std::vector<double> each(threads);
   const double cpu = cpu_now();
   {
     std::vector<std::jthread> kernels;
     for (unsigned i = 0; i < threads; ++i) {
-      kernels.emplace_back([&, i] { images[i] = kernel(dataset, i, batch); });
+      kernels.emplace_back([&, i] { each[i] = kernel(task, i); });
     }
   }
-  const auto all = static_cast<double>(std::accumulate(images.begin(), images.end(), 0UL));
-  return {all / seconds_each, all / (cpu_now() - cpu)};
+  const double all = std::accumulate(each.begin(), each.end(), 0.0);
+  rates.a_second.push_back(all);
+  rates.a_cpu_second.push_back(all * seconds_each / (cpu_now() - cpu));
 }
 
-int run(const Dataset& dataset, std::uint32_t batch) {
-  const DatasetInfo& info = dataset.info();
-  fmt::print("{}: {} {} images of {} x {}, batches of {}, median of {}\n", info.format, info.size,
-             info.codec, info.shape.height, info.shape.width, batch, repeats);
-  for (const unsigned threads : {0U, 1U, 2U}) {
-    // Alternately, so that a noisy neighbour disturbs both.
-    std::vector<double> loader, loader_cpu, kernels, kernels_cpu;
-    for (int i = 0; i < repeats; ++i) {
-      const Rates ours = loader_rates(dataset, threads, batch);
-      const Rates plain = kernel_rates(dataset, std::max(1U, threads), batch);
-      loader.push_back(ours.a_second);
-      loader_cpu.push_back(ours.a_cpu_second);
-      kernels.push_back(plain.a_second);
-      kernels_cpu.push_back(plain.a_cpu_second);
+std::vector<std::string> parts_of(std::string_view word) {
+  std::vector<std::string> parts(1);
+  for (const char c : word) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
     }
-    fmt::print(
-        "{} threads: loader {:9.0f} images/s, {} kernel(s) {:9.0f}: {:.2f}; a CPU second {:9.0f} "
-        "and {:9.0f}: {:.2f}\n",
-        threads, median(loader), std::max(1U, threads), median(kernels),
-        median(loader) / median(kernels), median(loader_cpu), median(kernels_cpu),
-        median(loader_cpu) / median(kernels_cpu));
   }
-  return 0;
+  return parts;
+}
+
+void measure(const std::string& name, const Task& task) {
+  // Alternately, so that a noisy neighbour disturbs all.
+  Rates loader, one, two;
+  for (int i = 0; i < repeats; ++i) {
+    add_loader_rates(task, 2, loader);
+    add_kernel_rates(task, 1, one);
+    add_kernel_rates(task, 2, two);
+  }
+  const auto spread = std::minmax_element(loader.a_second.begin(), loader.a_second.end());
+  const double ours = median(loader.a_second);
+  fmt::print("{:<40} {:>9.0f} {:>5.0f} % {:>9.0f} {:>9.0f} {:>6.2f} {:>6.2f}\n", name, ours,
+             100 * (*spread.second - *spread.first) / ours, median(one.a_second),
+             median(two.a_second), ours / median(two.a_second),
+             median(loader.a_cpu_second) / median(two.a_cpu_second));
+}
+
+void run(const std::vector<std::string_view>& words) {
+  fmt::print(
+      "images/s, medians of {}; ratio of the loader to two kernels, by clock and by CPU time\n"
+      "{:<40} {:>9} {:>7} {:>9} {:>9} {:>6} {:>6}\n",
+      repeats, "dataset, recipe, batch", "2 threads", "spread", "1 kernel", "2 kernels", "ratio",
+      "CPU");
+  if (words.empty()) {
+    const testing::MemoryDataset dataset(60000);
+    measure("memory, none, 64", {dataset, recipe("none"), 64});
+  }
+  for (const std::string_view word : words) {
+    const auto parts = parts_of(word);
+    const auto dataset = open_dataset(parts[0]);
+    const Recipe& asked = recipe(parts.size() > 1 ? parts[1] : std::string("none"));
+    const auto batch = parts.size() > 2 ? parse_number<std::uint32_t>(parts[2]) : 64;
+    if (!batch || *batch == 0) throw Error(join("'", parts[2], "' is no batch"));
+    measure(join(dataset->info().path.filename().string(), " (", dataset->info().format, " × ",
+                 dataset->info().codec, "), ", asked.name(), ", ", *batch),
+            {*dataset, asked, *batch});
+  }
 }
 
 }  // namespace
 }  // namespace feedrate
 
 int main(int count, char** words) {
-  const auto number = [&](int at, unsigned otherwise) {
-    return count > at ? static_cast<unsigned>(std::strtoul(words[at], nullptr, 10)) : otherwise;
-  };
-  if (count > 1 && std::filesystem::exists(words[1])) {
-    return feedrate::run(*feedrate::open_dataset(words[1]), number(2, 64));
+  try {
+    feedrate::run({words + 1, words + count});
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_loader: {}\n", error.what());
+    return 1;
   }
-  const unsigned side = number(3, 28);
-  const feedrate::testing::MemoryDataset dataset(number(1, 60000), {side, side, 1});
-  return feedrate::run(dataset, number(2, 64));
 }

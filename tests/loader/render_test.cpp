@@ -7,11 +7,14 @@
 #include "formats/codec.h"
 #include "loader/pixel_rows.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/fenced_bytes.h"
 #include "tests/support/sample_images.h"
 
 namespace feedrate {
 namespace {
 
+using testing::Fence;
+using testing::FencedBytes;
 using testing::make_image;
 
 Buffer rendered(const View& view, Shape stored, PixelRows part, std::uint32_t channels) {
@@ -110,6 +113,23 @@ TEST(UnitRender, only_what_a_view_needs_is_looked_at) {
   EXPECT_EQ(needed_part(crop_view(-4, 3, 32, 32), {32, 32, 3}), (Rect{0, 3, 28, 29}));
   const Rect nothing = needed_part(crop_view(40, 0, 8, 8), {32, 32, 3});
   EXPECT_EQ(nothing.height, 0U);
+}
+
+TEST(UnitRender, nothing_is_read_beyond_the_part_nor_written_beyond_the_seat) {
+  std::mt19937 random(5);
+  Renderer renderer;
+  for (std::uint32_t round = 0; round < 1000; ++round) {
+    const Shape shape{1 + static_cast<std::uint32_t>(random() % 120),
+                      1 + static_cast<std::uint32_t>(random() % 120), round % 3 == 0 ? 1U : 3U};
+    const View view = random_view(random, shape);
+    const Rect part = needed_part(view, shape);
+    const std::uint32_t channels = round % 2 == 0 ? 3 : shape.channels;
+    const Fence fence = round % 4 < 2 ? Fence::behind : Fence::before;
+    const std::size_t row_bytes = std::size_t{part.width} * shape.channels;
+    const FencedBytes pixels(part.height * row_bytes, fence);
+    const FencedBytes seat(std::size_t{channels} * view.window.height * view.window.width, fence);
+    renderer.render(view, shape, {pixels.data(), row_bytes}, channels, seat.bytes());
+  }
 }
 
 TEST(UnitRender, vector_and_plain_copies_give_the_same_bytes) {

@@ -33,6 +33,7 @@ std::vector<Slot> slots(const Session& session) {
   }
   for (std::size_t slot = 0; slot < session.states(); ++slot) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parameters[i].learned) continue;
       all.push_back({join("optimizer.", slot, ".", parameters[i].name), i, slot});
     }
   }

@@ -53,7 +53,9 @@ void check_size(const std::string& where, const Parameter& parameter) {
 }
 
 void dress(Parameter& parameter, const std::string& node, const Builder::Layer& layer) {
-  if (parameter.name == "bias") {
+  if (!parameter.learned) {
+    // Statistics start as their op says.
+  } else if (parameter.name == "bias") {
     parameter.init = layer.bias;
     parameter.rate_scale = layer.bias_rate_scale;
     parameter.decay_scale = layer.bias_decay_scale;
@@ -87,8 +89,25 @@ std::int64_t Attributes::integer(std::string_view name, std::int64_t absent) con
 
 std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
-  for (const Parameter& parameter : parameters) count += parameter.elements();
+  for (const Parameter& parameter : parameters) {
+    count += parameter.learned ? parameter.elements() : 0;
+  }
   return count;
+}
+
+std::uint64_t Graph::activations() const {
+  std::uint64_t count = 0;
+  for (const Node& node : nodes) count += static_cast<std::uint64_t>(node.extent.elements());
+  return count;
+}
+
+std::vector<bool> Graph::training_only() const {
+  std::vector<bool> result(nodes.size(), true);
+  result.back() = false;
+  for (std::size_t j = nodes.size(); j-- > 0;) {
+    for (const std::size_t i : nodes[j].inputs) result[i] = result[i] && result[j];
+  }
+  return result;
 }
 
 std::uint64_t Graph::macs() const {
@@ -159,7 +178,9 @@ Builder::Value Builder::conv(Value x, std::int64_t filters, std::int64_t kernel,
              {{"filters", static_cast<double>(filters)},
               {"kernel", static_cast<double>(kernel)},
               {"stride", static_cast<double>(stride)},
-              {"pad", static_cast<double>(pad)}},
+              {"pad", static_cast<double>(pad)},
+              {"groups", static_cast<double>(layer.groups)},
+              {"no_bias", layer.no_bias ? 1 : 0}},
              layer);
 }
 
@@ -171,6 +192,31 @@ Builder::Value Builder::max_pool(Value x, std::int64_t kernel, std::int64_t stri
               {"pad", static_cast<double>(pad)}},
              {});
 }
+
+Builder::Value Builder::max_pool_ceil(Value x, std::int64_t kernel, std::int64_t stride,
+                                      std::int64_t pad) {
+  return add("max_pool", {x},
+             {{"kernel", static_cast<double>(kernel)},
+              {"stride", static_cast<double>(stride)},
+              {"pad", static_cast<double>(pad)},
+              {"ceil", 1}},
+             {});
+}
+
+Builder::Value Builder::global_avg_pool(Value x) { return add("avg_pool", {x}, {{"bins", 1}}, {}); }
+
+Builder::Value Builder::batch_norm(Value x, const Norm& norm) {
+  return add("batch_norm", {x}, {{"epsilon", norm.epsilon}, {"momentum", norm.momentum}},
+             {.weight = {Init::Rule::constant, norm.weight}});
+}
+
+Builder::Value Builder::shortcut(Value x, std::int64_t filters, std::int64_t stride) {
+  return add("shortcut", {x},
+             {{"filters", static_cast<double>(filters)}, {"stride", static_cast<double>(stride)}},
+             {});
+}
+
+Builder::Value Builder::sum(Value a, Value b) { return add("add", {a, b}, {}, {}); }
 
 Builder::Value Builder::dense(Value x, std::int64_t units, const Layer& layer) {
   return add("dense", {x}, {{"units", static_cast<double>(units)}}, layer);
@@ -192,7 +238,7 @@ Graph Builder::softmax_loss(Value logits) {
     for (const Value input : node.inputs) ++readers[input];
   }
   for (std::size_t i = 0; i + 1 < readers.size(); ++i) {
-    if (readers[i] == 0) {
+    if (readers[i] == 0 && !graph_.nodes[i].op->is_loss()) {
       throw Error(join("network ", graph_.network, ", ", graph_.nodes[i].name,
                        ": nothing reads its output"));
     }

@@ -31,6 +31,10 @@ struct Init {
     xavier,          // uniform ±sqrt(3 / fan_in): Caffe's
     glorot_uniform,  // uniform ±sqrt(6 / (fan_in + fan_out)): Keras'
     gaussian,        // mean 0, deviation `value`
+    he_normal,       // mean 0, deviation sqrt(2 / fan_in)
+    he_fan_out,      // mean 0, deviation sqrt(2 / fan_out)
+    uniform,         // ±value
+    uniform_fan_in,  // uniform ±sqrt(1 / fan_in): PyTorch's, when nothing is said
   };
   Rule rule = Rule::constant;
   double value = 0;
@@ -39,10 +43,11 @@ struct Init {
 struct Parameter {
   std::string name;  // "conv1.weight", PyTorch's style
   std::vector<std::int64_t>
-      shape{};  // canonical: O,I,H,W for conv, O,I for dense (I in C,H,W order)
+      shape{};  // canonical: O,I/groups,H,W for conv, O,I for dense (I in C,H,W order)
   Init init{};
   double rate_scale = 1;   // times the learning rate (Caffe's lr_mult)
   double decay_scale = 1;  // times the weight decay (Caffe's decay_mult)
+  bool learned = true;     // false: statistics that forward keeps in training, without a gradient
   std::int64_t elements() const;
 };
 
@@ -63,15 +68,19 @@ struct Node {
   std::vector<std::size_t> parameters;  // in Graph::parameters
 };
 
-/// nodes[0] is the input, the last node the loss; in an order in which they can run.
+/// nodes[0] is the input, the last node the loss; in an order in which they can run. Losses before
+/// the last are those of auxiliary heads.
 struct Graph {
   std::string network;
   Shape input;  // of the pixels it takes
   std::uint32_t classes = 0;
   std::vector<Node> nodes;
   std::vector<Parameter> parameters;
-  std::int64_t parameter_count() const;
-  std::uint64_t macs() const;  // multiply-adds of conv and dense, forward, one image
+  std::int64_t parameter_count() const;  // of those that are learned
+  std::uint64_t macs() const;            // multiply-adds of conv and dense, forward, one image
+  std::uint64_t activations() const;     // values that the nodes put out, forward, one image
+  /// By node: whether nothing but an auxiliary head's loss comes of it. Evaluation leaves it out.
+  std::vector<bool> training_only() const;
 };
 
 /// Writes a graph down. Each call adds a node named after its op and a number ("conv1") unless
@@ -85,6 +94,13 @@ class Builder {
     Init bias{Init::Rule::constant, 0};
     double bias_rate_scale = 1;
     double bias_decay_scale = 1;
+    bool no_bias = false;     // of a conv: a batch_norm that follows has one
+    std::int64_t groups = 1;  // of a conv: each sees its share of the channels alone
+  };
+  struct Norm {
+    double epsilon = 1e-5;
+    double momentum = 0.1;  // the share of a new batch in the running statistics
+    double weight = 1;      // at the start
   };
 
   Builder(std::string network, Shape input, std::uint32_t classes);
@@ -94,6 +110,15 @@ class Builder {
   Value conv(Value x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
              std::int64_t pad, const Layer& layer);
   Value max_pool(Value x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
+  /// Caffe's: a last partial window counts too.
+  Value max_pool_ceil(Value x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
+  /// Mean of each channel.
+  Value global_avg_pool(Value x);
+  Value batch_norm(Value x, const Norm& norm);
+  /// Every stride-th value, and channels of zeros up to `filters`.
+  Value shortcut(Value x, std::int64_t filters, std::int64_t stride);
+  /// a + b, of one extent.
+  Value sum(Value a, Value b);
   Value dense(Value x, std::int64_t units, const Layer& layer);
   Value relu(Value x);
   Value dropout(Value x, double share);

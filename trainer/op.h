@@ -15,7 +15,8 @@ class Op : public Kind {
   using Kind::Kind;
   /// Extent of the output; throws Error when the inputs do not fit.
   virtual Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const = 0;
-  /// Parameters' names ("weight", "bias"), shapes; inits and scales are filled in by the Builder.
+  /// Parameters' names ("weight", "bias"), shapes; inits and scales are filled in by the Builder,
+  /// but for statistics that are not learned.
   virtual std::vector<Parameter> parameters(const Attributes& attributes,
                                             std::span<const Extent> inputs) const;
   /// Multiply-adds forward for one image; only conv and dense have any.
@@ -24,8 +25,11 @@ class Op : public Kind {
   /// What backward reads: decides how long activations live.
   virtual bool backward_reads_input() const = 0;
   virtual bool backward_reads_output() const = 0;
-  /// True when the output may take the input's memory (relu).
+  /// True when the output may take the first input's memory, and that input's gradient the
+  /// output's (relu).
   virtual bool in_place() const { return false; }
+  /// True when the graph may end here: nothing reads the output.
+  virtual bool is_loss() const { return false; }
 };
 
 /// All ops, in the order of help.

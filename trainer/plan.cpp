@@ -59,17 +59,38 @@ void plan_guests(Plan& plan) {
     plan.activation_homes[j] = home;
     plan.activations[home].last = std::max(plan.activations[home].last, plan.activations[j].last);
   }
-  // The loss has no gradient of its own in which its input's could be a guest.
-  for (std::size_t j = nodes.size() - 1; j-- > 1;) {
+  for (std::size_t j = nodes.size(); j-- > 1;) {
+    // A loss has no gradient of its own in which its input's could be a guest.
+    if (nodes[j].inputs.empty() || !nodes[j].op->in_place() || nodes[j].op->is_loss()) continue;
     const std::size_t i = nodes[j].inputs[0];
-    if (i == 0 || reader[i] != j || !nodes[j].op->in_place()) continue;
+    if (i == 0 || reader[i] != j) continue;
     const std::size_t home = plan.gradient_homes[j];
     plan.gradient_homes[i] = home;
     plan.gradients[home].last = std::max(plan.gradients[home].last, plan.gradients[i].last);
   }
 }
 
+void plan_learning(Plan& plan) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  for (const Node& node : nodes) {
+    bool learns = !node.parameters.empty();
+    for (const std::size_t i : node.inputs) learns = learns || plan.learns[i];
+    plan.learns.push_back(learns);
+  }
+  plan.training_only = plan.graph.training_only();
+  plan.adds.resize(nodes.size());
+  std::vector<bool> written(nodes.size());
+  for (std::size_t j = nodes.size(); j-- > 0;) {
+    for (const std::size_t i : nodes[j].inputs) {
+      plan.adds[j].push_back(written[i]);
+      written[i] = true;
+    }
+  }
+}
+
 }  // namespace
+
+bool Plan::has_gradient(std::size_t i) const { return learns[i] && !graph.nodes[i].op->is_loss(); }
 
 Plan make_plan(Graph graph, std::uint32_t batch) {
   if (batch == 0) throw Error("a batch of 0 images cannot be trained on");
@@ -78,6 +99,7 @@ Plan make_plan(Graph graph, std::uint32_t batch) {
   plan.batch = batch;
   plan_lifetimes(plan);
   plan_guests(plan);
+  plan_learning(plan);
   return plan;
 }
 
@@ -112,6 +134,38 @@ Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_
   return arena;
 }
 
+namespace {
+
+// Of the rules that are a normal distribution; 0 for the others.
+double deviation_of(const Init& init, double fan_in, double fan_out) {
+  switch (init.rule) {
+    case Init::Rule::gaussian:
+      return init.value;
+    case Init::Rule::he_normal:
+      return std::sqrt(2 / fan_in);
+    case Init::Rule::he_fan_out:
+      return std::sqrt(2 / fan_out);
+    default:
+      return 0;
+  }
+}
+
+// Of the rules that are uniform between ±bound.
+double bound_of(const Init& init, double fan_in, double fan_out) {
+  switch (init.rule) {
+    case Init::Rule::xavier:
+      return std::sqrt(3 / fan_in);
+    case Init::Rule::glorot_uniform:
+      return std::sqrt(6 / (fan_in + fan_out));
+    case Init::Rule::uniform_fan_in:
+      return std::sqrt(1 / fan_in);
+    default:
+      return init.value;
+  }
+}
+
+}  // namespace
+
 std::vector<float> initial_values(const Parameter& parameter, std::size_t number,
                                   std::uint64_t seed) {
   const auto elements = static_cast<std::size_t>(parameter.elements());
@@ -121,22 +175,22 @@ std::vector<float> initial_values(const Parameter& parameter, std::size_t number
   }
   const std::uint64_t key = mix64(mix64(seed) + number);
   std::vector<float> values(elements);
-  if (init.rule == Init::Rule::gaussian) {
+  const double all = static_cast<double>(elements);
+  // In canonical shapes (O, I, …) a kernel's positions belong to both fans.
+  const double fan_in = all / static_cast<double>(parameter.shape.at(0));
+  const double fan_out =
+      parameter.shape.size() < 2 ? all : all / static_cast<double>(parameter.shape[1]);
+  const double deviation = deviation_of(init, fan_in, fan_out);
+  if (deviation > 0) {
     for (std::size_t i = 0; i < elements; ++i) {  // Box-Muller; 1 − u is never 0
       const double radius =
           std::sqrt(-2 * std::log(1 - double{unit_float(random_bits(key, 2 * i))}));
       const double angle = 2 * std::numbers::pi * double{unit_float(random_bits(key, 2 * i + 1))};
-      values[i] = static_cast<float>(init.value * radius * std::cos(angle));
+      values[i] = static_cast<float>(deviation * radius * std::cos(angle));
     }
     return values;
   }
-  // In canonical shapes (O, I, …) a kernel's positions belong to both fans.
-  const double all = static_cast<double>(elements);
-  const double fan_in = all / static_cast<double>(parameter.shape.at(0));
-  const double fan_out =
-      parameter.shape.size() < 2 ? all : all / static_cast<double>(parameter.shape[1]);
-  const double bound =
-      init.rule == Init::Rule::xavier ? std::sqrt(3 / fan_in) : std::sqrt(6 / (fan_in + fan_out));
+  const double bound = bound_of(init, fan_in, fan_out);
   for (std::size_t i = 0; i < elements; ++i) {
     const double unit = double{unit_float(random_bits(key, i))};
     values[i] = static_cast<float>((2 * unit - 1) * bound);

@@ -21,12 +21,20 @@ struct Plan {
   Graph graph;
   std::uint32_t batch = 0;
   std::vector<Lifetime> activations;  // by node: its output
-  std::vector<Lifetime> gradients;    // by node: the gradient of its output; unused for the input
-                                      // and the loss
+  std::vector<Lifetime> gradients;    // by node: the gradient of its output; unused where there is
+                                      // none (has_gradient)
   // By node: the node in whose memory it lies. Itself, unless it works in place; the home's
   // lifetime covers its guests'.
   std::vector<std::size_t> activation_homes;
   std::vector<std::size_t> gradient_homes;
+  std::vector<bool> learns;         // by node: it or a node before it has something to learn
+  std::vector<bool> training_only;  // by node: not run in evaluation
+  // By node, by input: backward comes to the nodes in reverse, so of those that read one value the
+  // last writes its gradient, and what the others find has to be added.
+  std::vector<std::vector<bool>> adds;
+
+  /// Whether anybody wants the gradient of node i's output: it learns and is no loss.
+  bool has_gradient(std::size_t i) const;
 };
 
 Plan make_plan(Graph graph, std::uint32_t batch);

@@ -34,6 +34,11 @@ std::unique_ptr<Session> session_of(Graph graph, bool trains = true) {
   return session;
 }
 
+Graph normed() {
+  Builder b("tiny", {3, 2, 1}, 2);
+  return b.softmax_loss(b.dense(b.batch_norm(b.dense(b.input(1), 3, {}), {}), 2, {}));
+}
+
 const Position position{.network = "tiny", .seed = 1, .step = 7, .epoch = 2, .batch = 3};
 
 std::string read(const fs::path& file) {
@@ -86,6 +91,24 @@ TEST(UnitCheckpoint, gives_back_parameters_state_and_position) {
     EXPECT_EQ(loaded->state(i, 0), saved->state(i, 0));
   }
   EXPECT_NE(loaded->state(0, 0), std::vector<float>(24));
+}
+
+TEST(UnitCheckpoint, running_statistics_are_kept_without_state_of_the_optimizer) {
+  const TempDirectory directory;
+  const auto saved = session_of(normed());
+  RandomSource source({.shape = {3, 2, 1}, .classes = 2, .batch = 4});
+  saved->upload(*source.next());
+  saved->train_step({}, 0);
+  save_checkpoint(directory / "a", *saved, position);
+  const nlohmann::ordered_json header = Parts(directory / "a").header;
+  EXPECT_TRUE(header.contains("batch_norm1.running_var"));
+  EXPECT_TRUE(header.contains("optimizer.0.batch_norm1.weight"));
+  EXPECT_FALSE(header.contains("optimizer.0.batch_norm1.running_var"));
+
+  const auto loaded = session_of(normed());
+  load_checkpoint(directory / "a", *loaded);
+  EXPECT_EQ(loaded->parameter(5), saved->parameter(5));
+  EXPECT_NE(loaded->parameter(5), std::vector<float>(3, 1));
 }
 
 TEST(UnitCheckpoint, replaces_an_older_one_and_leaves_nothing_beside_it) {

@@ -83,20 +83,34 @@ TEST(ConformanceOps, the_referees_gradients_are_its_finite_differences) {
   }
 }
 
+void expect_near(std::span<const float> found, const Doubles& expected, double tolerance,
+                 const std::string& where) {
+  ASSERT_EQ(found.size(), expected.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    worst = std::max(worst, std::abs(double{found[i]} - expected[i]));
+  }
+  EXPECT_LE(worst, tolerance) << where;
+}
+
 // One training step on `count` of 4 seats, compared with the referee.
 void expect_as_the_referee(const OpCase& c, const SessionOptions& options, std::uint32_t count) {
-  const std::string where = join(c.op, " ", c.what, ", ", options.threads, " threads: ");
+  const std::string where =
+      join(c.op, " ", c.what, ", ", options.threads, " threads, ", count, " images: ");
+  // A full batch of other images first: what it leaves in the seats must not matter, but for
+  // running statistics.
+  RandomSource others({.shape = c.graph.input, .classes = 5, .batch = 4, .images = 4, .seed = 99});
+  const Batch& other_batch = *others.next();
   RandomSource source = source_for(c.graph, count);
   const Batch& batch = *source.next();
   Reference referee(c.graph, start_values(c.graph));
+  referee.run(other_batch, {.seed = seed, .step = 0});
   const double loss = referee.run(batch, {.seed = seed, .step = step});
   referee.backward();
 
   const auto session = backend("cpu").compile(make_plan(c.graph, 4), options);
   initialise(*session, seed);
-  // A full batch of other images first: what it leaves in the seats must not matter.
-  RandomSource others({.shape = c.graph.input, .classes = 5, .batch = 4, .images = 4, .seed = 99});
-  session->upload(*others.next());
+  session->upload(other_batch);
   session->train_step({.rate = 0, .momentum = 0}, 0);
   session->take_metrics();
 
@@ -107,14 +121,11 @@ void expect_as_the_referee(const OpCase& c, const SessionOptions& options, std::
   EXPECT_EQ(metrics.correct, referee.correct()) << where;
   EXPECT_NEAR(metrics.loss_sum / count, loss, 1e-5 * loss) << where;
   for (std::size_t p = 0; p < referee.gradients.size(); ++p) {
-    const std::vector<float> gradient = session->gradient(p);
-    const Doubles& expected = referee.gradients[p];
-    ASSERT_EQ(gradient.size(), expected.size());
-    double worst = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      worst = std::max(worst, std::abs(double{gradient[i]} - expected[i]));
-    }
-    EXPECT_LE(worst, 1e-5 * largest(expected)) << where << c.graph.parameters[p].name;
+    const std::string name = where + c.graph.parameters[p].name;
+    expect_near(session->gradient(p), referee.gradients[p], 1e-5 * largest(referee.gradients[p]),
+                name);
+    const double size = largest(referee.parameters[p]);
+    expect_near(session->parameter(p), referee.parameters[p], 1e-6 * size, name);
   }
 
   const double quiet_loss = referee.run(batch, {.training = false});

@@ -13,6 +13,7 @@
 #include "loader/random.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/places.h"
+#include "tests/trainer/op_cases.h"
 #include "trainer/backend.h"
 #include "trainer/backends/cuda.h"
 #include "trainer/network.h"
@@ -210,6 +211,13 @@ TEST_P(CudaParity, relu_and_dropout_in_place_and_not) {
 TEST_P(CudaParity, softmax_over_more_classes_than_a_warp_has_lanes) {
   Builder b("classes", {4, 4, 1}, 1001);
   expect_parity(b.softmax_loss(b.dense(b.input(1.0 / 255), 1001, {})), 6, 3);
+}
+
+TEST_P(CudaParity, every_operator_in_every_shape) {
+  for (const feedrate::testing::OpCase& c : feedrate::testing::op_cases()) {
+    SCOPED_TRACE(join(c.op, " ", c.what));
+    expect_parity(c.graph, 5, 2);
+  }
 }
 
 TEST_P(CudaParity, a_batch_of_one) {

@@ -29,9 +29,18 @@ Graph blocked_network() {
   return b.softmax_loss(b.dense(x, 10, {}));
 }
 
+// One with branches, norms and their running statistics.
+Graph residual_network() {
+  Builder b("residual", {28, 28, 1}, 10);
+  auto x = b.relu(b.batch_norm(b.conv(b.input(1.0 / 256), 16, 3, 2, 1, {.no_bias = true}), {}));
+  const auto y = b.batch_norm(b.conv(x, 32, 3, 2, 1, {.no_bias = true}), {});
+  x = b.relu(b.sum(y, b.shortcut(x, 32, 2)));
+  return b.softmax_loss(b.dense(b.global_avg_pool(x), 10, {}));
+}
+
 std::vector<Graph> graphs() {
   return {network("lenet").build({28, 28, 1}, 10), network("mlp").build({28, 28, 1}, 10),
-          blocked_network()};
+          blocked_network(), residual_network()};
 }
 
 constexpr RandomSource::Options data{.batch = 32, .images = 300, .epochs = 2};

@@ -41,6 +41,26 @@ TEST(UnitGraph, macs_of_a_strided_padded_conv_count_its_outputs) {
   EXPECT_EQ(graph.macs(), 4U * 4 * 5 * 3 * 9 + 80 * 2);
 }
 
+TEST(UnitGraph, running_statistics_are_parameters_that_are_not_learned) {
+  Builder b("small", {7, 9, 3}, 2);
+  const auto x = b.batch_norm(b.conv(b.input(1), 4, 3, 1, 1, {.no_bias = true}), {.weight = 0.5});
+  const Graph graph = b.softmax_loss(b.dense(x, 2, {}));
+  ASSERT_EQ(graph.parameters.size(), 7U);
+  EXPECT_EQ(graph.parameters[3].name, "batch_norm1.running_mean");
+  EXPECT_FALSE(graph.parameters[3].learned || graph.parameters[4].learned);
+  EXPECT_EQ(graph.parameters[1].init.value, 0.5);
+  EXPECT_EQ(graph.parameters[4].init.value, 1);
+  EXPECT_EQ(graph.parameter_count(), 4 * 27 + 8 + 2 * 252 + 2);
+}
+
+TEST(UnitGraph, a_grouped_conv_sees_its_share_of_the_channels) {
+  Builder b("small", {5, 5, 1}, 2);
+  const auto x = b.conv(b.conv(b.input(1), 6, 1, 1, 0, {}), 4, 3, 1, 1, {.groups = 2});
+  const Graph graph = b.softmax_loss(b.dense(x, 2, {}));
+  EXPECT_EQ(graph.parameters[2].shape, (std::vector<std::int64_t>{4, 3, 3, 3}));
+  EXPECT_EQ(graph.macs(), 25U * 6 + 25 * 4 * 3 * 9 + 100 * 2);
+}
+
 TEST(UnitGraph, pooling_drops_a_partial_window_unless_told_to_round_up) {
   Builder b("small", {8, 8, 1}, 2);
   const auto in = b.input(1);
@@ -99,6 +119,13 @@ TEST(HostileGraph, senseless_attributes_are_refused) {
   expect_error([&] { b.add("dense", {in}, {{"units", 1.5}}, {}); }, {"whole number", "1.5"});
   expect_error([&] { b.add("dense", {99}, {{"units", 2}}, {}); }, {"not there"});
   expect_error([&] { b.add("dense", {in, in}, {{"units", 2}}, {}); }, {"1 input, not 2"});
+  expect_error([&] { b.conv(in, 3, 3, 1, 0, {.groups = 2}); }, {"2 groups", "1 channels"});
+  expect_error([&] { b.batch_norm(in, {.epsilon = 0}); }, {"epsilon", "above 0"});
+  expect_error([&] { b.batch_norm(in, {.momentum = 1.5}); }, {"momentum", "0 to 1"});
+  expect_error([&] { b.add("avg_pool", {in}, {{"bins", 5}}, {}); }, {"5 bins", "4x4"});
+  expect_error([&] { b.sum(in, b.conv(in, 1, 3, 1, 0, {})); }, {"cannot add 1x2x2 to 1x4x4"});
+  expect_error([&] { b.add("add", {in}, {}, {}); }, {"2 inputs, not 1"});
+  expect_error([&] { b.shortcut(b.conv(in, 4, 1, 1, 0, {}), 3, 2); }, {"filters", "at least 4"});
   expect_error([&] { b.add("dence", {in}, {{"units", 2}}, {}); }, {"did you mean dense?"});
 }
 

@@ -68,6 +68,93 @@ inline std::vector<OpCase> op_cases() {
     return b.max_pool(x, 2, 2);
   });
 
+  const Builder::Layer no_bias{.no_bias = true};
+  add("conv", "without bias", colour,
+      [&](Builder& b, V x) { return b.conv(b.conv(x, 6, 3, 1, 1, no_bias), 5, 1, 1, 0, no_bias); });
+  add("conv", "in blocks without bias", colour, [&](Builder& b, V x) {
+    return b.conv(b.conv(x, 16, 3, 1, 1, no_bias), 32, 3, 2, 1, no_bias);
+  });
+  add("conv", "in groups", colour, [&](Builder& b, V x) {
+    Builder::Layer grouped = layer;
+    grouped.groups = 2;
+    return b.conv(b.conv(x, 6, 3, 1, 1, layer), 10, 3, 1, 1, grouped);
+  });
+  add("conv", "in groups of blocks without bias", colour, [&](Builder& b, V x) {
+    x = b.conv(x, 32, 3, 1, 1, layer);
+    return b.conv(x, 48, 3, 2, 1, {.no_bias = true, .groups = 2});
+  });
+
+  add("avg_pool", "of whole channels", grey,
+      [&](Builder& b, V x) { return b.global_avg_pool(b.conv(x, 21, 3, 1, 0, layer)); });
+  add("avg_pool", "overlapping and padded", grey, [&](Builder& b, V x) {
+    return b.add("avg_pool", {b.conv(x, 5, 2, 1, 1, layer)},
+                 {{"kernel", 3}, {"stride", 2}, {"pad", 1}}, {});
+  });
+  add("avg_pool", "with gaps and a last partial window, in blocks", colour, [&](Builder& b, V x) {
+    x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer);
+    return b.add("avg_pool", {x}, {{"kernel", 2}, {"stride", 3}, {"ceil", 1}}, {});
+  });
+  add("avg_pool", "in bins that overlap", colour, [&](Builder& b, V x) {
+    return b.add("avg_pool", {b.conv(x, 5, 1, 1, 0, layer)}, {{"bins", 4}}, {});
+  });
+
+  add("batch_norm", "of pixels", colour, [&](Builder& b, V x) { return b.batch_norm(x, {}); });
+  // A bias that a norm takes away again has rounding errors for a gradient: hence none.
+  add("batch_norm", "after conv and twice", colour, [&](Builder& b, V x) {
+    x = b.relu(b.batch_norm(b.conv(x, 21, 3, 1, 1, no_bias), {.momentum = 0.3}));
+    return b.batch_norm(b.conv(x, 5, 3, 2, 0, no_bias), {.epsilon = 0.01, .weight = 0.5});
+  });
+  add("batch_norm", "in blocks that are partly filled", colour, [&](Builder& b, V x) {
+    x = b.relu(b.batch_norm(b.conv(x, 30, 3, 1, 1, no_bias), {}));
+    x = b.relu(b.batch_norm(b.conv(x, 30, 3, 1, 0, no_bias), {}));
+    return b.conv(x, 28, 3, 1, 1, layer);
+  });
+  add("batch_norm", "of single values", grey, [&](Builder& b, V x) {
+    x = b.global_avg_pool(b.relu(b.conv(x, 18, 3, 1, 0, no_bias)));
+    return b.relu(b.batch_norm(x, {.momentum = 1}));
+  });
+
+  add("add", "of a value and what was made of it", colour, [&](Builder& b, V x) {
+    x = b.relu(b.conv(x, 6, 3, 1, 1, layer));
+    const V y = b.conv(b.relu(b.conv(x, 6, 3, 1, 1, layer)), 6, 3, 1, 1, layer);
+    return b.relu(b.sum(y, x));
+  });
+  add("add", "of a value to itself", grey, [&](Builder& b, V x) {
+    x = b.dense(x, 12, layer);
+    return b.sum(x, x);
+  });
+  add("add", "of what lies in blocks and what does not", colour, [&](Builder& b, V x) {
+    const V wide = b.conv(x, 16, 3, 1, 1, layer);
+    const V blocked = b.conv(wide, 32, 3, 1, 1, layer);
+    const V planar = b.conv(x, 32, 1, 1, 0, layer);
+    return b.sum(b.sum(blocked, planar), b.relu(planar));
+  });
+  add("add", "of residual blocks with norms, one projected", colour, [&](Builder& b, V x) {
+    x = b.relu(b.batch_norm(b.conv(x, 16, 3, 1, 1, no_bias), {}));
+    for (const int stride : {1, 2}) {
+      V y = b.relu(b.batch_norm(b.conv(x, 16 * stride, 3, stride, 1, no_bias), {}));
+      y = b.batch_norm(b.conv(y, 16 * stride, 3, 1, 1, no_bias), {});
+      if (stride == 2) x = b.batch_norm(b.conv(x, 32, 1, 2, 0, no_bias), {});
+      x = b.relu(b.sum(y, x));
+    }
+    return b.global_avg_pool(x);
+  });
+  add("add", "where three nodes read one value, and pixels are one side", colour,
+      [&](Builder& b, V x) {
+        x = b.sum(b.conv(x, 3, 3, 1, 1, layer), x);
+        const V y = b.sum(b.relu(x), b.conv(x, 3, 3, 1, 1, layer));
+        return b.sum(b.dropout(x, 0.25), b.relu(y));
+      });
+
+  add("shortcut", "past a conv", colour, [&](Builder& b, V x) {
+    x = b.conv(x, 6, 3, 1, 1, layer);
+    return b.sum(b.shortcut(x, 9, 2), b.conv(x, 9, 3, 2, 1, layer));
+  });
+  add("shortcut", "past a conv in blocks that are partly filled", colour, [&](Builder& b, V x) {
+    x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer);
+    return b.sum(b.conv(x, 45, 3, 3, 1, layer), b.shortcut(x, 45, 3));
+  });
+
   add("dense", "on pixels", grey, [&](Builder& b, V x) { return b.dense(x, 33, layer); });
   add("dense", "on channels, one on another", colour, [&](Builder& b, V x) {
     return b.dense(b.dense(b.conv(x, 5, 3, 1, 0, layer), 40, layer), 12, layer);

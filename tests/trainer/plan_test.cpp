@@ -8,6 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "trainer/network.h"
 #include "trainer/op.h"
+#include "trainer/places.h"
 
 namespace feedrate {
 namespace {
@@ -91,6 +92,41 @@ TEST(UnitPlan, nothing_is_overwritten_that_backward_still_reads) {
   EXPECT_EQ(plan.activation_homes[3], 3U);
 }
 
+TEST(UnitPlan, where_several_read_a_value_the_last_writes_its_gradient_and_the_others_add) {
+  Builder b("branches", {4, 4, 1}, 2);
+  const auto x = b.conv(b.input(1), 2, 3, 1, 1, {});  // 1, read by 2, 3 and 4
+  const auto y = b.conv(x, 2, 3, 1, 1, {});
+  const auto z = b.sum(b.sum(b.relu(x), x), y);
+  const Plan plan = make_plan(b.softmax_loss(b.dense(z, 2, {})), 4);
+  const std::size_t end = 2 * plan.graph.nodes.size() - 1;
+  using Adds = std::vector<bool>;
+  EXPECT_EQ(plan.adds[4], (Adds{false, false}));  // relu(x) and x
+  EXPECT_EQ(plan.adds[3], Adds{true});
+  EXPECT_EQ(plan.adds[2], Adds{true});
+  EXPECT_EQ(plan.gradients[1].first, end - 4);
+  EXPECT_EQ(plan.gradients[1].last, end - 1);
+  // A sum is a guest of its first input, unless backward still reads that one (relu's output);
+  // relu is none here, since others read what it would change.
+  EXPECT_EQ(plan.activation_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 4, 6, 6}));
+  const Places places =
+      place_all(plan, {std::vector<std::size_t>(8, 64), {0, 0, 0, 0, 0, 0, 0, 0}}, 64);
+  ASSERT_EQ(places.sums[2].size(), 1U);
+  EXPECT_EQ(places.sums[2][0].input, 1U);
+  EXPECT_NE(places.sums[2][0].part, places.gradients[1]);
+  EXPECT_EQ(places.sums[2][0].part, places.input_gradients[2][0]);
+  EXPECT_EQ(places.input_gradients[4][1], places.gradients[1]);
+  EXPECT_TRUE(places.sums[4].empty());
+}
+
+TEST(UnitPlan, nothing_before_the_first_parameter_learns) {
+  Builder b("late", {4, 4, 1}, 2);
+  const Plan plan = make_plan(b.softmax_loss(b.dense(b.relu(b.input(1)), 2, {})), 4);
+  EXPECT_EQ(plan.learns, (std::vector<bool>{false, false, true, true}));
+  EXPECT_FALSE(plan.has_gradient(1));
+  EXPECT_TRUE(plan.has_gradient(2));
+  EXPECT_FALSE(plan.has_gradient(3));  // of the loss
+}
+
 TEST(UnitInitialValues, are_a_pure_function_of_seed_number_and_element) {
   const Parameter parameter{.name = "w", .shape = {20, 1, 5, 5}, .init = {Init::Rule::xavier, 0}};
   const std::vector<float> values = initial_values(parameter, 3, 7);
@@ -116,6 +152,10 @@ TEST(UnitInitialValues, have_the_spread_their_rule_says) {
   EXPECT_NEAR(deviation({Init::Rule::glorot_uniform, 0}, {50, 20, 5, 5}),
               std::sqrt(2.0 / (500 + 1250)), 1e-3);
   EXPECT_NEAR(deviation({Init::Rule::gaussian, 0.5}, {100000}), 0.5, 0.005);
+  EXPECT_NEAR(deviation({Init::Rule::he_normal, 0}, {50, 20, 5, 5}), std::sqrt(2.0 / 500), 1e-3);
+  EXPECT_NEAR(deviation({Init::Rule::he_fan_out, 0}, {50, 20, 5, 5}), std::sqrt(2.0 / 1250), 1e-3);
+  EXPECT_NEAR(deviation({Init::Rule::uniform, 0.6}, {100000}), 0.6 / std::sqrt(3.0), 0.005);
+  EXPECT_NEAR(deviation({Init::Rule::uniform_fan_in, 0}, {500, 800}), 1 / std::sqrt(2400.0), 1e-4);
   EXPECT_EQ(deviation({Init::Rule::constant, 0.1}, {64}), 0);
 }
 

@@ -20,7 +20,19 @@ namespace feedrate::testing {
 
 using Doubles = std::vector<double>;
 
+class Reference;
+// Of operators in reference_more.h.
+void add_forward(Reference& r);
+void add_backward(Reference& r);
+void avg_pool_forward(Reference& r);
+void avg_pool_backward(Reference& r);
+void shortcut_forward(Reference& r);
+void shortcut_backward(Reference& r);
+void batch_norm_forward(Reference& r);
+void batch_norm_backward(Reference& r);
+
 /// A graph with its parameters. run() gives the mean loss; the gradients are then of that loss.
+/// Training moves the running statistics.
 class Reference {
  public:
   struct Mode {
@@ -59,33 +71,14 @@ class Reference {
   std::vector<Doubles> parameters;
   std::vector<Doubles> gradients;  // of parameters, after backward()
 
- private:
-  struct Row {
-    void (*forward)(Reference&);
-    void (*backward)(Reference&);
-  };
-  static const std::map<std::string_view, Row>& rows() {
-    static const std::map<std::string_view, Row> all = {
-        {"input", {[](Reference& r) { r.input(); }, [](Reference&) {}}},
-        {"conv", {[](Reference& r) { r.conv(); }, [](Reference& r) { r.conv_backward(); }}},
-        {"max_pool", {[](Reference& r) { r.pool(); }, [](Reference& r) { r.pool_backward(); }}},
-        {"dense", {[](Reference& r) { r.dense(); }, [](Reference& r) { r.dense_backward(); }}},
-        {"relu", {[](Reference& r) { r.relu(); }, [](Reference& r) { r.relu_backward(); }}},
-        {"dropout", {[](Reference& r) { r.drop(); }, [](Reference& r) { r.drop_backward(); }}},
-        {"softmax_loss", {[](Reference& r) { r.loss(); }, [](Reference& r) { r.loss_backward(); }}},
-    };
-    return all;
-  }
-
+  // For the operators' forms: the node at work and what it works on.
   const Node& node() const { return graph_.nodes[number_]; }
-  const Extent& in_extent() const { return graph_.nodes[node().inputs[0]].extent; }
-  std::size_t size(const Node& of) const {
-    return static_cast<std::size_t>(of.extent.elements()) * batch_->count;
-  }
+  const Extent& in_extent(std::size_t k = 0) const { return graph_.nodes[node().inputs[k]].extent; }
+  bool training() const { return mode_.training; }
   std::int64_t images() const { return batch_->count; }
   std::int64_t attribute(std::string_view name) const { return node().attributes.integer(name); }
-  const Doubles& in() const { return outputs_[node().inputs[0]]; }
-  Doubles& in_gradient() { return output_gradients_[node().inputs[0]]; }
+  const Doubles& in(std::size_t k = 0) const { return outputs_[node().inputs[k]]; }
+  Doubles& in_gradient(std::size_t k = 0) { return output_gradients_[node().inputs[k]]; }
   Doubles& out() { return outputs_[number_]; }
   Doubles& out_gradient() { return output_gradients_[number_]; }
   Doubles& parameter(std::size_t k) { return parameters[node().parameters[k]]; }
@@ -104,6 +97,32 @@ class Reference {
         }
       }
     }
+  }
+
+ private:
+  struct Row {
+    void (*forward)(Reference&);
+    void (*backward)(Reference&);
+  };
+  static const std::map<std::string_view, Row>& rows() {
+    static const std::map<std::string_view, Row> all = {
+        {"input", {[](Reference& r) { r.input(); }, [](Reference&) {}}},
+        {"conv", {[](Reference& r) { r.conv(); }, [](Reference& r) { r.conv_backward(); }}},
+        {"max_pool", {[](Reference& r) { r.pool(); }, [](Reference& r) { r.pool_backward(); }}},
+        {"avg_pool", {avg_pool_forward, avg_pool_backward}},
+        {"batch_norm", {batch_norm_forward, batch_norm_backward}},
+        {"shortcut", {shortcut_forward, shortcut_backward}},
+        {"add", {add_forward, add_backward}},
+        {"dense", {[](Reference& r) { r.dense(); }, [](Reference& r) { r.dense_backward(); }}},
+        {"relu", {[](Reference& r) { r.relu(); }, [](Reference& r) { r.relu_backward(); }}},
+        {"dropout", {[](Reference& r) { r.drop(); }, [](Reference& r) { r.drop_backward(); }}},
+        {"softmax_loss", {[](Reference& r) { r.loss(); }, [](Reference& r) { r.loss_backward(); }}},
+    };
+    return all;
+  }
+
+  std::size_t size(const Node& of) const {
+    return static_cast<std::size_t>(of.extent.elements()) * batch_->count;
   }
 
   void input() {
@@ -141,31 +160,37 @@ class Reference {
   void each_product(const Visit& visit) const {
     const Extent& i = in_extent();
     const Extent& o = node().extent;
+    const std::int64_t groups = node().attributes.integer("groups", 1);
+    const std::int64_t channels = i.channels / groups, filters = o.channels / groups;
     const std::int64_t kernel = attribute("kernel");
     const std::int64_t stride = attribute("stride");
     const std::int64_t pad = attribute("pad");
     each(o, [&](auto n, auto f, auto y, auto x) {
-      for (std::int64_t c = 0; c < i.channels; ++c) {
+      for (std::int64_t c = 0; c < channels; ++c) {
         for (std::int64_t ky = 0; ky < kernel; ++ky) {
           for (std::int64_t kx = 0; kx < kernel; ++kx) {
             const std::int64_t row = y * stride - pad + ky;
             const std::int64_t column = x * stride - pad + kx;
             if (row < 0 || row >= i.height || column < 0 || column >= i.width) continue;
-            const std::int64_t weight = ((f * i.channels + c) * kernel + ky) * kernel + kx;
-            visit(at(o, n, f, y, x), at(i, n, c, row, column), static_cast<std::size_t>(weight));
+            const std::int64_t weight = ((f * channels + c) * kernel + ky) * kernel + kx;
+            visit(at(o, n, f, y, x), at(i, n, f / filters * channels + c, row, column),
+                  static_cast<std::size_t>(weight));
           }
         }
       }
     });
   }
+  bool has_bias() const { return node().parameters.size() == 2; }
   void conv() {
     each(node().extent, [&](auto n, auto f, auto y, auto x) {
-      out()[at(node().extent, n, f, y, x)] = parameter(1)[static_cast<std::size_t>(f)];
+      out()[at(node().extent, n, f, y, x)] =
+          has_bias() ? parameter(1)[static_cast<std::size_t>(f)] : 0;
     });
     multiply([this](const auto& visit) { each_product(visit); });
   }
   void conv_backward() {
     each(node().extent, [&](auto n, auto f, auto y, auto x) {
+      if (!has_bias()) return;
       gradient(1)[static_cast<std::size_t>(f)] += out_gradient()[at(node().extent, n, f, y, x)];
     });
     multiply_backward([this](const auto& visit) { each_product(visit); });
@@ -279,3 +304,5 @@ class Reference {
 };
 
 }  // namespace feedrate::testing
+
+#include "tests/trainer/reference_more.h"

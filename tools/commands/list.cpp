@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -55,12 +56,14 @@ std::vector<Row> network_rows() {
     rows.push_back(
         {std::string(kind->name()),
          std::string(kind->summary()),
-         fmt::format("{} × {} × {} in, {} classes: {} parameters, {} multiply-adds", input.height,
-                     input.width, input.channels, kind->published_classes(),
+         fmt::format("{} × {} × {} in, {} classes: {} parameters, {} multiply-adds, {} bytes of "
+                     "activations",
+                     input.height, input.width, input.channels, kind->published_classes(),
                      grouped(static_cast<std::uint64_t>(graph.parameter_count())),
-                     grouped(graph.macs())),
+                     grouped(graph.macs()), grouped(graph.activations() * sizeof(float))),
          {{"parameters", graph.parameter_count()},
           {"macs", graph.macs()},
+          {"activation_bytes", graph.activations() * sizeof(float)},
           {"batch", kind->recipe().batch}}});
   }
   return rows;
@@ -104,9 +107,12 @@ int run(const Options& options) {
     if (!options.what.empty() && registry.name != options.what) continue;
     text += fmt::format("{}{}\n", text.empty() ? "" : "\n", registry.name);
     ordered_json& list = object[std::string(registry.name)] = ordered_json::array();
-    for (const Row& row : registry.rows()) {
-      text += fmt::format("  {:<10} {}\n", row.name, row.summary);
-      if (!row.detail.empty()) text += fmt::format("  {:<10} {}\n", "", row.detail);
+    const std::vector<Row> rows = registry.rows();
+    std::size_t width = 10;  // columns of the names
+    for (const Row& row : rows) width = std::max(width, row.name.size());
+    for (const Row& row : rows) {
+      text += fmt::format("  {:<{}} {}\n", row.name, width, row.summary);
+      if (!row.detail.empty()) text += fmt::format("  {:<{}} {}\n", "", width, row.detail);
       list.push_back({{"name", row.name}, {"summary", row.summary}});
       if (row.more.is_object()) list.back().update(row.more);
     }
@@ -122,8 +128,9 @@ class ListCommand : public Command {
 
   std::string_view description() const override {
     return "Lists what can be named: published sources, formats, codecs, augmentation recipes,\n"
-           "networks with their parameters and multiply-adds, optimizers, and devices with the\n"
-           "reason when one cannot be used here.";
+           "networks with their parameters, and for one image their multiply-adds and activations\n"
+           "(fp32, before any memory is shared), optimizers, and devices with the reason when one\n"
+           "cannot be used here.";
   }
   std::string_view examples() const override {
     return "  feedrate list\n"

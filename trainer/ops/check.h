@@ -23,6 +23,13 @@ inline std::int64_t at_least(const Attributes& attributes, std::string_view name
   return value;
 }
 
+/// Of a convolution: 1 unless given.
+inline std::int64_t groups_of(const Attributes& attributes) {
+  const std::int64_t groups = attributes.integer("groups", 1);
+  if (groups < 1) throw Error(join("'groups' must be at least 1, not ", groups));
+  return groups;
+}
+
 /// A square window that slides over an image.
 struct Window {
   std::int64_t kernel;
@@ -43,6 +50,14 @@ struct Window {
           join("a window of ", kernel, " does not fit a side of ", side, " padded by ", pad));
     }
     return room / stride + 1;
+  }
+  /// The same; with `ceil` (Caffe's rule) a last partial one counts as long as it starts inside the
+  /// image or its leading pad.
+  std::int64_t pooled(std::int64_t side, bool ceil) const {
+    const std::int64_t whole = positions(side);
+    if (!ceil) return whole;
+    const std::int64_t all = (side + 2 * pad - kernel + stride - 1) / stride + 1;
+    return (all - 1) * stride >= side + pad ? all - 1 : all;
   }
 };
 

@@ -1,4 +1,5 @@
-// Two-dimensional convolution with bias: square kernel, zero padding.
+// Two-dimensional convolution: square kernel, zero padding. With `groups`, the channels and filters
+// are cut into as many shares and each share of the filters sees one of the channels.
 
 #include "trainer/op.h"
 #include "trainer/ops/check.h"
@@ -12,26 +13,34 @@ class Conv final : public Op {
   Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
     const Extent& in = only_input(inputs);
     const Window window(attributes);
-    return {at_least(attributes, "filters", 1), window.positions(in.height),
-            window.positions(in.width)};
+    const std::int64_t groups = groups_of(attributes);
+    const std::int64_t filters = at_least(attributes, "filters", 1);
+    if (in.channels % groups != 0 || filters % groups != 0) {
+      throw Error(join(groups, " groups do not divide ", in.channels, " channels and ", filters,
+                       " filters"));
+    }
+    return {filters, window.positions(in.height), window.positions(in.width)};
   }
   std::vector<Parameter> parameters(const Attributes& attributes,
                                     std::span<const Extent> inputs) const override {
     const std::int64_t filters = attributes.integer("filters");
     const std::int64_t kernel = attributes.integer("kernel");
-    return {{.name = "weight", .shape = {filters, inputs[0].channels, kernel, kernel}},
-            {.name = "bias", .shape = {filters}}};
+    const std::int64_t channels = inputs[0].channels / groups_of(attributes);
+    std::vector<Parameter> all{{.name = "weight", .shape = {filters, channels, kernel, kernel}}};
+    if (attributes.integer("no_bias") == 0) all.push_back({.name = "bias", .shape = {filters}});
+    return all;
   }
   std::uint64_t macs(const Attributes& attributes, std::span<const Extent> inputs,
                      Extent output) const override {
     const std::int64_t kernel = attributes.integer("kernel");
-    return static_cast<std::uint64_t>(output.elements() * inputs[0].channels * kernel * kernel);
+    const std::int64_t channels = inputs[0].channels / groups_of(attributes);
+    return static_cast<std::uint64_t>(output.elements() * channels * kernel * kernel);
   }
   bool backward_reads_input() const override { return true; }
   bool backward_reads_output() const override { return false; }
 };
 
-const Conv row("conv", "convolution with bias: filters, kernel, stride, pad");
+const Conv row("conv", "convolution: filters, kernel, stride, pad, groups, no_bias");
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "formats/error.h"
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/check.h"
 
 namespace feedrate::cuda {
 namespace {
@@ -48,6 +49,8 @@ Convolution make_convolution(const OpSite& site) {
   check(cudnnSetConvolution2dDescriptor(convolution.get(), pad, pad, stride, stride, 1, 1,
                                         CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         "cudnnSetConvolution2dDescriptor");
+  check(cudnnSetConvolutionGroupCount(convolution.get(), dimension(groups_of(attributes))),
+        "cudnnSetConvolutionGroupCount");
   check(cudnnSetConvolutionMathType(convolution.get(),
                                     allowed_math(site.context, CUDNN_DEFAULT_MATH)),
         "cudnnSetConvolutionMathType");
@@ -117,12 +120,12 @@ class ConvOp final : public CudaOp {
         batch_(site.batch),
         out_(site.node.extent),
         weight_(site.parameters.at(0)),
-        bias_(site.parameters.at(1)),
+        bias_(site.parameters.size() > 1 ? site.parameters[1] : DeviceParameter{}),
         x_(make_tensor(site.batch, site.in)),
         y_(make_tensor(site.batch, out_)),
         bias_tensor_(make_tensor(1, {out_.channels, 1, 1})),
-        filter_(
-            make_filter(out_.channels, site.in.channels, site.node.attributes.integer("kernel"))) {
+        filter_(make_filter(out_.channels, site.in.channels / groups_of(site.node.attributes),
+                            site.node.attributes.integer("kernel"))) {
     choose_forward(site);
     choose_backward(site);
   }
@@ -138,6 +141,7 @@ class ConvOp final : public CudaOp {
                                   weight_.value, forward_.convolution.get(), forward_.algorithm,
                                   place.workspace, forward_.workspace, &zero, y_.get(), place.y),
           "cudnnConvolutionForward");
+    if (bias_.value == nullptr) return;
     check(cudnnAddTensor(context_.cudnn(), &one, bias_tensor_.get(), bias_.value, &one, y_.get(),
                          place.y),
           "cudnnAddTensor");
@@ -146,9 +150,11 @@ class ConvOp final : public CudaOp {
   void backward(const Place& place, const Step&) override {
     const float one = 1;
     const float zero = 0;
-    launch(context_, "conv bias gradient", bias_gradient_kernel,
-           static_cast<unsigned>(out_.channels), sum_threads, batch_, out_.height * out_.width,
-           place.dy, bias_.gradient);
+    if (bias_.gradient != nullptr) {
+      launch(context_, "conv bias gradient", bias_gradient_kernel,
+             static_cast<unsigned>(out_.channels), sum_threads, batch_, out_.height * out_.width,
+             place.dy, bias_.gradient);
+    }
     check(cudnnConvolutionBackwardFilter(context_.cudnn(), &one, x_.get(), place.x, y_.get(),
                                          place.dy, filters_.convolution.get(), filters_.algorithm,
                                          place.workspace, filters_.workspace, &zero, filter_.get(),

@@ -4,6 +4,7 @@
 #include "trainer/backends/cpu/gemm_conv.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/onednn_conv.h"
+#include "trainer/ops/check.h"
 
 namespace feedrate::cpu {
 namespace {
@@ -26,7 +27,8 @@ bool suits_blocks(std::int64_t channels, std::int64_t filters) {
 }  // namespace
 
 std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
-  if (suits_blocks(site.input.extent.channels, site.node().extent.channels)) {
+  if (groups_of(site.node().attributes) > 1 ||
+      suits_blocks(site.input.extent.channels, site.node().extent.channels)) {
     return make_onednn_conv(site);
   }
   return std::make_unique<GemmConv>(site);

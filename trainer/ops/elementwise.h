@@ -39,6 +39,25 @@ class DropoutMask {
   float scale_;
 };
 
+/// batch_norm: scale = weight / deviation, shift = bias.
+constexpr float batch_normalised(float x, float mean, float scale, float shift) {
+  return (x - mean) * scale + shift;
+}
+/// With `mean_gradient` the mean of the channel's output gradients and `slope` the mean of gradient
+/// × (x − mean), divided by the variance: what the channel's own mean and variance take away.
+constexpr float batch_norm_gradient(float gradient, float x, float mean, float scale,
+                                    float mean_gradient, float slope) {
+  return ((gradient - mean_gradient) - (x - mean) * slope) * scale;
+}
+/// A running statistic after a batch.
+constexpr double running_statistic(double before, double of_batch, double momentum) {
+  return before + (of_batch - before) * momentum;
+}
+/// Variance of all that a batch of `values` is drawn from (Bessel's); of one value its own.
+constexpr double unbiased_variance(double variance, double values) {
+  return values > 1 ? variance * values / (values - 1) : variance;
+}
+
 /// softmax_loss, one image: e_k = exp(logit_k − max), sum = Σ e_k.
 constexpr float softmax_probability(float exponential, float sum) { return exponential / sum; }
 /// −log of the label's probability.

@@ -7,16 +7,6 @@
 namespace feedrate {
 namespace {
 
-std::int64_t pooled(const Window& window, std::int64_t side, bool ceil) {
-  std::int64_t positions = window.positions(side);
-  if (ceil) {
-    const std::int64_t room = side + 2 * window.pad - window.kernel;
-    positions = (room + window.stride - 1) / window.stride + 1;
-    if ((positions - 1) * window.stride >= side + window.pad) --positions;
-  }
-  return positions;
-}
-
 class MaxPool final : public Op {
  public:
   using Op::Op;
@@ -27,7 +17,7 @@ class MaxPool final : public Op {
       throw Error(join("a window of ", window.kernel, " is larger than 15, the largest supported"));
     }
     const bool ceil = attributes.integer("ceil") != 0;
-    return {in.channels, pooled(window, in.height, ceil), pooled(window, in.width, ceil)};
+    return {in.channels, window.pooled(in.height, ceil), window.pooled(in.width, ceil)};
   }
   // Backends keep which position won, so neither the input nor the output need live on.
   bool backward_reads_input() const override { return false; }

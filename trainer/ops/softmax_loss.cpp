@@ -22,6 +22,7 @@ class SoftmaxLoss final : public Op {
   bool backward_reads_input() const override { return false; }
   bool backward_reads_output() const override { return true; }
   bool in_place() const override { return true; }
+  bool is_loss() const override { return true; }
 };
 
 const SoftmaxLoss row("softmax_loss", "softmax, cross-entropy and top-1 correctness: classes");

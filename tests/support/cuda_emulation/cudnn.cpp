@@ -17,7 +17,7 @@ struct cudnnFilterStruct {
   int k = 0, c = 0, h = 0, w = 0;
 };
 struct cudnnConvolutionStruct {
-  int pad = 0, stride = 0;
+  int pad = 0, stride = 0, groups = 1;
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;
 };
 
@@ -35,7 +35,8 @@ struct Shape {
     const auto side = [this](int in, int kernel) {
       return (in + 2 * convolution.pad - kernel) / convolution.stride + 1;
     };
-    return x.n == y.n && x.c == w.c && y.c == w.k && y.h == side(x.h, w.h) && y.w == side(x.w, w.w);
+    return x.n == y.n && x.c == w.c * convolution.groups && w.k % convolution.groups == 0 &&
+           y.c == w.k && y.h == side(x.h, w.h) && y.w == side(x.w, w.w);
   }
 
   /// body(offset in x, in w, in y) for every multiplication.
@@ -45,13 +46,15 @@ struct Shape {
       for (int k = 0; k < y.c; ++k)
         for (int oy = 0; oy < y.h; ++oy)
           for (int ox = 0; ox < y.w; ++ox)
-            for (int c = 0; c < x.c; ++c)
+            for (int c = 0; c < w.c; ++c)
               for (int ky = 0; ky < w.h; ++ky)
                 for (int kx = 0; kx < w.w; ++kx) {
                   const int iy = oy * convolution.stride - convolution.pad + ky;
                   const int ix = ox * convolution.stride - convolution.pad + kx;
                   if (iy < 0 || iy >= x.h || ix < 0 || ix >= x.w) continue;
-                  body(((n * x.c + c) * x.h + iy) * x.w + ix, ((k * x.c + c) * w.h + ky) * w.w + kx,
+                  const int channel = k / (w.k / convolution.groups) * w.c + c;
+                  body(((n * x.c + channel) * x.h + iy) * x.w + ix,
+                       ((k * w.c + c) * w.h + ky) * w.w + kx,
                        ((n * y.c + k) * y.h + oy) * y.w + ox);
                 }
   }
@@ -171,7 +174,11 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t convo
       mode != CUDNN_CROSS_CORRELATION || type != CUDNN_DATA_FLOAT) {
     return CUDNN_STATUS_BAD_PARAM;
   }
-  *convolution = {pad_h, u, CUDNN_DEFAULT_MATH};
+  *convolution = {pad_h, u, 1, CUDNN_DEFAULT_MATH};
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t convolution, int groups) {
+  convolution->groups = groups;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convolution,

@@ -62,7 +62,8 @@ GemmConv::GemmConv(const LayerSite& site)
       patch_(kernel_ * kernel_ * site.input.extent.channels),
       positions_(output().pixels()),
       threads_(static_cast<unsigned>(std::min<std::int64_t>(site.threads, site.batch))),
-      input_learns_(site.input_learns) {}
+      input_learns_(site.input_learns),
+      has_bias_(site.node().parameters.size() == 2) {}
 
 GemmConv::BenchSizes GemmConv::bench_sizes() const {
   const std::int64_t filters = output().extent.channels;
@@ -88,13 +89,13 @@ void GemmConv::forward(const Pass&) {
     const Range range = share_of(batch_, thread, threads_);
     for (std::int64_t image = range.begin; image < range.end; ++image) {
       float* out = buffers().output + image * output().elements();
-      fill_rows(buffers().parameters[1], positions_, filters, out);
+      if (has_bias_) fill_rows(buffers().parameters[1], positions_, filters, out);
       run({.m = positions_,
            .n = filters,
            .k = patch_,
            .a = {patches(image, mine), patch_},
            .b = {buffers().parameters[0], patch_, true},
-           .keep = 1,
+           .keep = has_bias_ ? 1.0F : 0.0F,
            .c = out,
            .stride = filters});
     }
@@ -118,7 +119,7 @@ void GemmConv::backward(const Pass&) {
 void GemmConv::backward_image(std::int64_t image, const Bench& mine) const {
   const std::int64_t filters = output().extent.channels;
   const float* gradient = buffers().output_gradient + image * output().elements();
-  add_rows(gradient, positions_, filters, mine.bias);
+  if (has_bias_) add_rows(gradient, positions_, filters, mine.bias);
   run({.m = filters,
        .n = patch_,
        .k = positions_,
@@ -162,7 +163,7 @@ void GemmConv::add_up(unsigned thread) const {
     }
   };
   sum(&Bench::weights, filters * patch_, buffers().gradients[0]);
-  sum(&Bench::bias, filters, buffers().gradients[1]);
+  if (has_bias_) sum(&Bench::bias, filters, buffers().gradients[1]);
 }
 
 const float* GemmConv::patches(std::int64_t image, const Bench& mine) const {

@@ -1,7 +1,7 @@
 #pragma once
 // Convolution as one matrix product for each image over its unfolded patches, channels last. Images
 // are shared among the threads; each thread sums its own part of the weights' gradient, and the
-// parts are added in order.
+// parts are added in order. Groups are not for it.
 //
 // Weights lie as [filter][row][column][channel]: a filter meets a patch value for value.
 
@@ -47,7 +47,7 @@ class GemmConv final : public Layer {
   std::int64_t patch_;      // values that a filter sees
   std::int64_t positions_;  // of the filters on an image
   unsigned threads_;
-  bool input_learns_;
+  bool input_learns_, has_bias_;
 };
 
 }  // namespace feedrate::cpu

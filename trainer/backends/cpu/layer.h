@@ -20,7 +20,8 @@ namespace feedrate::cpu {
 struct LayerSite {
   const Graph& graph;
   std::size_t number = 0;  // of the node
-  Layout input;            // of inputs[0]; empty for the input node
+  std::vector<Layout> inputs{};
+  Layout input{};  // inputs[0]; empty for the input node
   std::int64_t batch = 0;
   unsigned threads = 1;
   std::uint64_t seed = 0;
@@ -41,10 +42,12 @@ struct Pass {
 
 /// Where a layer's values are; fixed for the session's life.
 struct Buffers {
-  const float* input = nullptr;
+  const float* input = nullptr;  // inputs[0]
+  std::vector<const float*> inputs{};
   float* output = nullptr;
-  const float* output_gradient = nullptr;
-  float* input_gradient = nullptr;  // null when nobody wants it
+  const float* output_gradient = nullptr;  // null for a loss
+  float* input_gradient = nullptr;         // input_gradients[0]
+  std::vector<float*> input_gradients{};   // null where nobody wants it
   std::vector<float*> parameters;
   std::vector<float*> gradients;
   std::byte* kept = nullptr;     // kept_bytes() that live from forward to backward

@@ -6,6 +6,8 @@
 #include <dnnl.hpp>
 #include <utility>
 
+#include "trainer/ops/check.h"
+
 namespace feedrate::cpu {
 namespace {
 
@@ -130,15 +132,23 @@ struct Geometry {
       : in(values(site.batch, site.input.extent, Tag::any)),
         out(values(site.batch, site.node().extent, Tag::any)),
         weights(canonical_weights(site, Tag::any)),
-        bias({site.node().extent.channels}, memory::data_type::f32, Tag::x),
+        bias(bias_of(site)),
         strides(2, site.node().attributes.integer("stride")),
         pads(2, site.node().attributes.integer("pad")) {}
 
   static memory::desc canonical_weights(const LayerSite& site, Tag tag) {
     const std::int64_t kernel = site.node().attributes.integer("kernel");
-    return {{site.node().extent.channels, site.input.extent.channels, kernel, kernel},
-            memory::data_type::f32,
-            tag};
+    const std::int64_t groups = groups_of(site.node().attributes);
+    const std::int64_t filters = site.node().extent.channels / groups;
+    const std::int64_t channels = site.input.extent.channels / groups;
+    if (groups == 1) return {{filters, channels, kernel, kernel}, memory::data_type::f32, tag};
+    const Tag grouped = tag == Tag::oihw ? Tag::goihw : tag;
+    return {{groups, filters, channels, kernel, kernel}, memory::data_type::f32, grouped};
+  }
+  // Empty, which oneDNN takes for none, where the convolution has none.
+  static memory::desc bias_of(const LayerSite& site) {
+    if (site.node().parameters.size() < 2) return {};
+    return {{site.node().extent.channels}, memory::data_type::f32, Tag::x};
   }
 };
 
@@ -168,14 +178,15 @@ class OnednnConv final : public Layer {
         stream_(engine()),
         own_weights_(forward.weights_desc()),
         canonical_weights_(Geometry::canonical_weights(site, Tag::oihw)),
-        input_learns_(site.input_learns) {
+        input_learns_(site.input_learns),
+        has_bias_(site.node().parameters.size() == 2) {
     const Geometry g(site);
     const memory::desc in = in_memory(site.batch, site.input);
     const memory::desc out = in_memory(site.batch, output());
     forward_ = Call(Forward(forward), forward);
     forward_.reads(DNNL_ARG_SRC, in, forward.src_desc());
     forward_.reads(DNNL_ARG_WEIGHTS, own_weights_, own_weights_);
-    forward_.reads(DNNL_ARG_BIAS, g.bias, g.bias);
+    if (has_bias_) forward_.reads(DNNL_ARG_BIAS, g.bias, g.bias);
     forward_.writes(DNNL_ARG_DST, out, forward.dst_desc());
 
     const BackwardWeights::primitive_desc weights(
@@ -185,7 +196,7 @@ class OnednnConv final : public Layer {
     backward_weights_.reads(DNNL_ARG_SRC, in, weights.src_desc());
     backward_weights_.reads(DNNL_ARG_DIFF_DST, out, weights.diff_dst_desc());
     backward_weights_.writes(DNNL_ARG_DIFF_WEIGHTS, own_weights_, weights.diff_weights_desc());
-    backward_weights_.writes(DNNL_ARG_DIFF_BIAS, g.bias, g.bias);
+    if (has_bias_) backward_weights_.writes(DNNL_ARG_DIFF_BIAS, g.bias, g.bias);
     if (!input_learns_) return;
 
     const BackwardData::primitive_desc data(
@@ -207,10 +218,15 @@ class OnednnConv final : public Layer {
     Layer::bind(buffers);
     float* in = const_cast<float*>(buffers.input);  // oneDNN's handles know no const
     float* gradient = const_cast<float*>(buffers.output_gradient);
-    forward_.bind({in, buffers.parameters[0], buffers.parameters[1], buffers.output},
-                  buffers.scratch);
-    backward_weights_.bind({in, gradient, buffers.gradients[0], buffers.gradients[1]},
-                           buffers.scratch);
+    if (has_bias_) {
+      forward_.bind({in, buffers.parameters[0], buffers.parameters[1], buffers.output},
+                    buffers.scratch);
+      backward_weights_.bind({in, gradient, buffers.gradients[0], buffers.gradients[1]},
+                             buffers.scratch);
+    } else {
+      forward_.bind({in, buffers.parameters[0], buffers.output}, buffers.scratch);
+      backward_weights_.bind({in, gradient, buffers.gradients[0]}, buffers.scratch);
+    }
     if (!input_learns_) return;
     backward_data_.bind({gradient, buffers.parameters[0], buffers.input_gradient}, buffers.scratch);
   }
@@ -245,7 +261,7 @@ class OnednnConv final : public Layer {
 
   dnnl::stream stream_;
   memory::desc own_weights_, canonical_weights_;
-  bool input_learns_;
+  bool input_learns_, has_bias_;
   Call forward_, backward_weights_, backward_data_;
 };
 

@@ -5,6 +5,10 @@
 namespace feedrate::cpu {
 
 void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout) {
+  if (from_layout == to_layout) {
+    std::copy_n(from, from_layout.elements(), to);
+    return;
+  }
   const Extent& extent = from_layout.extent;
   if (to_layout.elements() != extent.elements()) std::fill_n(to, to_layout.elements(), 0.0F);
   for (std::int64_t pixel = 0; pixel < from_layout.pixels(); ++pixel) {

@@ -32,6 +32,10 @@ std::size_t on_lines(std::size_t floats) {
   return (floats + line - 1) / line * line;
 }
 
+FEEDRATE_VECTOR void add_values(const float* from, std::int64_t size, float* to) {
+  for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
+}
+
 std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
   return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
 }
@@ -55,18 +59,15 @@ CpuSession::CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed
 void CpuSession::make_layers(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    assert(nodes[i].inputs.size() <= 1);
-    LayerSite site{.graph = plan_.graph,
-                   .number = i,
-                   .input = {},
-                   .batch = plan_.batch,
-                   .threads = threads_,
-                   .seed = seed};
-    if (!nodes[i].inputs.empty()) {
-      site.input = layers_[nodes[i].inputs[0]]->output();
-      site.input_learns = learns_[nodes[i].inputs[0]];
+    LayerSite site{
+        .graph = plan_.graph, .number = i, .batch = plan_.batch, .threads = threads_, .seed = seed};
+    for (const std::size_t input : nodes[i].inputs) {
+      site.inputs.push_back(layers_[input]->output());
     }
-    learns_.push_back(site.input_learns || !nodes[i].parameters.empty());
+    if (!nodes[i].inputs.empty()) {
+      site.input = site.inputs[0];
+      site.input_learns = plan_.learns[nodes[i].inputs[0]];
+    }
     layers_.push_back(make_layer(site));
   }
 }
@@ -86,51 +87,51 @@ void CpuSession::place_parameters() {
   state_.emplace(bytes * states_);
 }
 
-// One arena holds three kinds of blocks, each by node: activations, their gradients, kept bytes.
 void CpuSession::place_values() {
-  const std::vector<Node>& nodes = plan_.graph.nodes;
-  const std::size_t n = nodes.size();
-  std::vector<Lifetime> lifetimes(3 * n);
-  std::vector<std::size_t> sizes(3 * n);
+  NodeBytes bytes;
   std::size_t scratch = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t bytes = batch_bytes(layers_[i]->output(), plan_.batch);
-    lifetimes[i] = plan_.activations[i];
-    lifetimes[n + i] = plan_.gradients[i];
-    lifetimes[2 * n + i] = {i, 2 * n - 1 - i};
-    sizes[i] = plan_.activation_homes[i] == i ? bytes : 0;
-    const bool has_gradient = learns_[i] && i + 1 < n && plan_.gradient_homes[i] == i;
-    sizes[n + i] = has_gradient ? bytes : 0;
-    sizes[2 * n + i] = layers_[i]->kept_bytes();
-    scratch = std::max(scratch, layers_[i]->scratch_bytes());
+  for (const auto& layer : layers_) {
+    bytes.outputs.push_back(batch_bytes(layer->output(), plan_.batch));
+    bytes.kept.push_back(layer->kept_bytes());
+    scratch = std::max(scratch, layer->scratch_bytes());
   }
-  const Arena arena = plan_arena(lifetimes, sizes, alignment);
-  arena_.emplace(arena.bytes);
+  const Places places = place_all(plan_, bytes, alignment);
+  arena_.emplace(places.bytes);
   scratch_.emplace(scratch);
+  bind(places);
+}
 
-  const auto at = [&](std::size_t block) { return arena_->at(arena.offsets[block]); };
-  const auto activation = [&](std::size_t i) {
-    return reinterpret_cast<float*>(at(plan_.activation_homes[i]));
+void CpuSession::bind(const Places& places) {
+  const std::vector<Node>& nodes = plan_.graph.nodes;
+  const auto floats = [this](std::size_t offset) {
+    return reinterpret_cast<float*>(arena_->at(offset));
   };
-  const auto gradient = [&](std::size_t i) {
-    return reinterpret_cast<float*>(at(n + plan_.gradient_homes[i]));
-  };
-  for (std::size_t i = 0; i < n; ++i) {
+  sums_.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     Buffers buffers;
-    buffers.output = activation(i);
-    buffers.output_gradient = gradient(i);
+    buffers.output = floats(places.activations[i]);
+    if (plan_.has_gradient(i)) buffers.output_gradient = floats(places.gradients[i]);
+    for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
+      const std::size_t input = nodes[i].inputs[k];
+      buffers.inputs.push_back(floats(places.activations[input]));
+      buffers.input_gradients.push_back(
+          plan_.has_gradient(input) ? floats(places.input_gradients[i][k]) : nullptr);
+    }
     if (!nodes[i].inputs.empty()) {
-      const std::size_t input = nodes[i].inputs[0];
-      buffers.input = activation(input);
-      if (learns_[input]) buffers.input_gradient = gradient(input);
+      buffers.input = buffers.inputs[0];
+      buffers.input_gradient = buffers.input_gradients[0];
     }
     for (const std::size_t number : nodes[i].parameters) {
       buffers.parameters.push_back(parameters_->floats() + places_[number].offset);
       buffers.gradients.push_back(gradients_->floats() + places_[number].offset);
     }
-    buffers.kept = at(2 * n + i);
+    buffers.kept = arena_->at(places.kept[i]);
     buffers.scratch = scratch_->at(0);
     layers_[i]->bind(buffers);
+    for (const GradientSum& sum : places.sums[i]) {
+      sums_[i].push_back({floats(places.gradients[sum.input]), floats(sum.part),
+                          layers_[sum.input]->output().elements() * plan_.batch});
+    }
   }
 }
 
@@ -159,22 +160,38 @@ void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t step) 
   if (update_ == nullptr) throw Error("a training step needs an optimizer");
   const OmpThreads omp(threads_);
   const Pass now = pass(true, step);
-  for (const auto& layer : layers_) layer->forward(now);
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    if (learns_[i]) layers_[i]->backward(now);
-  }
+  forward(now);
+  backward(now);
   update(settings);
 }
 
 void CpuSession::evaluate_step() {
   const OmpThreads omp(threads_);
-  const Pass now = pass(false, 0);
-  for (const auto& layer : layers_) layer->forward(now);
+  forward(pass(false, 0));
+}
+
+void CpuSession::forward(const Pass& now) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (now.training || !plan_.training_only[i]) layers_[i]->forward(now);
+  }
+}
+
+void CpuSession::backward(const Pass& now) {
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    if (!plan_.learns[i]) continue;
+    layers_[i]->backward(now);
+    for (const Sum& sum : sums_[i]) {
+      on_shares(threads_, sum.size, 64, [&](const Range& range) {
+        add_values(sum.part + range.begin, range.size(), sum.to + range.begin);
+      });
+    }
+  }
 }
 
 void CpuSession::update(const UpdateSettings& settings) {
   on_threads(threads_, [&](unsigned thread) {
     for (std::size_t number = 0; number < places_.size(); ++number) {
+      if (!plan_.graph.parameters[number].learned) continue;
       const Place& place = places_[number];
       const Range range = share_of(static_cast<std::int64_t>(place.size), thread, threads_, 16);
       if (range.size() == 0) continue;

@@ -7,6 +7,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/update.h"
+#include "trainer/places.h"
 
 namespace feedrate::cpu {
 
@@ -42,6 +43,9 @@ class CpuSession final : public Session {
   void make_layers(std::uint64_t seed);
   void place_parameters();
   void place_values();
+  void bind(const Places& places);
+  void forward(const Pass& now);
+  void backward(const Pass& now);
   Pass pass(bool training, std::uint64_t step);
   void update(const UpdateSettings& settings);
   std::vector<float> canonical(std::size_t number, const float* flat) const;
@@ -52,9 +56,15 @@ class CpuSession final : public Session {
   std::size_t states_;
   Update update_;                               // null without an optimizer
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
-  std::vector<bool> learns_;   // by node: whether it or anything before it has parameters
-  std::vector<Place> places_;  // by parameter
-  std::size_t flat_size_ = 0;  // floats
+  std::vector<Place> places_;                   // by parameter
+  std::size_t flat_size_ = 0;                   // floats
+  // Gradients that are sums, by the node whose backward finds the part.
+  struct Sum {
+    float* to;
+    const float* part;
+    std::int64_t size;  // floats
+  };
+  std::vector<std::vector<Sum>> sums_;
 
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, what layers keep

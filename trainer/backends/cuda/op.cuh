@@ -19,8 +19,8 @@ struct DeviceMetrics {
 };
 
 struct DeviceParameter {
-  float* value;
-  float* gradient;  // each backward writes all of it
+  float* value = nullptr;
+  float* gradient = nullptr;  // each backward writes all of it
 };
 
 /// Where in a graph an op works; what it may keep is by value or lives as long as the session.
@@ -29,17 +29,20 @@ struct OpSite {
   const Node& node;
   std::size_t number;  // of the node
   std::int64_t batch;  // every step works on whole batches; missing images have label −1
-  Extent in;           // of node.inputs[0]; all ones for the input node
-  std::vector<DeviceParameter> parameters;
-  std::uint64_t seed;
+  std::vector<Extent> ins{};
+  Extent in{};  // ins[0]; all ones for the input node
+  std::vector<DeviceParameter> parameters{};
+  std::uint64_t seed = 0;
 };
 
 /// Where an op's data lies. y may be x, and dx may be dy, for ops that work in place.
 struct Place {
-  const float* x = nullptr;
+  const float* x = nullptr;  // xs[0]
+  std::vector<const float*> xs{};
   float* y = nullptr;
-  const float* dy = nullptr;
-  float* dx = nullptr;             // null when nobody wants it
+  const float* dy = nullptr;       // null for a loss
+  float* dx = nullptr;             // dxs[0]
+  std::vector<float*> dxs{};       // null where nobody wants it
   std::byte* saved = nullptr;      // from forward to backward
   std::byte* workspace = nullptr;  // within a call
 };
@@ -59,12 +62,16 @@ class CudaOp {
   virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t workspace_bytes() const { return 0; }
   virtual void forward(const Place& place, const Step& step) = 0;
+  /// Writes (never adds to) the gradients of parameters and inputs.
   virtual void backward(const Place& place, const Step& step) = 0;
 };
 
 #define FEEDRATE_OP(name) std::unique_ptr<CudaOp> name##_cuda(const OpSite& site);
 #include "trainer/ops/list.inc"
 #undef FEEDRATE_OP
+
+/// to[i] += from[i].
+void add_into(const Context& context, float* to, const float* from, std::int64_t size);
 
 /// The CUDA half of site.node.op.
 std::unique_ptr<CudaOp> make_op(const OpSite& site);

@@ -23,7 +23,7 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::size_
   std::vector<ParameterChunk> chunks;
   for (const Parameter& parameter : parameters) {
     const auto count = static_cast<std::size_t>(parameter.elements());
-    for (std::size_t done = 0; done < count; done += chunk_floats) {
+    for (std::size_t done = 0; parameter.learned && done < count; done += chunk_floats) {
       chunks.push_back({static_cast<std::int64_t>(floats_ + done),
                         static_cast<std::int64_t>(std::min(chunk_floats, count - done)),
                         parameter.rate_scale, parameter.decay_scale});

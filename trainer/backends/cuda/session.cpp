@@ -8,40 +8,12 @@
 namespace feedrate::cuda {
 namespace {
 
-/// The arena's blocks, by what they hold: n activations, n gradients, n of what ops save.
-struct Blocks {
-  std::vector<Lifetime> lifetimes;
-  std::vector<std::size_t> sizes;
-
-  void add(const Lifetime& lifetime, std::size_t bytes) {
-    lifetimes.push_back(lifetime);
-    sizes.push_back(bytes);
-  }
-};
-
 std::size_t tensor_bytes(const Plan& plan, const Node& node) {
   const auto values =
       checked_multiply(plan.batch, static_cast<std::uint64_t>(node.extent.elements()));
   const auto bytes = values ? checked_multiply(*values, sizeof(float)) : std::nullopt;
   if (!bytes) throw Error(join(node.name, ": a batch of ", plan.batch, " is too large"));
   return *bytes;
-}
-
-// A gradient read by two ops would have to be a sum; no op here joins branches again, so a graph
-// that branches never trains.
-void refuse_branches(const Graph& graph) {
-  std::vector<int> readers(graph.nodes.size());
-  for (const Node& node : graph.nodes) {
-    if (node.inputs.size() > 1) {
-      throw Error(join("the cuda backend cannot join branches yet, as ", node.name, " does"));
-    }
-    for (const std::size_t input : node.inputs) ++readers[input];
-  }
-  for (std::size_t i = 0; i < readers.size(); ++i) {
-    if (readers[i] > 1) {
-      throw Error(join("the cuda backend cannot branch yet, as after ", graph.nodes[i].name));
-    }
-  }
 }
 
 }  // namespace
@@ -53,7 +25,6 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       parameters_(plan_.graph.parameters, optimizer_ == nullptr ? 0 : optimizer_->states()),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics") {
-  refuse_branches(plan_.graph);
   make_ops(options.seed);
   place_tensors();
 }
@@ -67,13 +38,10 @@ CudaSession::~CudaSession() {
 void CudaSession::make_ops(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    OpSite site{.context = context_,
-                .node = nodes[i],
-                .number = i,
-                .batch = plan_.batch,
-                .in = nodes[i].inputs.empty() ? Extent{} : nodes[nodes[i].inputs[0]].extent,
-                .parameters = {},
-                .seed = seed};
+    OpSite site{
+        .context = context_, .node = nodes[i], .number = i, .batch = plan_.batch, .seed = seed};
+    for (const std::size_t input : nodes[i].inputs) site.ins.push_back(nodes[input].extent);
+    if (!site.ins.empty()) site.in = site.ins[0];
     for (const std::size_t number : nodes[i].parameters) {
       site.parameters.push_back(parameters_.parameter(number));
     }
@@ -82,43 +50,46 @@ void CudaSession::make_ops(std::uint64_t seed) {
 }
 
 void CudaSession::place_tensors() {
-  const std::vector<Node>& nodes = plan_.graph.nodes;
-  const std::size_t n = nodes.size();
-  Blocks blocks;
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool own = plan_.activation_homes[i] == i;
-    blocks.add(plan_.activations[i], own ? tensor_bytes(plan_, nodes[i]) : 0);
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool own = plan_.gradient_homes[i] == i && i != 0 && i != n - 1;
-    blocks.add(plan_.gradients[i], own ? tensor_bytes(plan_, nodes[i]) : 0);
-  }
-  for (std::size_t i = 0; i < n; ++i) blocks.add({i, 2 * n - 1 - i}, ops_[i]->saved_bytes());
-
-  const Arena arena = plan_arena(blocks.lifetimes, blocks.sizes, device_alignment);
-  arena_ = DeviceMemory(arena.bytes, "activations");
+  NodeBytes bytes;
   std::size_t workspace = 0;
-  for (const auto& op : ops_) workspace = std::max(workspace, op->workspace_bytes());
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    bytes.outputs.push_back(tensor_bytes(plan_, plan_.graph.nodes[i]));
+    bytes.kept.push_back(ops_[i]->saved_bytes());
+    workspace = std::max(workspace, ops_[i]->workspace_bytes());
+  }
+  const Places places = place_all(plan_, bytes, device_alignment);
+  arena_ = DeviceMemory(places.bytes, "activations");
   workspace_ = DeviceMemory(workspace, "workspaces");
+  bind(places);
+}
 
-  const auto at = [&](std::size_t block) { return arena_.data() + arena.offsets[block]; };
-  const auto activation = [&](std::size_t i) {
-    return reinterpret_cast<float*>(at(plan_.activation_homes[i]));
+void CudaSession::bind(const Places& places) {
+  const std::vector<Node>& nodes = plan_.graph.nodes;
+  const auto floats = [this](std::size_t offset) {
+    return reinterpret_cast<float*>(arena_.data() + offset);
   };
-  const auto gradient = [&](std::size_t i) -> float* {
-    if (i == 0 || i == n - 1) return nullptr;  // of pixels, and of the loss by itself
-    return reinterpret_cast<float*>(at(n + plan_.gradient_homes[i]));
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    Place place{.y = activation(i),
-                .dy = gradient(i),
-                .saved = at(2 * n + i),
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Place place{.y = floats(places.activations[i]),
+                .dy = plan_.has_gradient(i) ? floats(places.gradients[i]) : nullptr,
+                .saved = arena_.data() + places.kept[i],
                 .workspace = workspace_.data()};
+    for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
+      const std::size_t input = nodes[i].inputs[k];
+      place.xs.push_back(floats(places.activations[input]));
+      place.dxs.push_back(plan_.has_gradient(input) ? floats(places.input_gradients[i][k])
+                                                    : nullptr);
+    }
     if (!nodes[i].inputs.empty()) {
-      place.x = activation(nodes[i].inputs[0]);
-      place.dx = gradient(nodes[i].inputs[0]);
+      place.x = place.xs[0];
+      place.dx = place.dxs[0];
+    }
+    std::vector<Sum> sums;
+    for (const GradientSum& sum : places.sums[i]) {
+      sums.push_back({floats(places.gradients[sum.input]), floats(sum.part),
+                      plan_.batch * nodes[sum.input].extent.elements()});
     }
     places_.push_back(place);
+    sums_.push_back(std::move(sums));
   }
 }
 
@@ -138,14 +109,24 @@ Step CudaSession::make_step(std::uint64_t number, bool training) const {
 }
 
 void CudaSession::forward(const Step& step) {
-  for (std::size_t i = 0; i < ops_.size(); ++i) ops_[i]->forward(places_[i], step);
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    if (step.training || !plan_.training_only[i]) ops_[i]->forward(places_[i], step);
+  }
+}
+
+void CudaSession::backward(const Step& step) {
+  for (std::size_t i = ops_.size(); i-- > 0;) {
+    if (!plan_.learns[i]) continue;
+    ops_[i]->backward(places_[i], step);
+    for (const Sum& sum : sums_[i]) add_into(context_, sum.to, sum.part, sum.size);
+  }
 }
 
 void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
   if (optimizer_ == nullptr) throw Error("a training step needs an optimizer");
   const Step step = make_step(number, true);
   forward(step);
-  for (std::size_t i = ops_.size(); i-- > 0;) ops_[i]->backward(places_[i], step);
+  backward(step);
   inputs_.release_after_work(context_);
   sgd_cuda(context_, parameters_, settings);
 }

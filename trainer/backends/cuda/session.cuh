@@ -9,6 +9,7 @@
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
+#include "trainer/places.h"
 
 namespace feedrate::cuda {
 
@@ -35,8 +36,10 @@ class CudaSession final : public Session {
  private:
   void make_ops(std::uint64_t seed);
   void place_tensors();
+  void bind(const Places& places);
   Step make_step(std::uint64_t number, bool training) const;
   void forward(const Step& step);
+  void backward(const Step& step);
   float* state_buffer(std::size_t slot) const;
 
   Plan plan_;
@@ -47,6 +50,13 @@ class CudaSession final : public Session {
   DeviceMemory metrics_;
   std::vector<std::unique_ptr<CudaOp>> ops_;  // by node
   std::vector<Place> places_;                 // by node
+  // Gradients that are sums, by the node whose backward finds the part.
+  struct Sum {
+    float* to;
+    const float* part;
+    std::int64_t size;
+  };
+  std::vector<std::vector<Sum>> sums_;
   DeviceMemory arena_;
   DeviceMemory workspace_;
 };

@@ -1,0 +1,129 @@
+#pragma once
+// The rest of reference.h: operators that came with deeper networks, as plainly.
+
+#include "tests/trainer/reference.h"
+
+namespace feedrate::testing {
+
+inline void add_forward(Reference& r) {
+  for (std::size_t i = 0; i < r.out().size(); ++i) r.out()[i] = r.in(0)[i] + r.in(1)[i];
+}
+inline void add_backward(Reference& r) {
+  for (const std::size_t k : {0U, 1U}) {
+    for (std::size_t i = 0; i < r.out().size(); ++i) r.in_gradient(k)[i] += r.out_gradient()[i];
+  }
+}
+
+template <class Visit>
+void each_kept(const Reference& r, const Visit& visit) {
+  const Extent &i = r.in_extent(), &o = r.node().extent;
+  const std::int64_t stride = r.attribute("stride");
+  r.each(i, [&](auto n, auto c, auto y, auto x) {
+    if (y % stride != 0 || x % stride != 0) return;
+    visit(Reference::at(i, n, c, y, x), Reference::at(o, n, c, y / stride, x / stride));
+  });
+}
+inline void shortcut_forward(Reference& r) {
+  std::fill(r.out().begin(), r.out().end(), 0.0);
+  each_kept(r, [&](std::size_t i, std::size_t o) { r.out()[o] = r.in()[i]; });
+}
+inline void shortcut_backward(Reference& r) {
+  each_kept(r, [&](std::size_t i, std::size_t o) { r.in_gradient()[i] += r.out_gradient()[o]; });
+}
+
+// Calls visit(input) for every place of an output's window that is on the image; gives their
+// number.
+template <class Visit>
+int each_place(const Reference& r, std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
+               const Visit& visit) {
+  const Extent &i = r.in_extent(), &o = r.node().extent;
+  const auto sees = [&r](std::int64_t at, std::int64_t to, std::int64_t side, std::int64_t bins) {
+    if (r.node().attributes.contains("bins")) {
+      // Bin b of B covers the real interval from b·side/B to (b+1)·side/B, whole places of it.
+      return (at + 1) * bins > to * side && at * bins < (to + 1) * side;
+    }
+    const std::int64_t start = to * r.attribute("stride") - r.attribute("pad");
+    return at >= start && at < start + r.attribute("kernel");
+  };
+  int places = 0;
+  for (std::int64_t row = 0; row < i.height; ++row) {
+    for (std::int64_t column = 0; column < i.width; ++column) {
+      if (!sees(row, y, i.height, o.height) || !sees(column, x, i.width, o.width)) continue;
+      visit(Reference::at(i, n, c, row, column));
+      ++places;
+    }
+  }
+  return places;
+}
+inline void avg_pool_forward(Reference& r) {
+  r.each(r.node().extent, [&](auto n, auto c, auto y, auto x) {
+    double sum = 0;
+    const int places = each_place(r, n, c, y, x, [&](std::size_t i) { sum += r.in()[i]; });
+    r.out()[Reference::at(r.node().extent, n, c, y, x)] = sum / places;
+  });
+}
+inline void avg_pool_backward(Reference& r) {
+  r.each(r.node().extent, [&](auto n, auto c, auto y, auto x) {
+    const double gradient = r.out_gradient()[Reference::at(r.node().extent, n, c, y, x)];
+    const int places = each_place(r, n, c, y, x, [](std::size_t) {});
+    each_place(r, n, c, y, x, [&](std::size_t i) { r.in_gradient()[i] += gradient / places; });
+  });
+}
+
+// Calls visit(place in the tensor) for each value of channel c.
+template <class Visit>
+void each_of_channel(const Reference& r, std::size_t c, const Visit& visit) {
+  const Extent& e = r.node().extent;
+  r.each(e, [&](auto n, auto channel, auto y, auto x) {
+    if (static_cast<std::size_t>(channel) == c) visit(Reference::at(e, n, channel, y, x));
+  });
+}
+struct ChannelMoments {
+  double values = 0, mean = 0, variance = 0;
+};
+inline ChannelMoments moments(const Reference& r, std::size_t c) {
+  ChannelMoments m;
+  each_of_channel(r, c, [&](std::size_t i) { m.mean += r.in()[i], m.values += 1; });
+  m.mean /= m.values;
+  each_of_channel(r, c, [&](std::size_t i) { m.variance += std::pow(r.in()[i] - m.mean, 2); });
+  m.variance /= m.values;
+  return m;
+}
+inline void batch_norm_forward(Reference& r) {
+  const double epsilon = r.node().attributes.number("epsilon");
+  const double momentum = r.node().attributes.number("momentum");
+  for (std::size_t c = 0; c < r.parameter(0).size(); ++c) {
+    double &running_mean = r.parameter(2)[c], &running_variance = r.parameter(3)[c];
+    ChannelMoments m{0, running_mean, running_variance};
+    if (r.training()) {
+      m = moments(r, c);
+      const double unbiased = m.values > 1 ? m.variance * m.values / (m.values - 1) : m.variance;
+      running_mean = (1 - momentum) * running_mean + momentum * m.mean;
+      running_variance = (1 - momentum) * running_variance + momentum * unbiased;
+    }
+    each_of_channel(r, c, [&](std::size_t i) {
+      const double normal = (r.in()[i] - m.mean) / std::sqrt(m.variance + epsilon);
+      r.out()[i] = normal * r.parameter(0)[c] + r.parameter(1)[c];
+    });
+  }
+}
+inline void batch_norm_backward(Reference& r) {
+  for (std::size_t c = 0; c < r.parameter(0).size(); ++c) {
+    const ChannelMoments m = moments(r, c);
+    const double deviation = std::sqrt(m.variance + r.node().attributes.number("epsilon"));
+    const auto normal = [&](std::size_t i) { return (r.in()[i] - m.mean) / deviation; };
+    double sum = 0, product = 0;
+    each_of_channel(r, c, [&](std::size_t i) {
+      sum += r.out_gradient()[i];
+      product += r.out_gradient()[i] * normal(i);
+    });
+    r.gradient(0)[c] += product;
+    r.gradient(1)[c] += sum;
+    each_of_channel(r, c, [&](std::size_t i) {
+      r.in_gradient()[i] += r.parameter(0)[c] / deviation *
+                            (r.out_gradient()[i] - sum / m.values - normal(i) * product / m.values);
+    });
+  }
+}
+
+}  // namespace feedrate::testing

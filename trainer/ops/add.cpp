@@ -1,0 +1,33 @@
+// a + b, value for value; in place of a.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Add final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes&, std::span<const Extent> inputs) const override {
+    if (inputs.size() != 2) throw Error(join("takes 2 inputs, not ", inputs.size()));
+    const Extent &a = inputs[0], &b = inputs[1];
+    if (a != b) {
+      throw Error(join("cannot add ", b.channels, "x", b.height, "x", b.width, " to ", a.channels,
+                       "x", a.height, "x", a.width));
+    }
+    return a;
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return false; }
+  bool in_place() const override { return true; }
+};
+
+const Add row("add", "sum of two inputs");
+
+}  // namespace
+
+extern const Op& add_op;
+const Op& add_op = row;
+
+}  // namespace feedrate

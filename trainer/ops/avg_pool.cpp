@@ -1,0 +1,38 @@
+// The mean of each window, over the places that are on the image: padding does not count. With
+// `ceil` a last partial window counts too. `bins` in place of a window shares each side evenly
+// among that many outputs; 1 is the mean of the whole channel.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class AvgPool final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
+    const Extent& in = only_input(inputs);
+    if (attributes.contains("bins")) {
+      const std::int64_t bins = at_least(attributes, "bins", 1);
+      if (bins > in.height || bins > in.width) {
+        throw Error(join(bins, " bins are more than the ", in.height, "x", in.width, " values"));
+      }
+      return {in.channels, bins, bins};
+    }
+    const Window window(attributes);
+    const bool ceil = attributes.integer("ceil") != 0;
+    return {in.channels, window.pooled(in.height, ceil), window.pooled(in.width, ceil)};
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return false; }
+};
+
+const AvgPool row("avg_pool", "mean of each window: kernel, stride, pad, ceil; or bins");
+
+}  // namespace
+
+extern const Op& avg_pool_op;
+const Op& avg_pool_op = row;
+
+}  // namespace feedrate

@@ -1,0 +1,41 @@
+#pragma once
+// Which inputs an output of average pooling looks at, along one side, and the inverse; for host and
+// device. Two kinds of windows: those that slide (kernel, stride, pad), and `bins` that share a
+// side among themselves as evenly as whole numbers allow (PyTorch's adaptive pooling; 1 bin is
+// all): a geometry with a kernel of 0.
+
+#include <cstdint>
+
+#include "trainer/graph.h"
+#include "trainer/ops/pool_window.h"
+
+namespace feedrate {
+
+/// The inputs, of `side`, of output `output` of `out_side`.
+constexpr PoolRange avg_inputs(const PoolGeometry& g, std::int32_t output, std::int32_t side,
+                               std::int32_t out_side) {
+  if (g.kernel != 0) return pool_inputs(g, output, side);
+  return {output * side / out_side, ((output + 1) * side + out_side - 1) / out_side};
+}
+
+/// The outputs, of `out_side`, that look at input `input` of `side`.
+constexpr PoolRange avg_outputs(const PoolGeometry& g, std::int32_t input, std::int32_t side,
+                                std::int32_t out_side) {
+  if (g.kernel != 0) return pool_outputs(g, input, out_side);
+  return {input * out_side / side, ((input + 1) * out_side + side - 1) / side};
+}
+
+/// Of an avg_pool node.
+inline PoolGeometry avg_geometry(const Attributes& attributes, const Extent& in,
+                                 const Extent& out) {
+  const auto small = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+  return {.height = small(in.height),
+          .width = small(in.width),
+          .out_height = small(out.height),
+          .out_width = small(out.width),
+          .kernel = attributes.contains("bins") ? 0 : small(attributes.integer("kernel")),
+          .stride = small(attributes.integer("stride")),
+          .pad = small(attributes.integer("pad"))};
+}
+
+}  // namespace feedrate

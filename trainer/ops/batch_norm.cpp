@@ -1,0 +1,46 @@
+// Each channel brought to mean 0 and deviation 1, then scaled and shifted by what is learned. In
+// training by the batch's own mean and (biased) variance, over the images that are there; these
+// also move the running statistics (with the unbiased variance), by which evaluation goes.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class BatchNorm final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
+    const double epsilon = attributes.number("epsilon");
+    const double momentum = attributes.number("momentum");
+    if (!(epsilon > 0)) throw Error(join("'epsilon' must be above 0, not ", epsilon));
+    if (!(momentum >= 0 && momentum <= 1)) {
+      throw Error(join("'momentum' must be from 0 to 1, not ", momentum));
+    }
+    return only_input(inputs);
+  }
+  std::vector<Parameter> parameters(const Attributes&,
+                                    std::span<const Extent> inputs) const override {
+    const std::vector<std::int64_t> shape{inputs[0].channels};
+    return {{.name = "weight", .shape = shape},
+            {.name = "bias", .shape = shape},
+            {.name = "running_mean", .shape = shape, .learned = false},
+            {.name = "running_var",
+             .shape = shape,
+             .init = {Init::Rule::constant, 1},
+             .learned = false}};
+  }
+  bool backward_reads_input() const override { return true; }
+  bool backward_reads_output() const override { return false; }
+  bool in_place() const override { return true; }  // of gradients: the input itself lives on
+};
+
+const BatchNorm row("batch_norm", "each channel to mean 0 and deviation 1: epsilon, momentum");
+
+}  // namespace
+
+extern const Op& batch_norm_op;
+const Op& batch_norm_op = row;
+
+}  // namespace feedrate

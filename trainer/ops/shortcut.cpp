@@ -1,0 +1,30 @@
+// A residual block's way past itself without parameters (He's option A): every stride-th value of
+// each channel, and behind the channels as many of zeros as are missing.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Shortcut final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
+    const Extent& in = only_input(inputs);
+    const std::int64_t stride = at_least(attributes, "stride", 1);
+    return {at_least(attributes, "filters", in.channels), (in.height - 1) / stride + 1,
+            (in.width - 1) / stride + 1};
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return false; }
+};
+
+const Shortcut row("shortcut", "every stride-th value, and channels of zeros: filters, stride");
+
+}  // namespace
+
+extern const Op& shortcut_op;
+const Op& shortcut_op = row;
+
+}  // namespace feedrate

@@ -71,5 +71,46 @@ TEST(InteropPyTorch, ten_steps_of_an_mlp_are_pytorchs) {
   expect_pytorchs_numbers(mlp_without_dropout(), network("mlp").recipe());
 }
 
+// Four steps, the last on a smaller batch, then an evaluation; make_network_parity.py's settings.
+void expect_pytorchs_numbers(const Network& net, const nlohmann::json& expected) {
+  const Graph graph = net.build(net.published_input(), 10);
+  const auto session =
+      backend("cpu").compile(make_plan(graph, 8), {.threads = 2, .optimizer = &optimizer("sgd")});
+  initialise(*session, 1);
+  testing::RandomSource source({.shape = graph.input, .batch = 8, .images = 29, .epochs = 2});
+  const auto expect_loss = [&](double theirs, const std::string& where) {
+    const Metrics metrics = session->take_metrics();
+    const double loss = metrics.loss_sum / static_cast<double>(metrics.images);
+    EXPECT_NEAR(loss, theirs, tolerance * theirs) << graph.network << ", " << where;
+  };
+  for (std::uint64_t step = 0; step < expected["losses"].size(); ++step) {
+    session->upload(*source.next());
+    session->train_step({.rate = expected["rate"], .momentum = 0.9, .decay = 5e-4}, step);
+    expect_loss(expected["losses"][step], join("step ", step));
+  }
+  session->upload(*source.next());
+  session->evaluate_step();
+  expect_loss(expected["evaluation"], "evaluation");
+  double learned = 0, statistics = 0;
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+    double& squares = graph.parameters[i].learned ? learned : statistics;
+    for (const float value : session->parameter(i)) squares += double{value} * value;
+  }
+  const double norm = expected["learned"], kept = expected["statistics"];
+  EXPECT_NEAR(std::sqrt(learned), norm, tolerance * norm) << graph.network;
+  EXPECT_NEAR(std::sqrt(statistics), kept, tolerance * kept) << graph.network;
+}
+
+TEST(InteropPyTorch, steps_of_every_network_for_small_images_are_pytorchs) {
+  const nlohmann::json expected = stored("networks");
+  std::size_t seen = 0;
+  for (const Network* row : networks()) {
+    if (!expected.contains(row->name())) continue;
+    expect_pytorchs_numbers(*row, expected[std::string(row->name())]);
+    ++seen;
+  }
+  EXPECT_EQ(seen + 1, expected.size());  // beside them, PyTorch's version
+}
+
 }  // namespace
 }  // namespace feedrate

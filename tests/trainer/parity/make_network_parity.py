@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Trains the networks for small images for a few steps with PyTorch, in double, and writes
+networks.json: what the losses were and where the parameters came to.
+
+    apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_network_parity.py
+
+Each network is written out again, in the order of its nodes in trainer/networks/; pixels, labels,
+start values and dropout's masks are the pure functions that make_parity.py repeats."""
+
+import json
+import math
+import pathlib
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+from make_parity import mix64, random_bits, uniform
+
+SEED, STEPS, BATCH, CLASSES = 1, 4, 8, 10
+MOMENTUM, DECAY = 0.9, 5e-4
+
+
+def single(value):
+    return float(numpy.float32(value))
+
+
+def gaussian(shape, number, deviation):
+    with numpy.errstate(over="ignore"):
+        key = mix64(mix64(SEED) + numpy.uint64(number))
+    bits = random_bits(key, numpy.arange(2 * math.prod(shape))) >> numpy.uint64(40)
+    units = bits.astype(numpy.float64) / 2**24
+    values = deviation * numpy.sqrt(-2 * numpy.log(1 - units[0::2])) * numpy.cos(
+        2 * numpy.pi * units[1::2])
+    return torch.from_numpy(values.astype(numpy.float32).astype(numpy.float64).reshape(shape))
+
+
+# Rules of Init, as functions of (shape, number).
+def normal(deviation):
+    return lambda shape, number: gaussian(shape, number, deviation)
+
+
+def he_normal(shape, number):
+    return gaussian(shape, number, math.sqrt(2 / math.prod(shape[1:])))
+
+
+def he_fan_out(shape, number):
+    return gaussian(shape, number, math.sqrt(2 * shape[1] / math.prod(shape)))
+
+
+def xavier(shape, number):
+    return uniform(shape, number, math.sqrt(3 / math.prod(shape[1:])))
+
+
+def glorot(shape, number):
+    fan_in, fan_out = math.prod(shape[1:]), math.prod(shape) / shape[1]
+    return uniform(shape, number, math.sqrt(6 / (fan_in + fan_out)))
+
+
+def constant(value):
+    return lambda shape, number: torch.full(shape, single(value), dtype=torch.float64)
+
+
+class Net:
+    """trainer/graph.h's Builder, but that it computes at once."""
+
+    def __init__(self):
+        self.values, self.rate_scales, self.decay_scales = {}, {}, {}
+
+    def begin(self, pixels, labels, step, training):
+        self.pixels, self.labels, self.step, self.training = pixels, labels, step, training
+        self.nodes, self.parameters, self.counts, self.loss = 0, 0, {}, 0
+
+    def node(self, op):
+        self.nodes += 1
+        self.counts[op] = self.counts.get(op, 0) + 1
+        return f"{op}{self.counts[op]}"
+
+    def parameter(self, name, shape, init, learned=True, rate_scale=1, decay_scale=1):
+        if name not in self.values:
+            self.values[name] = init(shape, self.parameters).requires_grad_(learned)
+            self.rate_scales[name], self.decay_scales[name] = rate_scale, decay_scale
+        self.parameters += 1
+        return self.values[name]
+
+    def input(self, scale, mean=0):
+        self.node("input")
+        return (self.pixels - single(mean)) * single(scale)
+
+    def weight_and_bias(self, name, shape, weight, bias, rate_scale, decay_scale):
+        w = self.parameter(name + ".weight", shape, weight)
+        if bias is None:
+            return w, None
+        return w, self.parameter(name + ".bias", shape[:1], bias, True, rate_scale, decay_scale)
+
+    def conv(self, x, filters, kernel, stride=1, pad=0, weight=xavier, bias=constant(0), groups=1,
+             rate_scale=1, decay_scale=1):
+        shape = (filters, x.shape[1] // groups, kernel, kernel)
+        w, b = self.weight_and_bias(self.node("conv"), shape, weight, bias, rate_scale, decay_scale)
+        return F.conv2d(x, w, b, stride, pad, 1, groups)
+
+    def dense(self, x, units, weight=xavier, bias=constant(0), rate_scale=1, decay_scale=1):
+        x = x.flatten(1)
+        shape = (units, x.shape[1])
+        w, b = self.weight_and_bias(self.node("dense"), shape, weight, bias, rate_scale, decay_scale)
+        return F.linear(x, w, b)
+
+    def batch_norm(self, x, epsilon=1e-5):
+        name, shape = self.node("batch_norm"), (x.shape[1],)
+        w = self.parameter(name + ".weight", shape, constant(1))
+        b = self.parameter(name + ".bias", shape, constant(0))
+        mean = self.parameter(name + ".running_mean", shape, constant(0), False)
+        variance = self.parameter(name + ".running_var", shape, constant(1), False)
+        return F.batch_norm(x, mean, variance, w, b, self.training, 0.1, epsilon)
+
+    def relu(self, x):
+        self.node("relu")
+        return F.relu(x)
+
+    def max_pool(self, x, kernel, stride, pad=0, ceil=False):
+        self.node("max_pool")
+        return F.max_pool2d(x, kernel, stride, pad, ceil_mode=ceil)
+
+    def avg_pool(self, x, kernel, stride):
+        self.node("avg_pool")
+        return F.avg_pool2d(x, kernel, stride)
+
+    def global_avg_pool(self, x):
+        self.node("avg_pool")
+        return F.adaptive_avg_pool2d(x, 1)
+
+    def sum(self, a, b):
+        self.node("add")
+        return a + b
+
+    def shortcut(self, x, filters, stride):
+        self.node("shortcut")
+        return F.pad(x[:, :, ::stride, ::stride], (0, 0, 0, 0, 0, filters - x.shape[1]))
+
+    def concat(self, values):
+        self.node("concat")
+        return torch.cat(values, 1)
+
+    def lrn(self, x, size, alpha, beta, k=1.0):
+        self.node("lrn")
+        return F.local_response_norm(x, size, alpha, beta, k)
+
+    def dropout(self, x, share):
+        number = self.nodes
+        self.node("dropout")
+        if not self.training:
+            return x
+        with numpy.errstate(over="ignore"):
+            key = mix64(SEED ^ 0xD209) + numpy.uint64(self.step)
+            key = mix64(mix64(key) + numpy.uint64(number))
+        bits = random_bits(key, numpy.arange(x.numel())) >> numpy.uint64(40)
+        dropped = bits < int(numpy.float32(share) * numpy.float32(2**24))
+        scale = float(numpy.float32(1) / (numpy.float32(1) - numpy.float32(share)))
+        return x * torch.from_numpy(numpy.where(dropped, 0.0, scale).reshape(x.shape))
+
+    def softmax_loss(self, logits, weight=1):
+        self.node("softmax_loss")
+        if self.training or weight == 1:
+            self.loss = self.loss + weight * F.cross_entropy(logits, self.labels)
+
+
+def cifar_resnet(n):
+    def build(b):
+        def conv_norm(x, filters, stride):
+            return b.batch_norm(b.conv(x, filters, 3, stride, 1, he_normal, None))
+
+        x = b.relu(conv_norm(b.input(1 / 64, 120), 16, 1))
+        for filters in (16, 32, 64):
+            for i in range(n):
+                stride = 2 if i == 0 and filters != 16 else 1
+                y = conv_norm(b.relu(conv_norm(x, filters, stride)), filters, 1)
+                x = b.relu(b.sum(y, b.shortcut(x, filters, stride) if stride == 2 else x))
+        b.softmax_loss(b.dense(b.global_avg_pool(x), CLASSES, he_normal))
+
+    return build
+
+
+def vgg16(norms):
+    def build(b):
+        x = b.input(1 / 64, 120)
+        for convolutions, filters in ((2, 64), (2, 128), (3, 256), (3, 512), (3, 512)):
+            for _ in range(convolutions):
+                x = b.conv(x, filters, 3, 1, 1, he_fan_out)
+                x = b.relu(b.batch_norm(x) if norms else x)
+            x = b.max_pool(x, 2, 2)
+        for units in () if norms else (4096, 4096):
+            x = b.dropout(b.relu(b.dense(x, units, normal(0.01))), 0.5)
+        b.softmax_loss(b.dense(x, CLASSES, normal(0.01)))
+
+    return build
+
+
+# Shape, learning rate, network. At a higher rate the residual networks' losses jump about on these
+# few images, and rounding errors grow a hundredfold with every step.
+NETWORKS = {
+    "resnet50:cifar": ((32, 32, 3), 0.00005, cifar_resnet(8)),
+    "resnet56": ((32, 32, 3), 0.00005, cifar_resnet(9)),
+    "vgg16:cifar": ((32, 32, 3), 0.01, vgg16(False)),
+    "vgg16:cifar-bn": ((32, 32, 3), 0.01, vgg16(True)),
+}
+
+
+def batch(shape, step):
+    height, width, channels = shape
+    # The last batch of an epoch is smaller.
+    count = BATCH if step + 1 < STEPS else BATCH - 3
+    size = math.prod(shape)
+    bits = random_bits(mix64(SEED), step * BATCH * size + numpy.arange(count * size))
+    pixels = (bits >> numpy.uint64(56)).astype(numpy.int64).reshape(count, size)
+    labels = torch.from_numpy(pixels[:, 0] % CLASSES)
+    images = pixels.reshape(count, height, width, channels).transpose(0, 3, 1, 2)
+    return torch.from_numpy(images.astype(numpy.float64)), labels
+
+
+def norm(values):
+    return math.sqrt(sum(value.square().sum().item() for value in values))
+
+
+def train(shape, base_rate, build):
+    net, losses, velocity = Net(), [], {}
+    for step in range(STEPS):
+        net.begin(*batch(shape, step), step, True)
+        build(net)
+        losses.append(net.loss.item())
+        learned = {name: value for name, value in net.values.items() if value.requires_grad}
+        gradients = torch.autograd.grad(net.loss, list(learned.values()))
+        with torch.no_grad():
+            for (name, value), gradient in zip(learned.items(), gradients):
+                rate = base_rate * net.rate_scales[name]
+                change = rate * (gradient + DECAY * net.decay_scales[name] * value)
+                velocity[name] = MOMENTUM * velocity.get(name, 0) + change
+                value -= velocity[name]
+    with torch.no_grad():
+        net.begin(*batch(shape, 0), 0, False)
+        build(net)
+    return {
+        "rate": base_rate,
+        "losses": losses,
+        "evaluation": net.loss.item(),
+        "learned": norm(value for value in net.values.values() if value.requires_grad),
+        "statistics": norm(value for value in net.values.values() if not value.requires_grad),
+    }
+
+
+if __name__ == "__main__":
+    results = {"torch": torch.__version__}
+    for name, definition in NETWORKS.items():
+        results[name] = train(*definition)
+        print(name, results[name], flush=True)
+    target = pathlib.Path(__file__).with_name("networks.json")
+    target.write_text(json.dumps(results, indent=1) + "\n")

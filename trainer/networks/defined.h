@@ -1,0 +1,37 @@
+#pragma once
+// A network whose row is data: what it was published with, and the function that builds it.
+
+#include <string>
+
+#include "trainer/network.h"
+
+namespace feedrate {
+
+struct Definition {
+  Shape input;
+  std::uint32_t classes;
+  TrainRecipe recipe;
+  /// From the pixels to the loss.
+  Graph (*build)(Builder& b, std::uint32_t classes);
+};
+
+class DefinedNetwork final : public Network {
+ public:
+  DefinedNetwork(std::string_view name, std::string_view summary, Definition definition)
+      : Network(name, summary), definition_(std::move(definition)) {}
+  Graph build(Shape input, std::uint32_t classes) const override {
+    Builder b(std::string(name()), input, classes);
+    return definition_.build(b, classes);
+  }
+  Shape published_input() const override { return definition_.input; }
+  std::uint32_t published_classes() const override { return definition_.classes; }
+  TrainRecipe recipe() const override { return definition_.recipe; }
+
+ private:
+  Definition definition_;
+};
+
+inline constexpr Shape cifar_image{32, 32, 3};
+inline constexpr Shape imagenet_image{224, 224, 3};
+
+}  // namespace feedrate

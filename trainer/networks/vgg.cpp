@@ -1,0 +1,65 @@
+// VGG's configuration D (Simonyan and Zisserman 2014): five stages of 3x3 convolutions, each halved
+// by pooling, and dense layers. For CIFAR as its users make it: with the same dense layers on one
+// pixel of 512 channels, or with batch norms and a single one.
+
+#include "trainer/networks/defined.h"
+
+namespace feedrate {
+namespace {
+
+using Value = Builder::Value;
+
+// He's start values: from the paper's own, of deviation 0.01, a net of this depth hardly starts.
+const Builder::Layer layer{.weight = {Init::Rule::he_fan_out, 0}};
+const Builder::Layer dense_layer{.weight = {Init::Rule::gaussian, 0.01}};
+
+Value convolutions(Builder& b, bool norms) {
+  Value x = b.input(1.0 / 64, 120);
+  const struct {
+    int convolutions;
+    std::int64_t filters;
+  } stages[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
+  for (const auto& stage : stages) {
+    for (int i = 0; i < stage.convolutions; ++i) {
+      x = b.conv(x, stage.filters, 3, 1, 1, layer);
+      x = b.relu(norms ? b.batch_norm(x, {}) : x);
+    }
+    x = b.max_pool(x, 2, 2);
+  }
+  return x;
+}
+
+Graph classify(Builder& b, Value x, std::uint32_t classes) {
+  x = b.dropout(b.relu(b.dense(x, 4096, dense_layer)), 0.5);
+  x = b.dropout(b.relu(b.dense(x, 4096, dense_layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, dense_layer));
+}
+
+Graph plain(Builder& b, std::uint32_t classes) {
+  return classify(b, convolutions(b, false), classes);
+}
+Graph cifar_normed(Builder& b, std::uint32_t classes) {
+  return b.softmax_loss(b.dense(convolutions(b, true), classes, dense_layer));
+}
+
+TrainRecipe recipe(double rate, std::vector<std::uint64_t> drops) {
+  return {
+      .batch = 128,
+      .momentum = 0.9,
+      .decay = 5e-4,
+      .schedule = {.policy = "multistep", .rate = rate, .gamma = 0.1, .steps = std::move(drops)}};
+}
+
+const DefinedNetwork cifar("vgg16:cifar", "VGG's 16 layers, two dense ones of 4096, without norms",
+                           {cifar_image, 10, recipe(0.01, {32000, 48000}), plain});
+const DefinedNetwork cifar_norm("vgg16:cifar-bn",
+                                "VGG's 13 convolutions with norms, one dense layer",
+                                {cifar_image, 10, recipe(0.05, {32000, 48000}), cifar_normed});
+
+}  // namespace
+
+extern const Network &vgg16_cifar_network, &vgg16_cifar_bn_network;
+const Network& vgg16_cifar_network = cifar;
+const Network& vgg16_cifar_bn_network = cifar_norm;
+
+}  // namespace feedrate

@@ -147,11 +147,7 @@ class PngCodec final : public Codec {
   }
 
   void decode(Bytes encoded, Shape wanted, MutableBytes pixels) const override {
-    const Shape stored = shape(encoded);
-    if (stored != wanted) {
-      throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels,
-                       ", the PNG holds ", stored.height, "x", stored.width, "x", stored.channels));
-    }
+    check_shape(encoded, wanted);
     assert(pixels.size() == wanted.bytes());
     if (decode_plain_png(encoded, wanted, pixels)) return;
     Reading reading;
@@ -166,8 +162,28 @@ class PngCodec final : public Codec {
     }
   }
 
+  // Rows below the part are left alone.
+  PixelRows decode_part(Bytes encoded, Shape wanted, const Rect& part,
+                        Buffer& memory) const override {
+    check_shape(encoded, wanted);
+    const Shape top{part.y + part.height, wanted.width, wanted.channels};
+    if (top.height == wanted.height ||
+        !decode_plain_png(encoded, wanted, grown(memory, top.bytes()))) {
+      return Codec::decode_part(encoded, wanted, part, memory);
+    }
+    return rows_of_part(memory.data(), wanted, part);
+  }
+
   void encode(const ImageView& image, int, Buffer& encoded) const override {
     encode_png(image, encoded);
+  }
+
+ private:
+  void check_shape(Bytes encoded, Shape wanted) const {
+    const Shape stored = shape(encoded);
+    if (stored == wanted) return;
+    throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels,
+                     ", the PNG holds ", stored.height, "x", stored.width, "x", stored.channels));
   }
 };
 

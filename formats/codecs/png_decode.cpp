@@ -48,7 +48,9 @@ class PlainDecoder {
     Bytes rest = encoded.subspan(signature_size);  // the caller has seen the signature
     if (!is_plain_header(take_chunk(rest), shape) || !find_data(rest)) return false;
     const std::size_t row_bytes = std::size_t{shape.width} * shape.channels;
-    return inflate((1 + row_bytes) * shape.height) && unfilter(shape, row_bytes, pixels);
+    const std::size_t wanted = pixels.size() / row_bytes;
+    return inflate((1 + row_bytes) * wanted, wanted == shape.height) &&
+           unfilter(wanted, row_bytes, shape.channels, pixels);
   }
 
  private:
@@ -81,7 +83,7 @@ class PlainDecoder {
     data_ = joined_;
   }
 
-  bool inflate(std::size_t size) {
+  bool inflate(std::size_t size, bool to_the_end) {
     // Rows are read four bytes at a time; see unfilter_row.
     if (rows_.size() < size + row_margin) rows_.resize(size + row_margin);
     inflate_state& state = *state_;
@@ -93,16 +95,18 @@ class PlainDecoder {
     state.avail_out = static_cast<std::uint32_t>(size);
     const int result = isal_inflate_stateless(&state);
     clear_upper_halves();
+    if (!to_the_end) return result == ISAL_OUT_OVERFLOW && state.avail_out == 0;
     return result == ISAL_DECOMP_OK && state.avail_in == 0 && state.avail_out == 0;
   }
 
-  bool unfilter(Shape shape, std::size_t row_bytes, MutableBytes pixels) {
+  bool unfilter(std::size_t rows, std::size_t row_bytes, std::size_t pixel_bytes,
+                MutableBytes pixels) {
     zeros_.resize(std::max(zeros_.size(), row_bytes + row_margin));
     const std::byte* above = zeros_.data();
-    for (std::uint32_t y = 0; y < shape.height; ++y) {
+    for (std::size_t y = 0; y < rows; ++y) {
       const std::byte* row = rows_.data() + y * (1 + row_bytes);
       std::byte* to = pixels.data() + y * row_bytes;
-      if (!unfilter_row(row, above, row_bytes, shape.channels, to)) return false;
+      if (!unfilter_row(row, above, row_bytes, pixel_bytes, to)) return false;
       above = to;
     }
     return true;

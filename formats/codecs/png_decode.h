@@ -6,8 +6,9 @@
 
 namespace feedrate {
 
-/// Decodes into `pixels`, shape.bytes() of them, where `encoded` is of that kind and shape and
-/// every byte of it is sound. False otherwise, with anything in `pixels`: libpng then has the last
+/// Decodes the image's first rows, as many as `pixels` has room for and at least one, where
+/// `encoded` is of that kind and shape and every byte of it is sound; of rows below those only the
+/// chunks' CRCs are looked at. False otherwise, with anything in `pixels`: libpng then has the last
 /// word.
 bool decode_plain_png(Bytes encoded, Shape shape, MutableBytes pixels);
 

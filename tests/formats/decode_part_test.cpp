@@ -120,6 +120,14 @@ TEST(UnitDecodePart, of_png_equals_the_whole) {
   }
 }
 
+TEST(UnitDecodePart, of_png_leaves_rows_below_alone) {
+  const Shape shape{400, 300, 3};
+  Buffer encoded, memory;
+  png_codec.encode(testing::make_image(shape, 3), encoded);
+  png_codec.decode_part(encoded, shape, {10, 10, 90, 200}, memory);
+  EXPECT_LT(memory.size(), shape.bytes());
+}
+
 TEST(UnitDecodePart, of_planes_is_interleaved) {
   const Image image = testing::make_image({8, 10, 3}, 4);
   for (const PixelOrder order : {PixelOrder::planar_rgb, PixelOrder::planar_bgr}) {

@@ -30,7 +30,8 @@ struct Finding {
 
 struct DatasetInfo {
   std::filesystem::path path;
-  std::string format;              // the container's name
+  std::vector<std::filesystem::path> files;  // that hold samples; empty where each is a file
+  std::string format;                        // the container's name
   std::string codec;               // the first sample's codec ("mixed" is for verify to find)
   std::uint64_t size = 0;          // samples
   Shape shape;                     // of the first sample

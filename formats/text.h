@@ -1,9 +1,12 @@
 #pragma once
-// Small text files of other tools: lines, tab-separated columns, whole numbers. Stateless.
+// Small text files of other tools: lines, tab-separated columns, whole numbers, and numbers for
+// people. Stateless.
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace feedrate {
@@ -32,6 +35,13 @@ std::optional<T> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// 1234567 → "1,234,567".
+inline std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
 }
 
 }  // namespace feedrate

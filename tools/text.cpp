@@ -7,16 +7,6 @@
 
 namespace feedrate {
 
-std::string grouped(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
 std::string quantity(double value) {
   if (!std::isfinite(value)) return "unknown";
   if (value < 10) return fmt::format("{:.2f}", value);

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "formats/text.h"  // grouped
+
 namespace feedrate {
 
-/// 1234567 → "1,234,567".
-std::string grouped(std::uint64_t number);
 /// A rate or another positive quantity, to three digits or more: 6123.7 → "6,124", 9.87 → "9.87".
 std::string quantity(double value);
 /// 1536 → "1.5 KiB".

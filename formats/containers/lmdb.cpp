@@ -72,6 +72,7 @@ class LmdbDataset final : public Dataset {
  public:
   LmdbDataset(const fs::path& path, const fs::path& data) : snapshot_(checked(data)), file_(data) {
     info_.path = path;
+    info_.files = {data};
     info_.format = lmdb_container.name();
     try {
       entries_ = lmdb_entries(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));

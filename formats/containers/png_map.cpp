@@ -200,7 +200,9 @@ class PngMapDataset final : public Dataset {
   void open_zips() {
     for (Zip& zip : zips_) {
       const bool from_map = zip.from_map || !current_;
-      zip.index.emplace((from_map ? fs::absolute(map_).parent_path() : fs::path()) / zip.path);
+      const fs::path file = (from_map ? fs::absolute(map_).parent_path() : fs::path()) / zip.path;
+      zip.index.emplace(file);
+      info_.files.push_back(file);
     }
   }
 

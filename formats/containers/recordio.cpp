@@ -77,6 +77,7 @@ class RecordioDataset final : public Dataset {
     }
     if (info_.size == 0) fail(files.size() == 1 ? files.front() : path, "holds no records");
     info_.path = path;
+    info_.files = files;
     info_.format = recordio_container.name();
     Scratch scratch;
     complete_info(info_, *this, [&] {

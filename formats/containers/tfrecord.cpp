@@ -115,6 +115,7 @@ class TfrecordDataset final : public Dataset {
     for (const TfrecordShard& shard : shards_) ends_.push_back(info_.size += shard.records());
     if (info_.size == 0) fail(path, "holds no records");
     info_.path = path;
+    info_.files = files;
     info_.format = tfrecord_container.name();
     Scratch scratch;
     complete_info(info_, *this, [&] { return example(place_of(0), scratch.boxes).image; });

@@ -56,7 +56,8 @@ std::string listed(std::string_view extensions) {
 class WebdatasetDataset final : public Dataset {
  public:
   explicit WebdatasetDataset(const fs::path& path) {
-    open_shards(find_tars(path));
+    info_.files = find_tars(path);
+    open_shards(info_.files);
     for (const TarShard& shard : shards_) {
       firsts_.push_back(info_.size);
       info_.size += shard.size();

@@ -2,7 +2,7 @@
 
 #include <tmmintrin.h>
 
-#include <cstring>
+#include <algorithm>
 
 #define FEEDRATE_SSSE3 __attribute__((target("ssse3")))
 
@@ -19,7 +19,7 @@ void plain(const std::byte* from, std::size_t count, std::byte* to) {
 
 template <std::size_t Channels>
 void copy(const std::byte* from, std::size_t count, std::byte* to) {
-  std::memcpy(to, from, Channels * count);
+  std::copy_n(from, Channels * count, to);
 }
 
 FEEDRATE_SSSE3 inline __m128i load(const std::byte* at) {

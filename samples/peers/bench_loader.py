@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""What images usually are: Feedrate's loader, plain threads with the same work, torchvision.
+
+Feedrate's figure and the plain threads' are bench_loader's, medians of five that take turns; the
+peer's is the median of three. A peer that is not installed or has no such reader gives no figure.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+TRAIN = "imagenet-train"
+
+# name, source, how it is written, recipe, batch, what the peer is asked for
+CASES = [
+    ("original JPEG, lmdb", "imagenet", ["--to", "lmdb"], TRAIN, 128, "photographs"),
+    ("original JPEG, recordio", "imagenet", ["--to", "recordio"], TRAIN, 128, None),
+    ("original JPEG, tfrecord", "imagenet", ["--to", "tfrecord"], TRAIN, 128, None),
+    ("original JPEG, webdataset", "imagenet", ["--to", "webdataset"], TRAIN, 128, None),
+    ("JPEG q90, lmdb", "imagenet", ["--to", "lmdb", "--encode", "jpeg:90"], TRAIN, 128,
+     "photographs"),
+    ("JPEG q90, long side 256, lmdb", "imagenet",
+     ["--to", "lmdb", "--encode", "jpeg:90", "--resize", "long:256"], TRAIN, 128, "photographs"),
+    ("raw, long side 256, lmdb", "imagenet",
+     ["--to", "lmdb", "--encode", "raw", "--resize", "long:256"], TRAIN, 128, None),
+    ("PNG, recordio", "imagenet", ["--to", "recordio", "--encode", "png"], TRAIN, 128, None),
+    ("CIFAR-10 raw, lmdb", "cifar10", ["--to", "lmdb"], "cifar-train", 128, "cifar"),
+    ("MNIST raw, lmdb", "mnist", ["--to", "lmdb"], "mnist", 64, "mnist"),
+]
+MADE = {"imagenet": 1000, "cifar10": 50000, "mnist": 60000}  # images, where there is no archive
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench_loader: {' '.join(map(str, command))} failed")
+    return done.stdout
+
+
+def archive_of(feedrate, source, out):
+    real = pathlib.Path(os.environ.get("FEEDRATE_DATA", out / "none")) / source
+    if real.is_dir():
+        return real
+    made = out / f"{source}-archives"
+    if not made.exists():
+        run(feedrate, "synth", source, "--images", MADE[source], "--out", made)
+    return made
+
+
+def converted(feedrate, archive, source, how, path):
+    if not path.exists():
+        run(feedrate, "convert", source, archive, *how, "--out", path)
+    return path
+
+
+def ours(bench, path, recipe, batch):
+    """The last seven words of bench_loader's last line."""
+    words = run(bench, f"{path},{recipe},{batch}").split()[-7:]
+    loader, spread, _, one, two, ratio, cpu_ratio = words
+    return {"images_per_second": int(loader), "spread_percent": int(spread),
+            "one_kernel": int(one), "two_kernels": int(two),
+            "ratio": float(ratio), "cpu_ratio": float(cpu_ratio)}
+
+
+def theirs(python, kind, path):
+    if python is None or kind is None:
+        return None
+    done = subprocess.run([python, HERE / "loader_peer.py", kind, path], stdout=subprocess.PIPE,
+                          text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def line(row):
+    peer = row["peer"]
+    times = f"{row['images_per_second'] / peer:.1f}x of {peer:,}" if peer else "-"
+    return (f"| {row['case']} | {row['images_per_second']:,} | {row['spread_percent']} % | "
+            f"{row['one_kernel']:,} | {row['two_kernels']:,} | {row['ratio']:.2f} | "
+            f"{row['cpu_ratio']:.2f} | {times} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--peer-python")
+    options = parser.parse_args()
+    build, out = options.build.resolve(), options.out.resolve()
+    feedrate, bench = build / "feedrate", build / "bench_loader"
+    print("| case | images/s, 2 threads | spread | one kernel | two kernels | of two | by CPU time |"
+          " torchvision, 2 workers |")
+    print("|---|---|---|---|---|---|---|---|")
+    with open(out / "loader.jsonl", "w", encoding="utf-8") as rows:
+        for number, (case, source, how, recipe, batch, peer_kind) in enumerate(CASES):
+            archive = archive_of(feedrate, source, out)
+            path = converted(feedrate, archive, source, how, out / f"data-{number}")
+            read_by_peer = path
+            if peer_kind == "photographs":  # the same bytes as files, a folder for each class
+                read_by_peer = converted(feedrate, path, "dataset", ["--to", "folder"],
+                                         out / f"files-{number}")
+            row = {"case": case, "recipe": recipe, "batch": batch, "threads": 2,
+                   **ours(bench, path, recipe, batch)}
+            row["peer"] = theirs(options.peer_python, peer_kind, read_by_peer)
+            rows.write(json.dumps(row) + "\n")
+            print(line(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

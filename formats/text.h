@@ -37,6 +37,17 @@ std::optional<T> parse_number(std::string_view text) {
   return value;
 }
 
+/// Takes a decimal number that fits, and the `end` behind it, off the front of `text`: or nothing.
+template <std::integral T>
+std::optional<T> take_number(std::string_view& text, char end) {
+  T value{};
+  const char* const last = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc() || at == last || *at != end) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(at + 1 - text.data()));
+  return value;
+}
+
 /// 1234567 → "1,234,567".
 inline std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);

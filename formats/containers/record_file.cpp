@@ -41,6 +41,7 @@ RecordFile::RecordFile(const fs::path& path) : file_(path), list_(beside_records
     if (!index_.empty()) throw;
     fail(path, error.what());
   }
+  starts_.reserve(places.size());
   for (const RecordPlace& place : places) starts_.push_back(place.start);
   keep_images(places);
 }

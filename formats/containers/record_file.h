@@ -16,6 +16,7 @@ namespace feedrate {
 /// Any thread may read. Movable.
 class RecordFile {
  public:
+  RecordFile() = default;  // of no file: to be assigned to
   /// Uses the .idx where there is one: with it the file need not be scanned. The records that
   /// InsightFace puts beside its images (ranges of ids, no image) are left out.
   explicit RecordFile(const std::filesystem::path& path);

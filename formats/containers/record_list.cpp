@@ -8,6 +8,7 @@
 namespace feedrate {
 namespace {
 
+constexpr std::size_t usual_line = 24;      // bytes; memory kept for lines is not yet used
 constexpr std::size_t most_odd_lines = 10;  // in an audit; what is no list at all has only such
 
 }  // namespace
@@ -18,10 +19,11 @@ RecordList::RecordList(const std::filesystem::path& path) {
   file_ = MappedFile(path);
   std::string_view rest = as_text(file_.bytes());
   const char* const begin = rest.data();
+  lines_.reserve(rest.size() / usual_line);
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
     const auto start = static_cast<std::uint64_t>(rest.data() - begin);
     std::string_view line = take_line(rest);
-    const auto id = parse_number<std::uint64_t>(take_column(line));
+    const auto id = take_number<std::uint64_t>(line, '\t');
     if (id && line.find('\t') != std::string_view::npos) {
       lines_.push_back({*id, start});
     } else {

@@ -17,6 +17,7 @@
 #include "formats/containers/rows.h"
 #include "formats/containers/shards.h"
 #include "formats/error.h"
+#include "formats/sweep.h"
 
 namespace feedrate {
 namespace {
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".rec";
+constexpr std::size_t most_openers = 8;  // threads: a shard's .idx and .lst are long texts
 
 bool is_shard(const fs::path& file) {
   return file.extension() == extension && parse_shard_name(file.filename().string()).has_value();
@@ -72,9 +74,12 @@ std::vector<fs::path> files_of(const fs::path& path) {
 class RecordioDataset final : public Dataset {
  public:
   RecordioDataset(const fs::path& path, const std::vector<fs::path>& files) {
-    for (const fs::path& file : files) {
-      ends_.push_back(info_.size += files_.emplace_back(file).images());
-    }
+    files_.resize(files.size());
+    sweep(files.size(), static_cast<unsigned>(std::min(files.size(), most_openers)),
+          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i) files_[i] = RecordFile(files[i]);
+          });
+    for (const RecordFile& file : files_) ends_.push_back(info_.size += file.images());
     if (info_.size == 0) fail(files.size() == 1 ? files.front() : path, "holds no records");
     info_.path = path;
     info_.files = files;

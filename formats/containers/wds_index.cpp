@@ -12,6 +12,8 @@
 namespace feedrate {
 namespace {
 
+constexpr std::uint64_t shortest_line = 8;  // "a 512 1\n"
+
 std::string_view take_word(std::string_view& line) {
   const std::size_t end = line.find(' ');
   const std::string_view word = line.substr(0, end);
@@ -33,8 +35,8 @@ std::uint64_t read_head(std::string_view line, WdsIndex& index) {
 // Goes through one line; returns where the sample ends in the tar, 0 when no file of the line
 // belongs to a sample by the rules of grouping (wds2idx lists "__x__" too).
 std::uint64_t check_line(std::string_view line, bool named, std::uint64_t from, std::uint64_t size,
-                         std::string& last_key) {
-  std::string key;
+                         std::string_view& last_key) {
+  std::string_view key;
   std::uint64_t end = 0;
   do {
     const IndexedFile file = take_indexed_file(line, named);
@@ -83,7 +85,7 @@ std::filesystem::path wds_index_path(const std::filesystem::path& tar) {
 WdsIndex parse_wds_index(std::string_view text, Bytes tar) {
   WdsIndex index;
   std::string_view rest = text;
-  std::string last_key;
+  std::string_view last_key;
   std::uint64_t count = 0;
   std::uint64_t end = 0;
   std::uint64_t lines = 0;
@@ -93,6 +95,9 @@ WdsIndex parse_wds_index(std::string_view text, Bytes tar) {
     try {
       if (lines++ == 0) {
         count = read_head(line, index);
+        const std::uint64_t likely = std::min<std::uint64_t>(count, text.size() / shortest_line);
+        index.lines.reserve(likely);
+        index.starts.reserve(likely + 1);
         continue;
       }
       const std::uint64_t sample_end = check_line(line, index.named, end, tar.size(), last_key);

@@ -130,6 +130,24 @@ TEST(UnitInspect, json_says_what_the_counts_are_of) {
   EXPECT_EQ(told.at("first").size(), 2U);
 }
 
+TEST(UnitInspect, names_of_classes_need_no_sidecar) {
+  Odd dataset(10);
+  EXPECT_TRUE(json_of(inspected(dataset, 0)).at("class_names").is_null());
+  dataset.known().class_names.names = {"a", "b"};
+  EXPECT_EQ(json_of(inspected(dataset, 0)).at("class_names").at(1), "b");
+  expect_contains(inspection_text(inspected(dataset, 0)), "\n  1 b 1 █");
+}
+
+TEST(UnitInspect, an_input_is_told_with_its_hash_where_it_has_one) {
+  Odd dataset(10);
+  dataset.known().sidecar = sidecar_with({10});
+  dataset.known().sidecar->inputs = {{"set", 2048, ""},
+                                     {"set.tar", 4096, "0123456789abcdef0123456789abcdef"}};
+  const std::string text = inspection_text(inspected(dataset, 0));
+  expect_contains(text, "\ninput    set, 2.0 KiB\n");
+  expect_contains(text, "\ninput    set.tar, 4.0 KiB, SHA-256 0123456789abcdef…\n");
+}
+
 TEST(UnitInspect, classes_without_a_sample_are_told) {
   Odd dataset(100);
   dataset.known().classes = 12;

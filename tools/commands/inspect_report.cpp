@@ -82,11 +82,10 @@ ordered_json quantiles_json(const Quantiles& of) {
 
 // What the sidecar alone knows, null without one.
 void add_sidecar(ordered_json& object, const std::optional<Sidecar>& sidecar) {
-  const char* keys[] = {"class_names", "source",       "split",  "digest",  "set_digest",
-                        "label_space", "tool_version", "inputs", "options", "notes"};
+  const char* keys[] = {"source",       "split",  "digest",  "set_digest", "label_space",
+                        "tool_version", "inputs", "options", "notes"};
   for (const char* key : keys) object[key] = nullptr;
   if (!sidecar) return;
-  object["class_names"] = sidecar->class_names.names;
   object["source"] = sidecar->source;
   object["split"] = sidecar->split;
   object["digest"] = sidecar->digest;
@@ -120,6 +119,8 @@ std::string inspection_json(const Inspection& found) {
   ordered_json object{
       {"path", info.path.string()}, {"format", info.format},           {"codec", info.codec},
       {"samples", info.size},       {"shape", shape_json(info.shape)}, {"classes", found.classes}};
+  const auto& names = info.class_names.names;  // a folder and a labels.txt know them too
+  object["class_names"] = names.empty() && !info.sidecar ? ordered_json() : ordered_json(names);
   add_sidecar(object, info.sidecar);
   constexpr const char* sources[] = {"sidecar", "all", "some"};
   object["class_counts_from"] = sources[static_cast<std::size_t>(found.counted)];

@@ -78,9 +78,10 @@ std::string files_text(const Inspection& found) {
 std::string sidecar_text(const Sidecar& sidecar) {
   std::string text = line("source", harmless(sidecar.source + ", " + sidecar.split));
   for (const Sidecar::Input& input : sidecar.inputs) {
-    text += line("input",
-                 harmless(fmt::format("{}, {}, SHA-256 {}…", input.name, bytes_text(input.bytes),
-                                      input.sha256.substr(0, hash_letters))));
+    std::string told = fmt::format("{}, {}", input.name, bytes_text(input.bytes));
+    if (!input.sha256.empty())
+      told += fmt::format(", SHA-256 {}…", input.sha256.substr(0, hash_letters));
+    text += line("input", harmless(told));
   }
   std::string options;
   for (const std::string& option : sidecar.options)

@@ -65,9 +65,11 @@ std::uint64_t check_line(std::string_view line, bool named, std::uint64_t from, 
 IndexedFile take_indexed_file(std::string_view& line, bool named) {
   IndexedFile file;
   file.extension = take_word(line);
-  const auto offset = parse_number<std::uint64_t>(take_word(line));
-  const auto size = parse_number<std::uint64_t>(take_word(line));
-  if (named) file.name = take_word(line);
+  const auto offset = take_number<std::uint64_t>(line, ' ');
+  // A size without a name behind it may end the line.
+  const auto size =
+      named ? take_number<std::uint64_t>(line, ' ') : parse_number<std::uint64_t>(take_word(line));
+  if (named && size) file.name = take_word(line);
   if (file.extension.empty() || !offset || !size || (named && file.name.empty())) {
     throw Error("expected an extension, an offset and a size" +
                 std::string(named ? ", a name" : ""));

@@ -25,7 +25,7 @@ struct SessionOptions {
 struct Metrics {
   std::uint64_t images = 0;
   std::uint64_t correct = 0;  // top-1
-  double loss_sum = 0;        // of the per-image losses
+  double loss_sum = 0;        // of the per-image losses; in training, auxiliary heads' weighted in
 };
 
 /// One network on one device with its parameters. One thread. Deterministic: the same calls give

@@ -203,7 +203,17 @@ Builder::Value Builder::max_pool_ceil(Value x, std::int64_t kernel, std::int64_t
              {});
 }
 
-Builder::Value Builder::global_avg_pool(Value x) { return add("avg_pool", {x}, {{"bins", 1}}, {}); }
+Builder::Value Builder::avg_pool(Value x, std::int64_t kernel, std::int64_t stride) {
+  return add("avg_pool", {x},
+             {{"kernel", static_cast<double>(kernel)}, {"stride", static_cast<double>(stride)}},
+             {});
+}
+
+Builder::Value Builder::avg_pool_bins(Value x, std::int64_t bins) {
+  return add("avg_pool", {x}, {{"bins", static_cast<double>(bins)}}, {});
+}
+
+Builder::Value Builder::global_avg_pool(Value x) { return avg_pool_bins(x, 1); }
 
 Builder::Value Builder::batch_norm(Value x, const Norm& norm) {
   return add("batch_norm", {x}, {{"epsilon", norm.epsilon}, {"momentum", norm.momentum}},
@@ -214,6 +224,19 @@ Builder::Value Builder::shortcut(Value x, std::int64_t filters, std::int64_t str
   return add("shortcut", {x},
              {{"filters", static_cast<double>(filters)}, {"stride", static_cast<double>(stride)}},
              {});
+}
+
+Builder::Value Builder::lrn(Value x, const Response& response) {
+  return add("lrn", {x},
+             {{"size", static_cast<double>(response.size)},
+              {"alpha", response.alpha},
+              {"beta", response.beta},
+              {"k", response.k}},
+             {});
+}
+
+Builder::Value Builder::concat(std::vector<Value> values) {
+  return add("concat", std::move(values), {}, {});
 }
 
 Builder::Value Builder::sum(Value a, Value b) { return add("add", {a, b}, {}, {}); }
@@ -228,6 +251,11 @@ Builder::Value Builder::dropout(Value x, double share) {
   return add("dropout", {x}, {{"share", share}}, {});
 }
 
+void Builder::auxiliary_loss(Value logits, double weight) {
+  add("softmax_loss", {logits}, {{"classes", graph_.classes}, {"auxiliary", 1}, {"weight", weight}},
+      {});
+}
+
 Graph Builder::softmax_loss(Value logits) {
   add("softmax_loss", {logits}, {{"classes", graph_.classes}}, {.name = "loss"});
   if (graph_.nodes.front().op != &op("input")) {
@@ -238,7 +266,9 @@ Graph Builder::softmax_loss(Value logits) {
     for (const Value input : node.inputs) ++readers[input];
   }
   for (std::size_t i = 0; i + 1 < readers.size(); ++i) {
-    if (readers[i] == 0 && !graph_.nodes[i].op->is_loss()) {
+    const Node& node = graph_.nodes[i];
+    const bool auxiliary = node.op->is_loss() && node.attributes.integer("auxiliary") != 0;
+    if (readers[i] == 0 && !auxiliary) {
       throw Error(join("network ", graph_.network, ", ", graph_.nodes[i].name,
                        ": nothing reads its output"));
     }

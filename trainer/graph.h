@@ -103,6 +103,14 @@ class Builder {
     double weight = 1;      // at the start
   };
 
+  /// Local response normalisation across channels.
+  struct Response {
+    std::int64_t size = 5;
+    double alpha = 1e-4;
+    double beta = 0.75;
+    double k = 1;
+  };
+
   Builder(std::string network, Shape input, std::uint32_t classes);
 
   /// value = (pixel − mean) × scale, u8 HWC → float.
@@ -112,16 +120,26 @@ class Builder {
   Value max_pool(Value x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
   /// Caffe's: a last partial window counts too.
   Value max_pool_ceil(Value x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
+  /// Mean of each window, padding left out.
+  Value avg_pool(Value x, std::int64_t kernel, std::int64_t stride);
+  /// bins × bins means that share the image evenly.
+  Value avg_pool_bins(Value x, std::int64_t bins);
   /// Mean of each channel.
   Value global_avg_pool(Value x);
   Value batch_norm(Value x, const Norm& norm);
   /// Every stride-th value, and channels of zeros up to `filters`.
   Value shortcut(Value x, std::int64_t filters, std::int64_t stride);
+  Value lrn(Value x, const Response& response);
+  /// Channels behind one another.
+  Value concat(std::vector<Value> values);
   /// a + b, of one extent.
   Value sum(Value a, Value b);
   Value dense(Value x, std::int64_t units, const Layer& layer);
   Value relu(Value x);
   Value dropout(Value x, double share);
+  /// The loss of a head that helps in training: its `weight` part of the whole. Evaluation leaves
+  /// out what leads to it alone.
+  void auxiliary_loss(Value logits, double weight);
   /// Softmax cross-entropy, mean over the batch; and top-1 correctness. Ends the graph.
   Graph softmax_loss(Value logits);
 

@@ -108,6 +108,26 @@ TEST(HostileGraph, a_value_that_nothing_reads_is_refused) {
       {"relu1", "nothing reads"});
 }
 
+TEST(HostileGraph, a_second_loss_that_is_not_auxiliary_is_refused) {
+  expect_error(
+      [] {
+        Builder b("small", {4, 4, 1}, 2);
+        const auto x = b.dense(b.input(1), 2, {});
+        b.add("softmax_loss", {x}, {{"classes", 2}}, {});
+        b.softmax_loss(x);
+      },
+      {"softmax_loss1", "nothing reads"});
+}
+
+TEST(UnitGraph, what_leads_to_an_auxiliary_head_alone_is_there_in_training_alone) {
+  Builder b("small", {4, 4, 1}, 2);
+  const auto x = b.relu(b.input(1));
+  b.auxiliary_loss(b.dense(b.relu(x), 2, {}), 0.5);
+  const Graph graph = b.softmax_loss(b.dense(x, 2, {}));
+  EXPECT_EQ(graph.training_only(),
+            (std::vector<bool>{false, false, true, true, true, false, false}));
+}
+
 TEST(HostileGraph, senseless_attributes_are_refused) {
   Builder b("small", {4, 4, 1}, 2);
   const auto in = b.input(1);
@@ -126,6 +146,11 @@ TEST(HostileGraph, senseless_attributes_are_refused) {
   expect_error([&] { b.sum(in, b.conv(in, 1, 3, 1, 0, {})); }, {"cannot add 1x2x2 to 1x4x4"});
   expect_error([&] { b.add("add", {in}, {}, {}); }, {"2 inputs, not 1"});
   expect_error([&] { b.shortcut(b.conv(in, 4, 1, 1, 0, {}), 3, 2); }, {"filters", "at least 4"});
+  expect_error([&] { b.lrn(in, {.size = 4}); }, {"size", "odd"});
+  expect_error([&] { b.lrn(in, {.k = 0}); }, {"'k'", "above 0"});
+  expect_error([&] { b.concat({in}); }, {"2 inputs or more, not 1"});
+  expect_error([&] { b.concat({in, b.max_pool(in, 2, 2)}); }, {"2x2", "behind 4x4"});
+  expect_error([&] { b.auxiliary_loss(b.dense(in, 2, {}), 0); }, {"weight", "above 0"});
   expect_error([&] { b.add("dence", {in}, {{"units", 2}}, {}); }, {"did you mean dense?"});
 }
 

@@ -63,6 +63,9 @@ inline std::vector<OpCase> op_cases() {
     return b.add("max_pool", {b.conv(x, 70, 2, 1, 0, layer)},
                  {{"kernel", 3}, {"stride", 2}, {"ceil", 1}}, {});
   });
+  add("max_pool", "with a window larger than the image", {2, 2, 3}, [&](Builder& b, V x) {
+    return b.dense(b.max_pool_ceil(b.conv(x, 6, 1, 1, 0, layer), 3, 2), 9, layer);
+  });
   add("max_pool", "in blocks", grey, [&](Builder& b, V x) {
     x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer);
     return b.max_pool(x, 2, 2);
@@ -155,6 +158,31 @@ inline std::vector<OpCase> op_cases() {
     return b.sum(b.conv(x, 45, 3, 3, 1, layer), b.shortcut(x, 45, 3));
   });
 
+  add("concat", "of what was made of one value in three ways", colour, [&](Builder& b, V x) {
+    x = b.conv(x, 6, 3, 1, 1, layer);
+    return b.concat({b.relu(b.conv(x, 4, 1, 1, 0, layer)), x, b.max_pool(x, 3, 1, 1)});
+  });
+  add("concat", "of whole blocks", colour, [&](Builder& b, V x) {
+    x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 32, 3, 1, 1, layer);
+    x = b.concat({b.conv(x, 16, 1, 1, 0, layer), b.relu(x), b.conv(x, 32, 3, 1, 1, layer)});
+    return b.conv(x, 16, 1, 1, 0, layer);
+  });
+  add("concat", "of blocks that are partly filled, and of pixels", colour, [&](Builder& b, V x) {
+    const V y = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer);
+    return b.conv(b.concat({y, x, b.relu(y), y}), 16, 1, 1, 0, layer);
+  });
+
+  const Builder::Response strong{.size = 5, .alpha = 2, .beta = 0.75, .k = 1};
+  add("lrn", "of few channels", colour,
+      [&](Builder& b, V x) { return b.lrn(b.conv(x, 7, 3, 1, 0, layer), strong); });
+  add("lrn", "of pixels, with other numbers", colour, [&](Builder& b, V x) {
+    return b.conv(b.lrn(x, {.size = 3, .alpha = 1.5, .beta = 0.6, .k = 2}), 5, 3, 1, 0, layer);
+  });
+  add("lrn", "in blocks that are partly filled", colour, [&](Builder& b, V x) {
+    x = b.relu(b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer));
+    return b.conv(b.lrn(x, strong), 16, 1, 1, 0, layer);
+  });
+
   add("dense", "on pixels", grey, [&](Builder& b, V x) { return b.dense(x, 33, layer); });
   add("dense", "on channels, one on another", colour, [&](Builder& b, V x) {
     return b.dense(b.dense(b.conv(x, 5, 3, 1, 0, layer), 40, layer), 12, layer);
@@ -178,6 +206,14 @@ inline std::vector<OpCase> op_cases() {
   add("softmax_loss", "after a deeper network", grey, [&](Builder& b, V x) {
     x = b.relu(b.max_pool(b.conv(x, 8, 3, 1, 1, layer), 2, 2));
     return b.relu(b.dense(x, 30, layer));
+  });
+  add("softmax_loss", "beside those of two auxiliary heads", colour, [&](Builder& b, V x) {
+    x = b.relu(b.conv(x, 8, 3, 1, 1, layer));
+    b.auxiliary_loss(b.dense(x, classes, layer), 0.3);
+    x = b.relu(b.conv(x, 6, 3, 2, 1, layer));
+    const V y = b.dropout(b.relu(b.dense(b.avg_pool(x, 2, 2), 16, layer)), 0.4);
+    b.auxiliary_loss(b.dense(y, classes, layer), 0.7);
+    return b.relu(b.dense(x, 12, layer));
   });
   return cases;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <span>
 #include <string_view>
@@ -26,6 +25,12 @@ void add_forward(Reference& r);
 void add_backward(Reference& r);
 void avg_pool_forward(Reference& r);
 void avg_pool_backward(Reference& r);
+void max_pool_forward(Reference& r);
+void max_pool_backward(Reference& r);
+void concat_forward(Reference& r);
+void concat_backward(Reference& r);
+void lrn_forward(Reference& r);
+void lrn_backward(Reference& r);
 void shortcut_forward(Reference& r);
 void shortcut_backward(Reference& r);
 void batch_norm_forward(Reference& r);
@@ -47,8 +52,11 @@ class Reference {
   double run(const Batch& batch, const Mode& mode) {
     batch_ = &batch;
     mode_ = mode;
+    loss_ = 0;
+    const std::vector<bool> training_only = graph_.training_only();
     outputs_.assign(graph_.nodes.size(), {});
     for (number_ = 0; number_ < graph_.nodes.size(); ++number_) {
+      if (training_only[number_] && !mode.training) continue;
       outputs_[number_].resize(size(node()));
       rows().at(node().op->name()).forward(*this);
     }
@@ -75,6 +83,7 @@ class Reference {
   const Node& node() const { return graph_.nodes[number_]; }
   const Extent& in_extent(std::size_t k = 0) const { return graph_.nodes[node().inputs[k]].extent; }
   bool training() const { return mode_.training; }
+  std::size_t inputs() const { return node().inputs.size(); }
   std::int64_t images() const { return batch_->count; }
   std::int64_t attribute(std::string_view name) const { return node().attributes.integer(name); }
   const Doubles& in(std::size_t k = 0) const { return outputs_[node().inputs[k]]; }
@@ -108,9 +117,11 @@ class Reference {
     static const std::map<std::string_view, Row> all = {
         {"input", {[](Reference& r) { r.input(); }, [](Reference&) {}}},
         {"conv", {[](Reference& r) { r.conv(); }, [](Reference& r) { r.conv_backward(); }}},
-        {"max_pool", {[](Reference& r) { r.pool(); }, [](Reference& r) { r.pool_backward(); }}},
+        {"max_pool", {max_pool_forward, max_pool_backward}},
         {"avg_pool", {avg_pool_forward, avg_pool_backward}},
         {"batch_norm", {batch_norm_forward, batch_norm_backward}},
+        {"concat", {concat_forward, concat_backward}},
+        {"lrn", {lrn_forward, lrn_backward}},
         {"shortcut", {shortcut_forward, shortcut_backward}},
         {"add", {add_forward, add_backward}},
         {"dense", {[](Reference& r) { r.dense(); }, [](Reference& r) { r.dense_backward(); }}},
@@ -196,33 +207,6 @@ class Reference {
     multiply_backward([this](const auto& visit) { each_product(visit); });
   }
 
-  // The input that an output of max pooling comes from.
-  std::size_t winner(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) const {
-    const Extent& i = in_extent();
-    double best = -std::numeric_limits<double>::infinity();
-    std::size_t place = 0;
-    for (std::int64_t ky = 0; ky < attribute("kernel"); ++ky) {
-      for (std::int64_t kx = 0; kx < attribute("kernel"); ++kx) {
-        const std::int64_t row = y * attribute("stride") - attribute("pad") + ky;
-        const std::int64_t column = x * attribute("stride") - attribute("pad") + kx;
-        if (row < 0 || row >= i.height || column < 0 || column >= i.width) continue;
-        const std::size_t here = at(i, n, c, row, column);
-        if (in()[here] > best) best = in()[here], place = here;
-      }
-    }
-    return place;
-  }
-  void pool() {
-    each(node().extent, [&](auto n, auto c, auto y, auto x) {
-      out()[at(node().extent, n, c, y, x)] = in()[winner(n, c, y, x)];
-    });
-  }
-  void pool_backward() {
-    each(node().extent, [&](auto n, auto c, auto y, auto x) {
-      in_gradient()[winner(n, c, y, x)] += out_gradient()[at(node().extent, n, c, y, x)];
-    });
-  }
-
   template <class Visit>
   void each_weight(const Visit& visit) const {
     const auto units = static_cast<std::size_t>(attribute("units"));
@@ -269,10 +253,13 @@ class Reference {
     }
   }
 
+  double weight() const {
+    return attribute("auxiliary") != 0 ? node().attributes.number("weight") : 1;
+  }
   void loss() {
     const auto classes = static_cast<std::size_t>(node().extent.channels);
-    loss_ = 0;
-    correct_ = 0;
+    const bool auxiliary = attribute("auxiliary") != 0;
+    if (!auxiliary) correct_ = 0;
     for (std::size_t n = 0; n < batch_->count; ++n) {
       const auto logits = std::span(in()).subspan(n * classes, classes);
       const auto label = static_cast<std::size_t>(batch_->labels[n]);
@@ -282,7 +269,8 @@ class Reference {
       for (std::size_t k = 0; k < classes; ++k) {
         out()[n * classes + k] = std::exp(logits[k] - *max) / sum;
       }
-      loss_ += (std::log(sum) - (logits[label] - *max)) / batch_->count;
+      loss_ += weight() * (std::log(sum) - (logits[label] - *max)) / batch_->count;
+      if (auxiliary) continue;
       correct_ += static_cast<std::size_t>(max - logits.begin()) == label ? 1 : 0;
     }
   }
@@ -290,7 +278,7 @@ class Reference {
     const auto classes = static_cast<std::size_t>(node().extent.channels);
     for (std::size_t i = 0; i < out().size(); ++i) {
       const bool is_label = static_cast<std::size_t>(batch_->labels[i / classes]) == i % classes;
-      in_gradient()[i] += (out()[i] - (is_label ? 1 : 0)) / batch_->count;
+      in_gradient()[i] += weight() * (out()[i] - (is_label ? 1 : 0)) / batch_->count;
     }
   }
 

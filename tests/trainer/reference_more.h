@@ -1,6 +1,8 @@
 #pragma once
 // The rest of reference.h: operators that came with deeper networks, as plainly.
 
+#include <limits>
+
 #include "tests/trainer/reference.h"
 
 namespace feedrate::testing {
@@ -12,6 +14,92 @@ inline void add_backward(Reference& r) {
   for (const std::size_t k : {0U, 1U}) {
     for (std::size_t i = 0; i < r.out().size(); ++i) r.in_gradient(k)[i] += r.out_gradient()[i];
   }
+}
+
+// The input that an output of max pooling comes from.
+inline std::size_t winner(const Reference& r, std::int64_t n, std::int64_t c, std::int64_t y,
+                          std::int64_t x) {
+  const Extent& i = r.in_extent();
+  double best = -std::numeric_limits<double>::infinity();
+  std::size_t place = 0;
+  for (std::int64_t ky = 0; ky < r.attribute("kernel"); ++ky) {
+    for (std::int64_t kx = 0; kx < r.attribute("kernel"); ++kx) {
+      const std::int64_t row = y * r.attribute("stride") - r.attribute("pad") + ky;
+      const std::int64_t column = x * r.attribute("stride") - r.attribute("pad") + kx;
+      if (row < 0 || row >= i.height || column < 0 || column >= i.width) continue;
+      const std::size_t here = Reference::at(i, n, c, row, column);
+      if (r.in()[here] > best) best = r.in()[here], place = here;
+    }
+  }
+  return place;
+}
+inline void max_pool_forward(Reference& r) {
+  r.each(r.node().extent, [&](auto n, auto c, auto y, auto x) {
+    r.out()[Reference::at(r.node().extent, n, c, y, x)] = r.in()[winner(r, n, c, y, x)];
+  });
+}
+inline void max_pool_backward(Reference& r) {
+  r.each(r.node().extent, [&](auto n, auto c, auto y, auto x) {
+    const double gradient = r.out_gradient()[Reference::at(r.node().extent, n, c, y, x)];
+    r.in_gradient()[winner(r, n, c, y, x)] += gradient;
+  });
+}
+
+// Calls visit(input, place in it, place in the output).
+template <class Visit>
+void each_joined(const Reference& r, const Visit& visit) {
+  std::int64_t first = 0;
+  for (std::size_t k = 0; k < r.inputs(); ++k) {
+    const Extent &i = r.in_extent(k), &o = r.node().extent;
+    r.each(i, [&](auto n, auto c, auto y, auto x) {
+      visit(k, Reference::at(i, n, c, y, x), Reference::at(o, n, first + c, y, x));
+    });
+    first += i.channels;
+  }
+}
+inline void concat_forward(Reference& r) {
+  each_joined(r, [&](std::size_t k, std::size_t i, std::size_t o) { r.out()[o] = r.in(k)[i]; });
+}
+inline void concat_backward(Reference& r) {
+  each_joined(r, [&](std::size_t k, std::size_t i, std::size_t o) {
+    r.in_gradient(k)[i] += r.out_gradient()[o];
+  });
+}
+
+// Calls visit(place of the output, places of its window).
+template <class Visit>
+void each_response(const Reference& r, const Visit& visit) {
+  const Extent& e = r.node().extent;
+  r.each(e, [&](auto n, auto c, auto y, auto x) {
+    std::vector<std::size_t> window;
+    for (std::int64_t d = -(r.attribute("size") / 2); d <= r.attribute("size") / 2; ++d) {
+      if (c + d >= 0 && c + d < e.channels) window.push_back(Reference::at(e, n, c + d, y, x));
+    }
+    visit(Reference::at(e, n, c, y, x), window);
+  });
+}
+inline double response(const Reference& r, const std::vector<std::size_t>& window) {
+  const Attributes& a = r.node().attributes;
+  double squares = 0;
+  for (const std::size_t i : window) squares += r.in()[i] * r.in()[i];
+  return a.number("k") + a.number("alpha") / a.number("size") * squares;
+}
+inline void lrn_forward(Reference& r) {
+  each_response(r, [&](std::size_t at, const std::vector<std::size_t>& window) {
+    r.out()[at] = r.in()[at] * std::pow(response(r, window), -r.node().attributes.number("beta"));
+  });
+}
+inline void lrn_backward(Reference& r) {
+  const Attributes& a = r.node().attributes;
+  const double beta = a.number("beta");
+  const double factor = 2 * beta * a.number("alpha") / a.number("size");
+  each_response(r, [&](std::size_t at, const std::vector<std::size_t>& window) {
+    const double s = response(r, window), gradient = r.out_gradient()[at];
+    r.in_gradient()[at] += gradient * std::pow(s, -beta);
+    for (const std::size_t i : window) {
+      r.in_gradient()[i] -= gradient * factor * r.in()[at] * r.in()[i] * std::pow(s, -beta - 1);
+    }
+  });
 }
 
 template <class Visit>

@@ -35,6 +35,11 @@ Graph classify(Builder& b, Value x, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, dense_layer));
 }
 
+// torchvision's: 7 × 7 bins, which are the values themselves of an image of 224 × 224.
+template <bool norms>
+Graph imagenet(Builder& b, std::uint32_t classes) {
+  return classify(b, b.avg_pool_bins(convolutions(b, norms), 7), classes);
+}
 Graph plain(Builder& b, std::uint32_t classes) {
   return classify(b, convolutions(b, false), classes);
 }
@@ -50,6 +55,17 @@ TrainRecipe recipe(double rate, std::vector<std::uint64_t> drops) {
       .schedule = {.policy = "multistep", .rate = rate, .gamma = 0.1, .steps = std::move(drops)}};
 }
 
+TrainRecipe imagenet_recipe() {
+  return {.batch = 256,
+          .momentum = 0.9,
+          .decay = 5e-4,
+          .schedule = {.policy = "step", .rate = 0.01, .gamma = 0.1, .step_size = 100000}};
+}
+
+const DefinedNetwork vgg("vgg16", "VGG's 16 layers, as published and as torchvision has them",
+                         {imagenet_image, 1000, imagenet_recipe(), imagenet<false>});
+const DefinedNetwork vgg_norm("vgg16:bn", "VGG's 16 layers with norms after the convolutions",
+                              {imagenet_image, 1000, imagenet_recipe(), imagenet<true>});
 const DefinedNetwork cifar("vgg16:cifar", "VGG's 16 layers, two dense ones of 4096, without norms",
                            {cifar_image, 10, recipe(0.01, {32000, 48000}), plain});
 const DefinedNetwork cifar_norm("vgg16:cifar-bn",
@@ -58,7 +74,10 @@ const DefinedNetwork cifar_norm("vgg16:cifar-bn",
 
 }  // namespace
 
+extern const Network &vgg16_network, &vgg16_bn_network;
 extern const Network &vgg16_cifar_network, &vgg16_cifar_bn_network;
+const Network& vgg16_network = vgg;
+const Network& vgg16_bn_network = vgg_norm;
 const Network& vgg16_cifar_network = cifar;
 const Network& vgg16_cifar_bn_network = cifar_norm;
 

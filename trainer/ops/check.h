@@ -23,6 +23,11 @@ inline std::int64_t at_least(const Attributes& attributes, std::string_view name
   return value;
 }
 
+/// Of a loss in the sum of all: 1 but for auxiliary heads.
+inline double loss_weight(const Attributes& attributes) {
+  return attributes.integer("auxiliary") != 0 ? attributes.number("weight") : 1;
+}
+
 /// Of a convolution: 1 unless given.
 inline std::int64_t groups_of(const Attributes& attributes) {
   const std::int64_t groups = attributes.integer("groups", 1);
@@ -52,11 +57,11 @@ struct Window {
     return room / stride + 1;
   }
   /// The same; with `ceil` (Caffe's rule) a last partial one counts as long as it starts inside the
-  /// image or its leading pad.
+  /// image or its leading pad, be it the only one.
   std::int64_t pooled(std::int64_t side, bool ceil) const {
-    const std::int64_t whole = positions(side);
-    if (!ceil) return whole;
-    const std::int64_t all = (side + 2 * pad - kernel + stride - 1) / stride + 1;
+    const std::int64_t room = side + 2 * pad - kernel;
+    if (!ceil || room <= -stride) return positions(side);
+    const std::int64_t all = (room + stride - 1) / stride + 1;
     return (all - 1) * stride >= side + pad ? all - 1 : all;
   }
 };

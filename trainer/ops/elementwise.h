@@ -58,15 +58,26 @@ constexpr double unbiased_variance(double variance, double values) {
   return values > 1 ? variance * values / (values - 1) : variance;
 }
 
+/// lrn: s, of the sum of squares in the window; `share` = alpha / size.
+constexpr float lrn_scale(float squares, float share, float k) { return k + share * squares; }
+/// What a value of the window takes part with in a gradient; `power` = s^-beta.
+constexpr float lrn_term(float gradient, float x, float power, float scale) {
+  return gradient * x * power / scale;
+}
+/// With the sum of the window's terms; `factor` = 2 · alpha · beta / size.
+constexpr float lrn_gradient(float gradient, float x, float power, float terms, float factor) {
+  return gradient * power - factor * x * terms;
+}
+
 /// softmax_loss, one image: e_k = exp(logit_k − max), sum = Σ e_k.
 constexpr float softmax_probability(float exponential, float sum) { return exponential / sum; }
 /// −log of the label's probability.
 constexpr double cross_entropy(double log_sum, float max, float label_logit) {
   return log_sum - (static_cast<double>(label_logit) - static_cast<double>(max));
 }
-/// Of the mean loss over `count` images, with respect to a logit.
-constexpr float softmax_loss_gradient(float probability, bool is_label, float one_over_count) {
-  return (probability - (is_label ? 1.0F : 0.0F)) * one_over_count;
+/// With respect to a logit; `image_weight` is one image's in the whole: weight / count.
+constexpr float softmax_loss_gradient(float probability, bool is_label, float image_weight) {
+  return (probability - (is_label ? 1.0F : 0.0F)) * image_weight;
 }
 /// Top-1 is the first of the largest logits: whether a class takes the lead from an earlier one.
 constexpr bool takes_the_lead(float logit, float best) { return logit > best; }

@@ -1,5 +1,6 @@
 // Softmax and cross-entropy, mean over the batch. Its output is the probabilities, in place of the
-// logits; loss and correctness go to the session's metrics.
+// logits; loss and correctness go to the session's metrics, of an auxiliary head the loss alone,
+// times its weight.
 
 #include "trainer/op.h"
 #include "trainer/ops/check.h"
@@ -17,6 +18,8 @@ class SoftmaxLoss final : public Op {
       throw Error(join("got ", in.elements(), " values for each image, but there are ", classes,
                        " classes"));
     }
+    const double weight = loss_weight(attributes);
+    if (!(weight > 0)) throw Error(join("'weight' must be above 0, not ", weight));
     return {classes, 1, 1};
   }
   bool backward_reads_input() const override { return false; }
@@ -25,7 +28,8 @@ class SoftmaxLoss final : public Op {
   bool is_loss() const override { return true; }
 };
 
-const SoftmaxLoss row("softmax_loss", "softmax, cross-entropy and top-1 correctness: classes");
+const SoftmaxLoss row("softmax_loss",
+                      "softmax, cross-entropy and top-1 correctness: classes, auxiliary, weight");
 
 }  // namespace
 

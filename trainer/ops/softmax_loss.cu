@@ -3,6 +3,7 @@
 
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/check.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::cuda {
@@ -68,7 +69,7 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
 
 // One block, so that the order of the sum never changes.
 __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
-                               DeviceMetrics* metrics) {
+                               DeviceMetrics* metrics, double weight, bool auxiliary) {
   double loss = 0;
   unsigned long long correct = 0;
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -78,7 +79,8 @@ __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
   loss = block_sum<block_threads>(loss);
   correct = block_sum<block_threads>(correct);
   if (threadIdx.x == 0) {
-    metrics->loss_sum += loss;
+    metrics->loss_sum += weight * loss;
+    if (auxiliary) return;
     metrics->correct += correct;
     metrics->images += count;
   }
@@ -89,21 +91,24 @@ struct Backward {
   const float* probabilities;
   const std::int32_t* labels;
   float* dx;
-  float one_over_count;
+  float image_weight;
   __device__ void operator()(std::int64_t image, std::uint32_t k) const {
     const std::int64_t i = image * classes + k;
     const std::int32_t label = labels[image];
-    dx[i] = label < 0
-                ? 0.0F
-                : softmax_loss_gradient(probabilities[i], k == static_cast<std::uint32_t>(label),
-                                        one_over_count);
+    dx[i] = label < 0 ? 0.0F
+                      : softmax_loss_gradient(probabilities[i],
+                                              k == static_cast<std::uint32_t>(label), image_weight);
   }
 };
 
 class SoftmaxLossOp final : public CudaOp {
  public:
   explicit SoftmaxLossOp(const OpSite& site)
-      : context_(site.context), batch_(site.batch), classes_(dimension(site.in.elements())) {}
+      : context_(site.context),
+        batch_(site.batch),
+        classes_(dimension(site.in.elements())),
+        auxiliary_(site.node.attributes.integer("auxiliary") != 0),
+        weight_(loss_weight(site.node.attributes)) {}
 
   std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(batch_) * sizeof(RowResult);
@@ -115,19 +120,21 @@ class SoftmaxLossOp final : public CudaOp {
            static_cast<unsigned>((batch_ + images_per_block - 1) / images_per_block), block_threads,
            batch_, classes_, place.x, place.y, step.labels, results);
     launch(context_, "softmax_loss metrics", metrics_kernel, 1, block_threads, step.count, results,
-           step.metrics);
+           step.metrics, weight_, auxiliary_);
   }
   void backward(const Place& place, const Step& step) override {
     if (place.dx == nullptr) return;
-    each_of_images(
-        context_, "softmax_loss backward", batch_, classes_,
-        Backward{classes_, place.y, step.labels, place.dx, 1.0F / static_cast<float>(step.count)});
+    each_of_images(context_, "softmax_loss backward", batch_, classes_,
+                   Backward{classes_, place.y, step.labels, place.dx,
+                            static_cast<float>(weight_ / static_cast<double>(step.count))});
   }
 
  private:
   const Context& context_;
   std::int64_t batch_;
   std::int32_t classes_;
+  bool auxiliary_;
+  double weight_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/parallel.h"
+#include "trainer/ops/check.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::cpu {
@@ -19,6 +20,8 @@ class SoftmaxLossLayer final : public Layer {
       : Layer(site, {site.node().extent, 1}),
         batch_(site.batch),
         classes_(site.node().extent.channels),
+        auxiliary_(site.node().attributes.integer("auxiliary") != 0),
+        weight_(loss_weight(site.node().attributes)),
         threads_(site.threads) {}
 
   std::size_t scratch_bytes() const override {
@@ -35,15 +38,16 @@ class SoftmaxLossLayer final : public Layer {
       }
     });
     Metrics& metrics = *pass.metrics;
-    metrics.images += pass.count;
     for (std::uint32_t image = 0; image < pass.count; ++image) {
-      metrics.loss_sum += outcomes[image].loss;
+      metrics.loss_sum += weight_ * outcomes[image].loss;
+      if (auxiliary_) continue;
+      ++metrics.images;
       metrics.correct += outcomes[image].correct ? 1 : 0;
     }
   }
 
   void backward(const Pass& pass) override {
-    const float one_over_count = 1.0F / static_cast<float>(pass.count);
+    const auto image_weight = static_cast<float>(weight_ / static_cast<double>(pass.count));
     for (std::int64_t image = 0; image < batch_; ++image) {
       const float* probabilities = buffers().output + image * classes_;
       float* gradient = buffers().input_gradient + image * classes_;
@@ -51,7 +55,7 @@ class SoftmaxLossLayer final : public Layer {
       const std::int32_t label = counts ? pass.labels[static_cast<std::size_t>(image)] : 0;
       for (std::int64_t k = 0; k < classes_; ++k) {
         gradient[k] =
-            counts ? softmax_loss_gradient(probabilities[k], k == label, one_over_count) : 0.0F;
+            counts ? softmax_loss_gradient(probabilities[k], k == label, image_weight) : 0.0F;
       }
     }
   }
@@ -77,6 +81,8 @@ class SoftmaxLossLayer final : public Layer {
   }
 
   std::int64_t batch_, classes_;
+  bool auxiliary_;
+  double weight_;
   unsigned threads_;
 };
 

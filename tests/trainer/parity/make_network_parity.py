@@ -195,9 +195,79 @@ def vgg16(norms):
     return build
 
 
+def alexnet(b):
+    x = b.input(1 / 64, 120)
+    for filters, kernel, pooled in ((24, 7, True), (64, 5, True), (96, 3, False), (96, 3, False),
+                                    (64, 3, True)):
+        x = b.relu(b.conv(x, filters, kernel, 1, kernel // 2, rate_scale=2))
+        x = b.max_pool(x, 3, 2, ceil=True) if pooled else x
+    x = b.dropout(b.relu(b.dense(x, 512, rate_scale=2)), 0.5)
+    b.softmax_loss(b.dense(x, CLASSES, rate_scale=2))
+
+
+def googlenet(b):
+    scales = {"rate_scale": 2, "decay_scale": 0}
+
+    def conv(x, filters, kernel, stride=1):
+        return b.relu(b.conv(x, filters, kernel, stride, kernel // 2, bias=constant(0.2), **scales))
+
+    def inception(x, filters):
+        one, reduced3, three, reduced5, five, pooled = filters
+        branches = [conv(x, one, 1), conv(conv(x, reduced3, 1), three, 3),
+                    conv(conv(x, reduced5, 1), five, 5)]
+        return b.concat(branches + [conv(b.max_pool(x, 3, 1, 1), pooled, 1)])
+
+    x = b.max_pool(conv(b.input(1, 118), 64, 7, 2), 3, 2, ceil=True)
+    x = conv(conv(b.lrn(x, 5, 1e-4, 0.75), 64, 1), 192, 3)
+    x = b.max_pool(b.lrn(x, 5, 1e-4, 0.75), 3, 2, ceil=True)
+    modules = ((64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64), (192, 96, 208, 16, 48, 64),
+               (160, 112, 224, 24, 64, 64), (128, 128, 256, 24, 64, 64),
+               (112, 144, 288, 32, 64, 64), (256, 160, 320, 32, 128, 128),
+               (256, 160, 320, 32, 128, 128), (384, 192, 384, 48, 128, 128))
+    for i, filters in enumerate(modules):
+        if i in (2, 7):
+            x = b.max_pool(x, 3, 2, ceil=True)
+        x = inception(x, filters)
+        if i in (2, 5):
+            y = conv(b.avg_pool(x, 2, 2), 128, 1)
+            y = b.dropout(b.relu(b.dense(y, 1024, bias=constant(0.2), **scales)), 0.7)
+            b.softmax_loss(b.dense(y, CLASSES, **scales), 0.3)
+    b.softmax_loss(b.dense(b.dropout(b.global_avg_pool(x), 0.4), CLASSES, **scales))
+
+
+def cnn(b):
+    x = b.input(1 / 255)
+    for filters in (32, 64):
+        x = b.relu(b.conv(x, filters, 3, 1, 1, glorot))
+        x = b.relu(b.conv(x, filters, 3, 1, 0, glorot))
+        x = b.dropout(b.max_pool(x, 2, 2), 0.25)
+    x = b.dropout(b.relu(b.dense(x, 512, glorot)), 0.5)
+    b.softmax_loss(b.dense(x, CLASSES, glorot))
+
+
+def cnn_mnist(b):
+    x = b.relu(b.conv(b.input(1 / 255), 32, 3, weight=glorot))
+    x = b.relu(b.conv(x, 64, 3, weight=glorot))
+    x = b.dropout(b.max_pool(x, 2, 2), 0.25)
+    x = b.dropout(b.relu(b.dense(x, 128, glorot)), 0.5)
+    b.softmax_loss(b.dense(x, CLASSES, glorot))
+
+
+def mlp(b):
+    x = b.input(1 / 255)
+    for _ in range(2):
+        x = b.dropout(b.relu(b.dense(x, 512, glorot)), 0.2)
+    b.softmax_loss(b.dense(x, CLASSES, glorot))
+
+
 # Shape, learning rate, network. At a higher rate the residual networks' losses jump about on these
 # few images, and rounding errors grow a hundredfold with every step.
 NETWORKS = {
+    "mlp": ((28, 28, 1), 0.05, mlp),
+    "cnn": ((32, 32, 3), 0.01, cnn),
+    "cnn:mnist": ((28, 28, 1), 0.05, cnn_mnist),
+    "alexnet:cifar": ((32, 32, 3), 0.01, alexnet),
+    "googlenet:cifar": ((32, 32, 3), 0.001, googlenet),
     "resnet50:cifar": ((32, 32, 3), 0.00005, cifar_resnet(8)),
     "resnet56": ((32, 32, 3), 0.00005, cifar_resnet(9)),
     "vgg16:cifar": ((32, 32, 3), 0.01, vgg16(False)),

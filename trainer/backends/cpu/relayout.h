@@ -9,6 +9,16 @@ namespace feedrate::cpu {
 
 /// One image; filling channels become zero.
 void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout);
+/// Some of one image's channels, from `first` on.
+template <class Float>
+struct ChannelsAt {
+  Float* image;
+  const Layout& layout;
+  std::int64_t first;
+};
+/// Filling channels are left alone.
+void copy_channels(std::int64_t count, const ChannelsAt<const float>& from,
+                   const ChannelsAt<float>& to);
 /// rows × columns, row-major, into columns × rows.
 void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to);
 

@@ -1,0 +1,47 @@
+// Keras' two convolutional examples, cifar10_cnn and mnist_cnn, trained by SGD in place of their
+// RMSprop and Adadelta.
+
+#include "trainer/networks/defined.h"
+
+namespace feedrate {
+namespace {
+
+using Value = Builder::Value;
+
+const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
+
+Graph cifar(Builder& b, std::uint32_t classes) {
+  Value x = b.input(1.0 / 255);
+  for (const std::int64_t filters : {32, 64}) {
+    x = b.relu(b.conv(x, filters, 3, 1, 1, layer));
+    x = b.relu(b.conv(x, filters, 3, 1, 0, layer));
+    x = b.dropout(b.max_pool(x, 2, 2), 0.25);
+  }
+  x = b.dropout(b.relu(b.dense(x, 512, layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, layer));
+}
+
+Graph mnist(Builder& b, std::uint32_t classes) {
+  Value x = b.relu(b.conv(b.input(1.0 / 255), 32, 3, 1, 0, layer));
+  x = b.relu(b.conv(x, 64, 3, 1, 0, layer));
+  x = b.dropout(b.max_pool(x, 2, 2), 0.25);
+  x = b.dropout(b.relu(b.dense(x, 128, layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, layer));
+}
+
+TrainRecipe recipe(std::uint32_t batch, double rate) {
+  return {.batch = batch, .momentum = 0.9, .decay = 0, .schedule = {.rate = rate}};
+}
+
+const DefinedNetwork cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
+                            {cifar_image, 10, recipe(32, 0.01), cifar});
+const DefinedNetwork mnists("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
+                            {{28, 28, 1}, 10, recipe(128, 0.05), mnist});
+
+}  // namespace
+
+extern const Network &cnn_network, &cnn_mnist_network;
+const Network& cnn_network = cifars;
+const Network& cnn_mnist_network = mnists;
+
+}  // namespace feedrate

@@ -1,0 +1,120 @@
+// GoogLeNet (Szegedy et al. 2014) in three forms: Caffe's (bvlc_googlenet: LRN, biases), the same
+// fed CIFAR's images, and torchvision's (batch norms, 3x3 where the paper has 5x5). All with the
+// two auxiliary heads, which are there in training alone.
+
+#include <array>
+
+#include "trainer/networks/defined.h"
+
+namespace feedrate {
+namespace {
+
+using Value = Builder::Value;
+
+constexpr double auxiliary_weight = 0.3;
+
+// Filters of the four branches: 1x1; 3x3 and its reduction; 5x5 and its reduction; after pooling.
+struct Inception {
+  std::int64_t one, reduced3, three, reduced5, five, pooled;
+};
+constexpr std::array<Inception, 9> modules{{{64, 96, 128, 16, 32, 32},
+                                            {128, 128, 192, 32, 96, 64},
+                                            {192, 96, 208, 16, 48, 64},
+                                            {160, 112, 224, 24, 64, 64},
+                                            {128, 128, 256, 24, 64, 64},
+                                            {112, 144, 288, 32, 64, 64},
+                                            {256, 160, 320, 32, 128, 128},
+                                            {256, 160, 320, 32, 128, 128},
+                                            {384, 192, 384, 48, 128, 128}}};
+
+// What the forms differ in.
+struct Form {
+  bool norms;
+  std::int64_t kernel5;  // of the branch that is 5x5 in the paper
+  std::int64_t pool4;    // kernel of the pooling before 5a
+  double dropout;
+  Value (*auxiliary_pool)(Builder& b, Value x);
+};
+
+Builder::Layer layer(const Form& form, double bias) {
+  if (form.norms) return {.weight = {Init::Rule::gaussian, 0.01}};
+  return {.bias = {Init::Rule::constant, bias}, .bias_rate_scale = 2, .bias_decay_scale = 0};
+}
+
+Value conv(Builder& b, const Form& form, Value x, std::int64_t filters, std::int64_t kernel,
+           std::int64_t stride = 1) {
+  Builder::Layer with = layer(form, 0.2);
+  with.no_bias = form.norms;
+  x = b.conv(x, filters, kernel, stride, kernel / 2, with);
+  return b.relu(form.norms ? b.batch_norm(x, {.epsilon = 1e-3}) : x);
+}
+
+Value inception(Builder& b, const Form& form, Value x, const Inception& filters) {
+  const Value one = conv(b, form, x, filters.one, 1);
+  const Value three = conv(b, form, conv(b, form, x, filters.reduced3, 1), filters.three, 3);
+  const Value five =
+      conv(b, form, conv(b, form, x, filters.reduced5, 1), filters.five, form.kernel5);
+  const Value pooled = conv(b, form, b.max_pool(x, 3, 1, 1), filters.pooled, 1);
+  return b.concat({one, three, five, pooled});
+}
+
+void auxiliary_head(Builder& b, const Form& form, Value x, std::uint32_t classes) {
+  x = conv(b, form, form.auxiliary_pool(b, x), 128, 1);
+  x = b.dropout(b.relu(b.dense(x, 1024, layer(form, 0.2))), 0.7);
+  b.auxiliary_loss(b.dense(x, classes, layer(form, 0)), auxiliary_weight);
+}
+
+Graph build(Builder& b, const Form& form, std::uint32_t classes) {
+  Value x = form.norms ? b.input(1.0 / 58, 115) : b.input(1, 118);
+  x = b.max_pool_ceil(conv(b, form, x, 64, 7, 2), 3, 2);
+  if (!form.norms) x = b.lrn(x, {});
+  x = conv(b, form, conv(b, form, x, 64, 1), 192, 3);
+  if (!form.norms) x = b.lrn(x, {});
+  x = b.max_pool_ceil(x, 3, 2);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    if (i == 2) x = b.max_pool_ceil(x, 3, 2);
+    if (i == 7) x = b.max_pool_ceil(x, form.pool4, 2);
+    x = inception(b, form, x, modules[i]);
+    if (i == 2 || i == 5) auxiliary_head(b, form, x, classes);
+  }
+  x = b.dropout(b.global_avg_pool(x), form.dropout);
+  return b.softmax_loss(b.dense(x, classes, layer(form, 0)));
+}
+
+Graph caffe(Builder& b, std::uint32_t classes) {
+  const auto pool = [](Builder& to, Value x) { return to.avg_pool(x, 5, 3); };
+  return build(b, {false, 5, 3, 0.4, pool}, classes);
+}
+Graph cifar(Builder& b, std::uint32_t classes) {
+  const auto pool = [](Builder& to, Value x) { return to.avg_pool(x, 2, 2); };
+  return build(b, {false, 5, 3, 0.4, pool}, classes);
+}
+Graph torchvision(Builder& b, std::uint32_t classes) {
+  const auto pool = [](Builder& to, Value x) { return to.avg_pool_bins(x, 4); };
+  return build(b, {true, 3, 2, 0.2, pool}, classes);
+}
+
+// Caffe's quick solver: 60 epochs of ImageNet.
+TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps) {
+  return {.batch = batch,
+          .momentum = 0.9,
+          .decay = 2e-4,
+          .schedule = {.policy = "poly", .rate = 0.01, .power = 0.5, .max_steps = steps}};
+}
+
+const DefinedNetwork torchvisions("googlenet",
+                                  "torchvision's: inception with norms, auxiliary heads",
+                                  {imagenet_image, 1000, recipe(32, 2400000), torchvision});
+const DefinedNetwork caffes("googlenet:caffe", "Caffe's: inception with LRN, auxiliary heads",
+                            {imagenet_image, 1000, recipe(32, 2400000), caffe});
+const DefinedNetwork cifars("googlenet:cifar", "Caffe's on small images, auxiliary heads",
+                            {cifar_image, 10, recipe(128, 64000), cifar});
+
+}  // namespace
+
+extern const Network &googlenet_network, &googlenet_caffe_network, &googlenet_cifar_network;
+const Network& googlenet_network = torchvisions;
+const Network& googlenet_caffe_network = caffes;
+const Network& googlenet_cifar_network = cifars;
+
+}  // namespace feedrate

@@ -1,0 +1,35 @@
+// The channels of several inputs behind one another.
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate {
+namespace {
+
+class Concat final : public Op {
+ public:
+  using Op::Op;
+  Extent extent(const Attributes&, std::span<const Extent> inputs) const override {
+    if (inputs.size() < 2) throw Error(join("takes 2 inputs or more, not ", inputs.size()));
+    Extent all = inputs[0];
+    for (const Extent& in : inputs.subspan(1)) {
+      if (in.height != all.height || in.width != all.width) {
+        throw Error(join("cannot put ", in.height, "x", in.width, " values behind ", all.height,
+                         "x", all.width));
+      }
+      all.channels += in.channels;
+    }
+    return all;
+  }
+  bool backward_reads_input() const override { return false; }
+  bool backward_reads_output() const override { return false; }
+};
+
+const Concat row("concat", "channels of several inputs behind one another");
+
+}  // namespace
+
+extern const Op& concat_op;
+const Op& concat_op = row;
+
+}  // namespace feedrate

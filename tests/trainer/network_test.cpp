@@ -115,6 +115,14 @@ TEST(HostileNetworks, an_image_too_small_for_lenet_is_refused_by_name) {
   expect_error([] { network("lenet").build({12, 12, 1}, 10); }, {"network lenet", "conv2"});
 }
 
+TEST(HostileNetworks, an_image_too_small_for_imagenets_networks_is_told_what_they_are_for) {
+  expect_error(
+      [] {
+        network("alexnet").build({32, 32, 3}, 10);
+      },
+      {"network alexnet", "max_pool", "32x32x3", "published for 224x224x3"});
+}
+
 TEST(HostileNetworks, an_unknown_network_gets_the_nearest_name) {
   expect_error([] { network("lenett"); }, {"no network 'lenett'", "did you mean lenet?"});
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "formats/error.h"
 #include "trainer/network.h"
 
 namespace feedrate {
@@ -21,13 +22,22 @@ class DefinedNetwork final : public Network {
       : Network(name, summary), definition_(std::move(definition)) {}
   Graph build(Shape input, std::uint32_t classes) const override {
     Builder b(std::string(name()), input, classes);
-    return definition_.build(b, classes);
+    try {
+      return definition_.build(b, classes);
+    } catch (const Error& error) {
+      throw Error(join(error.what(), "; images are ", size(input), ", ", name(),
+                       " is published for ", size(definition_.input)));
+    }
   }
   Shape published_input() const override { return definition_.input; }
   std::uint32_t published_classes() const override { return definition_.classes; }
   TrainRecipe recipe() const override { return definition_.recipe; }
 
  private:
+  static std::string size(const Shape& shape) {
+    return join(shape.height, "x", shape.width, "x", shape.channels);
+  }
+
   Definition definition_;
 };
 

@@ -15,7 +15,6 @@
 #include <ctime>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -88,8 +87,13 @@ class Maker {
   Renderer renderer_;
 };
 
-// Images a second that one thread takes.
-double kernel(const Task& task, std::uint64_t seed) {
+struct Made {
+  double images = 0;
+  double seconds = 0;
+};
+
+// What one thread makes, to the end of a batch.
+Made kernel(const Task& task, std::uint64_t seed) {
   using Clock = std::chrono::steady_clock;
   const std::uint64_t size = task.dataset.size();
   const std::size_t bytes = task.recipe.shape(task.dataset.info().shape).bytes();
@@ -112,7 +116,7 @@ double kernel(const Task& task, std::uint64_t seed) {
       sink = sink + sum;
       images += count;
       const std::chrono::duration<double> seconds = Clock::now() - start;
-      if (seconds.count() >= seconds_each) return static_cast<double>(images) / seconds.count();
+      if (seconds.count() >= seconds_each) return {static_cast<double>(images), seconds.count()};
     }
   }
 }
@@ -130,7 +134,7 @@ void read_once(const Dataset& dataset) {
 }
 
 void add_kernel_rates(const Task& task, unsigned threads, Rates& rates) {
-  std::vector<double> each(threads);
+  std::vector<Made> each(threads);
   const double cpu = cpu_now();
   {
     std::vector<std::jthread> kernels;
@@ -138,9 +142,14 @@ void add_kernel_rates(const Task& task, unsigned threads, Rates& rates) {
       kernels.emplace_back([&, i] { each[i] = kernel(task, i); });
     }
   }
-  const double all = std::accumulate(each.begin(), each.end(), 0.0);
-  rates.a_second.push_back(all);
-  rates.a_cpu_second.push_back(all * seconds_each / (cpu_now() - cpu));
+  const double cpu_seconds = cpu_now() - cpu;
+  double images = 0, a_second = 0;
+  for (const Made& made : each) {
+    images += made.images;
+    a_second += made.images / made.seconds;
+  }
+  rates.a_second.push_back(a_second);
+  rates.a_cpu_second.push_back(images / cpu_seconds);
 }
 
 std::vector<std::string> parts_of(std::string_view word) {

@@ -15,6 +15,13 @@ std::string one_column(std::string text) {
   return text;
 }
 
+// What is wrong and where; most readers name the place themselves, a decoder does not know it.
+std::string named(const BadSample& bad) {
+  if (bad.reason.starts_with(bad.place.file.string())) return bad.reason;
+  return join(bad.place.file, ": sample ", bad.index, " (byte ", bad.place.offset,
+              "): ", bad.reason);
+}
+
 }  // namespace
 
 void write_quarantine(const std::filesystem::path& file, std::span<const BadSample> samples) {
@@ -39,7 +46,7 @@ void BadList::add(std::span<Fault> faults) {
     if (samples_.size() > budget_) {
       throw Error(join(samples_.size(), samples_.size() == 1 ? " bad sample" : " bad samples",
                        ", more than the ", budget_,
-                       " that may be; the last one: ", samples_.back().reason));
+                       " that may be; the last one: ", named(samples_.back())));
     }
   }
 }

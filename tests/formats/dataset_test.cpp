@@ -50,6 +50,26 @@ TEST(UnitDataset, classes_come_from_the_sidecar_or_from_the_labels) {
   EXPECT_EQ(count_classes(*open_dataset(temporary / "set")), 10U);
 }
 
+TEST(HostileDataset, a_damaged_first_sample_does_not_keep_the_others_from_being_read) {
+  const TempDirectory directory;
+  for (const char* format : {"lmdb", "recordio", "webdataset", "png-map", "folder"}) {
+    const fs::path path = directory / format;
+    write_dataset(container(format), png_codec, path, make_examples({28, 30, 1}, 20, true));
+    const SamplePlace first = open_dataset(path)->place(0);
+    // Over the width of the first PNG's header, whose CRC then does not match.
+    std::string content = read_text(first.file);
+    const auto header = content.find("IHDR", first.offset);
+    ASSERT_NE(header, std::string::npos) << format;
+    content[header + 7] ^= 1;
+    write_text(first.file, content);
+    const auto dataset = open_dataset(path);
+    EXPECT_EQ(dataset->info().shape, (Shape{28, 30, 1})) << format;
+    Scratch scratch;
+    EXPECT_NO_THROW(dataset->read(1, scratch)) << format;
+    expect_error([&] { dataset->read(0, scratch); }, {first.file.filename().string()});
+  }
+}
+
 TEST(HostileDataset, what_is_no_dataset_is_told_what_was_looked_for) {
   TempDirectory temporary;
   expect_error([&] { open_dataset(temporary / "none"); }, {"/none", "no such file"});

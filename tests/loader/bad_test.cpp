@@ -176,6 +176,17 @@ TEST(HostileBad, a_label_that_is_no_class_is_bad) {
   EXPECT_EQ(loader.next()->count, 18U);
 }
 
+TEST(HostileBad, past_the_budget_the_last_one_is_named_with_its_place) {
+  const auto cut = [](std::uint64_t index, Sample& sample) {
+    if (index == 3) sample.bytes = {};  // the decoder does not know of which file
+  };
+  const MemoryDataset dataset(20, {28, 28, 1}, cut);
+  LoaderOptions options{.threads = 0, .batch = 20, .on_bad = BadPolicy::skip};
+  options.bad_budget = 0;
+  expect_error([&] { Loader(dataset, none(), options).next(); },
+               {"1 bad sample, more than the 0 that may be; the last one: memory", "sample 3"});
+}
+
 TEST(HostileBad, where_nothing_is_good_there_is_no_substitute) {
   const auto gone = [](std::uint64_t, Sample&) { throw Error("gone"); };
   const MemoryDataset dataset(20, {28, 28, 1}, gone);

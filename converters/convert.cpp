@@ -8,6 +8,7 @@
 #include "converters/selection.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/lost_pages.h"
 
 namespace feedrate {
 namespace {
@@ -177,6 +178,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   complete(sidecar, tally, conversion);
   directory.sync();  // the disk's time is the hashes' too
   sidecar.inputs = hashes.get();
+  if (const std::string lost = lost_pages_of_process(); !lost.empty()) throw Error(lost);
   write_sidecar(directory.path(), sidecar);
   if (whole) {
     journal.remove();

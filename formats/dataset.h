@@ -32,9 +32,9 @@ struct DatasetInfo {
   std::filesystem::path path;
   std::vector<std::filesystem::path> files;  // that hold samples; empty where each is a file
   std::string format;                        // the container's name
-  std::string codec;               // the first sample's codec ("mixed" is for verify to find)
+  std::string codec;               // of the first sample that can be read (verify finds the others)
   std::uint64_t size = 0;          // samples
-  Shape shape;                     // of the first sample
+  Shape shape;                     // of that sample
   std::uint32_t classes = 0;       // 0 when the dataset does not say; see count_classes
   ClassNames class_names;          // empty when not known
   std::optional<Sidecar> sidecar;  // feedrate.json beside the data, when it is there
@@ -62,6 +62,10 @@ class Dataset {
     (void)index;
     return {info_.path, 0};
   }
+
+  /// Throws Error naming the file when a file that is read in place has been written to since the
+  /// dataset was opened: samples may be a mixture of both. Any thread.
+  virtual void expect_unchanged() const {}
 
   /// Checks what reading the samples does not look at: index and list files, bytes between records.
   /// Calls `found` for each fault, from this thread.

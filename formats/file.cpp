@@ -34,13 +34,18 @@ Descriptor open_for_reading(const fs::path& path) {
   return file;
 }
 
-// Size of a regular file; anything else cannot be mapped or read whole.
-std::size_t regular_size(const Descriptor& file, const fs::path& path) {
+FileState state_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
+          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+// Of a regular file; anything else cannot be mapped or read whole.
+FileState regular_state(const Descriptor& file, const fs::path& path) {
   struct stat status {};
   if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
   if (S_ISDIR(status.st_mode)) fail(path, "is a directory, expected a file");
   if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file");
-  return static_cast<std::size_t>(status.st_size);
+  return state_of(status);
 }
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
@@ -93,15 +98,30 @@ Descriptor open_directory(const fs::path& path) {
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
   const Descriptor file = open_for_reading(path);
-  const std::size_t size = regular_size(file, path);
+  state_ = regular_state(file, path);
+  const auto size = static_cast<std::size_t>(state_.size);
   if (size == 0) return;
   void* at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
   if (at == MAP_FAILED) fail_errno(path, "cannot map", errno);
   bytes_ = {static_cast<const std::byte*>(at), size};
+  guard_ = MapGuard(bytes_, path);
 }
 
 MappedFile::~MappedFile() {
+  guard_ = MapGuard();  // before the addresses become somebody else's
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::expect_unchanged() const {
+  struct stat status {};
+  if (path_.empty() || stat(path_.c_str(), &status) != 0) return;  // removed: the map has it still
+  const FileState now = state_of(status);
+  if (now.device != state_.device || now.inode != state_.inode) return;
+  if (now.size != state_.size) {
+    fail(path_, "was changed while it was being read: it had ", state_.size, " bytes and has ",
+         now.size);
+  }
+  if (now.modified_ns != state_.modified_ns) fail(path_, "was written to while it was being read");
 }
 
 void MappedFile::expect_reading_in_order() const { advise(bytes_, MADV_SEQUENTIAL); }
@@ -124,11 +144,16 @@ void MappedFile::give_back(Bytes part) const {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+    : path_(std::move(other.path_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      guard_(std::move(other.guard_)),
+      state_(other.state_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(bytes_, other.bytes_);
+  std::swap(guard_, other.guard_);
+  std::swap(state_, other.state_);
   return *this;
 }
 

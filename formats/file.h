@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "formats/bytes.h"
+#include "formats/lost_pages.h"
 
 namespace feedrate {
 
@@ -37,8 +38,16 @@ class Descriptor {
 /// Opens a directory, to name files relative to it.
 Descriptor open_directory(const std::filesystem::path& path);
 
+/// What tells a file from one that was written to since.
+struct FileState {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+};
+
 /// A whole file mapped read-only. Any thread may read; moves, never copies. An empty file is an
-/// empty span.
+/// empty span. Where the file shrinks later its bytes read as zeros: see lost_pages.h.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -49,6 +58,10 @@ class MappedFile {
 
   Bytes bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
+
+  /// Throws Error when the file has been written to or cut off since it was mapped. A file that was
+  /// put in its place is another one: the map still shows the old.
+  void expect_unchanged() const;
 
   /// Tells the system that the file will be read from front to back.
   void expect_reading_in_order() const;
@@ -63,6 +76,8 @@ class MappedFile {
  private:
   std::filesystem::path path_;
   Bytes bytes_;
+  MapGuard guard_;
+  FileState state_;
 };
 
 /// Asks the system to have these bytes of a map in memory soon; of other memory it asks nothing.

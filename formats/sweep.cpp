@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "formats/error.h"
+#include "formats/lost_pages.h"
+
 namespace feedrate {
 namespace {
 
@@ -29,6 +32,7 @@ class Sweep {
       if (begin >= end) return;
       try {
         work_(worker, begin, end);
+        if (const std::string lost = lost_pages_of_thread(); !lost.empty()) throw Error(lost);
         report(end - begin);
       } catch (...) {
         keep_error(begin);

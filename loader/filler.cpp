@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/lost_pages.h"
+
 namespace feedrate::detail {
 namespace {
 
@@ -54,8 +56,13 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
       if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
       replace(run, fault, seats + at_ * ring.image_bytes(), labels[at_]);
     }
+    if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
+    // No sample is to blame, and no policy helps, where the file itself has gone.
+    if (const std::string lost = lost_pages_of_thread(); !lost.empty()) throw Error(lost);
   } catch (const std::exception& error) {
-    ring.fail(slot, run.seat + at_, std::make_exception_ptr(Error(with_place(error.what()))));
+    const std::string lost = lost_pages_of_thread();
+    ring.fail(slot, run.seat + at_,
+              std::make_exception_ptr(Error(lost.empty() ? with_place(error.what()) : lost)));
   }
   if (!faults_.empty()) {
     ring.add_faults(slot, faults_);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats/error.h"
+#include "formats/lost_pages.h"
 #include "tools/build_info.h"
 #include "tools/command.h"
 #include "tools/console.h"
@@ -108,13 +109,19 @@ int run(const Command& command, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     return misuse(program, what_is_wrong(app, error), program + " --help");
   }
+  // What came of a file that shrank is worthless, whether it looks like a result or like damage.
+  std::string lost;
   try {
-    return work();
+    const int status = work();
+    lost = lost_pages_of_process();
+    if (lost.empty()) return status;
   } catch (const std::bad_alloc&) {
     return failure(program, "out of memory", "A smaller --batch or fewer --threads need less.");
   } catch (const std::exception& error) {
-    return failure(program, error.what(), command.advice());
+    lost = lost_pages_of_process();
+    if (lost.empty()) return failure(program, error.what(), command.advice());
   }
+  return failure(program, lost, "Results from it are of no use; run again on the whole file.");
 }
 
 int run(std::vector<std::string> arguments) {

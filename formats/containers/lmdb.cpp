@@ -90,6 +90,11 @@ class LmdbDataset final : public Dataset {
     });
   }
 
+  // A writer may add to a database that others read: a transaction keeps the pages it looks at.
+  void expect_unchanged() const override {
+    if (!snapshot_.number()) file_.expect_unchanged();
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     try {
       check_lmdb(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));

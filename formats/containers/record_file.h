@@ -22,6 +22,7 @@ class RecordFile {
   explicit RecordFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_.path(); }
+  void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t images() const { return kept_.empty() ? starts_.size() : kept_.size(); }
   std::uint64_t start(std::uint64_t image) const { return starts_[record(image)]; }
 

@@ -114,6 +114,10 @@ class RecordioDataset final : public Dataset {
     return {at.file->path(), at.file->start(at.image)};
   }
 
+  void expect_unchanged() const override {
+    for (const RecordFile& file : files_) file.expect_unchanged();
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     std::vector<std::uint64_t> ids;
     for (const RecordFile& file : files_) {

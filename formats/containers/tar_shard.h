@@ -26,6 +26,7 @@ class TarShard {
   TarShard(const std::filesystem::path& path, MemoryBudget& memory);
 
   const std::filesystem::path& path() const { return path_; }
+  void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t size() const { return index_.starts.size() - 1; }  // samples
   /// Where the sample's first header is, or something to pass over in front of it.
   std::uint64_t start(std::uint64_t sample) const { return index_.starts[sample]; }

@@ -142,6 +142,10 @@ class TfrecordDataset final : public Dataset {
     return {at.shard->path(), at.shard->start(at.record)};
   }
 
+  void expect_unchanged() const override {
+    for (const TfrecordShard& shard : shards_) shard.expect_unchanged();
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     for (const TfrecordShard& shard : shards_) shard.audit_index(found);
   }

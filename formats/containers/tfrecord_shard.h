@@ -27,6 +27,7 @@ class TfrecordShard {
   TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
 
   const std::filesystem::path& path() const { return path_; }
+  void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t records() const { return starts_.size() - 1; }
   /// Byte at which a record starts, in the inflated file where it is gzip.
   std::uint64_t start(std::uint64_t record) const { return starts_[record]; }

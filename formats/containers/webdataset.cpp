@@ -88,6 +88,10 @@ class WebdatasetDataset final : public Dataset {
     return {at.shard.path(), at.shard.start(at.sample)};
   }
 
+  void expect_unchanged() const override {
+    for (const TarShard& shard : shards_) shard.expect_unchanged();
+  }
+
   void audit(const std::function<void(Finding)>& found) const override {
     struct Key {
       std::size_t hash;

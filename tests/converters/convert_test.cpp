@@ -239,6 +239,28 @@ TEST(HostileConvert, killed_in_the_middle_it_leaves_only_the_partial_directory) 
 }
 
 // A limit on the size of files stands for a full disk: the same path through write(2)'s error.
+TEST(HostileConvert, a_mapped_input_that_shrinks_leaves_nothing_behind) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // what was lost stays known to its process
+  const TempDirectory directory;
+  const auto shrink_and_convert = [&] {
+    write_text(directory / "input.tar", std::string(65536, 'x'));
+    const MappedFile input(directory / "input.tar");
+    ConvertOptions options;
+    options.progress = [&](std::uint64_t, std::uint64_t) {
+      fs::resize_file(input.path(), 0);
+      EXPECT_EQ(input.bytes()[0], std::byte{0});
+    };
+    try {
+      convert_dataset(MadeSource(100), {}, "train", container("lmdb"), directory / "out", options);
+    } catch (const Error& error) {
+      std::fputs(error.what(), stderr);
+      std::_Exit(fs::exists(directory / "out") || fs::exists(directory / "out.partial") ? 2 : 1);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(shrink_and_convert(), ::testing::ExitedWithCode(1), "input.tar: became shorter");
+}
+
 TEST(HostileConvert, a_full_disk_is_an_error_and_leaves_nothing) {
   for (const Container* container : containers()) {
     const TempDirectory directory;

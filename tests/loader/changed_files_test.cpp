@@ -1,0 +1,98 @@
+// Datasets that change under a loader: an error that names the file, never a crash or a mixture.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "formats/dataset.h"
+#include "formats/file.h"
+#include "loader/loader.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace testing;
+
+// Formats that are read in place, and the file that holds their pixels.
+struct Mapped {
+  const char* format;
+  const char* extension;
+};
+constexpr Mapped all_mapped[] = {
+    {"lmdb", ".mdb"}, {"recordio", ".rec"}, {"tfrecord", ""}, {"webdataset", ".tar"}};
+
+class Changed {
+ public:
+  explicit Changed(const Mapped& format) : path_(directory_ / format.format) {
+    write_dataset(container(format.format), png_codec, path_, make_examples({64, 64, 3}, 200));
+    std::uint64_t largest = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+      if (!entry.is_regular_file() || entry.file_size() < largest) continue;
+      largest = entry.file_size();
+      file_ = entry.path();
+    }
+    EXPECT_EQ(file_.string().find(format.extension) != std::string::npos, true) << file_;
+    dataset_ = open_dataset(path_);
+  }
+  const Dataset& dataset() const { return *dataset_; }
+  const fs::path& file() const { return file_; }
+
+ private:
+  TempDirectory directory_;
+  fs::path path_;
+  fs::path file_;
+  std::unique_ptr<Dataset> dataset_;
+};
+
+void read_on(Loader& loader) {
+  while (loader.next() != nullptr) continue;
+}
+
+TEST(HostileChangedFiles, a_file_that_shrinks_ends_the_run_with_its_name_under_every_policy) {
+  for (const Mapped& format : all_mapped) {
+    for (const unsigned threads : {0U, 2U}) {
+      for (const BadPolicy policy : {BadPolicy::fail, BadPolicy::replace, BadPolicy::skip}) {
+        const Changed changed(format);
+        LoaderOptions options{.threads = threads, .batch = 8, .epochs = 1000, .on_bad = policy};
+        options.bad_budget = 1'000'000;
+        Loader loader(changed.dataset(), recipe("none"), options);
+        ASSERT_NE(loader.next(), nullptr);
+        const std::uint64_t before = fs::file_size(changed.file());
+        fs::resize_file(changed.file(), 8192);
+        expect_error([&] { read_on(loader); },
+                     {changed.file().string(), "became shorter while it was being read",
+                      std::to_string(before), "8192"});
+      }
+    }
+  }
+}
+
+TEST(HostileChangedFiles, a_file_that_is_written_to_ends_the_run_at_the_end_of_the_epoch) {
+  for (const Mapped& format : all_mapped) {
+    const Changed changed(format);
+    Loader loader(changed.dataset(), recipe("none"), {.threads = 2, .batch = 8, .epochs = 1000});
+    ASSERT_NE(loader.next(), nullptr);
+    std::ofstream(changed.file(), std::ios::app) << "more";
+    fs::last_write_time(changed.file(),
+                        fs::last_write_time(changed.file()) + std::chrono::seconds(1));
+    expect_error([&] { read_on(loader); }, {changed.file().string(), "was changed while"});
+  }
+}
+
+TEST(HostileChangedFiles, a_file_put_in_its_place_changes_nothing) {
+  for (const Mapped& format : all_mapped) {
+    const Changed changed(format);
+    Loader loader(changed.dataset(), recipe("none"), {.threads = 2, .batch = 8, .epochs = 3});
+    fs::rename(changed.file(), changed.file().string() + ".old");
+    write_text(changed.file(), "another");
+    EXPECT_NO_THROW(read_on(loader));
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -8,49 +8,21 @@ label or key, path and label; "..." in front of a path is the map's directory, o
 from the current one; images are what OpenCV decodes; the mean is an OpenCV FileStorage whose row of
 floats is height x width x channels, blue first.
 """
-import hashlib
-import json
 import os
 import pathlib
-import struct
-import subprocess
 import sys
 import tempfile
 
+sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+
 import numpy as np
 from PIL import Image
+from program import digest_of, equal, feedrate, pixels_first, stop, verified
 
 try:
     import cv2
 except ImportError:
     cv2 = None
-
-FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
-
-
-def feedrate(*arguments, where=None):
-    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True, cwd=where)
-    if done.returncode != 0:
-        raise SystemExit(f"cntk_png_map: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
-def equal(found, expected, what):
-    if found != expected:
-        raise SystemExit(f"cntk_png_map: {what}: expected {expected!r}, found {found!r}")
-
-
-def digest_of(samples):
-    """Of (label, pixels HWC u8 RGB) pairs, as `feedrate verify` states it."""
-    whole = hashlib.sha256()
-    for label, pixels in samples:
-        head = struct.pack("<4I", label, *pixels.shape)
-        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
-    return whole.hexdigest()
-
-
-def verified(path, where=None):
-    return json.loads(feedrate("verify", path, "--json", where=where))["digest"]
 
 
 def read_map(path, classes):
@@ -60,7 +32,7 @@ def read_map(path, classes):
             continue
         columns = line.split("\t")
         if len(columns) not in (2, 3):
-            raise SystemExit(f"cntk_png_map: line {number} of {path}: {len(columns)} columns")
+            stop(f"line {number} of {path}: {len(columns)} columns")
         name, label = columns[-2:]
         equal(int(label) < classes, True, f"label {label} of line {number}")
         if name.startswith("..."):
@@ -86,7 +58,7 @@ def check_written(work, source, classes, channels):
     for name, label in read_map(out / "train_map.txt", classes):
         file = pathlib.Path(name)
         samples.append((label, pixels_of(file if file.is_absolute() else out / file)))
-    equal(digest_of(samples), verified(out), f"digest of {out.name}")
+    equal(digest_of(pixels_first(samples)), verified(out), f"digest of {out.name}")
     equal({pixels.shape[2] for _, pixels in samples}, {channels}, "channels")
     check_mean(out / "mean.xml", np.mean([pixels for _, pixels in samples], axis=0))
     return len(samples)
@@ -129,7 +101,7 @@ def check_read(work):
         (work / "made" / "train_map.txt").write_text(end.join(lines) + end, newline="")
         # Relative paths are seen from the current directory, as CNTK does; else from the map's.
         for where in (work / "made", work):
-            equal(verified(work / "made" / "train_map.txt", where), digest_of(samples),
+            equal(verified(work / "made" / "train_map.txt", where), digest_of(pixels_first(samples)),
                   f"digest of a map read from {where.name}")
     return len(samples)
 

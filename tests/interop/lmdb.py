@@ -9,22 +9,19 @@ the SHA-256 of each sample's label, shape and pixels.
 """
 import hashlib
 import io
-import json
 import pathlib
 import pickle
-import struct
-import subprocess
 import sys
 import tempfile
 
-sys.path.pop(0)  # this directory, where "lmdb" would be this file
+sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
 
 import lmdb
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from PIL import Image
+from program import digest_of, equal, feedrate, verified
 
-FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
 FIELD = descriptor_pb2.FieldDescriptorProto
 MAP_SIZE = 1 << 30
 
@@ -68,34 +65,6 @@ def made(descriptor):
 
 
 Datum, TensorProto, TensorProtos = messages()
-
-
-def feedrate(*arguments):
-    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"lmdb: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
-def equal(found, expected, what):
-    if found != expected:
-        raise SystemExit(f"lmdb: {what}: expected {expected!r}, found {found!r}")
-
-
-def verified(path):
-    """The digest, once every sample was read and nothing was found."""
-    report = json.loads(feedrate("verify", path, "--json"))
-    equal(report["findings"], [], f"findings in {path}")
-    return report["digest"]
-
-
-def digest_of(samples):
-    """Of (pixels HWC u8, label) pairs."""
-    whole = hashlib.sha256()
-    for pixels, label in samples:
-        head = struct.pack("<4I", label, *pixels.shape)
-        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
-    return whole.hexdigest()
 
 
 def entries(path):

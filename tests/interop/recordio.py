@@ -6,10 +6,7 @@
 Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 of each sample's
 label, shape and pixels, computed here from what MXNet read.
 """
-import hashlib
-import json
 import pathlib
-import shutil
 import struct
 import subprocess
 import sys
@@ -17,44 +14,17 @@ import tempfile
 import warnings
 import zlib
 
-sys.path.pop(0)  # this directory: its names are those of packages
+sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+
 warnings.simplefilter("ignore")  # MXNet is older than the numpy that it is given
 
 import cv2
 import numpy as np
 import mxnet as mx
 from mxnet.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO, pack, pack_img, unpack, unpack_img
+from program import digest_of, equal, feedrate, verified
 
-FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
 MAGIC = struct.pack("<I", 0xCED7230A)  # starts a record; inside one, MXNet takes it out
-
-
-def feedrate(*arguments):
-    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"recordio: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
-def equal(found, expected, what):
-    if found != expected:
-        raise SystemExit(f"recordio: {what}: expected {expected!r}, found {found!r}")
-
-
-def verified(path):
-    """The digest, once every sample was read and nothing was found."""
-    report = json.loads(feedrate("verify", path, "--json"))
-    equal(report["findings"], [], f"findings in {path}")
-    return report["digest"]
-
-
-def digest_of(samples):
-    """Of (pixels HWC u8 RGB or grey, label) pairs."""
-    whole = hashlib.sha256()
-    for pixels, label in samples:
-        head = struct.pack("<4I", label, *pixels.shape)
-        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
-    return whole.hexdigest()
 
 
 def rgb(pixels):

@@ -2,10 +2,11 @@
 # Feedrate against the tools that own its formats: tests/interop/run.sh [NAME…]
 #
 # Every NAME.py here writes with us and reads with them, writes with them and reads with us, and
-# compares labels and pixels. What it needs of PyPI stands in NAME.txt and is installed into a
-# virtual environment of its own under $FEEDRATE_INTEROP (~/.cache/feedrate-interop), unless that
-# file names Debian's packages ("# debian: …") and they are there. What cannot be installed is
-# skipped with a sentence that says why. The program is $FEEDRATE, or build/release/feedrate.
+# compares labels and pixels; support/program.py is what they share. What a script needs of PyPI
+# stands in NAME.txt and is installed into a virtual environment of its own under $FEEDRATE_INTEROP
+# (~/.cache/feedrate-interop), unless that file names Debian's packages ("# debian: …") and they are
+# there. What cannot be installed is skipped with a sentence that says why. The program is $FEEDRATE,
+# or build/release/feedrate.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 cache=${FEEDRATE_INTEROP:-${XDG_CACHE_HOME:-$HOME/.cache}/feedrate-interop}

@@ -6,9 +6,7 @@
 Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 of each sample's
 label, shape and pixels, computed here from what TensorFlow decoded.
 """
-import hashlib
 import io
-import json
 import os
 import pathlib
 import struct
@@ -17,12 +15,14 @@ import sys
 import tarfile
 import tempfile
 
+sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # or TensorFlow speaks of it
 import numpy as np
 import tensorflow as tf
+from program import FEEDRATE, digest_of, equal, feedrate, pixels_first, stop, verified
 
-FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
 WNIDS = ["n01440764", "n01443537", "n01484850"]  # the first of the thousand, labels 1, 2, 3
 
 IMAGENET = {
@@ -51,13 +51,6 @@ SLIM = {
 }
 
 
-def feedrate(*arguments):
-    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"tfrecord: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
 def refused(path, sentence):
     done = subprocess.run([FEEDRATE, "verify", str(path)], capture_output=True, text=True)
     expect(done.returncode == 1 and sentence in done.stderr, f"{path}: said {done.stderr!r}")
@@ -65,26 +58,7 @@ def refused(path, sentence):
 
 def expect(condition, message):
     if not condition:
-        raise SystemExit(f"tfrecord: {message}")
-
-
-def equal(found, expected, what):
-    expect(found == expected, f"{what}: expected {expected!r}, found {found!r}")
-
-
-def digest_of(samples):
-    """Of (label, pixels HWC u8) pairs, as `feedrate verify` states it."""
-    whole = hashlib.sha256()
-    for label, pixels in samples:
-        head = struct.pack("<4I", label, *pixels.shape)
-        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
-    return whole.hexdigest()
-
-
-def verified(path):
-    result = json.loads(feedrate("verify", path, "--json"))
-    equal(result["findings"], [], f"findings of {path}")
-    return result["digest"]
+        stop(message)
 
 
 def read(files, schema, compression=""):
@@ -110,7 +84,7 @@ def check_slim(work):
             equal((int(example["image/height"]), int(example["image/width"])), pixels.shape[:2],
                   "height and width")
             samples.append((int(example["image/class/label"]), pixels))
-        equal(digest_of(samples), verified(out), f"digest of {out.name}")
+        equal(digest_of(pixels_first(samples)), verified(out), f"digest of {out.name}")
         digests.add(verified(out))
         if not compression:
             check_index(files)
@@ -229,12 +203,12 @@ def check_reading(work):
             for shard in range(2):
                 written_by_tensorflow(out / f"train-{shard:05}-of-00002",
                                       examples[10 * shard:10 * (shard + 1)], compression)
-            equal(verified(out), digest_of(samples), f"digest of {out.name}")
+            equal(verified(out), digest_of(pixels_first(samples)), f"digest of {out.name}")
     planes = [(label, random.integers(0, 256, (32, 32, 3), np.uint8)) for label, _ in samples]
     written_by_tensorflow(work / "cifar" / "train.tfrecords",
                           [{"image": pixels.transpose(2, 0, 1).tobytes(), "label": [label]}
                            for label, pixels in planes])
-    equal(verified(work / "cifar"), digest_of(planes), "digest of the CIFAR tutorial's planes")
+    equal(verified(work / "cifar"), digest_of(pixels_first(planes)), "digest of the CIFAR tutorial's planes")
     written_by_tensorflow(work / "zlib" / "a.tfrecord", imagenet, "ZLIB")
     refused(work / "zlib", "ZLIB")
     return 4 * len(samples) + len(planes)

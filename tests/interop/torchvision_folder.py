@@ -3,50 +3,23 @@
 
     torchvision_folder.py FEEDRATE        needs torchvision, pillow and numpy
 """
-import hashlib
 import json
 import pathlib
-import struct
-import subprocess
 import sys
 import tempfile
+
+sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
 
 import numpy as np
 from PIL import Image
 from torchvision.datasets import ImageFolder
-
-FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
-
-
-def feedrate(*arguments):
-    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"torchvision_folder: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
-def equal(found, expected, what):
-    if found != expected:
-        raise SystemExit(f"torchvision_folder: {what}: expected {expected!r}, found {found!r}")
+from program import digest_of, equal, feedrate, verified
 
 
 def as_it_is(file):
     """ImageFolder's own loader makes all of it RGB; a grey image stays grey in a digest."""
     pixels = np.asarray(Image.open(file))
     return pixels.reshape(*pixels.shape[:2], -1)
-
-
-def digest_of(folder):
-    """Of ImageFolder's samples in its order, as `feedrate verify` states it."""
-    whole = hashlib.sha256()
-    for pixels, label in folder:
-        head = struct.pack("<4I", label, *pixels.shape)
-        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
-    return whole.hexdigest()
-
-
-def verified(path):
-    return json.loads(feedrate("verify", path, "--json"))["digest"]
 
 
 def class_names(path):

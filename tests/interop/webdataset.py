@@ -7,55 +7,24 @@ Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 o
 label, shape and pixels, computed here from what the library handed out. Indexes are compared with
 what wds2idx would write, by the offsets that Python's tarfile finds.
 """
-import hashlib
 import io
 import json
 import pathlib
-import struct
-import subprocess
 import sys
 import tarfile
 import tempfile
 
-sys.path.pop(0)  # this directory, where "webdataset" would be this file
+sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
 
 import numpy as np
 import webdataset as wds
 from PIL import Image
-
-FEEDRATE = pathlib.Path(sys.argv[1]).resolve()
-
-
-def feedrate(*arguments):
-    done = subprocess.run([FEEDRATE, *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"webdataset: feedrate {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
-def equal(found, expected, what):
-    if found != expected:
-        raise SystemExit(f"webdataset: {what}: expected {expected!r}, found {found!r}")
-
-
-def verified(path):
-    """The digest, once every sample was read and nothing was found."""
-    report = json.loads(feedrate("verify", path, "--json"))
-    equal(report.get("findings", []), [], f"findings in {path}")
-    return report["digest"]
+from program import digest_of, equal, feedrate, verified
 
 
 def pixels_of(image):
     pixels = np.asarray(Image.open(io.BytesIO(image)))
     return pixels.reshape(*pixels.shape[:2], -1)
-
-
-def digest_of(samples):
-    whole = hashlib.sha256()
-    for pixels, label in samples:
-        head = struct.pack("<4I", label, *pixels.shape)
-        whole.update(hashlib.sha256(head + pixels.tobytes()).digest())
-    return whole.hexdigest()
 
 
 def read_by_library(urls):

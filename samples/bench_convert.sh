@@ -5,7 +5,7 @@
 #   samples/bench_convert.sh [--peers] [OUT]        OUT: scratch and results (default build/bench-convert)
 #
 # Prints a table and leaves OUT/convert.jsonl. Real archives are taken from $FEEDRATE_DATA (mnist/,
-# cifar10/, imagenet/) where it is set; what is missing is made by `feedrate synth`.
+# cifar10/, and imagenet/ from half a gigabyte on) where it is set; `feedrate synth` makes the rest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 peers=no
@@ -22,7 +22,7 @@ if [ "$peers" = yes ]; then
   # One environment for all: mxnet needs an old numpy, which the others still take.
   [ -d "$out/venv" ] || python3 -m venv "$out/venv"
   python=$out/venv/bin/python
-  for package in "numpy<1.24" lmdb "protobuf<5" webdataset mxnet==1.9.1 tensorflow-cpu==2.12.1; do
+  for package in "numpy<1.24" pillow lmdb "protobuf<5" webdataset mxnet==1.9.1 tensorflow-cpu==2.12.1; do
     "$python" -m pip install -q "$package" ||
       echo "bench_convert: $package could not be installed; going on without it" >&2
   done

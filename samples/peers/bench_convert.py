@@ -25,9 +25,19 @@ CASES = [
     ("imagenet", ["lmdb", "recordio", "tfrecord", "png-map", "webdataset"], 6000),
 ]
 
+PUBLISHED = {"mnist": "train-images-idx3-ubyte.gz", "cifar10": "cifar-10-binary.tar.gz",
+             "imagenet": "ILSVRC2012_img_train.tar"}
+
 
 def archives(feedrate, source, images, out):
-    """The real archives, or made ones of the same size and packaging."""
+    """The real archives as published, or made ones of the same size and packaging.
+
+    The ILSVRC2012 that a machine has may be a sample of it, over before there is anything to time.
+    """
+    real = pathlib.Path(os.environ.get("FEEDRATE_DATA", "/nowhere")) / source
+    published = real / PUBLISHED[source]
+    if published.is_file() and (source != "imagenet" or published.stat().st_size > 500e6):
+        return real
     made = out / f"{source}-archives"
     if not made.exists():
         subprocess.run([feedrate, "synth", source, "--images", str(images), "--out", made], check=True)
@@ -58,8 +68,8 @@ def measure(feedrate, source, archive, target, out):
         for leftover in (path, out / "data.copy", out / "peer"):
             shutil.rmtree(leftover, ignore_errors=True)
         os.sync()
-        seconds, text = timed([feedrate, "convert", source, archive, "--to", target, "--out", path,
-                               "--threads", THREADS, "--json"])
+        seconds, text = timed([feedrate, "convert", source, archive, "--split", "train", "--to", target,
+                               "--out", path, "--threads", THREADS, "--json"])
         if seconds is None:
             sys.exit(f"bench_convert: {source} to {target} failed")
         ours.append(seconds)

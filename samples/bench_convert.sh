@@ -19,10 +19,12 @@ mkdir -p "$out"
 
 python=python3
 if [ "$peers" = yes ]; then
-  # One environment for all: mxnet needs an old numpy, which the others still take.
+  # One environment for all: mxnet needs an old numpy, which the others still take, but do not keep.
+  echo "numpy<1.24" >"$out/constraints.txt"
+  export PIP_CONSTRAINT=$out/constraints.txt
   [ -d "$out/venv" ] || python3 -m venv "$out/venv"
   python=$out/venv/bin/python
-  for package in "numpy<1.24" pillow lmdb "protobuf<5" webdataset mxnet==1.9.1 tensorflow-cpu==2.12.1; do
+  for package in numpy pillow lmdb "protobuf<5" webdataset mxnet==1.9.1 tensorflow-cpu==2.12.1; do
     "$python" -m pip install -q "$package" ||
       echo "bench_convert: $package could not be installed; going on without it" >&2
   done

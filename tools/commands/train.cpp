@@ -81,13 +81,13 @@ int run(const Options& options) {
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
   app.add_option("PATH", request.path, "The dataset to train on")->required();
-  app.add_option("--network", request.network,
-                 fmt::format("Network: {}", fmt::join(kind_names(networks()), ", ")))
+  app.add_option("--network", request.network, "Network: see 'feedrate list networks'")
       ->type_name("NAME")
       ->required();
   app.add_option("--val", request.validation, "Measure accuracy on this dataset at the end")
       ->type_name("PATH");
-  app.add_option("--recipe", request.recipe, "Augmentation of the training images")
+  app.add_option("--recipe", request.recipe,
+                 "How images are augmented: see 'feedrate list recipes'")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_flag("--resident", request.resident,

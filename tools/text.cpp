@@ -24,6 +24,7 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 std::string duration_text(double seconds) {
+  if (seconds > 0 && seconds < 1e-5) return fmt::format("{:.2g} µs", seconds * 1e6);
   if (seconds < 1e-3) return fmt::format("{:.0f} µs", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
   if (seconds < 120) return fmt::format("{:.1f} s", seconds);

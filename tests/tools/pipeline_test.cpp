@@ -161,11 +161,26 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
   for (const char* threads : {"0", "1", "2", "3", "4", "8"}) {
     const ordered_json loaded =
         json({"load", at("lmdb/train"), "--threads", threads, "--epochs", "2"});
-    EXPECT_EQ(keys(loaded),
-              (std::vector<std::string>{"images", "seconds", "images_per_second", "threads",
-                                        "workers_seen", "batch", "epochs", "digest",
-                                        "stall_seconds", "busy", "cpu_seconds", "bytes_read",
-                                        "state", "bad"}));
+    EXPECT_EQ(keys(loaded), (std::vector<std::string>{"images",
+                                                      "seconds",
+                                                      "images_per_second",
+                                                      "threads",
+                                                      "workers_seen",
+                                                      "batch",
+                                                      "epochs",
+                                                      "digest",
+                                                      "stall_seconds",
+                                                      "busy",
+                                                      "bound",
+                                                      "supply",
+                                                      "demand",
+                                                      "accelerator_utilisation",
+                                                      "passes",
+                                                      "cpu_seconds",
+                                                      "cpu_seconds_per_image",
+                                                      "bytes_read",
+                                                      "state",
+                                                      "bad"}));
     EXPECT_EQ(keys(loaded.at("busy")), (std::vector<std::string>{"read", "decode", "augment"}));
     EXPECT_EQ(loaded.at("images"), 1200);
     EXPECT_EQ(loaded.at("epochs"), 2.0);
@@ -179,6 +194,19 @@ TEST_F(CommandsPipeline, an_emulated_trainer_sets_the_pace) {
       json({"load", at("lmdb/train"), "--threads", "1", "--emulate", "2400", "--no-digest"});
   EXPECT_TRUE(loaded.at("digest").is_null());
   EXPECT_GT(loaded.at("seconds"), 0.2);  // 600 images at 2,400 a second
+  EXPECT_EQ(loaded.at("bound"), "consumer");
+  EXPECT_GT(loaded.at("supply"), loaded.at("demand"));
+  EXPECT_GT(loaded.at("accelerator_utilisation"), 0.9);
+  EXPECT_TRUE(loaded.at("passes"));
+  const std::string slow = run({"load", at("lmdb/train"), "--emulate", "2400", "--no-digest"});
+  EXPECT_NE(slow.find("\n  consumer-bound: the workers could give "), std::string::npos) << slow;
+  EXPECT_NE(slow.find(": pass at the 90 % of MLPerf Storage\n"), std::string::npos) << slow;
+
+  const ordered_json starved =
+      json({"load", at("lmdb/train"), "--emulate", "1e9", "--seconds", "0.3", "--no-digest"});
+  EXPECT_NE(starved.at("bound"), "consumer");
+  EXPECT_FALSE(starved.at("passes"));
+  EXPECT_TRUE(json({"load", at("lmdb/train"), "--no-digest"}).at("passes").is_null());
 }
 
 TEST_F(CommandsPipeline, a_trace_is_one_json_document) {

@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <thread>
 
@@ -16,12 +15,11 @@
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
+#include "tools/load_report.h"
 #include "tools/text.h"
 
 namespace feedrate {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr std::uint64_t most_ranks = 65536;
 
@@ -38,15 +36,6 @@ struct Options {
   std::filesystem::path quarantine;
   std::filesystem::path trace;
   bool json = false;
-};
-
-struct Loaded {
-  DriveResult result;
-  LoaderStats stats;
-  double epochs = 0;  // images handed out, in dataset sizes
-  std::string digest;
-  LoaderState state;  // behind the last batch
-  std::size_t bad_samples = 0;
 };
 
 /// Shows how far `loader` is while the calling thread drives it.
@@ -96,7 +85,7 @@ void quarantine(const Options& options, const Loader& loader) {
   if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
 }
 
-Loaded load(const Options& options) {
+LoadReport load(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = options.loader;
@@ -105,7 +94,10 @@ Loaded load(const Options& options) {
   settings.on_bad = bad_policy(options.on_bad);
   settings.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
-  Loaded loaded;
+  LoadReport loaded;
+  loaded.threads = settings.threads;
+  loaded.batch = settings.batch;
+  loaded.skips = settings.on_bad == BadPolicy::skip;
   {
     Loader loader(*dataset, augment, settings);
     try {
@@ -135,57 +127,9 @@ Loaded load(const Options& options) {
   return loaded;
 }
 
-ordered_json as_json(const Options& options, const Loaded& loaded) {
-  const auto& [result, stats, epochs, digest, state, bad_samples] = loaded;
-  return {{"images", result.images},
-          {"seconds", rounded(result.seconds, 6)},
-          {"images_per_second", rounded(result.images_per_second, 1)},
-          {"threads", options.loader.threads},
-          {"workers_seen", stats.workers_seen},
-          {"batch", options.loader.batch},
-          {"epochs", rounded(epochs, 3)},
-          {"digest", digest.empty() ? ordered_json(nullptr) : ordered_json(digest)},
-          {"stall_seconds", rounded(result.stall_seconds, 6)},
-          {"busy",
-           {{"read", rounded(stats.busy_read, 6)},
-            {"decode", rounded(stats.busy_decode, 6)},
-            {"augment", rounded(stats.busy_augment, 6)}}},
-          {"cpu_seconds", rounded(result.cpu_seconds, 6)},
-          {"bytes_read", stats.bytes_read},
-          {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
-          {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
-}
-
-std::string as_text(const Options& options, const Loaded& loaded) {
-  const auto& [result, stats, epochs, digest, state, bad_samples] = loaded;
-  std::string text = fmt::format(
-      "{} images/s: {} in {} ({:.2f} epochs), {}, {} of them seen at work\n"
-      "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
-      "  the consumer waited {}; the process used {} of CPU time, {} of memory\n",
-      quantity(result.images_per_second), counted(result.images, "image"),
-      duration_text(result.seconds), epochs, counted(options.loader.threads, "thread"),
-      stats.workers_seen, duration_text(stats.busy_read), duration_text(stats.busy_decode),
-      duration_text(stats.busy_augment), bytes_text(stats.bytes_read),
-      duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
-      bytes_text(result.peak_rss_bytes));
-  if (result.accelerator_utilisation) {
-    text += fmt::format("  the emulated trainer computed {:.1f} % of the time\n",
-                        100 * *result.accelerator_utilisation);
-  }
-  if (bad_samples > 0) {
-    text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
-                        counted(stats.bad_seats, "seat"),
-                        options.on_bad == "skip" ? "left out" : "given to others");
-  }
-  text += fmt::format("  --seed {} --from {}:{} goes on behind it\n", state.seed, state.epoch,
-                      state.position);
-  if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);
-  return text;
-}
-
 int run(const Options& options) {
-  const Loaded loaded = load(options);
-  print(options.json ? as_json(options, loaded).dump(2) + "\n" : as_text(options, loaded));
+  const LoadReport loaded = load(options);
+  print(options.json ? loaded.json() : loaded.text());
   if (!options.trace.empty()) {
     note(fmt::format("wrote {}; ui.perfetto.dev shows it", options.trace.string()));
   }
@@ -199,13 +143,14 @@ class LoadCommand : public Command {
   std::string_view description() const override {
     return "Reads, decodes, augments and batches a dataset with nothing behind the loader, and "
            "tells\n"
-           "how fast that goes and where the time went. --emulate takes batches at the pace of a\n"
-           "trainer of that speed and tells how long it would have waited. The digest of the "
-           "first\n"
-           "epoch, hashed in a pass of its own, is the same at any number of threads. What a run "
-           "ends\n"
-           "with as its state, --from goes on from, at any number of threads, ranks or images a "
-           "batch.";
+           "how fast that goes, where the time went and what limited it. --emulate takes batches "
+           "at\n"
+           "the pace of a trainer of that speed and tells its utilisation as MLPerf Storage does, "
+           "who\n"
+           "wants 90 %. The digest of the first epoch, hashed in a pass of its own, is the same "
+           "at\n"
+           "any number of threads. What a run ends with as its state, --from goes on from, at any\n"
+           "number of threads, ranks or images a batch.";
   }
   std::string_view examples() const override {
     return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"

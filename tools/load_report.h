@@ -1,0 +1,28 @@
+#pragma once
+// What `feedrate load` measured, for people and for programs.
+
+#include <cstddef>
+#include <string>
+
+#include "loader/drive.h"
+
+namespace feedrate {
+
+struct LoadReport {
+  unsigned threads = 0;  // asked for
+  std::uint32_t batch = 0;
+  bool skips = false;  // bad samples' seats are left out, not given to others
+  DriveResult result;
+  LoaderStats stats;
+  double epochs = 0;   // images handed out, in dataset sizes
+  std::string digest;  // of the first epoch; empty when not asked for
+  LoaderState state;   // behind the last batch
+  std::size_t bad_samples = 0;
+
+  /// Lines: the rate, where time went, what limited it.
+  std::string text() const;
+  /// One object; what was not measured is null.
+  std::string json() const;
+};
+
+}  // namespace feedrate

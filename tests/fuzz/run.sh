@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes parsers by libFuzzer, one after the other: tests/fuzz/run.sh [SECONDS [PARSER…]]
 #
-# SECONDS of processor time each (60). Begins with the harness's own seeds, tests/fuzz/corpus and what
+# SECONDS of processor time each (60); a run that was stopped is gone on with, as long as the
+# harness is the same. Begins with the harness's own seeds, tests/fuzz/corpus and what
 # an earlier run left in build/fuzz/work; ends with the few small inputs that reach every branch seen
 # in tests/fuzz/corpus, and a table. An input that crashes is kept as build/fuzz/work/crash-PARSER-….
 # FUZZ_JOBS parsers at a time (1).
@@ -25,20 +26,30 @@ fi
 # The last value of a libFuzzer statistic, or of "cov: 123".
 statistic() { grep -oE "$2 *[0-9]+" "$1" | tail -1 | grep -oE '[0-9]+$' || echo 0; }
 
-# Runs one parser and leaves a line of the table in <parser>.line.
+# Runs one parser and leaves a line of the table in <parser>.line; what it has spent so far is in
+# <parser>.spent, with the hash of the program.
 fuzz() {
   local parser=$1 program=$root/build/fuzz/fuzz/fuzz_$1 spent=0 runs=0 crashes=0 log=$work/$1.log
+  local hash known
+  hash=$(sha256sum <"$program" | cut -c1-16)
+  if read -r known spent runs crashes 2>/dev/null <"$work/$parser.spent" && [ "$known" = "$hash" ] &&
+    awk "BEGIN { exit !($spent + 1 < $seconds) }"; then
+    echo "$parser: going on after $spent s of processor time" >&2
+  else
+    spent=0 runs=0 crashes=0
+  fi
   local -a inputs=("$work/$parser")
   mkdir -p "$work/$parser"
   "$program" --seeds="$work/$parser"
   [ -d "tests/fuzz/corpus/$parser" ] && inputs+=("$root/tests/fuzz/corpus/$parser")
   local TIMEFORMAT='processor %U %S'
-  # libFuzzer counts hours of the clock; a busy machine gives less of the processor.
+  # libFuzzer counts hours of the clock; a busy machine gives less of the processor. So a slice may
+  # bring little, and only minutes on one input mean that it hangs.
   while awk "BEGIN { exit !($spent + 1 < $seconds) }"; do
     local slice
     slice=$(awk "BEGIN { left = $seconds - $spent; print int(left > 60 ? 60 : left + 0.5) }")
     # The address sanitizer itself takes some of the memory.
-    if ! { time "$program" -max_total_time="$slice" -timeout=30 -rss_limit_mb=2048 \
+    if ! { time "$program" -max_total_time="$slice" -timeout=300 -report_slow_units=300 -rss_limit_mb=2048 \
       -malloc_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$work/crash-$parser-" \
       "${inputs[@]}" >"$log" 2>&1; } 2>"$work/$parser.time"; then
       crashes=$((crashes + 1))
@@ -46,6 +57,7 @@ fuzz() {
     fi
     spent=$(awk -v before="$spent" '/^processor/ { print before + $2 + $3 }' "$work/$parser.time")
     runs=$((runs + $(statistic "$log" 'number_of_executed_units:')))
+    echo "$hash $spent $runs $crashes" >"$work/$parser.spent"
     [ "$crashes" -lt 5 ] || break
   done
   tests/fuzz/minimise.py "$program" "$work/$parser" "tests/fuzz/corpus/$parser" "$corpus_bytes"

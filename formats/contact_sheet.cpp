@@ -1,9 +1,9 @@
 #include "formats/contact_sheet.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "formats/canvas.h"
+#include "formats/cores.h"
 #include "formats/error.h"
 #include "formats/resize.h"
 #include "formats/sweep.h"
@@ -183,7 +183,7 @@ std::vector<Cell> read_cells(const Dataset& dataset, const std::vector<SheetClas
       cells.push_back({each.label, sample, sample == each.samples.front(), {}});
     }
   }
-  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads = usable_cores();
   std::vector<Scratch> scratch(threads);
   sweep(cells.size(), threads, [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {

@@ -37,6 +37,7 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
   std::int32_t* labels = slot.labels + run.seat;
   const std::uint64_t start = clock_ns();
   std::uint64_t end = start;
+  std::string problem;
   try {
     read(run, labels, stop);
     end = clock_ns();
@@ -57,13 +58,12 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
       replace(run, fault, seats + at_ * ring.image_bytes(), labels[at_]);
     }
     if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
-    // No sample is to blame, and no policy helps, where the file itself has gone.
-    if (const std::string lost = lost_pages_of_thread(); !lost.empty()) throw Error(lost);
   } catch (const std::exception& error) {
-    const std::string lost = lost_pages_of_thread();
-    ring.fail(slot, run.seat + at_,
-              std::make_exception_ptr(Error(lost.empty() ? with_place(error.what()) : lost)));
+    problem = with_place(error.what());
   }
+  // No sample is to blame, and no policy helps, where the file itself has gone.
+  if (std::string lost = lost_pages_of_thread(); !lost.empty()) problem = std::move(lost);
+  if (!problem.empty()) ring.fail(slot, run.seat + at_, std::make_exception_ptr(Error(problem)));
   if (!faults_.empty()) {
     ring.add_faults(slot, faults_);
     faults_.clear();

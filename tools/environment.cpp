@@ -2,15 +2,14 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <string_view>
 
+#include "formats/cores.h"
 #include "tools/build_info.h"
 #include "tools/nvml.h"
 
@@ -43,13 +42,6 @@ std::string command_line() {
     text += plain && !word.empty() ? fmt::format(" {}", word) : fmt::format(" '{}'", word);
   }
   return text;
-}
-
-unsigned usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1U, static_cast<unsigned>(CPU_COUNT(&set)));
 }
 
 Environment describe_environment(std::string command) {

@@ -29,7 +29,4 @@ Environment describe_environment(std::string command);
 /// The command line of this process, as one would type it.
 std::string command_line();
 
-/// Cores that this process may use (its affinity), at least 1.
-unsigned usable_cores();
-
 }  // namespace feedrate

@@ -33,6 +33,10 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}:{:02} h", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+std::string shape_text(Shape shape) {
+  return fmt::format("{} × {} × {}", shape.height, shape.width, shape.channels);
+}
+
 std::string counted(std::uint64_t number, std::string_view singular) {
   return fmt::format("{} {}{}", grouped(number), singular, number == 1 ? "" : "s");
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/image.h"
 #include "formats/text.h"  // grouped
 
 namespace feedrate {
@@ -15,6 +16,8 @@ std::string quantity(double value);
 std::string bytes_text(std::uint64_t bytes);
 /// 0.0042 → "4.2 ms", 83.2 → "83.2 s", 4000 → "1:06:40 h".
 std::string duration_text(double seconds);
+/// Height × width × channels: "28 × 28 × 1".
+std::string shape_text(Shape shape);
 /// "1 thread", "2 threads".
 std::string counted(std::uint64_t number, std::string_view singular);
 /// To `digits` places: 3.14159, 2 → 3.14.

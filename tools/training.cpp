@@ -6,11 +6,11 @@
 #include <chrono>
 #include <memory>
 
+#include "formats/cores.h"
 #include "formats/dataset.h"
 #include "formats/replace.h"
 #include "loader/loader.h"
 #include "tools/console.h"
-#include "tools/environment.h"
 #include "tools/nvml.h"
 #include "tools/text.h"
 #include "trainer/backends/cuda.h"
@@ -25,10 +25,6 @@ using Clock = std::chrono::steady_clock;
 // Enough distinct batches that the trainer's caches do not hold them all, few enough to fill fast.
 constexpr unsigned resident_batches = 16;
 constexpr std::uint64_t report_every = 100;
-
-std::string to_text(Shape shape) {
-  return fmt::format("{} × {} × {}", shape.height, shape.width, shape.channels);
-}
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -148,8 +144,8 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape t
   std::unique_ptr<Dataset> dataset = open_dataset(request.validation);
   const Shape shape = recipe(request.recipe).evaluation().shape(dataset->info().shape);
   if (shape != taken) {
-    fail(request.validation, "holds images of ", to_text(shape), ", but ", request.network,
-         " is trained on ", to_text(taken));
+    fail(request.validation, "holds images of ", shape_text(shape), ", but ", request.network,
+         " is trained on ", shape_text(taken));
   }
   return dataset;
 }

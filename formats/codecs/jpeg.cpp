@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "formats/codec.h"
+#include "formats/codecs/expect_shape.h"
 
 namespace feedrate {
 namespace {
@@ -21,14 +22,14 @@ class JpegCodec final : public Codec {
   Shape shape(Bytes encoded) const override { return jpeg_header(encoded).shape; }
 
   void decode(Bytes encoded, Shape wanted, MutableBytes pixels) const override {
-    check_shape(encoded, wanted);
+    expect_shape(shape(encoded), wanted, "JPEG");
     assert(pixels.size() == wanted.bytes());
     decode_jpeg(encoded, wanted, pixels);
   }
 
   PixelRows decode_part(Bytes encoded, Shape wanted, const Rect& part,
                         Buffer& memory) const override {
-    check_shape(encoded, wanted);
+    expect_shape(shape(encoded), wanted, "JPEG");
     return decode_jpeg_part(encoded, wanted, part, memory);
   }
 
@@ -40,14 +41,6 @@ class JpegCodec final : public Codec {
 
   bool has_quality() const override { return true; }
   std::string_view extension() const override { return "jpg"; }
-
- private:
-  void check_shape(Bytes encoded, Shape wanted) const {
-    const Shape stored = shape(encoded);
-    if (stored == wanted) return;
-    throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels,
-                     ", the JPEG holds ", stored.height, "x", stored.width, "x", stored.channels));
-  }
 };
 
 const JpegCodec row;

@@ -15,6 +15,7 @@
 
 #include "formats/checksum.h"
 #include "formats/codec.h"
+#include "formats/codecs/expect_shape.h"
 #include "formats/codecs/png_decode.h"
 #include "formats/codecs/png_encode.h"
 
@@ -147,7 +148,7 @@ class PngCodec final : public Codec {
   }
 
   void decode(Bytes encoded, Shape wanted, MutableBytes pixels) const override {
-    check_shape(encoded, wanted);
+    expect_shape(shape(encoded), wanted, "PNG");
     assert(pixels.size() == wanted.bytes());
     if (decode_plain_png(encoded, wanted, pixels)) return;
     Reading reading;
@@ -165,7 +166,7 @@ class PngCodec final : public Codec {
   // Rows below the part are left alone.
   PixelRows decode_part(Bytes encoded, Shape wanted, const Rect& part,
                         Buffer& memory) const override {
-    check_shape(encoded, wanted);
+    expect_shape(shape(encoded), wanted, "PNG");
     const Shape top{part.y + part.height, wanted.width, wanted.channels};
     if (top.height == wanted.height ||
         !decode_plain_png(encoded, wanted, grown(memory, top.bytes()))) {
@@ -176,14 +177,6 @@ class PngCodec final : public Codec {
 
   void encode(const ImageView& image, int, Buffer& encoded) const override {
     encode_png(image, encoded);
-  }
-
- private:
-  void check_shape(Bytes encoded, Shape wanted) const {
-    const Shape stored = shape(encoded);
-    if (stored == wanted) return;
-    throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels,
-                     ", the PNG holds ", stored.height, "x", stored.width, "x", stored.channels));
   }
 };
 

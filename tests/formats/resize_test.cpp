@@ -10,6 +10,7 @@
 #include "formats/digest.h"
 #include "formats/resize_passes.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/mixed_image.h"
 #include "tests/support/places.h"
 
 namespace feedrate {
@@ -17,19 +18,17 @@ namespace {
 
 using testing::expect_error;
 
-// As tests/formats/parity/make_resize.py has it.
+// As tests/formats/parity/make_resize.py has it: with a black corner and a white one.
 Image made(Shape shape) {
-  Image image{shape, {}};
-  image.pixels.reserve(shape.bytes());
+  Image image = testing::mixed_image(shape);
+  std::size_t at = 0;
   for (std::uint32_t y = 0; y < shape.height; ++y) {
     for (std::uint32_t x = 0; x < shape.width; ++x) {
-      for (std::uint32_t c = 0; c < shape.channels; ++c) {
-        std::uint32_t mixed = x * 2654435761U + y * 2246822519U + c * 3266489917U;
-        mixed = (mixed ^ (mixed >> 15)) * 2654435761U;
-        std::uint32_t value = (mixed >> 25) + x * 128 / shape.width;
-        if (4 * x < shape.width && 4 * y < shape.height) value = 0;
-        if (4 * x >= 3 * shape.width && 4 * y >= 3 * shape.height) value = 255;
-        image.pixels.push_back(static_cast<std::byte>(value));
+      const bool black = 4 * x < shape.width && 4 * y < shape.height;
+      const bool white = 4 * x >= 3 * shape.width && 4 * y >= 3 * shape.height;
+      for (std::uint32_t c = 0; c < shape.channels; ++c, ++at) {
+        if (black) image.pixels[at] = std::byte{0};
+        if (white) image.pixels[at] = std::byte{255};
       }
     }
   }

@@ -10,26 +10,11 @@
 #include "loader/recipe.h"
 #include "loader/recipes/random_resized_crop.h"
 #include "loader/render.h"
+#include "tests/support/mixed_image.h"
 #include "tests/support/places.h"
 
 namespace feedrate {
 namespace {
-
-// As tests/loader/parity/make_recipes.py has it.
-Image made(Shape shape) {
-  Image image{shape, {}};
-  image.pixels.reserve(shape.bytes());
-  for (std::uint32_t y = 0; y < shape.height; ++y) {
-    for (std::uint32_t x = 0; x < shape.width; ++x) {
-      for (std::uint32_t c = 0; c < shape.channels; ++c) {
-        std::uint32_t mixed = x * 2654435761U + y * 2246822519U + c * 3266489917U;
-        mixed = (mixed ^ (mixed >> 15)) * 2654435761U;
-        image.pixels.push_back(static_cast<std::byte>((mixed >> 25) + x * 128 / shape.width));
-      }
-    }
-  }
-  return image;
-}
 
 const nlohmann::json& torchvision() {
   static const auto json = [] {
@@ -52,7 +37,7 @@ Rect as_rect(const nlohmann::json& sides) { return {sides[0], sides[1], sides[2]
 TEST(UnitParity, imagenet_eval_is_torchvisions_resize_and_centre_crop) {
   for (const auto& stored : torchvision().at("imagenet_eval")) {
     const auto& sides = stored.at("shape");
-    const Image image = made({sides[0], sides[1], sides[2]});
+    const Image image = testing::mixed_image({sides[0], sides[1], sides[2]});
     const View view = recipe("imagenet-eval").view(image.shape, SampleRandom(0, 0, 0));
     EXPECT_EQ(digest_of(image, view), stored.at("sha256")) << sides;
   }
@@ -60,7 +45,7 @@ TEST(UnitParity, imagenet_eval_is_torchvisions_resize_and_centre_crop) {
 
 TEST(UnitParity, a_resized_crop_is_torchvisions) {
   for (const auto& stored : torchvision().at("resized_crop")) {
-    const Image image = made({375, 500, stored.at("channels")});
+    const Image image = testing::mixed_image({375, 500, stored.at("channels")});
     View view = resized_view(as_rect(stored.at("crop")), 224, 224);
     EXPECT_EQ(digest_of(image, view), stored.at("sha256")) << stored;
     view.mirrored = true;

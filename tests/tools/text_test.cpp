@@ -19,6 +19,7 @@ TEST(UnitText, a_quantity_keeps_three_digits_or_more) {
 }
 
 TEST(UnitText, durations_take_the_unit_that_reads_best) {
+  EXPECT_EQ(shape_text({28, 30, 3}), "28 × 30 × 3");
   EXPECT_EQ(duration_text(0), "0 µs");
   EXPECT_EQ(duration_text(0.00000024), "0.24 µs");
   EXPECT_EQ(duration_text(0.000042), "42 µs");

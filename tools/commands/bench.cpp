@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "formats/cores.h"
 #include "formats/verify.h"
 #include "loader/recipe.h"
 #include "tools/bench/measure.h"

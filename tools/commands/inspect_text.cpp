@@ -24,10 +24,6 @@ std::string line(std::string_view title, std::string_view text) {
   return fitted(title, title_columns) + wrapped(text, title_columns, screen) + "\n";
 }
 
-std::string shape_text(Shape shape) {
-  return fmt::format("{} × {} × {}", shape.height, shape.width, shape.channels);
-}
-
 bool all_looked_at(const Inspection& found) { return found.survey.looked() == found.info.size; }
 
 // "all 60,000 samples", or how many of them.
@@ -140,9 +136,9 @@ bool alike_by_chance(const std::vector<std::uint64_t>& counts) {
 }
 
 // How even the classes are, in words: bars of nearly the same length tell little.
-std::string balance_text(const Inspection& found, const std::vector<std::uint64_t>& counts) {
+std::string balance_text(const Inspection& found, const std::vector<std::uint64_t>& counts,
+                         const Quantiles& of) {
   if (counts.size() < 2) return {};
-  const Quantiles of = quantiles(counts);
   const std::string span = of.least == of.most
                                ? fmt::format("each has {}", counted(of.most, "sample"))
                                : fmt::format("{}–{} samples a class, median {}", grouped(of.least),
@@ -160,9 +156,8 @@ std::string balance_text(const Inspection& found, const std::vector<std::uint64_
 }
 
 // Of many classes: their profile, and those that stand out.
-std::string many_classes(const Inspection& found, const Quantiles& spread) {
-  std::vector<std::uint64_t> counts;
-  for (const auto& [label, count] : found.class_counts) counts.push_back(count);
+std::string many_classes(const Inspection& found, const std::vector<std::uint64_t>& counts,
+                         const Quantiles& spread) {
   if (spread.least == spread.most) return {};
   std::string text = "  " + profile(counts, screen - 2) + "\n";
   auto ranked = found.class_counts;
@@ -190,11 +185,11 @@ std::string classes_text(const Inspection& found) {
   for (const auto& [label, count] : found.class_counts) counts.push_back(count);
   const auto empty = static_cast<std::uint64_t>(std::ranges::count(counts, 0U));
   const Quantiles spread = quantiles(counts);
-  if (const std::string balance = balance_text(found, counts); !balance.empty()) {
+  if (const std::string balance = balance_text(found, counts, spread); !balance.empty()) {
     text += line("", balance);
   }
   if (counts.size() > most_rows) {
-    text += many_classes(found, spread);
+    text += many_classes(found, counts, spread);
   } else {
     const ClassRows rows(found, spread.most);
     for (const auto& [label, count] : found.class_counts) text += rows.row(label, count);

@@ -1,4 +1,5 @@
 #include "formats/mean.h"
+#include "formats/cores.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include "formats/replace.h"
 #include "tools/command.h"
 #include "tools/console.h"
-#include "tools/environment.h"
 #include "tools/help.h"
 #include "tools/text.h"
 

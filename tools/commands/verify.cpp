@@ -1,4 +1,5 @@
 #include "formats/verify.h"
+#include "formats/cores.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +15,6 @@
 #include "formats/error.h"
 #include "tools/command.h"
 #include "tools/console.h"
-#include "tools/environment.h"
 #include "tools/help.h"
 #include "tools/text.h"
 

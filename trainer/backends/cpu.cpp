@@ -1,21 +1,14 @@
 // The CPU backend: oneDNN and OpenBLAS under OpenMP.
 
-#include <sched.h>
-
 #include <fstream>
 
+#include "formats/cores.h"
 #include "trainer/backend.h"
 #include "trainer/backends/cpu/gemm.h"
 #include "trainer/backends/cpu/session.h"
 
 namespace feedrate {
 namespace {
-
-unsigned usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<unsigned>(CPU_COUNT(&cores));
-}
 
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");

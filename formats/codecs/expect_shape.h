@@ -1,0 +1,18 @@
+#pragma once
+// What every codec asks whose files state their own shape.
+
+#include <string_view>
+
+#include "formats/error.h"
+#include "formats/image.h"
+
+namespace feedrate {
+
+/// Throws Error unless an image of `kind` ("PNG") holds what its caller was told.
+inline void expect_shape(Shape stored, Shape wanted, std::string_view kind) {
+  if (stored == wanted) return;
+  throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels, ", the ",
+                   kind, " holds ", stored.height, "x", stored.width, "x", stored.channels));
+}
+
+}  // namespace feedrate

@@ -128,12 +128,23 @@ std::uint64_t steps_to_do(const TrainingRequest& request, const Position& positi
   return all - position.step;
 }
 
-TrainOptions train_options(const TrainingRequest& request, const TrainRecipe& published) {
+TrainOptions train_options(const TrainingRequest& request, const TrainRecipe& published,
+                           const Optimizer& rule) {
   TrainOptions options;
-  options.schedule = published.schedule;
-  options.momentum = request.momentum.value_or(published.momentum);
-  options.decay = request.decay.value_or(published.decay);
-  if (request.rate) options.schedule.rate = *request.rate;
+  UpdateSettings& update = options.update = rule.defaults();
+  if (rule.name() == published.optimizer) {
+    update.momentum = published.momentum;
+    update.decay = published.decay;
+    options.schedule = published.schedule;
+  } else {
+    options.schedule.rate = update.rate;
+  }
+  update.momentum = request.momentum.value_or(update.momentum);
+  update.decay = request.decay.value_or(update.decay);
+  update.beta2 = request.beta2.value_or(update.beta2);
+  update.epsilon = request.epsilon.value_or(update.epsilon);
+  update.trust = request.trust.value_or(update.trust);
+  options.schedule.rate = request.rate.value_or(options.schedule.rate);
   options.report_every = report_every;
   return options;
 }
@@ -166,6 +177,8 @@ TrainingReport run_training(const TrainingRequest& request) {
   const Backend& device = usable_backend(request.device);
   const Network& definition = network(request.network);
   const TrainRecipe published = definition.recipe();
+  const Optimizer& rule =
+      optimizer(request.optimizer.empty() ? published.optimizer : request.optimizer);
   const std::unique_ptr<Dataset> dataset = open_dataset(request.path);
   const Recipe& augment = recipe(request.recipe);
   const Shape taken = augment.shape(dataset->info().shape);
@@ -178,11 +191,12 @@ TrainingReport run_training(const TrainingRequest& request) {
   report.parameters = graph.parameter_count();
   report.macs = graph.macs();
   report.device_name = device.device_name();
+  report.optimizer = rule.name();
   note_oversubscription(request);
   const std::unique_ptr<Session> session =
       device.compile(make_plan(std::move(graph), report.batch), {.precision = request.precision,
                                                                  .threads = request.compute_threads,
-                                                                 .optimizer = &optimizer("sgd"),
+                                                                 .optimizer = &rule,
                                                                  .seed = request.seed});
   initialise(*session, request.seed);
 
@@ -193,7 +207,7 @@ TrainingReport run_training(const TrainingRequest& request) {
                     .dataset_images = dataset->size()};
   if (!request.resume.empty()) position = resume_position(request, *session, position, per_epoch);
 
-  TrainOptions options = train_options(request, published);
+  TrainOptions options = train_options(request, published, rule);
   options.steps = steps_to_do(request, position, per_epoch);
   options.first_step = position.step;
   Progress progress("train " + request.network, "steps");

@@ -23,9 +23,13 @@ struct TrainingRequest {
   /// a core of their own costs more than sharing; and the trained bits do not depend on --threads.
   unsigned compute_threads = 0;
   std::uint32_t batch = 0;  // 0, and absent values below: as the network was published
+  std::string optimizer;  // another than published starts from its own defaults
   std::optional<double> rate;
   std::optional<double> momentum;
   std::optional<double> decay;
+  std::optional<double> beta2;
+  std::optional<double> epsilon;
+  std::optional<double> trust;
   std::uint64_t epochs = 1;  // in all, those before a checkpoint included
   std::uint64_t steps = 0;   // in all; 0: by epochs
   double seconds = 0;        // 0: by epochs or steps
@@ -40,6 +44,7 @@ struct TrainingReport {
   std::uint64_t macs = 0;
   std::uint32_t batch = 0;
   std::string device_name;
+  std::string optimizer;
   TrainResult result;
   std::optional<Evaluation> validation;
   std::optional<unsigned> workers_seen;  // absent when resident: the loader is not at work

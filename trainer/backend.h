@@ -39,7 +39,7 @@ class Session {
   /// when this returns; the work itself may still run.
   virtual void upload(const Batch& batch) = 0;
   /// Forward, backward and update on what was uploaded. `step` numbers dropout's draws. Gradients
-  /// are means over the batch's count.
+  /// are means over the batch's count. The optimizer counts from `step`, whatever settings.step is.
   virtual void train_step(const UpdateSettings& settings, std::uint64_t step) = 0;
   /// Forward only, without dropout.
   virtual void evaluate_step() = 0;
@@ -51,7 +51,8 @@ class Session {
   /// Parameters and optimizer state in canonical order, whatever the device's own layout.
   virtual std::vector<float> parameter(std::size_t number) const = 0;
   virtual void set_parameter(std::size_t number, std::span<const float> values) = 0;
-  virtual std::size_t states() const = 0;  // slots: floats of state for each parameter
+  virtual const Optimizer* optimizer() const = 0;  // null: it can only evaluate
+  virtual std::size_t states() const = 0;          // slots: floats of state for each parameter
   virtual std::vector<float> state(std::size_t number, std::size_t slot) const = 0;
   virtual void set_state(std::size_t number, std::size_t slot, std::span<const float> values) = 0;
   /// The gradient of the last train_step, for tests and tools.

@@ -42,7 +42,9 @@ std::vector<Slot> slots(const Session& session) {
 
 Json header_of(const Session& session, const Position& position) {
   Json header;
+  const Optimizer* optimizer = session.optimizer();
   header["__metadata__"] = {{"network", position.network},
+                            {"optimizer", optimizer == nullptr ? "" : optimizer->name()},
                             {"seed", std::to_string(position.seed)},
                             {"step", std::to_string(position.step)},
                             {"epoch", std::to_string(position.epoch)},
@@ -90,6 +92,13 @@ class Reader {
             .batch = number("batch"),
             .batch_images = number("batch_images"),
             .dataset_images = number("dataset_images")};
+  }
+
+  /// "" where a session wrote it that only evaluates.
+  std::string optimizer() const {
+    // The only one there was when checkpoints did not say.
+    const bool says = metadata_.is_object() && metadata_.contains("optimizer");
+    return says ? text("optimizer") : "sgd";
   }
 
   std::vector<float> tensor(const std::string& name, const std::vector<std::int64_t>& shape) const {
@@ -233,6 +242,12 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   const Graph& graph = session.plan().graph;
   if (position.network != graph.network) {
     fail(file, "is a checkpoint of network ", position.network, ", not of ", graph.network);
+  }
+  const std::string trained_by = reader.optimizer();
+  if (session.optimizer() != nullptr && !trained_by.empty() &&
+      trained_by != session.optimizer()->name()) {
+    fail(file, "was trained by the optimizer ", trained_by, ", not by ",
+         session.optimizer()->name(), ", whose state means something else");
   }
   const std::vector<Slot> all = slots(session);
   reader.refuse_others([&](const std::string& name) {

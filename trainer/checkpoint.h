@@ -3,7 +3,8 @@
 // that say where in the data training stood.
 //
 //   u64le header length | JSON header, padded with spaces | tensors, fp32 little-endian
-//   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as text
+//   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as
+//   text, and the optimizer's name
 
 #include <cstdint>
 #include <filesystem>
@@ -26,7 +27,8 @@ struct Position {
 /// Written beside and renamed: an interrupted save leaves the old checkpoint whole.
 void save_checkpoint(const std::filesystem::path& file, const Session& session,
                      const Position& position);
-/// Fills the session. Throws Error naming the file and tensor when anything does not fit.
+/// Fills the session. Throws Error naming the file and tensor when anything does not fit;
+/// a session that trains needs the state of its own optimizer.
 Position load_checkpoint(const std::filesystem::path& file, Session& session);
 
 }  // namespace feedrate

@@ -12,6 +12,7 @@ namespace feedrate {
 /// The published way to train a network: what the options of `train` mean when they are not given.
 struct TrainRecipe {
   std::uint32_t batch = 64;
+  std::string_view optimizer = "sgd";
   double momentum = 0.9;
   double decay = 0;
   Schedule schedule{};

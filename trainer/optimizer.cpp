@@ -1,22 +1,31 @@
 #include "trainer/optimizer.h"
 
+#include "trainer/optimizers/rules.h"
+
 namespace feedrate {
 namespace {
 
-class Sgd final : public Optimizer {
+template <class Rule>
+class Row final : public Optimizer {
  public:
-  using Optimizer::Optimizer;
-  std::size_t states() const override { return 1; }  // velocity
+  Row() : Optimizer(Rule::name, Rule::summary) {}
+  std::size_t states() const override { return Rule::states; }
+  bool norms() const override { return Rule::norms; }
+  UpdateSettings defaults() const override { return Rule::defaults; }
 };
 
-const Sgd sgd("sgd", "stochastic gradient descent with momentum, as Caffe writes it");
+template <class Rule>
+const Row<Rule> row;
+
+template <class... Rule>
+std::span<const Optimizer* const> rows_of(Rules<Rule...>) {
+  static const Optimizer* const rows[] = {&row<Rule>...};
+  return rows;
+}
 
 }  // namespace
 
-std::span<const Optimizer* const> optimizers() {
-  static const Optimizer* const rows[] = {&sgd};
-  return rows;
-}
+std::span<const Optimizer* const> optimizers() { return rows_of(AllRules{}); }
 
 const Optimizer& optimizer(std::string_view name) {
   return find_kind("optimizer", name, optimizers());

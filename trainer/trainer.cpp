@@ -56,10 +56,9 @@ class Run {
   void step(const Batch& batch) {
     const std::uint64_t number = options_.first_step + result_.steps;
     session_.upload(batch);
-    session_.train_step({.rate = options_.schedule.at(number),
-                         .momentum = options_.momentum,
-                         .decay = options_.decay},
-                        number);
+    UpdateSettings update = options_.update;
+    update.rate = options_.schedule.at(number);
+    session_.train_step(update, number);
     ++result_.steps;
     result_.images += batch.count;
     window_images_ += batch.count;

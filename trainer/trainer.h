@@ -17,8 +17,7 @@ namespace feedrate {
 
 struct TrainOptions {
   Schedule schedule{};
-  double momentum = 0.9;
-  double decay = 0;
+  UpdateSettings update{};  // its rate is the schedule's
   std::uint64_t steps = 0;         // stop after so many; 0: when the source ends
   std::uint64_t first_step = 0;    // resume
   std::uint64_t report_every = 0;  // steps between calls of progress; 0: never

@@ -20,7 +20,8 @@ double accuracy(const Network& net, const fs::path& directory, std::uint64_t epo
   initialise(*session, 1);
   IdxSource training(directory, "train", IdxSource::Order::shuffled, epochs);
   train(*session, training,
-        {.schedule = recipe.schedule, .momentum = recipe.momentum, .decay = recipe.decay});
+        {.schedule = recipe.schedule,
+         .update = {.momentum = recipe.momentum, .decay = recipe.decay}});
   IdxSource test(directory, "t10k", IdxSource::Order::as_stored);
   const Evaluation evaluation = evaluate(*session, test);
   EXPECT_EQ(evaluation.images, 10000U);

@@ -57,9 +57,9 @@ class RandomBatch {
   Batch batch_;
 };
 
-SessionOptions options() {
+SessionOptions options(const Optimizer& rule = optimizer("sgd")) {
   SessionOptions o;
-  o.optimizer = &optimizer("sgd");
+  o.optimizer = &rule;
   o.seed = 5;
   return o;
 }
@@ -104,17 +104,19 @@ class CudaParity : public ::testing::TestWithParam<Device> {
   /// The emulated device takes seconds where a real one takes milliseconds.
   std::uint32_t batch() const { return GetParam() == Device::emulated ? 5 : 64; }
 
-  std::unique_ptr<Session> start(const Backend& on, const Graph& graph, std::uint32_t batch) const {
-    auto session = on.compile(make_plan(graph, batch), options());
+  std::unique_ptr<Session> start(const Backend& on, const Graph& graph, std::uint32_t batch,
+                                 const Optimizer& rule = optimizer("sgd")) const {
+    auto session = on.compile(make_plan(graph, batch), options(rule));
     initialise(*session, 3);
     return session;
   }
 
   /// Trains on both, step by step, and compares all there is to see. The last batch is partial.
   void expect_parity(const Graph& graph, std::uint32_t batch, std::uint64_t steps,
-                     const UpdateSettings& update = settings) const {
-    const auto cpu = start(backend("cpu"), graph, batch);
-    const auto gpu = start(*cuda_, graph, batch);
+                     const UpdateSettings& update = settings,
+                     const Optimizer& rule = optimizer("sgd")) const {
+    const auto cpu = start(backend("cpu"), graph, batch, rule);
+    const auto gpu = start(*cuda_, graph, batch, rule);
     for (std::uint64_t step = 0; step < steps; ++step) {
       const std::uint32_t count = step + 1 == steps && batch > 1 ? batch - 1 : batch;
       RandomBatch images(graph, count, step + 1);
@@ -131,7 +133,10 @@ class CudaParity : public ::testing::TestWithParam<Device> {
       for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
         const std::string where = join(graph.parameters[p].name, " at step ", step);
         EXPECT_LT(relative_difference(gpu->gradient(p), cpu->gradient(p)), tolerance) << where;
-        EXPECT_LT(relative_difference(gpu->state(p, 0), cpu->state(p, 0)), tolerance) << where;
+        for (std::size_t slot = 0; slot < rule.states(); ++slot) {
+          EXPECT_LT(relative_difference(gpu->state(p, slot), cpu->state(p, slot)), tolerance)
+              << where;
+        }
         EXPECT_LT(relative_difference(gpu->parameter(p), cpu->parameter(p)), tolerance) << where;
       }
       if (HasFailure()) return;
@@ -174,6 +179,20 @@ TEST_P(CudaParity, each_parameter_has_its_own_rate_and_decay) {
   Builder b("scales", {3, 5, 1}, 7);
   expect_parity(b.softmax_loss(b.dense(b.input(1.0 / 255), 7, layer)), 6, 3,
                 {.rate = 0.05, .momentum = 0.5, .decay = 0.3});
+}
+
+TEST_P(CudaParity, every_optimizer) {
+  const Builder::Layer layer{
+      .bias = {Init::Rule::constant, 0.5}, .bias_rate_scale = 2, .bias_decay_scale = 0};
+  for (const Optimizer* rule : optimizers()) {
+    SCOPED_TRACE(rule->name());
+    Builder b("optimizers", {9, 9, 3}, 70);
+    const auto x = b.relu(b.conv(b.input(1.0 / 255), 8, 3, 1, 0, layer));
+    // The dense weights fill several chunks.
+    expect_parity(b.softmax_loss(b.dense(x, 70, layer)), 6, 4,
+                  {.rate = 0.01, .momentum = 0.8, .decay = 0.02, .epsilon = 1e-3, .trust = 0.05},
+                  *rule);
+  }
 }
 
 TEST_P(CudaParity, input_turns_colour_images_into_planes) {

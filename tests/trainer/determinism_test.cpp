@@ -59,7 +59,7 @@ Course course(Session& session, std::uint64_t first, std::uint64_t steps) {
   const TrainResult trained =
       train(session, source,
             {.schedule = {.policy = "inv", .rate = 0.01, .gamma = 1e-2, .power = 0.75},
-             .decay = 5e-4,
+             .update = {.decay = 5e-4},
              .steps = steps,
              .first_step = first,
              .report_every = 1});

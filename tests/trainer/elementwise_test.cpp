@@ -51,7 +51,8 @@ TEST(UnitElementwise, cross_entropy_of_equal_logits_is_the_log_of_their_number) 
 
 TEST(UnitSgd, one_update_is_caffes) {
   float weight = 2, velocity = 0.5F;
-  sgd_update(weight, 0.25F, velocity, 0.1F, 0.9F, 0.01F);
+  const SgdRule rule({.rate = 0.1, .momentum = 0.9, .decay = 0.01}, {});
+  rule.update(weight, 0.25F, velocity);
   EXPECT_FLOAT_EQ(velocity, 0.9F * 0.5F + 0.1F * (0.25F + 0.01F * 2));
   EXPECT_FLOAT_EQ(weight, 2 - velocity);
 }

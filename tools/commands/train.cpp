@@ -38,6 +38,7 @@ ordered_json as_json(const TrainingRequest& request, const TrainingReport& repor
           {"macs", report.macs},
           {"device", request.device},
           {"precision", request.precision},
+          {"optimizer", report.optimizer},
           {"batch", report.batch},
           {"steps", result.steps},
           {"images", result.images},
@@ -131,12 +132,23 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   const std::string group = "Optimisation (default: as the network was published)";
   add_batch(app, request.batch)->group(group);
+  app.add_option("--optimizer", request.optimizer,
+                 "See 'feedrate list optimizers'; another than the\n"
+                 "network's own starts from its own defaults")
+      ->type_name("NAME")
+      ->group(group);
   auto* rate = app.add_option("--lr", request.rate, "Learning rate at the start");
-  auto* momentum = app.add_option("--momentum", request.momentum, "Momentum");
+  auto* momentum = app.add_option("--momentum", request.momentum, "Momentum (Adam's beta1)");
   auto* decay = app.add_option("--decay", request.decay, "Weight decay");
+  auto* beta2 = app.add_option("--beta2", request.beta2, "Adam's beta2, RMSprop's alpha");
+  auto* epsilon = app.add_option("--epsilon", request.epsilon, "Of Adam and RMSprop");
+  auto* trust = app.add_option("--trust", request.trust, "LARS' trust coefficient");
   check_not_negative(rate)->type_name("R")->group(group);
   check_not_negative(momentum)->type_name("M")->group(group);
   check_not_negative(decay)->type_name("D")->group(group);
+  check_not_negative(beta2)->type_name("B")->group(group);
+  check_not_negative(epsilon)->type_name("E")->group(group);
+  check_not_negative(trust)->type_name("T")->group(group);
   add_seed(app, request.seed)->group(group);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <utility>
 
 #include "trainer/backends/cpu/idle_threads.h"
@@ -45,6 +46,7 @@ std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
 CpuSession::CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed, unsigned threads)
     : plan_(std::move(plan)),
       threads_(threads),
+      optimizer_(optimizer),
       states_(optimizer == nullptr ? 0 : optimizer->states()),
       update_(optimizer == nullptr ? nullptr : update_of(*optimizer)),
       pixels_(std::in_place, plan_.graph.input.bytes() * plan_.batch),
@@ -82,6 +84,12 @@ void CpuSession::place_parameters() {
     }
   }
   const std::size_t bytes = flat_size_ * sizeof(float);
+  for (const Parameter& parameter : plan_.graph.parameters) {
+    scales_.push_back({.rate = parameter.rate_scale,
+                       .decay = parameter.decay_scale,
+                       .matrix = parameter.shape.size() > 1});
+  }
+  if (optimizer_ != nullptr && optimizer_->norms()) squares_.resize(threads_ * places_.size());
   parameters_.emplace(bytes);
   gradients_.emplace(bytes);
   state_.emplace(bytes * states_);
@@ -162,7 +170,9 @@ void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t step) 
   const Pass now = pass(true, step);
   forward(now);
   backward(now);
-  update(settings);
+  UpdateSettings numbered = settings;
+  numbered.step = step;
+  update(numbered);
 }
 
 void CpuSession::evaluate_step() {
@@ -188,24 +198,43 @@ void CpuSession::backward(const Pass& now) {
   }
 }
 
+void CpuSession::measure_norms() {
+  on_threads(threads_, [&](unsigned thread) {
+    for (std::size_t number = 0; number < places_.size(); ++number) {
+      const Place& place = places_[number];
+      const Range range = share_of(static_cast<std::int64_t>(place.size), thread, threads_, 16);
+      const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
+      squares_[thread * places_.size() + number] = {
+          sum_of_squares(parameters_->floats() + start, range.size()),
+          sum_of_squares(gradients_->floats() + start, range.size())};
+    }
+  });
+  for (std::size_t number = 0; number < places_.size(); ++number) {
+    Squares all{};
+    for (std::size_t thread = 0; thread < threads_; ++thread) {
+      all.weights += squares_[thread * places_.size() + number].weights;
+      all.gradients += squares_[thread * places_.size() + number].gradients;
+    }
+    scales_[number].weight_norm = std::sqrt(all.weights);
+    scales_[number].gradient_norm = std::sqrt(all.gradients);
+  }
+}
+
 void CpuSession::update(const UpdateSettings& settings) {
+  if (!squares_.empty()) measure_norms();
   on_threads(threads_, [&](unsigned thread) {
     for (std::size_t number = 0; number < places_.size(); ++number) {
       if (!plan_.graph.parameters[number].learned) continue;
       const Place& place = places_[number];
       const Range range = share_of(static_cast<std::int64_t>(place.size), thread, threads_, 16);
       if (range.size() == 0) continue;
-      const Parameter& parameter = plan_.graph.parameters[number];
-      UpdateSettings scaled = settings;
-      scaled.rate *= parameter.rate_scale;
-      scaled.decay *= parameter.decay_scale;
       const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
       update_({.weights = parameters_->floats() + start,
                .gradients = gradients_->floats() + start,
                .state = state_->floats() + start,
                .slot_stride = static_cast<std::int64_t>(flat_size_),
                .size = range.size()},
-              scaled);
+              settings, scales_[number]);
     }
   });
 }

@@ -25,6 +25,7 @@ class CpuSession final : public Session {
 
   std::vector<float> parameter(std::size_t number) const override;
   void set_parameter(std::size_t number, std::span<const float> values) override;
+  const Optimizer* optimizer() const override { return optimizer_; }
   std::size_t states() const override { return states_; }
   std::vector<float> state(std::size_t number, std::size_t slot) const override;
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
@@ -48,16 +49,23 @@ class CpuSession final : public Session {
   void backward(const Pass& now);
   Pass pass(bool training, std::uint64_t step);
   void update(const UpdateSettings& settings);
+  void measure_norms();
   std::vector<float> canonical(std::size_t number, const float* flat) const;
   void set(std::size_t number, float* flat, std::span<const float> values);
 
   Plan plan_;
   unsigned threads_;
+  const Optimizer* optimizer_;  // null: evaluation only
   std::size_t states_;
   Update update_;                               // null without an optimizer
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
   std::vector<Place> places_;                   // by parameter
   std::size_t flat_size_ = 0;                   // floats
+  std::vector<UpdateScale> scales_;             // by parameter
+  struct Squares {
+    double weights, gradients;
+  };
+  std::vector<Squares> squares_;  // by thread, by parameter; empty unless the optimizer asks
   // Gradients that are sums, by the node whose backward finds the part.
   struct Sum {
     float* to;

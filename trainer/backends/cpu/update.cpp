@@ -2,38 +2,76 @@
 
 #include "formats/error.h"
 #include "trainer/backends/cpu/parallel.h"
-#include "trainer/optimizers/sgd.h"
+#include "trainer/optimizers/rules.h"
 
 namespace feedrate::cpu {
 namespace {
 
-FEEDRATE_VECTOR void sgd_run(float* __restrict weights, const float* __restrict gradients,
-                             float* __restrict velocity, std::int64_t size, float rate,
-                             float momentum, float decay) {
+// Compiled with -fno-math-errno: a root that may set errno is no vector instruction.
+template <class Rule>
+FEEDRATE_VECTOR void run_one(float* __restrict weights, const float* __restrict gradients,
+                             float* __restrict state, std::int64_t size, const Rule& rule_) {
+  const Rule rule = rule_;
+  for (std::int64_t i = 0; i < size; ++i) rule.update(weights[i], gradients[i], state[i]);
+}
+
+template <class Rule>
+FEEDRATE_VECTOR void run_two(float* __restrict weights, const float* __restrict gradients,
+                             float* __restrict first, float* __restrict second, std::int64_t size,
+                             const Rule& rule_) {
+  const Rule rule = rule_;
   for (std::int64_t i = 0; i < size; ++i) {
-    sgd_update(weights[i], gradients[i], velocity[i], rate, momentum, decay);
+    rule.update(weights[i], gradients[i], first[i], second[i]);
   }
 }
 
-void sgd(const UpdateRun& run, const UpdateSettings& settings) {
-  sgd_run(run.weights, run.gradients, run.state, run.size, static_cast<float>(settings.rate),
-          static_cast<float>(settings.momentum), static_cast<float>(settings.decay));
+template <class Rule>
+void run_rule(const UpdateRun& run, const UpdateSettings& settings, const UpdateScale& scale) {
+  const Rule rule(settings, scale);
+  if constexpr (Rule::states == 1) {
+    run_one(run.weights, run.gradients, run.state, run.size, rule);
+  } else {
+    static_assert(Rule::states == 2);
+    run_two(run.weights, run.gradients, run.state, run.state + run.slot_stride, run.size, rule);
+  }
 }
 
-constexpr struct {
-  std::string_view optimizer;
-  Update update;
-} rows[] = {
-    {"sgd", sgd},
-};
+template <class... Rule>
+Update find(std::string_view name, Rules<Rule...>) {
+  Update found = nullptr;
+  ((name == Rule::name ? void(found = &run_rule<Rule>) : void()), ...);
+  return found;
+}
+
+constexpr std::int64_t lanes = 16;
+
+// Of whole groups of lanes, each lane's sum apart.
+FEEDRATE_VECTOR void add_squares(const float* __restrict values, std::int64_t groups,
+                                 double* __restrict sums) {
+  for (std::int64_t group = 0; group < groups; ++group) {
+    for (std::int64_t i = 0; i < lanes; ++i) {
+      const double value = values[group * lanes + i];
+      sums[i] += value * value;
+    }
+  }
+}
 
 }  // namespace
 
 Update update_of(const Optimizer& optimizer) {
-  for (const auto& row : rows) {
-    if (row.optimizer == optimizer.name()) return row.update;
-  }
+  if (const Update found = find(optimizer.name(), AllRules{})) return found;
   throw Error(join("the cpu backend does not know the optimizer ", optimizer.name()));
+}
+
+double sum_of_squares(const float* values, std::int64_t size) {
+  double sums[lanes] = {};
+  add_squares(values, size / lanes, sums);
+  double sum = 0;
+  for (std::int64_t i = size / lanes * lanes; i < size; ++i) {
+    sum += double{values[i]} * double{values[i]};
+  }
+  for (const double lane : sums) sum += lane;
+  return sum;
 }
 
 }  // namespace feedrate::cpu

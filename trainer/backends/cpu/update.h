@@ -16,8 +16,12 @@ struct UpdateRun {
   std::int64_t size;
 };
 
-/// The settings are those of the run's parameter, its scales applied.
-using Update = void (*)(const UpdateRun& run, const UpdateSettings& settings);
+/// The scale is that of the parameter that the run is part of.
+using Update = void (*)(const UpdateRun& run, const UpdateSettings& settings,
+                        const UpdateScale& scale);
 Update update_of(const Optimizer& optimizer);
+
+/// Sum of the squares of `size` values, in an order that never changes.
+double sum_of_squares(const float* values, std::int64_t size);
 
 }  // namespace feedrate::cpu

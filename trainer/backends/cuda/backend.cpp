@@ -77,9 +77,6 @@ class CudaBackend final : public Backend {
       throw Error(
           join("the cuda backend computes in fp32 or tf32, not yet in '", options.precision, "'"));
     }
-    if (options.optimizer != nullptr && options.optimizer->name() != "sgd") {
-      throw Error(join("the cuda backend has no optimizer '", options.optimizer->name(), "'"));
-    }
     require_device();
     return std::make_unique<CudaSession>(std::move(plan), options);
   }

@@ -16,29 +16,48 @@ constexpr std::size_t round_up(std::size_t floats) {
   return (floats + aligned_floats - 1) / aligned_floats * aligned_floats;
 }
 
+template <class T>
+DeviceMemory on_device(std::span<const T> values) {
+  DeviceMemory memory(values.size_bytes(), "update tables");
+  if (!values.empty()) {
+    check(cudaMemcpy(memory.data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  }
+  return memory;
+}
+
 }  // namespace
 
-FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::size_t states)
-    : states_(states) {
+FlatParameters::FlatParameters(std::span<const Parameter> parameters, const Optimizer* optimizer)
+    : states_(optimizer == nullptr ? 0 : optimizer->states()) {
   std::vector<ParameterChunk> chunks;
+  std::vector<ParameterFacts> facts;
   for (const Parameter& parameter : parameters) {
     const auto count = static_cast<std::size_t>(parameter.elements());
+    const auto first_chunk = static_cast<std::int64_t>(chunks.size());
     for (std::size_t done = 0; parameter.learned && done < count; done += chunk_floats) {
       chunks.push_back({static_cast<std::int64_t>(floats_ + done),
                         static_cast<std::int64_t>(std::min(chunk_floats, count - done)),
-                        parameter.rate_scale, parameter.decay_scale});
+                        static_cast<std::int64_t>(facts.size())});
     }
+    facts.push_back({{.rate = parameter.rate_scale,
+                      .decay = parameter.decay_scale,
+                      .matrix = parameter.shape.size() > 1},
+                     first_chunk,
+                     static_cast<std::int64_t>(chunks.size()) - first_chunk});
     ranges_.push_back({floats_, count});
     floats_ += round_up(count);
   }
   values_ = DeviceMemory(floats_ * sizeof(float), "parameters");
   gradients_ = DeviceMemory(floats_ * sizeof(float), "gradients");
-  state_ = DeviceMemory(floats_ * states * sizeof(float), "the optimizer's state");
+  state_ = DeviceMemory(floats_ * states_ * sizeof(float), "the optimizer's state");
   chunk_count_ = static_cast<unsigned>(chunks.size());
-  chunks_ = DeviceMemory(chunks.size() * sizeof(ParameterChunk), "update tables");
-  if (chunks.empty()) return;
-  check(cudaMemcpy(chunks_.data(), chunks.data(), chunks_.bytes(), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
+  chunks_ = on_device(std::span<const ParameterChunk>(chunks));
+  facts_ = on_device(std::span<const ParameterFacts>(facts));
+  rules_ = DeviceMemory(facts.size() * rule_bytes, "update tables");
+  if (optimizer != nullptr && optimizer->norms()) {
+    squares_ = DeviceMemory(chunks.size() * sizeof(ChunkSquares), "update tables");
+  }
   // From pageable memory cudaMemcpy may return before the last bytes have arrived.
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
@@ -55,6 +74,14 @@ float* FlatParameters::state(std::size_t slot) const {
 
 const ParameterChunk* FlatParameters::chunks() const {
   return reinterpret_cast<const ParameterChunk*>(chunks_.data());
+}
+
+const ParameterFacts* FlatParameters::facts() const {
+  return reinterpret_cast<const ParameterFacts*>(facts_.data());
+}
+
+ChunkSquares* FlatParameters::squares() const {
+  return reinterpret_cast<ChunkSquares*>(squares_.data());
 }
 
 std::vector<float> FlatParameters::read(const Context& context, const float* flat,

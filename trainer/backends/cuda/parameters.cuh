@@ -15,13 +15,26 @@ namespace feedrate::cuda {
 struct ParameterChunk {
   std::int64_t begin;  // in the flat buffer
   std::int64_t count;
-  double rate_scale;
-  double decay_scale;
+  std::int64_t parameter;
+};
+
+/// What an update has to know of a parameter.
+struct ParameterFacts {
+  UpdateScale scale;  // its lengths are those of the last update
+  std::int64_t first_chunk;
+  std::int64_t chunks;
+};
+
+/// Sums of squares over a chunk.
+struct ChunkSquares {
+  double weights;
+  double gradients;
 };
 
 class FlatParameters {
  public:
-  FlatParameters(std::span<const Parameter> parameters, std::size_t states);
+  /// Without an optimizer there is no state.
+  FlatParameters(std::span<const Parameter> parameters, const Optimizer* optimizer);
 
   DeviceParameter parameter(std::size_t number) const;
   float* values() const { return reinterpret_cast<float*>(values_.data()); }
@@ -29,6 +42,10 @@ class FlatParameters {
   float* state(std::size_t slot) const;
   const ParameterChunk* chunks() const;
   unsigned chunk_count() const { return chunk_count_; }
+  unsigned count() const { return static_cast<unsigned>(ranges_.size()); }
+  const ParameterFacts* facts() const;  // by parameter
+  std::byte* rules() const { return rules_.data(); }
+  ChunkSquares* squares() const;  // by chunk; null where the optimizer does not ask
 
   /// Parameter `number` out of, or into, one of the flat buffers above. Waits for the device.
   std::vector<float> read(const Context& context, const float* flat, std::size_t number) const;
@@ -51,9 +68,16 @@ class FlatParameters {
   DeviceMemory gradients_;
   DeviceMemory state_;
   DeviceMemory chunks_;
+  DeviceMemory facts_;
+  DeviceMemory rules_;
+  DeviceMemory squares_;
 };
 
-/// The update rules, each over the whole buffer. trainer/optimizers/<name>.cu holds each.
-void sgd_cuda(const Context& context, const FlatParameters& flat, const UpdateSettings& settings);
+/// A rule of trainer/optimizers/ over the whole buffer. trainer/backends/cuda/update.cu has them all.
+using Update = void (*)(const Context& context, const FlatParameters& flat,
+                        const UpdateSettings& settings);
+Update update_of(const Optimizer& optimizer);
+/// Room on the device for one parameter's rule.
+inline constexpr std::size_t rule_bytes = 64;
 
 }  // namespace feedrate::cuda

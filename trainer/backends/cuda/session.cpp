@@ -22,7 +22,8 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     : plan_(std::move(plan)),
       optimizer_(options.optimizer),
       context_(options.precision == "tf32"),
-      parameters_(plan_.graph.parameters, optimizer_ == nullptr ? 0 : optimizer_->states()),
+      update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
+      parameters_(plan_.graph.parameters, optimizer_),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics") {
   make_ops(options.seed);
@@ -128,7 +129,9 @@ void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t numbe
   forward(step);
   backward(step);
   inputs_.release_after_work(context_);
-  sgd_cuda(context_, parameters_, settings);
+  UpdateSettings numbered = settings;
+  numbered.step = number;
+  update_(context_, parameters_, numbered);
 }
 
 void CudaSession::evaluate_step() {

@@ -27,6 +27,7 @@ class CudaSession final : public Session {
 
   std::vector<float> parameter(std::size_t number) const override;
   void set_parameter(std::size_t number, std::span<const float> values) override;
+  const Optimizer* optimizer() const override { return optimizer_; }
   std::size_t states() const override { return parameters_.states(); }
   std::vector<float> state(std::size_t number, std::size_t slot) const override;
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
@@ -45,6 +46,7 @@ class CudaSession final : public Session {
   Plan plan_;
   const Optimizer* optimizer_;  // null: evaluation only
   Context context_;
+  Update update_;  // null without an optimizer
   FlatParameters parameters_;
   Inputs inputs_;
   DeviceMemory metrics_;

@@ -1,0 +1,94 @@
+// The optimizers' rules over the whole flat buffer: one launch makes each parameter's rule, one
+// updates every value. Sums run in an order that never changes.
+
+#include "formats/error.h"
+#include "trainer/backends/cuda/kernels.cuh"
+#include "trainer/backends/cuda/parameters.cuh"
+#include "trainer/optimizers/rules.h"
+
+namespace feedrate::cuda {
+namespace {
+
+// One block a chunk.
+__global__ void squares_kernel(const ParameterChunk* chunks, const float* values,
+                               const float* gradients, ChunkSquares* squares) {
+  const ParameterChunk chunk = chunks[blockIdx.x];
+  ChunkSquares mine{};
+  for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
+    const double value = values[chunk.begin + i];
+    const double gradient = gradients[chunk.begin + i];
+    mine.weights += value * value;
+    mine.gradients += gradient * gradient;
+  }
+  const double weights = block_sum<block_threads>(mine.weights);
+  __syncthreads();
+  const double of_gradients = block_sum<block_threads>(mine.gradients);
+  if (threadIdx.x == 0) squares[blockIdx.x] = {weights, of_gradients};
+}
+
+// One block a parameter.
+template <class Rule>
+__global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* squares,
+                             UpdateSettings settings, std::byte* rules) {
+  const ParameterFacts fact = facts[blockIdx.x];
+  UpdateScale scale = fact.scale;
+  if constexpr (Rule::norms) {
+    ChunkSquares mine{};
+    for (std::int64_t i = threadIdx.x; i < fact.chunks; i += blockDim.x) {
+      mine.weights += squares[fact.first_chunk + i].weights;
+      mine.gradients += squares[fact.first_chunk + i].gradients;
+    }
+    scale.weight_norm = std::sqrt(block_sum<block_threads>(mine.weights));
+    __syncthreads();
+    scale.gradient_norm = std::sqrt(block_sum<block_threads>(mine.gradients));
+  }
+  if (threadIdx.x == 0) {
+    *reinterpret_cast<Rule*>(rules + blockIdx.x * rule_bytes) = Rule(settings, scale);
+  }
+}
+
+template <class Rule>
+__global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rules, float* values,
+                              const float* gradients, float* first, float* second) {
+  const ParameterChunk chunk = chunks[blockIdx.x];
+  const Rule rule = *reinterpret_cast<const Rule*>(
+      rules + static_cast<std::size_t>(chunk.parameter) * rule_bytes);
+  for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
+    const std::int64_t at = chunk.begin + i;
+    if constexpr (Rule::states == 1) {
+      rule.update(values[at], gradients[at], first[at]);
+    } else {
+      rule.update(values[at], gradients[at], first[at], second[at]);
+    }
+  }
+}
+
+template <class Rule>
+void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings& settings) {
+  static_assert(sizeof(Rule) <= rule_bytes && Rule::states <= 2);
+  if constexpr (Rule::norms) {
+    launch(context, "squares", squares_kernel, flat.chunk_count(), block_threads, flat.chunks(),
+           flat.values(), flat.gradients(), flat.squares());
+  }
+  launch(context, "rules", rules_kernel<Rule>, flat.count(), Rule::norms ? block_threads : 1,
+         flat.facts(), flat.squares(), settings, flat.rules());
+  launch(context, Rule::name, update_kernel<Rule>, flat.chunk_count(), block_threads, flat.chunks(),
+         flat.rules(), flat.values(), flat.gradients(), flat.state(0),
+         Rule::states == 2 ? flat.state(1) : nullptr);
+}
+
+template <class... Rule>
+Update find(std::string_view name, Rules<Rule...>) {
+  Update found = nullptr;
+  ((name == Rule::name ? void(found = &run_rule<Rule>) : void()), ...);
+  return found;
+}
+
+}  // namespace
+
+Update update_of(const Optimizer& optimizer) {
+  if (const Update found = find(optimizer.name(), AllRules{})) return found;
+  throw Error(join("the cuda backend does not know the optimizer ", optimizer.name()));
+}
+
+}  // namespace feedrate::cuda

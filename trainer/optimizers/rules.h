@@ -1,0 +1,23 @@
+#pragma once
+// Every optimizer's rule: what the registry, the CPU and CUDA are made of. A rule is a literal type
+//   name, summary, states, norms, defaults
+//   Rule(const UpdateSettings&, const UpdateScale&)  the constants of one parameter in one step
+//   update(weight, gradient, state…)                 one value; `states` references of state
+// on host and device; state starts at 0, and a value whose gradient and weight are 0 stays 0.
+
+#include "trainer/optimizers/adam.h"
+#include "trainer/optimizers/adamw.h"
+#include "trainer/optimizers/lars.h"
+#include "trainer/optimizers/nesterov.h"
+#include "trainer/optimizers/rmsprop.h"
+#include "trainer/optimizers/sgd.h"
+
+namespace feedrate {
+
+template <class... Rule>
+struct Rules {};
+
+/// In the order of help.
+using AllRules = Rules<SgdRule, NesterovRule, RmspropRule, AdamRule, AdamwRule, LarsRule>;
+
+}  // namespace feedrate

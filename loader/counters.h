@@ -32,6 +32,7 @@ struct WorkerCounters {
   Counter decode_ns;
   Counter augment_ns;
   Counter bytes_read;
+  Counter images;                         // seats filled
   std::atomic<std::thread::id> thread{};  // of the first seat filled
 };
 

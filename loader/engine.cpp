@@ -11,13 +11,17 @@ namespace {
 
 // A slot for each worker, one in use and one filled. Batches that take microseconds to fill need
 // more of them, or threads that share cores would hand over batch by batch; 1 MiB stays in cache.
+unsigned most_threads(const LoaderOptions& options) {
+  return options.threads == 0 ? 0 : std::max(options.threads, options.most_threads);
+}
+
 unsigned depth_of(const LoaderOptions& options, Shape shape) {
   if (options.threads == 0) return 1;  // filled and used in turn
   if (options.depth != 0) return options.depth;
   const std::size_t tiny = (std::size_t{1} << 20) / std::max<std::size_t>(1, shape.bytes()) /
                            std::max(1U, options.batch);
   return std::max(
-      {3U, options.threads + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
+      {3U, most_threads(options) + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
 }
 
 Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
@@ -32,7 +36,7 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
   std::vector<std::unique_ptr<TraceLane>> lanes;
   if (!options.trace) return lanes;
   lanes.push_back(std::make_unique<TraceLane>("consumer"));
-  for (unsigned i = 0; i < options.threads; ++i) {
+  for (unsigned i = 0; i < most_threads(options); ++i) {
     lanes.push_back(std::make_unique<TraceLane>(join("worker ", i)));
   }
   return lanes;
@@ -45,6 +49,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
            options.seed,  options.shuffle, options.shuffle_window,
            options.on_bad},
       batch_size_(options.batch),
+      most_threads_(most_threads(options)),
       plan_(options, dataset.size(), std::max(job_.shape.bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
       ring_(depth_of(options, job_.shape), options.batch, job_.shape, plan_.runs_per_batch(),
@@ -52,7 +57,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       lanes_(make_lanes(options)),
       fillers_([&] {
         std::vector<std::unique_ptr<Filler>> fillers;
-        for (unsigned i = 0; i < std::max(1U, options.threads); ++i) {
+        for (unsigned i = 0; i < std::max(1U, most_threads_); ++i) {
           fillers.push_back(std::make_unique<Filler>(
               job_, plan_.run_length(), lane(options.threads == 0 ? 0 : i + std::size_t{1})));
         }
@@ -61,7 +66,9 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
       state_{options.seed, options.first_epoch, options.first_position},
       bad_(dataset, options.bad_budget),
-      workers_(options.threads, [this](unsigned worker) { work(*fillers_[worker]); }) {}
+      tune_(options.tune && most_threads_ > 0),
+      tuner_(options.threads, most_threads_, ring_.depth()),
+      workers_(options.threads, most_threads_, [this](unsigned worker) { work(worker); }) {}
 
 Loader::Engine::~Engine() { end(); }
 
@@ -69,18 +76,19 @@ TraceLane* Loader::Engine::lane(std::size_t thread) const {
   return thread < lanes_.size() ? lanes_[thread].get() : nullptr;
 }
 
-void Loader::Engine::work(Filler& filler) {
-  while (const auto run = claim()) fill(filler, *run);
+void Loader::Engine::work(unsigned worker) {
+  while (const auto run = claim(worker)) fill(*fillers_[worker], *run);
 }
 
-std::optional<std::uint64_t> Loader::Engine::claim() {
+std::optional<std::uint64_t> Loader::Engine::claim(unsigned worker) {
   std::uint64_t run = claimed_.load();
-  while (!stop_.load() && run < plan_.runs()) {
+  while (!stop_.load() && run < plan_.runs() && workers_.wanted(worker)) {
     if (run < open_.load()) {
       if (claimed_.compare_exchange_weak(run, run + 1)) return run;
       continue;
     }
-    room_.wait([&] { return stop_.load() || claimed_.load() < open_.load(); });
+    room_.wait(
+        [&] { return stop_.load() || claimed_.load() < open_.load() || !workers_.wanted(worker); });
     run = claimed_.load();
   }
   return std::nullopt;
@@ -90,6 +98,38 @@ void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
   Slot& slot = ring_.slot(run / plan_.runs_per_batch());
   filler.fill(plan_.run(run), ring_, slot, stop_);
   if (slot.pending.fetch_sub(1) == 1) ready_.wake(1);
+}
+
+void Loader::Engine::set_threads(unsigned threads) {
+  if (threads == 0 || threads > most_threads_) {
+    throw Error(join("loader: ", threads, " threads asked, expected 1 to ", most_threads_,
+                     "; see LoaderOptions::most_threads"));
+  }
+  workers_.resize(threads);
+  room_.wake(Workers::most);  // those that are to leave
+}
+
+void Loader::Engine::tune() {
+  const std::uint64_t now = clock_ns();
+  if (!tuner_.due(now, consumer_.batches.get())) return;
+  TunerSums sums{.now_ns = now,
+                 .batches = consumer_.batches.get(),
+                 .images = consumer_.images.get(),
+                 .wait_ns = consumer_.wait_ns.get()};
+  for (const auto& filler : fillers_) {
+    const WorkerCounters& worker = filler->counters();
+    sums.filled += worker.images.get();
+    sums.read_ns += worker.read_ns.get();
+    sums.decode_ns += worker.decode_ns.get();
+    sums.augment_ns += worker.augment_ns.get();
+  }
+  const unsigned threads = tuner_.look(sums);
+  if (threads == workers_.count()) return;
+  try {
+    set_threads(threads);
+  } catch (const Error&) {
+    tuner_.limit(workers_.count());  // other loaders of the process have the rest
+  }
 }
 
 const Batch* Loader::Engine::next() {
@@ -109,6 +149,7 @@ const Batch* Loader::Engine::next() {
     if (count == 0) continue;
     consumer_.images.add(count);
     consumer_.batches.add(1);
+    if (tune_) tune();
     batch_ = {place.number,
               place.epoch,
               count,
@@ -139,7 +180,7 @@ std::uint32_t Loader::Engine::settle(Slot& slot, const BatchPlace& place) {
 
 void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
   const std::uint64_t start = clock_ns();
-  if (workers_.count() == 0) {
+  if (most_threads_ == 0) {
     while (!slot.filled()) fill(*fillers_.front(), claimed_.fetch_add(1));
   } else {
     ready_.wait([&] { return slot.filled(); });
@@ -172,7 +213,7 @@ void Loader::Engine::count_filled() {
 
 void Loader::Engine::end() {
   stop_.store(true);
-  room_.wake(workers_.count());
+  room_.wake(Workers::most);
 }
 
 LoaderState Loader::Engine::state() const { return state_; }
@@ -199,6 +240,7 @@ LoaderStats Loader::Engine::stats() const {
     threads.insert(worker.thread.load(std::memory_order_relaxed));
   }
   threads.erase(std::thread::id());
+  stats.threads = workers_.count();
   stats.workers_seen = static_cast<unsigned>(threads.size());
   return stats;
 }

@@ -38,6 +38,8 @@ class Loader::Engine {
   Shape shape() const { return job_.shape; }
   std::uint32_t batch_size() const { return batch_size_; }
   std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
+  void set_threads(unsigned threads);
+  const Tuning& tuning() const { return tuner_.tuning(); }
   LoaderState state() const;
   const std::vector<BadSample>& bad_samples() const { return bad_.samples(); }
   LoaderStats stats() const;
@@ -45,8 +47,8 @@ class Loader::Engine {
 
  private:
   // Workers.
-  void work(detail::Filler& filler);
-  std::optional<std::uint64_t> claim();
+  void work(unsigned worker);
+  std::optional<std::uint64_t> claim(unsigned worker);
   void fill(detail::Filler& filler, std::uint64_t run);
 
   // The consumer.
@@ -54,11 +56,13 @@ class Loader::Engine {
   void await(detail::Slot& slot, std::uint64_t batch);
   std::uint32_t settle(detail::Slot& slot, const detail::BatchPlace& place);
   void count_filled();
+  void tune();
   void end();
   detail::TraceLane* lane(std::size_t thread) const;
 
   const detail::Job job_;
   const std::uint32_t batch_size_;
+  const unsigned most_threads_;
   const detail::Plan plan_;
   const std::uint64_t origin_ns_;
   detail::Ring ring_;
@@ -78,6 +82,8 @@ class Loader::Engine {
   LoaderState state_;
   detail::BadList bad_;
   detail::ConsumerCounters consumer_;
+  const bool tune_;
+  detail::Tuner tuner_;
 
   detail::Workers workers_;  // last: they use everything above
 };

@@ -57,6 +57,7 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
       if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
       replace(run, fault, seats + at_ * ring.image_bytes(), labels[at_]);
     }
+    counters_.images.add(run.count);
     if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
   } catch (const std::exception& error) {
     problem = with_place(error.what());

@@ -1,8 +1,15 @@
 #include "loader/loader.h"
 
+#include <algorithm>
+
+#include "formats/cores.h"
 #include "loader/engine.h"
 
 namespace feedrate {
+
+unsigned loader_cores(bool consumer_computes) {
+  return std::max(1U, usable_cores() - (consumer_computes ? 1 : 0));
+}
 
 Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
     : engine_(std::make_unique<Engine>(dataset, recipe, options)) {}
@@ -12,6 +19,8 @@ const Batch* Loader::next() { return engine_->next(); }
 Shape Loader::shape() const { return engine_->shape(); }
 std::uint32_t Loader::batch_size() const { return engine_->batch_size(); }
 std::uint64_t Loader::batches_per_epoch() const { return engine_->batches_per_epoch(); }
+void Loader::set_threads(unsigned threads) { engine_->set_threads(threads); }
+const Tuning& Loader::tuning() const { return engine_->tuning(); }
 LoaderState Loader::state() const { return engine_->state(); }
 const std::vector<BadSample>& Loader::bad_samples() const { return engine_->bad_samples(); }
 LoaderStats Loader::stats() const { return engine_->stats(); }

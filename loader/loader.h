@@ -17,6 +17,7 @@
 #include "loader/bad.h"
 #include "loader/batch.h"
 #include "loader/recipe.h"
+#include "loader/tuner.h"
 
 namespace feedrate {
 
@@ -26,6 +27,10 @@ enum class LastBatch : std::uint8_t {
   drop,     // left out
   wrap,     // filled up with the epoch's first images
 };
+
+/// Threads that a loader may have on this machine: every usable core, but one where the consumer
+/// computes and wants one for the thread that drives it. At least 1.
+unsigned loader_cores(bool consumer_computes);
 
 /// Where a run stands: what to give to LoaderOptions to go on with the next batch, at any number of
 /// threads or ranks and in batches of any size.
@@ -37,7 +42,9 @@ struct LoaderState {
 };
 
 struct LoaderOptions {
-  unsigned threads = 2;  // workers; 0 fills each batch in the caller's thread (reference)
+  unsigned threads = 2;       // workers; 0 fills each batch in the caller's thread (reference)
+  unsigned most_threads = 0;  // that set_threads() and tune may go to; 0: `threads`
+  bool tune = false;          // finds the best number from 1 to most_threads, starting at `threads`
   std::uint32_t batch = 64;
   std::uint64_t seed = 1;
   bool shuffle = true;
@@ -50,7 +57,7 @@ struct LoaderOptions {
   std::uint32_t ranks = 1;  // after the other, is batch k of one loader with ranks × batch images
   BadPolicy on_bad = BadPolicy::fail;
   std::uint64_t bad_budget = 100;  // bad samples, each counted once; one more is an Error
-  unsigned depth = 0;              // slots; 0: max(3, threads + 2), up to 16 of tiny batches
+  unsigned depth = 0;              // slots; 0: max(3, most_threads + 2), up to 16 of tiny batches
   PixelMemory* memory = nullptr;   // null: plain_memory()
   bool trace = false;              // keep events for write_trace
 };
@@ -68,6 +75,7 @@ struct LoaderStats {
   double alive_seconds = 0;       // since construction, when filling began
   std::uint64_t bad_seats = 0;    // in batches handed out: replaced or skipped
   double mean_filled = 0;         // batches that lay ready when next() was called, on average
+  unsigned threads = 0;           // at work now
   unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
 };
 
@@ -84,6 +92,12 @@ class Loader : public BatchSource {
   Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
+  /// From now on so many workers, 1 … most_threads: one that is too many finishes its run first.
+  /// The batches stay the same. Throws Error, and changes nothing, when there cannot be so many.
+  /// Consumer thread.
+  void set_threads(unsigned threads);
+  /// What options.tune has found by now. Consumer thread.
+  const Tuning& tuning() const;
   /// Behind the batch given last. Consumer thread.
   LoaderState state() const;
   /// The bad samples of all batches given so far, in their order, each once. Consumer thread.

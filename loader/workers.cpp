@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <vector>
 
 #include "formats/error.h"
 
@@ -33,64 +34,124 @@ unsigned granted() {
 // the one asked.
 class Counted {
  public:
-  explicit Counted(unsigned count) : count_(count) {
-    const unsigned limit = granted();
-    const std::lock_guard lock(census_mutex);
-    if (count > limit - std::min(limit, census)) {
-      throw Error(join("loader: ", count, " threads asked, but this process may have ", limit,
-                       " loader threads and ", census,
-                       " are in use; ask for fewer, or raise the process's tbb::global_control"));
-    }
-    census += count;
-  }
-  ~Counted() {
-    const std::lock_guard lock(census_mutex);
-    census -= count_;
-  }
+  Counted() = default;
+  ~Counted() { change(0); }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
-  unsigned count() const { return count_; }
+  void change(unsigned count) {
+    const unsigned limit = granted();
+    const std::lock_guard lock(census_mutex);
+    const unsigned others = census - count_;
+    if (count > count_ && count > limit - std::min(limit, others)) {
+      throw Error(join("loader: ", count, " threads asked, but this process may have ", limit,
+                       " loader threads and ", others,
+                       " are in use; ask for fewer, or raise the process's tbb::global_control"));
+    }
+    census = others + count;
+    count_ = count;
+  }
 
  private:
-  const unsigned count_;
+  unsigned count_ = 0;
+};
+
+/// Arenas with room for one thread each, so that none comes who was not asked for. They are kept
+/// and used again, the last one first: its thread may be there still. A new arena would have a new
+/// thread made for it while those of others are on their way to sleep.
+class Arenas {
+ public:
+  using Arena = std::unique_ptr<tbb::task_arena>;
+
+  static Arenas& of_process() {
+    static Arenas& arenas = *new Arenas;  // never destroyed: threads may outlive the main one
+    return arenas;
+  }
+  Arena take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<tbb::task_arena>(1, 0);  // no slot for the caller
+    Arena arena = std::move(idle_.back());
+    idle_.pop_back();
+    return arena;
+  }
+  void give_back(Arena arena) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(arena));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Arena> idle_;
 };
 
 }  // namespace
 
 struct Workers::State {
-  State(unsigned n, std::function<void(unsigned)> b)
-      : counted(n), running(n), body(std::move(b)), arena(static_cast<int>(n), 0) {}
+  struct Worker {
+    Arenas::Arena arena;
+    bool running = false;
+  };
 
-  void run() {
-    body(started.fetch_add(1));
-    // Notified under the lock: the owner may destroy all this as soon as it can take the lock.
-    const std::lock_guard lock(mutex);
-    if (--running == 0) ended.notify_all();
+  State(unsigned most, std::function<void(unsigned)> b)
+      : limit(most), body(std::move(b)), workers(std::make_unique<Worker[]>(most)) {}
+  ~State() {
+    for (unsigned i = 0; i < limit; ++i) {
+      if (workers[i].arena) Arenas::of_process().give_back(std::move(workers[i].arena));
+    }
   }
 
-  const Counted counted;
-  std::atomic<unsigned> started{0};
-  unsigned running;
-  std::mutex mutex;
+  void start(unsigned number) {
+    Worker& worker = workers[number];
+    if (!worker.arena) worker.arena = Arenas::of_process().take();
+    worker.running = true;
+    ++running;
+    worker.arena->enqueue([this, number] { run(number); });
+  }
+
+  void run(unsigned number) {
+    for (;;) {
+      const unsigned asked = changes.load();
+      body(number);
+      // Notified under the lock: the owner may destroy all this as soon as it can take the lock.
+      const std::lock_guard lock(mutex);
+      // It may have left because it was not wanted, and be wanted again by now.
+      if (changes.load() != asked && number < count.load()) continue;
+      workers[number].running = false;
+      if (--running == 0) ended.notify_all();
+      return;
+    }
+  }
+
+  const unsigned limit;
+  Counted counted;
+  std::atomic<unsigned> count{0};
+  std::atomic<unsigned> changes{0};  // of count
+  unsigned running = 0;
+  std::mutex mutex;  // of running, here and in workers
   std::condition_variable ended;
   std::function<void(unsigned)> body;
-  tbb::task_arena arena;  // no slot reserved for the caller
+  std::unique_ptr<Worker[]> workers;
 };
 
-Workers::Workers(unsigned count, std::function<void(unsigned)> body) {
-  if (count == 0) return;
-  state_ = std::make_unique<State>(count, std::move(body));
-  State* state = state_.get();
+Workers::Workers(unsigned count, unsigned limit, std::function<void(unsigned)> body)
+    : state_(std::make_unique<State>(limit, std::move(body))) {
+  resize(count);
+}
+
+void Workers::resize(unsigned count) {
+  State& state = *state_;
+  state.counted.change(count);
+  const std::lock_guard lock(state.mutex);
+  state.count.store(count);
+  state.changes.fetch_add(1);
   for (unsigned i = 0; i < count; ++i) {
-    state->arena.enqueue([state] { state->run(); });
+    if (!state.workers[i].running) state.start(i);
   }
 }
 
-unsigned Workers::count() const { return state_ ? state_->counted.count() : 0; }
+unsigned Workers::count() const { return state_->count.load(); }
 
 Workers::~Workers() {
-  if (!state_) return;
   std::unique_lock lock(state_->mutex);
   state_->ended.wait(lock, [&] { return state_->running == 0; });
 }

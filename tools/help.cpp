@@ -167,6 +167,23 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
   return check_whole(app.add_option(name, threads, description), 0, most_threads)->type_name("N");
 }
 
+CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads, bool& automatic,
+                         const std::string& description) {
+  const auto read = [&threads, &automatic](const std::string& text) {
+    automatic = text == "auto";
+    const std::optional<unsigned> number = parse_number<unsigned>(text);
+    if (number && *number <= most_threads) threads = *number;
+    return automatic || (number && *number <= most_threads)
+               ? std::string()
+               : fmt::format("expected a whole number from 0 to {} or auto, found '{}'",
+                             most_threads, text);
+  };
+  return app.add_option(name, description)
+      ->check(read)
+      ->default_str(std::to_string(threads))
+      ->type_name("N|auto");
+}
+
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description) {
   return check_whole(app.add_option(name, threads, description), 0, most_threads)

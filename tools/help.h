@@ -32,6 +32,9 @@ CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch);
 /// "--threads" or another name for a number of threads.
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description);
+/// The same, or "auto", which leaves `threads` as it is.
+CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads, bool& automatic,
+                         const std::string& description);
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description);
 

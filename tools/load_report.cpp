@@ -20,6 +20,26 @@ double per_image(const DriveResult& result) {
   return result.images == 0 ? 0 : result.cpu_seconds / static_cast<double>(result.images);
 }
 
+ordered_json as_json(const std::optional<Tuning>& tuning) {
+  if (!tuning) return nullptr;
+  ordered_json tried = ordered_json::array();
+  for (const ThreadsTried& one : tuning->tried) {
+    tried.push_back({{"threads", one.threads},
+                     {"images_per_second", rounded(one.images_per_second, 1)},
+                     {"waited", rounded(one.waited, 4)}});
+  }
+  const ThreadsTried* knee = tuning->knee();
+  return {{"knee", knee != nullptr ? ordered_json(knee->threads) : ordered_json(nullptr)},
+          {"settled", tuning->settled},
+          {"most", tuning->most},
+          {"need", rounded(tuning->need, 3)},
+          {"seconds_per_image",
+           {{"read", rounded(tuning->read, 9)},
+            {"decode", rounded(tuning->decode, 9)},
+            {"augment", rounded(tuning->augment, 9)}}},
+          {"tried", tried}};
+}
+
 }  // namespace
 
 std::string LoadReport::json() const {
@@ -31,6 +51,7 @@ std::string LoadReport::json() const {
       {"images_per_second", rounded(result.images_per_second, 1)},
       {"threads", threads},
       {"workers_seen", stats.workers_seen},
+      {"auto", as_json(tuning)},
       {"batch", batch},
       {"epochs", rounded(epochs, 3)},
       {"digest", digest.empty() ? ordered_json(nullptr) : ordered_json(digest)},
@@ -47,6 +68,7 @@ std::string LoadReport::json() const {
       {"passes", utilisation ? ordered_json(*utilisation >= mlperf_share) : ordered_json(nullptr)},
       {"cpu_seconds", rounded(result.cpu_seconds, 6)},
       {"cpu_seconds_per_image", rounded(per_image(result), 9)},
+      {"peak_rss_bytes", result.peak_rss_bytes},
       {"bytes_read", stats.bytes_read},
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
@@ -66,6 +88,7 @@ std::string LoadReport::text() const {
       duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
       duration_text(per_image(result)), bytes_text(result.peak_rss_bytes),
       judge(stats, threads).text());
+  if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;
     text += fmt::format(

@@ -2,6 +2,7 @@
 // What `feedrate load` measured, for people and for programs.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "loader/drive.h"
@@ -9,7 +10,8 @@
 namespace feedrate {
 
 struct LoadReport {
-  unsigned threads = 0;  // asked for
+  unsigned threads = 0;          // asked for, or found: those at work in the end
+  std::optional<Tuning> tuning;  // where it was to find their number
   std::uint32_t batch = 0;
   bool skips = false;  // bad samples' seats are left out, not given to others
   DriveResult result;

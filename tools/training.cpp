@@ -87,7 +87,8 @@ const Backend& usable_backend(const std::string& name) {
 /// Beyond the cores, more threads only take turns: allowed, but said.
 void note_oversubscription(const TrainingRequest& request) {
   const unsigned cores = usable_cores();
-  const unsigned loading = request.resident ? 0 : request.threads;  // a resident loader rests
+  const unsigned loading =
+      request.resident || request.auto_threads ? 0 : request.threads;  // a resident loader rests
   const unsigned compute = request.device == "cpu" ? request.compute_threads : 0;
   if (std::max(loading, compute) <= cores) return;
   note(fmt::format("{} on {}", counted(std::max(loading, compute), "thread"),
@@ -162,12 +163,10 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape t
 }
 
 Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Session& session,
-                    PixelMemory& memory) {
-  Loader loader(dataset, recipe(request.recipe).evaluation(),
-                {.threads = request.threads,
-                 .batch = session.plan().batch,
-                 .shuffle = false,
-                 .memory = &memory});
+                    PixelMemory& memory, unsigned threads) {
+  Loader loader(
+      dataset, recipe(request.recipe).evaluation(),
+      {.threads = threads, .batch = session.plan().batch, .shuffle = false, .memory = &memory});
   return evaluate(session, loader);
 }
 
@@ -215,8 +214,10 @@ TrainingReport run_training(const TrainingRequest& request) {
     progress.update(now.step - position.step, options.steps);
   };
 
+  const unsigned threads = request.auto_threads ? loader_cores(true) : request.threads;
   Loader loader(*dataset, augment,
-                {.threads = request.threads,
+                {.threads = threads,
+                 .tune = request.auto_threads && !request.resident,
                  .batch = report.batch,
                  .seed = position.seed,
                  .epochs = 0,
@@ -233,6 +234,8 @@ TrainingReport run_training(const TrainingRequest& request) {
   const GpuMeter gpu(request.device);
   report.result = train(*session, request.seconds > 0 ? limited : batches, options);
   gpu.stop(report.telemetry);
+  report.threads = loader.stats().threads;
+  if (request.auto_threads && !request.resident) report.tuning = loader.tuning();
   if (!request.resident) report.workers_seen = loader.stats().workers_seen;
 
   position.step += report.result.steps;
@@ -240,7 +243,8 @@ TrainingReport run_training(const TrainingRequest& request) {
   position.batch = position.step % per_epoch;
   if (!request.checkpoint.empty()) save_checkpoint(request.checkpoint, *session, position);
   if (validation) {
-    report.validation = validate(request, *validation, *session, device.pixel_memory());
+    report.validation =
+        validate(request, *validation, *session, device.pixel_memory(), report.threads);
   }
   return report;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "loader/tuner.h"
 #include "tools/telemetry.h"
 #include "trainer/trainer.h"
 
@@ -18,7 +19,8 @@ struct TrainingRequest {
   std::string recipe = "none";
   std::string device = "cpu";
   std::string precision = "fp32";
-  unsigned threads = 1;  // of the loader
+  unsigned threads = 1;       // of the loader
+  bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
   /// Of a CPU trainer; 0: every core. Loader threads rest while batches lie ready, so leaving them
   /// a core of their own costs more than sharing; and the trained bits do not depend on --threads.
   unsigned compute_threads = 0;
@@ -47,6 +49,8 @@ struct TrainingReport {
   std::string optimizer;
   TrainResult result;
   std::optional<Evaluation> validation;
+  unsigned threads = 0;                  // of the loader, in the end
+  std::optional<Tuning> tuning;          // where the loader was to find their number
   std::optional<unsigned> workers_seen;  // absent when resident: the loader is not at work
   Telemetry telemetry;
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "formats/cores.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tools/command.h"
@@ -107,11 +108,28 @@ TEST_F(CommandsLoad, bad_samples_go_by_policy_and_are_listed_with_their_place) {
   EXPECT_NE(over.errors.find("1 bad sample, more than the 0"), std::string::npos) << over.errors;
 }
 
+TEST_F(CommandsLoad, threads_can_be_found_within_the_cores_there_are) {
+  const ordered_json fixed = json({"--threads", "2"});
+  EXPECT_TRUE(fixed.at("auto").is_null());
+  const ordered_json found = json({"--threads", "auto", "--seconds", "2", "--emulate", "2000"});
+  EXPECT_EQ(found.at("digest"), fixed.at("digest"));
+  EXPECT_EQ(found.at("threads"), 1) << found;
+  EXPECT_EQ(found.at("auto").at("knee"), 1);
+  EXPECT_LE(found.at("auto").at("most"), usable_cores());
+  EXPECT_GT(found.at("auto").at("need"), 0);
+  const Said said = load({"--threads", "auto"});
+  EXPECT_NE(said.output.find("auto: "), std::string::npos) << said.output;
+  EXPECT_GT(found.at("peak_rss_bytes"), 1'000'000);
+}
+
 TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
-  const std::vector<std::vector<std::string>> slips{
-      {"--rank", "1"},     {"--rank", "2", "--ranks", "2"},
-      {"--from", "one"},   {"--from", "1:2:3"},
-      {"--last", "first"}, {"--no-shuffle", "--shuffle-window", "9"}};
+  const std::vector<std::vector<std::string>> slips{{"--rank", "1"},
+                                                    {"--rank", "2", "--ranks", "2"},
+                                                    {"--from", "one"},
+                                                    {"--from", "1:2:3"},
+                                                    {"--last", "first"},
+                                                    {"--threads", "many"},
+                                                    {"--no-shuffle", "--shuffle-window", "9"}};
   for (const auto& slip : slips) {
     const Said said = load(slip);
     EXPECT_EQ(said.code, exit_misused) << slip.front() << said.errors;

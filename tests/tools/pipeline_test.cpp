@@ -166,6 +166,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "images_per_second",
                                                       "threads",
                                                       "workers_seen",
+                                                      "auto",
                                                       "batch",
                                                       "epochs",
                                                       "digest",
@@ -178,6 +179,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "passes",
                                                       "cpu_seconds",
                                                       "cpu_seconds_per_image",
+                                                      "peak_rss_bytes",
                                                       "bytes_read",
                                                       "state",
                                                       "bad"}));

@@ -94,8 +94,12 @@ LoadReport load(const Options& options) {
   settings.on_bad = bad_policy(options.on_bad);
   settings.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
+  if (settings.tune) {
+    // A trainer has a thread that wants a core, an emulated one too.
+    settings.threads = settings.most_threads =
+        loader_cores(options.drive.emulate_images_per_second > 0);
+  }
   LoadReport loaded;
-  loaded.threads = settings.threads;
   loaded.batch = settings.batch;
   loaded.skips = settings.on_bad == BadPolicy::skip;
   {
@@ -110,6 +114,8 @@ LoadReport load(const Options& options) {
     quarantine(options, loader);
     loaded.bad_samples = loader.bad_samples().size();
     loaded.stats = loader.stats();
+    loaded.threads = loaded.stats.threads;
+    if (settings.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
     if (settings.trace) loader.write_trace(options.trace);
   }
@@ -121,6 +127,7 @@ LoadReport load(const Options& options) {
     // A pass of its own: hashing must not slow what is measured.
     settings.epochs = 1;
     settings.trace = false;
+    settings.tune = false;
     Loader loader(*dataset, augment, settings);
     loaded.digest = drive(loader, {.digest = true}).digest;
   }
@@ -147,14 +154,19 @@ class LoadCommand : public Command {
            "at\n"
            "the pace of a trainer of that speed and tells its utilisation as MLPerf Storage does, "
            "who\n"
-           "wants 90 %. The digest of the first epoch, hashed in a pass of its own, is the same "
-           "at\n"
-           "any number of threads. What a run ends with as its state, --from goes on from, at any\n"
-           "number of threads, ranks or images a batch.";
+           "wants 90 %. --threads auto finds the fewest threads that keep up with that, within "
+           "the\n"
+           "cores and the quota there are, and leaves a core to the trainer. The digest of the "
+           "first\n"
+           "epoch, hashed in a pass of its own, is the same at any number of threads. What a run "
+           "ends\n"
+           "with as its state, --from goes on from, at any number of threads, ranks or images a "
+           "batch.";
   }
   std::string_view examples() const override {
     return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"
-           "  feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json\n";
+           "  feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json\n"
+           "  feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30\n";
   }
   std::string_view advice() const override {
     return "'feedrate verify PATH' names every damaged sample of a dataset.";
@@ -163,9 +175,8 @@ class LoadCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     app.add_option("PATH", options->path, "The dataset")->required();
-    add_threads(app, "--threads", options->loader.threads,
-                "Loader threads; 0 loads in the consumer's own")
-        ->capture_default_str();
+    add_threads(app, "--threads", options->loader.threads, options->loader.tune,
+                "Loader threads, or auto; 0 loads in the consumer's own");
     add_batch(app, options->loader.batch)->capture_default_str();
     app.add_option("--recipe", options->recipe,
                    "Crop, resize and flip; 'feedrate list recipes' tells which")

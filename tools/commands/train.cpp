@@ -52,7 +52,7 @@ ordered_json as_json(const TrainingRequest& request, const TrainingReport& repor
           {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
           {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
           {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
-          {"threads", request.threads},
+          {"threads", report.threads},
           {"workers_seen", or_null(report.workers_seen)}};
 }
 
@@ -65,6 +65,7 @@ std::string as_text(const TrainingRequest& request, const TrainingReport& report
       "  training loss {:.4f}, accuracy {:.2f} %\n",
       request.network, report.device_name, rate, counted(result.steps, "step"), report.batch,
       duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy);
+  if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   if (report.validation) {
     text +=
         fmt::format("  validation loss {:.4f}, accuracy {:.2f} % of {}\n", report.validation->loss,
@@ -121,8 +122,8 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
-  add_threads(app, "--threads", request.threads, "Loader threads; 0 loads in the trainer's own")
-      ->capture_default_str()
+  add_threads(app, "--threads", request.threads, request.auto_threads,
+              "Loader threads, or auto; 0 loads in the trainer's own")
       ->group(group);
   add_threads(app, "--compute-threads", request.compute_threads,
               "Threads of a CPU trainer (default: every core)")

@@ -14,11 +14,20 @@
 
 namespace feedrate {
 
+/// Of one node, summed over steps.
+struct NodeSeconds {
+  double forward = 0;
+  double backward = 0;
+};
+
 struct SessionOptions {
   std::string precision = "fp32";        // fp32 | tf32 | bf16 | fp16, as far as the backend can
   unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout
+  /// Where every step adds what each node took, if wanted; by node, sized by compile. Left empty by
+  /// a device that runs a step as one piece.
+  std::vector<NodeSeconds>* node_seconds = nullptr;
 };
 
 /// Sums over the images since the last take_metrics().

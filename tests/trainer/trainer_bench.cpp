@@ -1,23 +1,41 @@
-// LeNet's demand on the CPU beside the limit of its own matrix products, in one run: how much of a
-// step is anything else.
+// What of a training step on the CPU is anything but its convolutions and dense layers?
+//
+//   bench_trainer [--ops | --nodes] [--threads N] [NETWORK[,BATCH] …]
+//
+// trains on one resident batch of the network's published shape (BATCH: that of its recipe) and
+// runs the products alone in turns, so that a neighbour's burst of work meets both. --ops and
+// --nodes add where the time of a step went.
 
-#include <cblas.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "formats/cores.h"
+#include "formats/text.h"
 #include "tests/trainer/batches.h"
+#include "tests/trainer/trainer_limit.h"
 #include "trainer/backend.h"
 #include "trainer/network.h"
+#include "trainer/op.h"
 
 namespace feedrate {
 namespace {
 
-constexpr std::uint32_t batch = 64;
+constexpr double seconds_each = 4;  // of a network, about
+constexpr std::size_t fewest = 3, most = 201;
+
+struct Options {
+  bool ops = false, nodes = false;
+  unsigned threads = usable_cores();
+  std::vector<std::string> networks;
+};
 
 double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -25,71 +43,129 @@ double seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The median, so that a neighbour's burst of work does not count.
-double median_seconds(int repeats, const std::function<void()>& work) {
-  std::vector<double> times;
-  work();
-  for (int i = 0; i < repeats; ++i) times.push_back(seconds(work));
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[static_cast<std::size_t>(repeats) / 2];
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
 }
 
-// The matrix products of a LeNet training step (forward, weights' and inputs' gradients), the
-// convolutions image by image, on memory that is as hot or cold as the trainer's.
-class Products {
+// Where the time of the steps went, by operator or node.
+class Profile {
  public:
-  explicit Products(int threads) : threads_(threads), values_(64 << 20, 0.01F) {}
+  Profile(const Graph& graph, bool by_node) : graph_(graph), by_node_(by_node) {}
 
-  void step() {
-#pragma omp parallel for num_threads(threads_) schedule(static, 1)
-    for (int thread = 0; thread < threads_; ++thread) {
-      for (int image = thread; image < int{batch}; image += threads_) {
-        product(thread, 576, 20, 25);  // conv1
-        product(thread, 20, 25, 576);
-        product(thread, 64, 50, 500);  // conv2
-        product(thread, 50, 500, 64);
-        product(thread, 64, 500, 50);
-      }
-      product(thread, batch, 500 / threads_, 800);  // dense1, its longer side shared
-      product(thread, 500, 800 / threads_, batch);
-      product(thread, batch, 800 / threads_, 500);
-      if (thread != 0) continue;
-      product(thread, batch, 10, 500);  // dense2
-      product(thread, 10, 500, batch);
-      product(thread, batch, 500, 10);
+  /// Takes the times of one step and clears them.
+  void take(std::vector<NodeSeconds>& times) {
+    std::map<std::string, NodeSeconds> sums;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      NodeSeconds& sum = sums[by_node_ ? node.name : std::string(node.op->name())];
+      sum.forward += times[i].forward;
+      sum.backward += times[i].backward;
     }
+    for (const auto& [name, sum] : sums) {
+      const auto [best, first] = best_.try_emplace(name, sum);
+      best->second.forward = std::min(best->second.forward, sum.forward);
+      best->second.backward = std::min(best->second.backward, sum.backward);
+    }
+    times.assign(times.size(), {});
+  }
+
+  /// The best that any step did, the longest first.
+  void print() const {
+    std::multimap<double, std::string, std::greater<>> lines;
+    for (const auto& [name, best] : best_) {
+      lines.emplace(best.forward + best.backward,
+                    fmt::format("  {:24} {:9.2f} ms forward {:9.2f} ms backward", name,
+                                1e3 * best.forward, 1e3 * best.backward));
+    }
+    for (const auto& [time, line] : lines) fmt::print("{}\n", line);
   }
 
  private:
-  void product(int thread, int m, int n, int k) {
-    float* a = values_.data() + static_cast<std::size_t>(thread) * (16 << 20);
-    float* b = a + (1 << 20);
-    float* c = b + (1 << 20);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, c, n);
-  }
-  int threads_;
-  std::vector<float> values_;
+  const Graph& graph_;
+  bool by_node_;
+  std::map<std::string, NodeSeconds> best_;
 };
 
-void compare(unsigned threads) {
-  const Network& lenet = network("lenet");
-  const auto session = backend("cpu").compile(make_plan(lenet.build({28, 28, 1}, 10), batch),
-                                              {.threads = threads, .optimizer = &optimizer("sgd")});
+void compare(const Options& options, std::string_view name, std::uint32_t batch) {
+  const Network& net = network(name);
+  if (batch == 0) batch = net.recipe().batch;
+  const Shape shape = net.published_input();
+  const std::uint32_t classes = net.published_classes();
+  std::vector<NodeSeconds> times;
+  const auto session =
+      backend("cpu").compile(make_plan(net.build(shape, classes), batch),
+                             {.threads = options.threads,
+                              .optimizer = &optimizer("sgd"),
+                              .node_seconds = options.ops || options.nodes ? &times : nullptr});
   initialise(*session, 1);
-  testing::RandomSource source({.batch = batch});
+  testing::RandomSource source({.shape = shape, .classes = classes, .batch = batch});
   session->upload(*source.next());
-  const double step = median_seconds(101, [&] { session->train_step({.rate = 1e-4}, 0); });
-  Products products(static_cast<int>(threads));
-  const double limit = median_seconds(101, [&] { products.step(); });
+  const testing::Limit products(session->plan(), options.threads);
+  const auto step = [&] { session->train_step({.rate = 1e-4, .momentum = 0.9}, 0); };
+  step();
+  products.step();
+  times.assign(times.size(), {});
+  Profile profile(session->plan().graph, options.nodes);
+  std::vector<double> steps, limits;
+  for (double spent = 0; steps.size() < fewest || (spent < seconds_each && steps.size() < most);) {
+    steps.push_back(seconds(step));
+    profile.take(times);
+    limits.push_back(seconds([&] { products.step(); }));
+    spent += steps.back() + limits.back();
+  }
+  const double ours = median(steps), limit = median(limits);
   fmt::print(
-      "lenet, batch {}, {} thread{}: {:.0f} images/s; its matrix products alone {:.0f} "
-      "images/s; {:.0f} % of the limit\n",
-      batch, threads, threads == 1 ? "" : "s", batch / step, batch / limit, 100 * limit / step);
+      "{}, batch {}, {} thread{}: {:.4g} images/s; its convolutions and dense layers alone {:.4g}; "
+      "{:.0f} % of that limit\n",
+      name, batch, options.threads, options.threads == 1 ? "" : "s", batch / ours, batch / limit,
+      100 * limit / ours);
+  if (!options.ops && !options.nodes) return;
+  profile.print();
+  fmt::print("  {:24} {:9.2f} ms; the limit {:.2f} ms\n", "the whole step", 1e3 * ours,
+             1e3 * limit);
+}
+
+Options read(int count, char** words) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--ops") {
+      options.ops = true;
+    } else if (word == "--nodes") {
+      options.nodes = true;
+    } else if (word == "--threads" && i + 1 < count) {
+      options.threads = static_cast<unsigned>(std::max(1, std::stoi(words[++i])));
+    } else {
+      options.networks.push_back(word);
+    }
+  }
+  if (options.networks.empty()) {
+    options.networks = {"lenet",           "alexnet:cifar", "vgg16:cifar,128",  "resnet56",
+                        "googlenet:cifar", "resnet50,8",    "googlenet:caffe,8"};
+  }
+  return options;
+}
+
+int run(int count, char** words) {
+  const Options options = read(count, words);
+  omp_set_num_threads(static_cast<int>(options.threads));
+  for (const std::string& word : options.networks) {
+    const std::size_t comma = word.find(',');
+    const int batch = comma == std::string::npos ? 0 : std::stoi(word.substr(comma + 1));
+    compare(options, word.substr(0, comma), static_cast<std::uint32_t>(batch));
+  }
+  return 0;
 }
 
 }  // namespace
 }  // namespace feedrate
 
-int main() {
-  for (const unsigned threads : {1U, 2U}) feedrate::compare(threads);
+int main(int count, char** words) {
+  try {
+    return feedrate::run(count, words);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_trainer: {}\n", error.what());
+    return 1;
+  }
 }

@@ -64,11 +64,14 @@ function(bench_folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_bench.cpp)
   foreach(source IN LISTS sources)
     string(REGEX REPLACE "^.*/([^/]+)_bench\\.cpp$" "bench_\\1" bench ${source})
-    add_executable(${bench} ${source} ${support})
+    string(REGEX REPLACE "_bench\\.cpp$" "_limit.cpp" limit ${source})
+    file(GLOB limit CONFIGURE_DEPENDS ${limit}) # what it compares with, where that is long
+    add_executable(${bench} ${source} ${limit} ${support})
     target_link_libraries(${bench} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
   endforeach()
 endfunction()
 
 bench_folder(formats feedrate_formats PNG::PNG JPEG::JPEG)
 bench_folder(loader feedrate_loader)
-bench_folder(trainer feedrate_trainer OpenBLAS::OpenBLAS OpenMP::OpenMP_CXX)
+bench_folder(trainer feedrate_trainer DNNL::dnnl OpenBLAS::OpenBLAS
+  OpenMP::OpenMP_CXX)

@@ -34,8 +34,7 @@ class CpuBackend final : public Backend {
     }
     cpu::use_one_blas_thread();
     const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
-    return std::make_unique<cpu::CpuSession>(std::move(plan), options.optimizer, options.seed,
-                                             threads);
+    return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);
   }
   PixelMemory& pixel_memory() const override { return plain_memory(); }
 };

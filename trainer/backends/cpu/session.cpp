@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -43,17 +44,19 @@ std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
 
 }  // namespace
 
-CpuSession::CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed, unsigned threads)
+CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned threads)
     : plan_(std::move(plan)),
       threads_(threads),
-      optimizer_(optimizer),
-      states_(optimizer == nullptr ? 0 : optimizer->states()),
-      update_(optimizer == nullptr ? nullptr : update_of(*optimizer)),
+      optimizer_(options.optimizer),
+      states_(options.optimizer == nullptr ? 0 : options.optimizer->states()),
+      update_(options.optimizer == nullptr ? nullptr : update_of(*options.optimizer)),
       pixels_(std::in_place, plan_.graph.input.bytes() * plan_.batch),
-      labels_(plan_.batch) {
+      labels_(plan_.batch),
+      node_seconds_(options.node_seconds) {
+  if (node_seconds_ != nullptr) node_seconds_->assign(plan_.graph.nodes.size(), {});
   let_idle_threads_sleep(threads_);
   const OmpThreads omp(threads_);
-  make_layers(seed);
+  make_layers(options.seed);
   place_parameters();
   place_values();
 }
@@ -180,21 +183,37 @@ void CpuSession::evaluate_step() {
   forward(pass(false, 0));
 }
 
+template <class Work>
+void CpuSession::timed(std::size_t node, double NodeSeconds::*part, const Work& work) {
+  if (node_seconds_ == nullptr) return work();
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  (*node_seconds_)[node].*part += took.count();
+}
+
+void CpuSession::add_up(const std::vector<Sum>& sums) const {
+  for (const Sum& sum : sums) {
+    on_shares(threads_, sum.size, 64, [&](const Range& range) {
+      add_values(sum.part + range.begin, range.size(), sum.to + range.begin);
+    });
+  }
+}
+
 void CpuSession::forward(const Pass& now) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (now.training || !plan_.training_only[i]) layers_[i]->forward(now);
+    if (!now.training && plan_.training_only[i]) continue;
+    timed(i, &NodeSeconds::forward, [&] { layers_[i]->forward(now); });
   }
 }
 
 void CpuSession::backward(const Pass& now) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (!plan_.learns[i]) continue;
-    layers_[i]->backward(now);
-    for (const Sum& sum : sums_[i]) {
-      on_shares(threads_, sum.size, 64, [&](const Range& range) {
-        add_values(sum.part + range.begin, range.size(), sum.to + range.begin);
-      });
-    }
+    timed(i, &NodeSeconds::backward, [&] {
+      layers_[i]->backward(now);
+      add_up(sums_[i]);
+    });
   }
 }
 

@@ -13,8 +13,8 @@ namespace feedrate::cpu {
 
 class CpuSession final : public Session {
  public:
-  /// `threads` of OpenMP, at least 1. Without an optimizer it can only evaluate.
-  CpuSession(Plan plan, const Optimizer* optimizer, std::uint64_t seed, unsigned threads);
+  /// `threads` of OpenMP, at least 1, whatever the options say.
+  CpuSession(Plan plan, const SessionOptions& options, unsigned threads);
 
   const Plan& plan() const override { return plan_; }
   void upload(const Batch& batch) override;
@@ -47,6 +47,15 @@ class CpuSession final : public Session {
   void bind(const Places& places);
   void forward(const Pass& now);
   void backward(const Pass& now);
+  // A gradient that is a sum: where it is, and a part that a node's backward has found.
+  struct Sum {
+    float* to;
+    const float* part;
+    std::int64_t size;  // floats
+  };
+  void add_up(const std::vector<Sum>& sums) const;
+  template <class Work>
+  void timed(std::size_t node, double NodeSeconds::*part, const Work& work);
   Pass pass(bool training, std::uint64_t step);
   void update(const UpdateSettings& settings);
   void measure_norms();
@@ -66,13 +75,7 @@ class CpuSession final : public Session {
     double weights, gradients;
   };
   std::vector<Squares> squares_;  // by thread, by parameter; empty unless the optimizer asks
-  // Gradients that are sums, by the node whose backward finds the part.
-  struct Sum {
-    float* to;
-    const float* part;
-    std::int64_t size;  // floats
-  };
-  std::vector<std::vector<Sum>> sums_;
+  std::vector<std::vector<Sum>> sums_;          // by the node whose backward finds the parts
 
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, what layers keep
@@ -81,6 +84,7 @@ class CpuSession final : public Session {
   std::vector<std::int32_t> labels_;
   std::uint32_t count_ = 0;
   Metrics metrics_;
+  std::vector<NodeSeconds>* node_seconds_;  // null: nobody asks
 };
 
 }  // namespace feedrate::cpu

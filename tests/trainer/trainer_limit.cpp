@@ -1,0 +1,215 @@
+#include "tests/trainer/trainer_limit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <dnnl.hpp>
+#include <memory>
+
+#include "trainer/backends/cpu/gemm.h"
+#include "trainer/backends/cpu/parallel.h"
+#include "trainer/op.h"
+
+namespace feedrate::testing {
+namespace {
+
+using cpu::Range;
+using dnnl::memory;
+using Work = std::function<void()>;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+memory::desc any(memory::dims dims) {
+  return {std::move(dims), memory::data_type::f32, memory::format_tag::any};
+}
+
+// A layer in the numbers that matter; a dense layer is a convolution of one pixel.
+struct Shape {
+  std::int64_t batch, groups, channels, filters, kernel, stride, pad;
+  Extent in, out;
+  bool dense;
+  bool input_learns;
+};
+
+Shape shape_of(const Plan& plan, std::size_t number) {
+  const Node& node = plan.graph.nodes[number];
+  const std::size_t input = node.inputs[0];
+  const bool dense = node.op->name() == "dense";
+  const Extent in = plan.graph.nodes[input].extent;
+  return {.batch = plan.batch,
+          .groups = std::max<std::int64_t>(1, node.attributes.integer("groups")),
+          .channels = dense ? in.elements() : in.channels,
+          .filters = node.extent.channels,
+          .kernel = dense ? 1 : node.attributes.integer("kernel"),
+          .stride = node.attributes.integer("stride"),
+          .pad = node.attributes.integer("pad"),
+          .in = in,
+          .out = node.extent,
+          .dense = dense,
+          .input_learns = plan.learns[input]};
+}
+
+// Primitives with memory of their own, touched once.
+class Primitives {
+ public:
+  explicit Primitives(const Shape& s) : stream_(engine()) {
+    s.dense ? add_dense(s) : add_convolution(s);
+  }
+  void run() {
+    for (auto& [primitive, arguments] : calls_) primitive.execute(stream_, arguments);
+    stream_.wait();
+  }
+
+ private:
+  memory fresh(const memory::desc& desc) {
+    memory made(desc, engine());
+    std::fill_n(static_cast<float*>(made.get_data_handle()), desc.get_size() / sizeof(float),
+                0.01F);
+    return made;
+  }
+
+  void add_convolution(const Shape& s) {
+    const auto direct = dnnl::algorithm::convolution_direct;
+    const memory::desc in = any({s.batch, s.channels, s.in.height, s.in.width});
+    const memory::desc out = any({s.batch, s.filters, s.out.height, s.out.width});
+    const std::int64_t filters = s.filters / s.groups, channels = s.channels / s.groups;
+    const memory::desc weights = s.groups == 1
+                                     ? any({filters, channels, s.kernel, s.kernel})
+                                     : any({s.groups, filters, channels, s.kernel, s.kernel});
+    const memory::dims strides(2, s.stride), pads(2, s.pad);
+    const dnnl::convolution_forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, direct, in, weights, out, strides, pads, pads},
+        engine());
+    const dnnl::convolution_backward_weights::primitive_desc to_weights(
+        {direct, in, weights, out, strides, pads, pads}, engine(), forward);
+    add<dnnl::convolution_forward>(forward);
+    add_weights<dnnl::convolution_backward_weights>(to_weights);
+    if (!s.input_learns) return;
+    add_data<dnnl::convolution_backward_data>(dnnl::convolution_backward_data::primitive_desc(
+        {direct, in, weights, out, strides, pads, pads}, engine(), forward));
+  }
+
+  void add_dense(const Shape& s) {
+    const memory::desc in = any({s.batch, s.channels}), out = any({s.batch, s.filters});
+    const memory::desc weights = any({s.filters, s.channels});
+    const dnnl::inner_product_forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_training, in, weights, out}, engine());
+    add<dnnl::inner_product_forward>(forward);
+    add_weights<dnnl::inner_product_backward_weights>(
+        dnnl::inner_product_backward_weights::primitive_desc({in, weights, out}, engine(),
+                                                             forward));
+    if (!s.input_learns) return;
+    add_data<dnnl::inner_product_backward_data>(
+        dnnl::inner_product_backward_data::primitive_desc({in, weights, out}, engine(), forward));
+  }
+
+  template <class Primitive, class Descriptor>
+  void add(const Descriptor& d) {
+    calls_.push_back({Primitive(d),
+                      {{DNNL_ARG_SRC, fresh(d.src_desc())},
+                       {DNNL_ARG_WEIGHTS, fresh(d.weights_desc())},
+                       {DNNL_ARG_DST, fresh(d.dst_desc())}}});
+  }
+  template <class Primitive, class Descriptor>
+  void add_weights(const Descriptor& d) {
+    calls_.push_back({Primitive(d),
+                      {{DNNL_ARG_SRC, fresh(d.src_desc())},
+                       {DNNL_ARG_DIFF_DST, fresh(d.diff_dst_desc())},
+                       {DNNL_ARG_DIFF_WEIGHTS, fresh(d.diff_weights_desc())}}});
+  }
+  template <class Primitive, class Descriptor>
+  void add_data(const Descriptor& d) {
+    calls_.push_back({Primitive(d),
+                      {{DNNL_ARG_DIFF_DST, fresh(d.diff_dst_desc())},
+                       {DNNL_ARG_WEIGHTS, fresh(d.weights_desc())},
+                       {DNNL_ARG_DIFF_SRC, fresh(d.diff_src_desc())}}});
+  }
+
+  dnnl::stream stream_;
+  std::vector<std::pair<dnnl::primitive, std::unordered_map<int, memory>>> calls_;
+};
+
+// The same as matrix products: a convolution image by image, the images shared among the threads.
+class Products {
+ public:
+  Products(const Shape& s, unsigned threads)
+      : shape_(s),
+        threads_(threads),
+        positions_(s.dense ? s.batch : s.out.height * s.out.width),
+        patch_(s.channels * s.kernel * s.kernel),
+        // Images lie one after another; the patches of one at a time for each thread.
+        out_(static_cast<std::size_t>(s.batch * s.out.elements()), 0.01F),
+        patches_(static_cast<std::size_t>(positions_ * patch_ * threads), 0.01F),
+        weights_(static_cast<std::size_t>(s.filters * patch_ * threads), 0.01F) {}
+
+  void run() {
+    if (shape_.dense) {
+      products(0, 0, threads_);
+      return;
+    }
+    cpu::on_threads(threads_, [this](unsigned thread) {
+      const Range images = cpu::share_of(shape_.batch, thread, threads_);
+      for (std::int64_t image = images.begin; image < images.end; ++image) {
+        products(thread, image * shape_.out.elements(), 1);
+      }
+    });
+  }
+
+ private:
+  void products(unsigned thread, std::int64_t image, unsigned threads) {
+    float* out = out_.data() + image;
+    float* patches = patches_.data() + thread * positions_ * patch_;
+    float* weights = weights_.data() + thread * shape_.filters * patch_;
+    const std::int64_t m = positions_, n = shape_.filters, k = patch_;
+    const auto product = [threads](const cpu::Gemm& gemm) {
+      threads == 1 ? cpu::run(gemm) : cpu::run_shared(gemm, threads);
+    };
+    product({m, n, k, {patches, k}, {weights, k, true}, 0, out, n});
+    product({n, k, m, {out, n, true}, {patches, k}, 0, weights, k});
+    if (shape_.input_learns) product({m, k, n, {out, n}, {weights, k}, 0, patches, k});
+  }
+
+  Shape shape_;
+  unsigned threads_;
+  std::int64_t positions_, patch_;
+  std::vector<float> out_, patches_, weights_;
+};
+
+// The best of several after a first that is not counted.
+double seconds(const Work& work) {
+  double best = 1e9, spent = 0;
+  work();
+  for (int i = 0; i < 2 || (i < 20 && spent < 0.05); ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count());
+    spent += took.count();
+  }
+  return best;
+}
+
+}  // namespace
+
+Limit::Limit(const Plan& plan, unsigned threads) {
+  for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
+    const std::string_view op = plan.graph.nodes[i].op->name();
+    if (op != "conv" && op != "dense") continue;
+    const Shape shape = shape_of(plan, i);
+    const auto primitives = std::make_shared<Primitives>(shape);
+    const Work by_primitives = [primitives] { primitives->run(); };
+    layers_.push_back(by_primitives);
+    if (shape.groups > 1) continue;
+    const auto products = std::make_shared<Products>(shape, threads);
+    const Work by_products = [products] { products->run(); };
+    if (seconds(by_products) < seconds(by_primitives)) layers_.back() = by_products;
+  }
+}
+
+void Limit::step() const {
+  for (const Work& layer : layers_) layer();
+}
+
+}  // namespace feedrate::testing

@@ -1,0 +1,26 @@
+#pragma once
+// The limit of a training step on the CPU: its convolutions and dense layers alone, forward and
+// both gradients, each layer by the faster of oneDNN (in whatever layouts it likes best) and
+// OpenBLAS (one thread for each share of the images or columns). No unfolding of patches, no
+// reorders, no bias: nothing else that a step needs.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "trainer/plan.h"
+
+namespace feedrate::testing {
+
+class Limit {
+ public:
+  /// Tries both ways on every layer.
+  Limit(const Plan& plan, unsigned threads);
+  /// Runs every product of one step.
+  void step() const;
+
+ private:
+  std::vector<std::function<void()>> layers_;
+};
+
+}  // namespace feedrate::testing

@@ -16,12 +16,17 @@ namespace {
 constexpr std::int64_t block = 16;
 constexpr double least_useful_share = 0.6;
 
+// Pixels' own channels it leaves as they are, and blocks the filters alone.
+constexpr std::int64_t pixel_channels = 4;
+constexpr double least_useful_filters = 0.7;
+
 bool suits_blocks(std::int64_t channels, std::int64_t filters) {
-  if (channels < block || filters < block) return false;
-  const auto filled = [](std::int64_t n) { return (n + block - 1) / block * block; };
-  const double useful = static_cast<double>(channels * filters) /
-                        static_cast<double>(filled(channels) * filled(filters));
-  return useful >= least_useful_share;
+  const auto useful = [](std::int64_t n) {
+    return static_cast<double>(n) / static_cast<double>((n + block - 1) / block * block);
+  };
+  if (channels <= pixel_channels) return useful(filters) >= least_useful_filters;
+  return channels >= block && filters >= block &&
+         useful(channels) * useful(filters) >= least_useful_share;
 }
 
 }  // namespace

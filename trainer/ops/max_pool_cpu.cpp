@@ -3,78 +3,66 @@
 #include "trainer/backends/cpu/lanes.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/parallel.h"
+#include "trainer/backends/cpu/vector.h"
+#include "trainer/ops/pool_window.h"
 
 namespace feedrate::cpu {
 namespace {
 
 // One plane of blocks: `lanes` channels side by side at every pixel.
 struct Plane {
-  std::int64_t height, width, lanes;
-  std::int64_t out_height, out_width;
-  std::int64_t kernel, stride, pad;
+  PoolGeometry g;
+  std::int64_t lanes;
+  std::int64_t in_size() const { return std::int64_t{g.height} * g.width * lanes; }
+  std::int64_t out_size() const { return std::int64_t{g.out_height} * g.out_width * lanes; }
 };
 
-// The part of a window that lies on the image, and the number of its first place among the places
-// of the whole window.
-struct Window {
-  Range rows, columns;
-  std::int32_t first_place;
-};
-
-Range on_image(std::int64_t start, std::int64_t kernel, std::int64_t side) {
-  return {std::max<std::int64_t>(start, 0), std::min(start + kernel, side)};
-}
-
-Window window_at(const Plane& plane, std::int64_t y, std::int64_t x) {
-  const std::int64_t top = y * plane.stride - plane.pad;
-  const std::int64_t left = x * plane.stride - plane.pad;
-  const Window window{on_image(top, plane.kernel, plane.height),
-                      on_image(left, plane.kernel, plane.width), 0};
-  const std::int64_t place = (window.rows.begin - top) * plane.kernel + window.columns.begin - left;
-  return {window.rows, window.columns, static_cast<std::int32_t>(place)};
-}
-
-// Calls visit(offset of the pixel's first lane, place) for every place of the window.
-template <class Visit>
-[[gnu::always_inline]] inline void each_place(const Plane& plane, const Window& window,
-                                              const Visit& visit) {
-  for (std::int64_t y = 0; y < window.rows.size(); ++y) {
-    for (std::int64_t x = 0; x < window.columns.size(); ++x) {
-      const std::int64_t pixel = (window.rows.begin + y) * plane.width + window.columns.begin + x;
-      visit(pixel * plane.lanes,
-            window.first_place + static_cast<std::int32_t>(y * plane.kernel + x));
+// Calls visit(row, column) for every place of a box. One of side × side places is unrolled; a side
+// of 0 is none.
+template <int side, class Visit>
+FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
+                                       const Visit& visit) {
+  if (side != 0 && rows == side && columns == side) {
+#pragma GCC unroll 3
+    for (std::int32_t row = 0; row < side; ++row) {
+#pragma GCC unroll 3
+      for (std::int32_t column = 0; column < side; ++column) visit(row, column);
     }
+    return;
+  }
+  for (std::int32_t row = 0; row < rows; ++row) {
+    for (std::int32_t column = 0; column < columns; ++column) visit(row, column);
   }
 }
 
 // The largest value of every window, and which place of the window held it, the first of equals.
 // Where all are NaN, so is the output.
-FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
-                                std::uint8_t* winners) {
-  for (std::int64_t y = 0; y < plane.out_height; ++y) {
-    for (std::int64_t x = 0; x < plane.out_width; ++x) {
-      const Window window = window_at(plane, y, x);
-      const std::int64_t start =
-          (window.rows.begin * plane.width + window.columns.begin) * plane.lanes;
-      for_lanes(plane.lanes, [&](std::int64_t first, auto width) {
-        float best[width];
-        std::int32_t best_place[width];
-        for (int lane = 0; lane < width; ++lane) {
-          best[lane] = in[start + first + lane];
-          best_place[lane] = window.first_place;
-        }
-        each_place(plane, window, [&](std::int64_t pixel, std::int32_t place) {
-          const float* values = in + pixel + first;
-          for (int lane = 0; lane < width; ++lane) {
-            const bool wins = !(values[lane] <= best[lane]);
-            best[lane] = wins ? values[lane] : best[lane];
-            best_place[lane] = wins ? place : best_place[lane];
-          }
-        });
-        for (int lane = 0; lane < width; ++lane) {
-          out[first + lane] = best[lane];
-          winners[first + lane] = static_cast<std::uint8_t>(best_place[lane]);
-        }
+template <int kernel>
+FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out,
+                                 std::int32_t* winners) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.width * plane.lanes;
+  for (std::int32_t row = 0; row < g.out_height; ++row) {
+    const PoolRange rows = pool_inputs(g, row, g.height);
+    for (std::int32_t column = 0; column < g.out_width; ++column) {
+      const PoolRange columns = pool_inputs(g, column, g.width);
+      const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
+      const float* window = in + rows.begin * pitch + columns.begin * plane.lanes;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats best, value;
+        typename Vector::Ints best_place = typename Vector::Ints{} + first_place;
+        load(window + first, best);
+        const auto compare = [&](std::int32_t y, std::int32_t x) FEEDRATE_INLINE {
+          load(window + y * pitch + x * plane.lanes + first, value);
+          const auto stays = value <= best;
+          best = stays ? best : value;
+          const std::int32_t place = first_place + y * g.kernel + x;
+          best_place = stays ? best_place : typename Vector::Ints{} + place;
+        };
+        each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, compare);
+        store(best, out + first);
+        store(best_place, winners + first);
       });
       out += plane.lanes;
       winners += plane.lanes;
@@ -83,24 +71,30 @@ FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
 }
 
 // Adds every window's gradient to the place that won. `to` starts at zero.
-FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const float* gradient,
-                                  const std::uint8_t* winners, float* to) {
-  for (std::int64_t y = 0; y < plane.out_height; ++y) {
-    for (std::int64_t x = 0; x < plane.out_width; ++x) {
-      const Window window = window_at(plane, y, x);
-      for_lanes(plane.lanes, [&](std::int64_t first, auto width) {
-        float mine[width];
-        std::int32_t winner[width];
-        for (int lane = 0; lane < width; ++lane) {
-          mine[lane] = gradient[first + lane];
-          winner[lane] = winners[first + lane];
-        }
-        each_place(plane, window, [&](std::int64_t pixel, std::int32_t place) {
-          float* sums = to + pixel + first;
-          for (int lane = 0; lane < width; ++lane) {
-            sums[lane] += winner[lane] == place ? mine[lane] : 0.0F;
-          }
-        });
+template <int kernel>
+FEEDRATE_INLINE inline void unpool(const Plane& plane, const float* gradient,
+                                   const std::int32_t* winners, float* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.width * plane.lanes;
+  for (std::int32_t row = 0; row < g.out_height; ++row) {
+    const PoolRange rows = pool_inputs(g, row, g.height);
+    for (std::int32_t column = 0; column < g.out_width; ++column) {
+      const PoolRange columns = pool_inputs(g, column, g.width);
+      const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
+      float* window = to + rows.begin * pitch + columns.begin * plane.lanes;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats mine, sum;
+        typename Vector::Ints winner;
+        load(gradient + first, mine);
+        load(winners + first, winner);
+        const auto add = [&](std::int32_t y, std::int32_t x) FEEDRATE_INLINE {
+          float* at = window + y * pitch + x * plane.lanes + first;
+          load(at, sum);
+          sum += winner == first_place + y * g.kernel + x ? mine : typename Vector::Floats{};
+          store(sum, at);
+        };
+        each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, add);
       });
       gradient += plane.lanes;
       winners += plane.lanes;
@@ -108,49 +102,119 @@ FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const float* gradient,
   }
 }
 
+// The same, to the bit, the other way round: every input's gradient is the sum over the windows
+// that it won, first row first. For windows of 3 × 3 that lie at every pixel.
+FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const float* gradient,
+                                         const std::int32_t* winners, float* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.out_width * plane.lanes;
+  for (std::int32_t y = 0; y < g.height; ++y) {
+    const PoolRange rows = pool_outputs(g, y, g.out_height);
+    for (std::int32_t x = 0; x < g.width; ++x) {
+      const PoolRange columns = pool_outputs(g, x, g.out_width);
+      const std::int32_t first_place = pool_position(g, rows.begin, columns.begin, y, x);
+      const std::int64_t start = rows.begin * pitch + columns.begin * plane.lanes;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats sum{}, part;
+        typename Vector::Ints winner;
+        const auto add = [&](std::int32_t row, std::int32_t column) FEEDRATE_INLINE {
+          const std::int64_t at = start + row * pitch + column * plane.lanes + first;
+          load(gradient + at, part);
+          load(winners + at, winner);
+          const std::int32_t place = first_place - row * g.kernel - column;
+          sum += winner == place ? part : typename Vector::Floats{};
+        };
+        each_place<3>(rows.end - rows.begin, columns.end - columns.begin, add);
+        store(sum, to + first);
+      });
+      to += plane.lanes;
+    }
+  }
+}
+
+// Places are kept in bytes, but compared with 32 bits each, as wide as the values; `wide` has room
+// for those of a plane.
+FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
+                                std::uint8_t* winners, std::int32_t* wide) {
+  if (plane.g.kernel == 3) {
+    pool<3>(plane, in, out, wide);
+  } else if (plane.g.kernel == 2) {
+    pool<2>(plane, in, out, wide);
+  } else {
+    pool<0>(plane, in, out, wide);
+  }
+  const std::int64_t size = plane.out_size();
+  for (std::int64_t i = 0; i < size; ++i) winners[i] = static_cast<std::uint8_t>(wide[i]);
+}
+
+FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const float* gradient,
+                                  const std::uint8_t* winners, std::int32_t* wide, float* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t size = plane.out_size();
+  for (std::int64_t i = 0; i < size; ++i) wide[i] = winners[i];
+  if (g.kernel == 3 && g.stride == 1) return unpool_dense(plane, gradient, wide, to);
+  std::fill_n(to, plane.in_size(), 0.0F);
+  if (g.kernel == 3) return unpool<3>(plane, gradient, wide, to);
+  if (g.kernel == 2) return unpool<2>(plane, gradient, wide, to);
+  unpool<0>(plane, gradient, wide, to);
+}
+
+PoolGeometry geometry(const LayerSite& site) {
+  const auto size = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+  const Attributes& attributes = site.node().attributes;
+  return {.height = size(site.input.extent.height),
+          .width = size(site.input.extent.width),
+          .out_height = size(site.node().extent.height),
+          .out_width = size(site.node().extent.width),
+          .kernel = size(attributes.integer("kernel")),
+          .stride = size(attributes.integer("stride")),
+          .pad = size(attributes.integer("pad"))};
+}
+
 class MaxPoolLayer final : public Layer {
  public:
   explicit MaxPoolLayer(const LayerSite& site)
       : Layer(site, {site.node().extent, site.input.block}),
-        plane_{.height = site.input.extent.height,
-               .width = site.input.extent.width,
-               .lanes = site.input.block,
-               .out_height = site.node().extent.height,
-               .out_width = site.node().extent.width,
-               .kernel = site.node().attributes.integer("kernel"),
-               .stride = site.node().attributes.integer("stride"),
-               .pad = site.node().attributes.integer("pad")},
+        plane_{geometry(site), site.input.block},
         planes_(site.batch * site.input.blocks()),
         threads_(site.threads) {}
 
   // Which place of its window each output came from: one byte, as windows have at most 225 places.
-  std::size_t kept_bytes() const override { return static_cast<std::size_t>(planes_ * out_size()); }
+  std::size_t kept_bytes() const override {
+    return static_cast<std::size_t>(planes_ * plane_.out_size());
+  }
+  std::size_t scratch_bytes() const override {
+    return static_cast<std::size_t>(threads_ * plane_.out_size()) * sizeof(std::int32_t);
+  }
 
   void forward(const Pass&) override {
-    auto* winners = reinterpret_cast<std::uint8_t*>(buffers().kept);
-    on_shares(threads_, planes_, 1, [&](const Range& range) {
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        pool_plane(plane_, buffers().input + i * in_size(), buffers().output + i * out_size(),
-                   winners + i * out_size());
-      }
+    each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
+      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out, wide);
     });
   }
 
   void backward(const Pass&) override {
-    const auto* winners = reinterpret_cast<const std::uint8_t*>(buffers().kept);
-    on_shares(threads_, planes_, 1, [&](const Range& range) {
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        float* to = buffers().input_gradient + i * in_size();
-        std::fill_n(to, in_size(), 0.0F);
-        unpool_plane(plane_, buffers().output_gradient + i * out_size(), winners + i * out_size(),
-                     to);
-      }
+    each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
+      unpool_plane(plane_, buffers().output_gradient + out, winners() + out, wide,
+                   buffers().input_gradient + in);
     });
   }
 
  private:
-  std::int64_t in_size() const { return plane_.height * plane_.width * plane_.lanes; }
-  std::int64_t out_size() const { return plane_.out_height * plane_.out_width * plane_.lanes; }
+  std::uint8_t* winners() const { return reinterpret_cast<std::uint8_t*>(buffers().kept); }
+
+  // work(offset of a plane in the input, in the output, the thread's scratch)
+  template <class Work>
+  void each_plane(const Work& work) const {
+    on_threads(threads_, [&](unsigned thread) {
+      auto* wide = reinterpret_cast<std::int32_t*>(buffers().scratch) + thread * plane_.out_size();
+      const Range range = share_of(planes_, thread, threads_);
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        work(i * plane_.in_size(), i * plane_.out_size(), wide);
+      }
+    });
+  }
 
   Plane plane_;
   std::int64_t planes_;

@@ -1,5 +1,8 @@
 #include "trainer/backend.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "formats/error.h"
 
 namespace feedrate {
@@ -16,6 +19,18 @@ std::span<const Backend* const> backends() {
 }
 
 const Backend& backend(std::string_view name) { return find_kind("device", name, backends()); }
+
+std::string first_not_finite(const Session& session, const Node& node) {
+  for (const std::size_t number : node.parameters) {
+    const Parameter& parameter = session.plan().graph.parameters[number];
+    if (!parameter.learned) continue;
+    const std::vector<float> values = session.parameter(number);
+    const bool finite =
+        std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+    if (!finite) return parameter.name;
+  }
+  return "";
+}
 
 void initialise(Session& session, std::uint64_t seed) {
   const std::vector<Parameter>& parameters = session.plan().graph.parameters;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,8 +34,16 @@ struct SessionOptions {
 /// Sums over the images since the last take_metrics().
 struct Metrics {
   std::uint64_t images = 0;
-  std::uint64_t correct = 0;  // top-1
-  double loss_sum = 0;        // of the per-image losses; in training, auxiliary heads' weighted in
+  std::uint64_t correct = 0;   // top-1
+  std::uint64_t correct5 = 0;  // the label among the five best
+  double loss_sum = 0;         // of the per-image losses; in training, auxiliary heads' weighted in
+};
+
+/// Where training blew up: the first step whose loss was not finite.
+struct Divergence {
+  std::uint64_t step = 0;
+  std::string layer;      // the first, in the order of the graph, whose output was not finite
+  std::string parameter;  // of that layer, if one was not finite before the step; else ""
 };
 
 /// One network on one device with its parameters. One thread. Deterministic: the same calls give
@@ -49,9 +58,16 @@ class Session {
   virtual void upload(const Batch& batch) = 0;
   /// Forward, backward and update on what was uploaded. `step` numbers dropout's draws. Gradients
   /// are means over the batch's count. The optimizer counts from `step`, whatever settings.step is.
+  /// A step whose loss is not finite changes no learned parameter; divergence() tells of it.
   virtual void train_step(const UpdateSettings& settings, std::uint64_t step) = 0;
   /// Forward only, without dropout.
   virtual void evaluate_step() = 0;
+  /// The same, but only as far as `node`; then waits and fills `values` with what it puts out:
+  /// the uploaded images' alone, in canonical order.
+  virtual void forward_to(std::size_t node, std::span<float> values) = 0;
+  /// Of the steps known to be done; a device may know of a step only after the next upload() or
+  /// wait(). What it costs is paid when there is one.
+  virtual const std::optional<Divergence>& divergence() const = 0;
   /// Waits for the device, then gives and clears the sums.
   virtual Metrics take_metrics() = 0;
   /// Waits until all work given so far is done.
@@ -90,6 +106,9 @@ const Backend& backend(std::string_view name);
 /// What every session asks of a batch before it takes it: the plan's image shape, 1 to plan.batch
 /// images, labels among the classes. Throws Error naming the batch and image.
 void check_batch(const Plan& plan, const Batch& batch);
+
+/// The name of a learned parameter of `node` that holds a value that is not finite, or "".
+std::string first_not_finite(const Session& session, const Node& node);
 
 /// Fills every parameter with its start values and zeroes the state.
 void initialise(Session& session, std::uint64_t seed);

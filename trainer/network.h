@@ -5,18 +5,9 @@
 
 #include "formats/kind.h"
 #include "trainer/graph.h"
-#include "trainer/schedule.h"
+#include "trainer/train_recipe.h"
 
 namespace feedrate {
-
-/// The published way to train a network: what the options of `train` mean when they are not given.
-struct TrainRecipe {
-  std::uint32_t batch = 64;
-  std::string_view optimizer = "sgd";
-  double momentum = 0.9;
-  double decay = 0;
-  Schedule schedule{};
-};
 
 class Network : public Kind {
  public:
@@ -26,6 +17,7 @@ class Network : public Kind {
   /// The input it was published for: what `list networks` counts with.
   virtual Shape published_input() const = 0;
   virtual std::uint32_t published_classes() const = 0;
+  /// The published way to train it: what the options of `train` mean when they are not given.
   virtual TrainRecipe recipe() const = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string_view>
 
 #include "formats/error.h"
@@ -11,7 +12,7 @@ namespace feedrate {
 namespace {
 
 constexpr std::string_view policies[] = {"fixed", "step", "multistep", "inv",
-                                         "poly",  "exp",  "sigmoid"};
+                                         "poly",  "exp",  "sigmoid",   "cosine"};
 
 std::uint64_t positive(std::string_view policy, std::string_view name, std::uint64_t value) {
   if (value == 0) throw Error(join("rate policy ", policy, ": needs ", name, " above 0"));
@@ -21,6 +22,12 @@ std::uint64_t positive(std::string_view policy, std::string_view name, std::uint
 }  // namespace
 
 double Schedule::at(std::uint64_t step) const {
+  const double rate_then = policy_at(step);
+  if (step >= warmup) return rate_then;
+  return rate_then * static_cast<double>(step + 1) / static_cast<double>(warmup);
+}
+
+double Schedule::policy_at(std::uint64_t step) const {
   const double t = static_cast<double>(step);
   if (policy == "fixed") return rate;
   if (policy == "step") {
@@ -36,6 +43,13 @@ double Schedule::at(std::uint64_t step) const {
   if (policy == "poly") {
     const double end = static_cast<double>(positive(policy, "a number of steps", max_steps));
     return rate * std::pow(std::max(0.0, 1 - t / end), power);
+  }
+  if (policy == "cosine") {
+    const std::uint64_t end = positive(policy, "a number of steps", max_steps);
+    if (step <= warmup) return rate;
+    const double done =
+        end > warmup ? static_cast<double>(step - warmup) / static_cast<double>(end - warmup) : 1;
+    return rate * 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, done)));
   }
   if (policy == "exp") return rate * std::pow(gamma, t);
   if (policy == "sigmoid") {

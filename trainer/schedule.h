@@ -1,5 +1,6 @@
 #pragma once
-// Learning-rate policies, by Caffe's names and formulas. A pure function of the step.
+// Learning-rate policies, by Caffe's names and formulas, and the cosine of Loshchilov and Hutter
+// (2016) without restarts. A pure function of the step.
 
 #include <cstdint>
 #include <string>
@@ -8,16 +9,22 @@
 namespace feedrate {
 
 struct Schedule {
-  std::string policy = "fixed";  // fixed | step | multistep | inv | poly | exp | sigmoid
+  std::string policy = "fixed";  // fixed | step | multistep | inv | poly | exp | sigmoid | cosine
   double rate = 0.01;            // base
   double gamma = 0;
   double power = 0;
   std::uint64_t step_size = 0;
   std::vector<std::uint64_t> steps{};  // multistep
-  std::uint64_t max_steps = 0;         // poly
+  std::uint64_t max_steps = 0;         // poly, cosine
+  /// The first steps grow evenly to the policy's rate: step s has (s + 1) / warmup of it. A cosine
+  /// starts where they end.
+  std::uint64_t warmup = 0;
 
   /// The rate at `step` (0-based). Throws Error for an unknown policy.
   double at(std::uint64_t step) const;
+
+ private:
+  double policy_at(std::uint64_t step) const;
 };
 
 }  // namespace feedrate

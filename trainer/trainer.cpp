@@ -1,7 +1,6 @@
 #include "trainer/trainer.h"
 
 #include <chrono>
-#include <cmath>
 
 #include "formats/error.h"
 
@@ -34,10 +33,15 @@ class Run {
       const Batch* batch = next();
       if (batch == nullptr) break;
       step(*batch);
-      if (options_.report_every != 0 && result_.steps % options_.report_every == 0) report();
+      const auto due = [this](std::uint64_t every, std::uint64_t steps) {
+        return every != 0 && steps % every == 0;
+      };
+      if (due(options_.report_every, result_.steps)) report();
+      if (due(options_.pause_every, options_.first_step + result_.steps)) pause();
     }
     session_.wait();
-    result_.seconds = result_.steps > 1 ? since_first_.seconds() : 0;
+    refuse_divergence();
+    result_.seconds = result_.steps > 1 ? since_first_.seconds() - paused_ : 0;
     if (window_images_ != 0) report();
     result_.images_per_second =
         ratio(static_cast<double>(result_.images - first_images_), result_.seconds);
@@ -56,9 +60,11 @@ class Run {
   void step(const Batch& batch) {
     const std::uint64_t number = options_.first_step + result_.steps;
     session_.upload(batch);
+    refuse_divergence();
     UpdateSettings update = options_.update;
     update.rate = options_.schedule.at(number);
     session_.train_step(update, number);
+    refuse_divergence();
     ++result_.steps;
     result_.images += batch.count;
     window_images_ += batch.count;
@@ -71,8 +77,35 @@ class Run {
     }
   }
 
+  void refuse_divergence() const {
+    const std::optional<Divergence>& found = session_.divergence();
+    if (!found) return;
+    const std::string good = options_.last_good ? options_.last_good() : "";
+    throw Error(join(
+        "step ", found->step,
+        ": the loss is no longer finite; the first output that is not is that of ", found->layer,
+        found->parameter.empty()
+            ? ""
+            : join(", whose ", found->parameter, " was not finite before the step"),
+        "; ", good.empty() ? "there is no checkpoint to go back to" : join("go back to ", good),
+        ", and try a lower learning rate"));
+  }
+
+  // What it does is not training: it is left out of every clock.
+  void pause() {
+    if (window_images_ != 0) report();
+    session_.wait();
+    const Stopwatch away;
+    options_.pause(options_.first_step + result_.steps);
+    session_.take_metrics();
+    if (result_.steps > 1) paused_ += away.seconds();
+    if (result_.steps == 1) since_first_.restart();
+    window_.restart();
+  }
+
   void report() {
     const Metrics metrics = session_.take_metrics();
+    refuse_divergence();
     const std::uint64_t done = options_.first_step + result_.steps;
     const double images = static_cast<double>(metrics.images);
     const TrainOptions::Progress progress{
@@ -80,17 +113,13 @@ class Run {
         .epoch = epoch_,
         .loss = ratio(metrics.loss_sum, images),
         .accuracy = ratio(static_cast<double>(metrics.correct), images),
+        .accuracy5 = ratio(static_cast<double>(metrics.correct5), images),
         .images_per_second = ratio(static_cast<double>(window_images_), window_.seconds())};
-    if (!std::isfinite(progress.loss)) {
-      throw Error(join("step ", done, ": the loss is no longer finite (it was, ",
-                       reported_ == 0 ? "when training started" : join("at step ", reported_),
-                       "); a lower learning rate helps most often"));
-    }
-    reported_ = done;
     window_images_ = 0;
     window_.restart();
     result_.loss = progress.loss;
     result_.accuracy = progress.accuracy;
+    result_.accuracy5 = progress.accuracy5;
     if (options_.report_every == 0) return;
     result_.curve.push_back(progress);
     if (options_.progress) options_.progress(progress);
@@ -102,7 +131,8 @@ class Run {
   TrainResult result_;
   Stopwatch since_first_, window_;
   std::uint64_t first_images_ = 0, window_images_ = 0;
-  std::uint64_t epoch_ = 0, reported_ = 0;
+  std::uint64_t epoch_ = 0;
+  double paused_ = 0;
 };
 
 }  // namespace
@@ -123,6 +153,7 @@ Evaluation evaluate(Session& session, BatchSource& source) {
   return {.images = metrics.images,
           .loss = ratio(metrics.loss_sum, images),
           .accuracy = ratio(static_cast<double>(metrics.correct), images),
+          .accuracy5 = ratio(static_cast<double>(metrics.correct5), images),
           .seconds = all.seconds()};
 }
 

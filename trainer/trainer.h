@@ -17,18 +17,25 @@ namespace feedrate {
 
 struct TrainOptions {
   Schedule schedule{};
-  UpdateSettings update{};  // its rate is the schedule's
+  UpdateSettings update{};         // its rate is the schedule's
   std::uint64_t steps = 0;         // stop after so many; 0: when the source ends
   std::uint64_t first_step = 0;    // resume
   std::uint64_t report_every = 0;  // steps between calls of progress; 0: never
   struct Progress {
     std::uint64_t step = 0;
     std::uint64_t epoch = 0;
-    double loss = 0;  // mean since the last call
-    double accuracy = 0;
+    double loss = 0;      // mean since the last call
+    double accuracy = 0;  // top-1
+    double accuracy5 = 0;
     double images_per_second = 0;
   };
   std::function<void(const Progress&)> progress{};
+  /// Every so many steps, and not on the clock: a time to save or to evaluate. Gets the steps done
+  /// in all.
+  std::uint64_t pause_every = 0;  // 0: never
+  std::function<void(std::uint64_t)> pause{};
+  /// What to go back to when training has diverged ("lenet.st at step 400"); "": nothing.
+  std::function<std::string()> last_good{};
 };
 
 struct TrainResult {
@@ -40,16 +47,19 @@ struct TrainResult {
   double stall_percent = 0;      // 100 × wait / seconds
   double loss = 0;               // mean over the last report window
   double accuracy = 0;
+  double accuracy5 = 0;
   std::vector<TrainOptions::Progress> curve;
 };
 
-/// Throws Error naming the step when the loss is no longer finite.
+/// Throws Error when the loss of a step is not finite, naming the step, the first layer whose
+/// output was not, and what to go back to.
 TrainResult train(Session& session, BatchSource& source, const TrainOptions& options);
 
 struct Evaluation {
   std::uint64_t images = 0;
   double loss = 0;
-  double accuracy = 0;  // top-1, 0 … 1
+  double accuracy = 0;   // top-1, 0 … 1
+  double accuracy5 = 0;  // top-5
   double seconds = 0;
 };
 Evaluation evaluate(Session& session, BatchSource& source);

@@ -128,6 +128,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
       const Metrics found = gpu->take_metrics();
       EXPECT_EQ(found.images, count);
       EXPECT_EQ(found.correct, expected.correct) << "step " << step;
+      EXPECT_EQ(found.correct5, expected.correct5) << "step " << step;
       EXPECT_NEAR(found.loss_sum, expected.loss_sum, tolerance * expected.loss_sum)
           << "step " << step;
       for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
@@ -236,6 +237,58 @@ TEST_P(CudaParity, every_operator_in_every_shape) {
   for (const feedrate::testing::OpCase& c : feedrate::testing::op_cases()) {
     SCOPED_TRACE(join(c.op, " ", c.what));
     expect_parity(c.graph, 5, 2);
+  }
+}
+
+TEST_P(CudaParity, smoothed_labels_and_top_5) {
+  Builder b("smooth", {4, 4, 1}, 40);
+  Graph graph = b.softmax_loss(b.dense(b.input(1.0 / 255), 40, {}));
+  graph.nodes.back().attributes["smoothing"] = 0.3;
+  expect_parity(graph, 6, 3);
+}
+
+TEST_P(CudaParity, features_as_far_as_a_node) {
+  const Network& lenet = network("lenet");
+  const Graph graph = lenet.build(lenet.published_input(), 10);
+  const auto cpu = start(backend("cpu"), graph, 3);
+  const auto gpu = start(*cuda_, graph, 3);
+  const RandomBatch images(graph, 2, 1);
+  std::vector<float> values[2];
+  for (const std::size_t side : {0U, 1U}) {
+    Session& session = side == 0 ? *cpu : *gpu;
+    values[side].resize(2 * static_cast<std::size_t>(graph.nodes[4].extent.elements()));
+    session.upload(images.batch());
+    session.forward_to(4, values[side]);
+  }
+  EXPECT_LT(relative_difference(values[1], values[0]), tolerance);
+}
+
+TEST_P(CudaParity, a_loss_that_is_not_finite_is_found_with_its_step_and_layer) {
+  Builder b("diverges", {5, 5, 1}, 3);
+  const Graph graph = b.softmax_loss(b.dense(b.relu(b.conv(b.input(0.01), 2, 3, 1, 0, {})), 3, {}));
+  for (const bool broken : {false, true}) {
+    const auto gpu = start(*cuda_, graph, 4);
+    std::uint64_t step = 10;
+    std::vector<float> before;
+    for (; step < 16 && !gpu->divergence(); ++step) {
+      if (step == 12) {
+        gpu->wait();
+        std::vector<float> weights = gpu->parameter(2);
+        // Infinite products of finite weights, or a weight that is none.
+        weights.assign(weights.size(), broken ? std::nanf("") : 3e38F);
+        gpu->set_parameter(2, weights);
+        before = gpu->parameter(0);
+      }
+      gpu->upload(RandomBatch(graph, 4, step).batch());
+      if (!gpu->divergence()) gpu->train_step(settings, step);
+    }
+    gpu->wait();
+    ASSERT_TRUE(gpu->divergence());
+    EXPECT_EQ(gpu->divergence()->step, 12U);
+    EXPECT_EQ(gpu->divergence()->layer, "dense1");
+    EXPECT_EQ(gpu->divergence()->parameter, broken ? "dense1.weight" : "");
+    EXPECT_LE(step, 15U);
+    EXPECT_EQ(gpu->parameter(0), before) << "nothing is learnt from it";
   }
 }
 

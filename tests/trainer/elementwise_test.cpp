@@ -45,8 +45,8 @@ TEST(UnitElementwise, dropout_draws_anew_for_every_seed_step_and_node) {
 
 TEST(UnitElementwise, cross_entropy_of_equal_logits_is_the_log_of_their_number) {
   EXPECT_DOUBLE_EQ(cross_entropy(std::log(10.0), 4.0F, 4.0F), std::log(10.0));
-  EXPECT_FLOAT_EQ(softmax_loss_gradient(0.25F, true, 0.5F), -0.375F);
-  EXPECT_FLOAT_EQ(softmax_loss_gradient(0.25F, false, 0.5F), 0.125F);
+  EXPECT_FLOAT_EQ(softmax_loss_gradient(0.25F, 1, 0.5F), -0.375F);
+  EXPECT_FLOAT_EQ(softmax_loss_gradient(0.25F, 0, 0.5F), 0.125F);
 }
 
 TEST(UnitSgd, one_update_is_caffes) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/graph.h"
+#include "trainer/op.h"
 
 namespace feedrate::testing {
 
@@ -215,6 +216,10 @@ inline std::vector<OpCase> op_cases() {
     b.auxiliary_loss(b.dense(y, classes, layer), 0.7);
     return b.relu(b.dense(x, 12, layer));
   });
+  cases.push_back({"softmax_loss", "with smoothed targets, two heads", cases.back().graph});
+  for (Node& node : cases.back().graph.nodes) {
+    if (node.op->is_loss()) node.attributes["smoothing"] = 0.3;
+  }
   return cases;
 }
 

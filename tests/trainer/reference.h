@@ -269,16 +269,24 @@ class Reference {
       for (std::size_t k = 0; k < classes; ++k) {
         out()[n * classes + k] = std::exp(logits[k] - *max) / sum;
       }
-      loss_ += weight() * (std::log(sum) - (logits[label] - *max)) / batch_->count;
+      for (std::size_t k = 0; k < classes; ++k) {
+        const double part = std::log(sum) - (logits[k] - *max);
+        loss_ += weight() * target(k == label) * part / batch_->count;
+      }
       if (auxiliary) continue;
       correct_ += static_cast<std::size_t>(max - logits.begin()) == label ? 1 : 0;
     }
+  }
+  // A class's share of what is wished for.
+  double target(bool is_label) const {
+    const double smoothing = mode_.training ? node().attributes.number("smoothing") : 0;
+    return (is_label ? 1 - smoothing : 0) + smoothing / static_cast<double>(node().extent.channels);
   }
   void loss_backward() {
     const auto classes = static_cast<std::size_t>(node().extent.channels);
     for (std::size_t i = 0; i < out().size(); ++i) {
       const bool is_label = static_cast<std::size_t>(batch_->labels[i / classes]) == i % classes;
-      in_gradient()[i] += weight() * (out()[i] - (is_label ? 1 : 0)) / batch_->count;
+      in_gradient()[i] += weight() * (out()[i] - target(is_label)) / batch_->count;
     }
   }
 

@@ -43,6 +43,29 @@ TEST(UnitSchedule, inv_exp_poly_and_sigmoid_are_caffes_formulas) {
   EXPECT_LT(sigmoid.at(100), sigmoid.at(50));
 }
 
+TEST(UnitSchedule, a_cosine_falls_from_the_rate_to_nothing) {
+  const Schedule cosine{.policy = "cosine", .rate = 2, .max_steps = 100};
+  EXPECT_DOUBLE_EQ(cosine.at(0), 2);
+  EXPECT_DOUBLE_EQ(cosine.at(25), 1 + std::sqrt(0.5));
+  EXPECT_DOUBLE_EQ(cosine.at(50), 1);
+  EXPECT_NEAR(cosine.at(100), 0, 1e-15);
+  EXPECT_NEAR(cosine.at(150), 0, 1e-15);
+}
+
+TEST(UnitSchedule, warm_up_grows_evenly_to_the_policys_rate) {
+  const Schedule fixed{.rate = 8, .warmup = 4};
+  EXPECT_DOUBLE_EQ(fixed.at(0), 2);
+  EXPECT_DOUBLE_EQ(fixed.at(2), 6);
+  EXPECT_DOUBLE_EQ(fixed.at(3), 8);
+  EXPECT_DOUBLE_EQ(fixed.at(99), 8);
+  const Schedule cosine{.policy = "cosine", .rate = 8, .max_steps = 104, .warmup = 4};
+  EXPECT_DOUBLE_EQ(cosine.at(1), 4);
+  EXPECT_DOUBLE_EQ(cosine.at(4), 8);  // the cosine begins where warm-up ends
+  EXPECT_DOUBLE_EQ(cosine.at(54), 4);
+  const Schedule all{.policy = "cosine", .rate = 8, .max_steps = 4, .warmup = 4};
+  EXPECT_DOUBLE_EQ(all.at(3), 8);
+}
+
 TEST(HostileSchedule, an_unknown_policy_gets_the_nearest_name) {
   expect_error([] { Schedule{.policy = "ploy"}.at(0); },
                {"no rate policy 'ploy'", "did you mean poly?"});
@@ -51,6 +74,7 @@ TEST(HostileSchedule, an_unknown_policy_gets_the_nearest_name) {
 TEST(HostileSchedule, a_policy_without_its_number_is_refused) {
   expect_error([] { Schedule{.policy = "step"}.at(1); }, {"step", "step size"});
   expect_error([] { Schedule{.policy = "poly"}.at(1); }, {"poly", "number of steps"});
+  expect_error([] { Schedule{.policy = "cosine"}.at(1); }, {"cosine", "number of steps"});
 }
 
 }  // namespace

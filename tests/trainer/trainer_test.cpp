@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "tests/support/expect_error.h"
@@ -100,13 +101,52 @@ TEST(UnitTrain, the_first_step_is_not_timed) {
   EXPECT_EQ(result.images_per_second, 0);
 }
 
-TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_and_names_the_step) {
+TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_at_the_step_with_the_layer) {
   const auto session = session_of("mlp");
   RandomSource source({.batch = 32, .images = 3200});
   TrainOptions options;
   options.schedule.rate = 1e30;
-  options.report_every = 5;
-  expect_error([&] { train(*session, source, options); }, {"step 5", "no longer finite"});
+  options.report_every = 50;
+  options.first_step = 40;
+  // Step 40 leaves weights of 1e28, of which step 41 makes infinity in its second product.
+  expect_error([&] { train(*session, source, options); },
+               {"step 41", "no longer finite", "first output that is not is that of dense2;",
+                "no checkpoint to go back to"});
+  options.last_good = [] { return "a.st, which stands at step 30"; };
+  expect_error([&] { train(*session, source, options); },
+               {"step 41", "go back to a.st, which stands at step 30"});
+}
+
+TEST(UnitTrain, weights_that_an_update_broke_are_named) {
+  const auto session = session_of("mlp");
+  std::vector<float> weights = session->parameter(2);
+  weights[7] = std::nanf("");
+  session->set_parameter(2, weights);
+  RandomSource source({.batch = 32, .images = 32});
+  expect_error([&] { train(*session, source, {}); },
+               {"step 0", "dense2, whose dense2.weight was not finite before the step"});
+  // Nothing was learnt from it.
+  EXPECT_EQ(session->parameter(0), initial_values(session->plan().graph.parameters[0], 0, 1));
+}
+
+TEST(UnitTrain, pauses_are_off_the_clock_and_clear_what_they_measured) {
+  const auto session = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 320});
+  std::vector<std::uint64_t> steps;
+  const TrainResult result = train(
+      *session, source,
+      {.first_step = 1, .report_every = 3, .pause_every = 2, .pause = [&](std::uint64_t done) {
+         steps.push_back(done);
+         session->evaluate_step();  // its metrics are no part of the next window
+         std::this_thread::sleep_for(std::chrono::milliseconds(300));
+       }});
+  EXPECT_EQ(steps, (std::vector<std::uint64_t>{2, 4, 6, 8, 10}));
+  EXPECT_EQ(result.images, 320U);
+  EXPECT_LT(result.seconds, 1);  // of which five pauses would be 1.5
+  // Windows end at every third step and at pauses.
+  std::vector<std::uint64_t> windows;
+  for (const auto& progress : result.curve) windows.push_back(progress.step);
+  EXPECT_EQ(windows, (std::vector<std::uint64_t>{2, 4, 6, 7, 8, 10, 11}));
 }
 
 TEST(UnitEvaluate, changes_no_parameter_and_repeats_itself) {

@@ -75,11 +75,29 @@ constexpr float softmax_probability(float exponential, float sum) { return expon
 constexpr double cross_entropy(double log_sum, float max, float label_logit) {
   return log_sum - (static_cast<double>(label_logit) - static_cast<double>(max));
 }
+/// The same, when `smoothing` of the target is shared among all classes evenly.
+constexpr double smoothed_cross_entropy(double log_sum, float max, float label_logit,
+                                        double mean_logit, double smoothing) {
+  if (!(smoothing > 0)) return cross_entropy(log_sum, max, label_logit);
+  const double target = (1 - smoothing) * static_cast<double>(label_logit) + smoothing * mean_logit;
+  return log_sum - (target - static_cast<double>(max));
+}
+/// The target's share of a class.
+constexpr float softmax_target(bool is_label, float smoothing, std::int64_t classes) {
+  return (is_label ? 1.0F - smoothing : 0.0F) + smoothing / static_cast<float>(classes);
+}
 /// With respect to a logit; `image_weight` is one image's in the whole: weight / count.
-constexpr float softmax_loss_gradient(float probability, bool is_label, float image_weight) {
-  return (probability - (is_label ? 1.0F : 0.0F)) * image_weight;
+constexpr float softmax_loss_gradient(float probability, float target, float image_weight) {
+  return (probability - target) * image_weight;
 }
 /// Top-1 is the first of the largest logits: whether a class takes the lead from an earlier one.
 constexpr bool takes_the_lead(float logit, float best) { return logit > best; }
+/// Top-5: whether a class stands before the label, by its logit and then by its number. NaN stands
+/// before and after everything.
+constexpr bool stands_before(float logit, std::int64_t number, float label_logit,
+                             std::int64_t label) {
+  return number < label ? !(logit < label_logit) : number > label && !(logit <= label_logit);
+}
+inline constexpr std::int64_t best_few = 5;
 
 }  // namespace feedrate

@@ -1,6 +1,7 @@
 // Softmax and cross-entropy, mean over the batch. Its output is the probabilities, in place of the
-// logits; loss and correctness go to the session's metrics, of an auxiliary head the loss alone,
-// times its weight.
+// logits; loss and correctness (top-1 and top-5) go to the session's metrics, of an auxiliary head
+// the loss alone, times its weight. In training, `smoothing` of each target is shared among all
+// classes.
 
 #include "trainer/op.h"
 #include "trainer/ops/check.h"
@@ -20,6 +21,10 @@ class SoftmaxLoss final : public Op {
     }
     const double weight = loss_weight(attributes);
     if (!(weight > 0)) throw Error(join("'weight' must be above 0, not ", weight));
+    const double smoothing = attributes.number("smoothing");
+    if (!(smoothing >= 0 && smoothing < 1)) {
+      throw Error(join("'smoothing' must be from 0 to below 1, not ", smoothing));
+    }
     return {classes, 1, 1};
   }
   bool backward_reads_input() const override { return false; }
@@ -28,8 +33,9 @@ class SoftmaxLoss final : public Op {
   bool is_loss() const override { return true; }
 };
 
-const SoftmaxLoss row("softmax_loss",
-                      "softmax, cross-entropy and top-1 correctness: classes, auxiliary, weight");
+const SoftmaxLoss row(
+    "softmax_loss",
+    "softmax, cross-entropy and correctness: classes, auxiliary, weight, smoothing");
 
 }  // namespace
 

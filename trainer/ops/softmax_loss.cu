@@ -12,6 +12,7 @@ namespace {
 struct RowResult {
   double loss;
   std::uint32_t correct;
+  std::uint32_t correct5;
 };
 
 struct Leader {
@@ -33,7 +34,7 @@ __device__ Leader warp_leader(Leader mine) {
 // x may be y: a lane reads and writes only classes of its own, but for the label's logit, which is
 // read before anything is written.
 __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const float* x, float* y,
-                               const std::int32_t* labels, RowResult* results) {
+                               const std::int32_t* labels, double smoothing, RowResult* results) {
   const std::int64_t image = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_threads;
   if (image >= images) return;  // whole warps leave together
   const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % warp_threads);
@@ -49,6 +50,14 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
   leader = warp_leader(leader);
   const std::int32_t label = labels[image];
   const float label_logit = row[label < 0 ? 0 : label];
+  float before = 0;  // counts of classes are exact in a float
+  double all = 0;
+  for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
+    before += stands_before(row[k], k, label_logit, label) ? 1.0F : 0.0F;
+    all += row[k];
+  }
+  before = warp_sum(before);
+  all = warp_sum(all);
   __syncwarp();
 
   float sum = 0;
@@ -62,8 +71,10 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
     out[k] = softmax_probability(out[k], sum);
   }
   if (lane == 0) {
-    results[image] = {cross_entropy(log(static_cast<double>(sum)), leader.logit, label_logit),
-                      leader.index == label ? 1U : 0U};
+    results[image] = {smoothed_cross_entropy(log(static_cast<double>(sum)), leader.logit,
+                                             label_logit, all / classes, smoothing),
+                      leader.index == label ? 1U : 0U,
+                      before < static_cast<float>(best_few) ? 1U : 0U};
   }
 }
 
@@ -72,16 +83,21 @@ __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
                                DeviceMetrics* metrics, double weight, bool auxiliary) {
   double loss = 0;
   unsigned long long correct = 0;
+  unsigned long long correct5 = 0;
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     loss += results[i].loss;
     correct += results[i].correct;
+    correct5 += results[i].correct5;
   }
   loss = block_sum<block_threads>(loss);
   correct = block_sum<block_threads>(correct);
+  __syncthreads();
+  correct5 = block_sum<block_threads>(correct5);
   if (threadIdx.x == 0) {
     metrics->loss_sum += weight * loss;
     if (auxiliary) return;
     metrics->correct += correct;
+    metrics->correct5 += correct5;
     metrics->images += count;
   }
 }
@@ -92,12 +108,15 @@ struct Backward {
   const std::int32_t* labels;
   float* dx;
   float image_weight;
+  float smoothing;
   __device__ void operator()(std::int64_t image, std::uint32_t k) const {
     const std::int64_t i = image * classes + k;
     const std::int32_t label = labels[image];
     dx[i] = label < 0 ? 0.0F
                       : softmax_loss_gradient(probabilities[i],
-                                              k == static_cast<std::uint32_t>(label), image_weight);
+                                              softmax_target(k == static_cast<std::uint32_t>(label),
+                                                             smoothing, classes),
+                                              image_weight);
   }
 };
 
@@ -108,6 +127,7 @@ class SoftmaxLossOp final : public CudaOp {
         batch_(site.batch),
         classes_(dimension(site.in.elements())),
         auxiliary_(site.node.attributes.integer("auxiliary") != 0),
+        smoothing_(site.node.attributes.number("smoothing")),
         weight_(loss_weight(site.node.attributes)) {}
 
   std::size_t saved_bytes() const override {
@@ -118,7 +138,8 @@ class SoftmaxLossOp final : public CudaOp {
     constexpr std::int64_t images_per_block = block_threads / warp_threads;
     launch(context_, "softmax_loss forward", forward_kernel,
            static_cast<unsigned>((batch_ + images_per_block - 1) / images_per_block), block_threads,
-           batch_, classes_, place.x, place.y, step.labels, results);
+           batch_, classes_, place.x, place.y, step.labels, step.training ? smoothing_ : 0.0,
+           results);
     launch(context_, "softmax_loss metrics", metrics_kernel, 1, block_threads, step.count, results,
            step.metrics, weight_, auxiliary_);
   }
@@ -126,7 +147,8 @@ class SoftmaxLossOp final : public CudaOp {
     if (place.dx == nullptr) return;
     each_of_images(context_, "softmax_loss backward", batch_, classes_,
                    Backward{classes_, place.y, step.labels, place.dx,
-                            static_cast<float>(weight_ / static_cast<double>(step.count))});
+                            static_cast<float>(weight_ / static_cast<double>(step.count)),
+                            static_cast<float>(smoothing_)});
   }
 
  private:
@@ -134,6 +156,7 @@ class SoftmaxLossOp final : public CudaOp {
   std::int64_t batch_;
   std::int32_t classes_;
   bool auxiliary_;
+  double smoothing_;
   double weight_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 // The outcome of one image, kept apart so that sums are taken in the images' order.
 struct Outcome {
   double loss;
-  bool correct;
+  bool correct, correct5;
 };
 
 class SoftmaxLossLayer final : public Layer {
@@ -20,6 +20,7 @@ class SoftmaxLossLayer final : public Layer {
       : Layer(site, {site.node().extent, 1}),
         batch_(site.batch),
         classes_(site.node().extent.channels),
+        smoothing_(site.node().attributes.number("smoothing")),
         auxiliary_(site.node().attributes.integer("auxiliary") != 0),
         weight_(loss_weight(site.node().attributes)),
         threads_(site.threads) {}
@@ -32,9 +33,9 @@ class SoftmaxLossLayer final : public Layer {
     auto* outcomes = reinterpret_cast<Outcome*>(buffers().scratch);
     on_shares(threads_, pass.count, 1, [&](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
-        outcomes[image] = softmax(buffers().input + image * classes_,
-                                  pass.labels[static_cast<std::size_t>(image)],
-                                  buffers().output + image * classes_);
+        outcomes[image] = softmax(
+            buffers().input + image * classes_, pass.labels[static_cast<std::size_t>(image)],
+            pass.training ? smoothing_ : 0, buffers().output + image * classes_);
       }
     });
     Metrics& metrics = *pass.metrics;
@@ -43,10 +44,12 @@ class SoftmaxLossLayer final : public Layer {
       if (auxiliary_) continue;
       ++metrics.images;
       metrics.correct += outcomes[image].correct ? 1 : 0;
+      metrics.correct5 += outcomes[image].correct5 ? 1 : 0;
     }
   }
 
   void backward(const Pass& pass) override {
+    const auto smoothing = static_cast<float>(smoothing_);
     const auto image_weight = static_cast<float>(weight_ / static_cast<double>(pass.count));
     for (std::int64_t image = 0; image < batch_; ++image) {
       const float* probabilities = buffers().output + image * classes_;
@@ -54,19 +57,25 @@ class SoftmaxLossLayer final : public Layer {
       const bool counts = image < pass.count;
       const std::int32_t label = counts ? pass.labels[static_cast<std::size_t>(image)] : 0;
       for (std::int64_t k = 0; k < classes_; ++k) {
-        gradient[k] =
-            counts ? softmax_loss_gradient(probabilities[k], k == label, image_weight) : 0.0F;
+        gradient[k] = counts ? softmax_loss_gradient(
+                                   probabilities[k],
+                                   softmax_target(k == label, smoothing, classes_), image_weight)
+                             : 0.0F;
       }
     }
   }
 
  private:
   // Logits and probabilities may be the same memory.
-  Outcome softmax(const float* logits, std::int32_t label, float* probabilities) const {
+  Outcome softmax(const float* logits, std::int32_t label, double smoothing,
+                  float* probabilities) const {
     const float label_logit = logits[label];
-    std::int64_t best = 0;
-    for (std::int64_t k = 1; k < classes_; ++k) {
+    std::int64_t best = 0, before = 0;
+    double all = 0;
+    for (std::int64_t k = 0; k < classes_; ++k) {
       if (takes_the_lead(logits[k], logits[best])) best = k;
+      before += stands_before(logits[k], k, label_logit, label) ? 1 : 0;
+      all += double{logits[k]};
     }
     const float max = logits[best];
     float sum = 0;
@@ -77,10 +86,13 @@ class SoftmaxLossLayer final : public Layer {
     for (std::int64_t k = 0; k < classes_; ++k) {
       probabilities[k] = softmax_probability(probabilities[k], sum);
     }
-    return {cross_entropy(std::log(static_cast<double>(sum)), max, label_logit), best == label};
+    return {smoothed_cross_entropy(std::log(static_cast<double>(sum)), max, label_logit,
+                                   all / static_cast<double>(classes_), smoothing),
+            best == label, before < best_few};
   }
 
   std::int64_t batch_, classes_;
+  double smoothing_;
   bool auxiliary_;
   double weight_;
   unsigned threads_;

@@ -1,7 +1,5 @@
 #include "trainer/backends/cpu/session.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cassert>
 #include <chrono>
@@ -9,25 +7,12 @@
 #include <utility>
 
 #include "trainer/backends/cpu/idle_threads.h"
+#include "trainer/backends/cpu/omp_threads.h"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/op.h"
 
 namespace feedrate::cpu {
 namespace {
-
-// oneDNN asks OpenMP how many threads to use, when a primitive is made and when it runs.
-class OmpThreads {
- public:
-  explicit OmpThreads(unsigned threads) : before_(omp_get_max_threads()) {
-    omp_set_num_threads(static_cast<int>(threads));
-  }
-  ~OmpThreads() { omp_set_num_threads(before_); }
-  OmpThreads(const OmpThreads&) = delete;
-  OmpThreads& operator=(const OmpThreads&) = delete;
-
- private:
-  int before_;
-};
 
 std::size_t on_lines(std::size_t floats) {
   constexpr std::size_t line = alignment / sizeof(float);
@@ -121,6 +106,7 @@ void CpuSession::bind(const Places& places) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     Buffers buffers;
     buffers.output = floats(places.activations[i]);
+    outputs_.push_back(buffers.output);
     if (plan_.has_gradient(i)) buffers.output_gradient = floats(places.gradients[i]);
     for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
       const std::size_t input = nodes[i].inputs[k];
@@ -171,7 +157,14 @@ void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t step) 
   if (update_ == nullptr) throw Error("a training step needs an optimizer");
   const OmpThreads omp(threads_);
   const Pass now = pass(true, step);
+  const double before = std::exchange(metrics_.loss_sum, 0);
   forward(now);
+  const bool diverged = !std::isfinite(metrics_.loss_sum);
+  metrics_.loss_sum += before;
+  if (diverged) {
+    divergence_ = find_divergence(now);
+    return;
+  }
   backward(now);
   UpdateSettings numbered = settings;
   numbered.step = step;

@@ -20,6 +20,8 @@ class CpuSession final : public Session {
   void upload(const Batch& batch) override;
   void train_step(const UpdateSettings& settings, std::uint64_t step) override;
   void evaluate_step() override;
+  void forward_to(std::size_t node, std::span<float> values) override;
+  const std::optional<Divergence>& divergence() const override { return divergence_; }
   Metrics take_metrics() override;
   void wait() override {}
 
@@ -46,6 +48,8 @@ class CpuSession final : public Session {
   void place_values();
   void bind(const Places& places);
   void forward(const Pass& now);
+  Divergence find_divergence(Pass now);
+  bool finite(std::size_t node) const;
   void backward(const Pass& now);
   // A gradient that is a sum: where it is, and a part that a node's backward has found.
   struct Sum {
@@ -74,8 +78,8 @@ class CpuSession final : public Session {
   struct Squares {
     double weights, gradients;
   };
-  std::vector<Squares> squares_;  // by thread, by parameter; empty unless the optimizer asks
-  std::vector<std::vector<Sum>> sums_;          // by the node whose backward finds the parts
+  std::vector<Squares> squares_;        // by thread, by parameter; empty unless the optimizer asks
+  std::vector<std::vector<Sum>> sums_;  // by the node whose backward finds the parts
 
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, what layers keep
@@ -85,6 +89,8 @@ class CpuSession final : public Session {
   std::uint32_t count_ = 0;
   Metrics metrics_;
   std::vector<NodeSeconds>* node_seconds_;  // null: nobody asks
+  std::vector<const float*> outputs_;       // by node
+  std::optional<Divergence> divergence_;
 };
 
 }  // namespace feedrate::cpu

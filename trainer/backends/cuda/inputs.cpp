@@ -29,7 +29,7 @@ Inputs::Inputs(const Shape& shape, std::uint32_t batch)
 
 void Inputs::upload(const Context& context, const Batch& batch) {
   const std::size_t next = 1 - current_;
-  const Side& side = sides_[next];
+  Side& side = sides_[next];
   const std::span<std::int32_t> labels = side.staged_labels.values();
   const auto rest = std::ranges::copy(batch.labels.first(batch.count), labels.begin()).out;
   std::fill(rest, labels.end(), missing);
@@ -46,10 +46,24 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   // The caller's memory is free again, and whatever is launched from now on sees the batch.
   check(cudaEventSynchronize(side.copied.get()), "cudaEventSynchronize");
   current_ = next;
-  count_ = batch.count;
+  side.count = batch.count;
 }
 
-void Inputs::release_after_work(const Context& context) {
+void Inputs::wait_for_room() const {
+  check(cudaEventSynchronize(sides_[1 - current_].released.get()), "cudaEventSynchronize");
+}
+
+bool Inputs::show(std::uint64_t number) {
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    if (sides_[side].count == 0 || sides_[side].step != number) continue;
+    current_ = side;
+    return true;
+  }
+  return false;
+}
+
+void Inputs::release_after_work(const Context& context, std::uint64_t number) {
+  sides_[current_].step = number;
   check(cudaEventRecord(sides_[current_].released.get(), context.compute()), "cudaEventRecord");
 }
 

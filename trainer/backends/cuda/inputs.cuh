@@ -17,12 +17,17 @@ class Inputs {
   /// Copies a batch over; `batch` may be given back when this returns. Missing images get label −1
   /// and keep the pixels of an earlier batch. The batch fits the plan (check_batch).
   void upload(const Context& context, const Batch& batch);
-  /// To be called after work on the current batch was given to context.compute().
-  void release_after_work(const Context& context);
+  /// To be called after step `number`'s work on the current batch was given to context.compute().
+  void release_after_work(const Context& context, std::uint64_t number);
+  /// Until the batch that the next upload() replaces is no longer worked on.
+  void wait_for_room() const;
+  /// Makes the batch of step `number` current again, if it is still here.
+  bool show(std::uint64_t number);
 
   const std::uint8_t* pixels() const;
   const std::int32_t* labels() const;
-  std::uint32_t count() const { return count_; }  // of the current batch; 0 before the first
+  /// Of the current batch; 0 before the first.
+  std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
 
  private:
@@ -33,12 +38,13 @@ class Inputs {
     PinnedArray<std::int32_t> staged_labels;
     Event copied;
     Event released;
+    std::uint64_t step = 0;  // that worked on it last
+    std::uint32_t count = 0;
   };
 
   Shape shape_;
   std::array<Side, 2> sides_;
   std::size_t current_ = 0;
-  std::uint32_t count_ = 0;
 };
 
 }  // namespace feedrate::cuda

@@ -77,7 +77,8 @@ void each_of_images(const Context& context, const char* name, std::int64_t image
 }
 
 /// Of the 32 lanes, in an order that never changes; every lane gets it. All lanes must call.
-__device__ inline float warp_sum(float value) {
+template <class T>
+__device__ T warp_sum(T value) {
   for (unsigned lane = warp_threads / 2; lane > 0; lane /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, lane);
   }
@@ -85,7 +86,7 @@ __device__ inline float warp_sum(float value) {
 }
 
 /// Of a block's `threads` (a power of two, = blockDim.x) values, in an order that never changes;
-/// thread 0 gets it. All threads must call; once in a kernel for each T.
+/// thread 0 gets it. All threads must call, with a barrier between two calls for one T.
 template <unsigned threads, class T>
 __device__ T block_sum(T value) {
   __shared__ T values[threads];

@@ -15,6 +15,7 @@ namespace feedrate::cuda {
 struct DeviceMetrics {
   double loss_sum;
   unsigned long long correct;
+  unsigned long long correct5;
   unsigned long long images;
 };
 

@@ -73,9 +73,18 @@ class FlatParameters {
   DeviceMemory squares_;
 };
 
-/// A rule of trainer/optimizers/ over the whole buffer. trainer/backends/cuda/update.cu has them all.
+/// An update is left out when a loss since the last take_metrics() was not finite; the first step
+/// to find that is written down.
+struct UpdateGuard {
+  const DeviceMetrics* metrics;
+  std::uint64_t* diverged_at;  // host memory that the device writes
+};
+inline constexpr std::uint64_t never_diverged = ~std::uint64_t{0};
+
+/// A rule of trainer/optimizers/ over the whole buffer. trainer/backends/cuda/update.cu has them
+/// all.
 using Update = void (*)(const Context& context, const FlatParameters& flat,
-                        const UpdateSettings& settings);
+                        const UpdateSettings& settings, const UpdateGuard& guard);
 Update update_of(const Optimizer& optimizer);
 /// Room on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;

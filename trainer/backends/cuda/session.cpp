@@ -1,6 +1,7 @@
 #include "trainer/backends/cuda/session.cuh"
 
 #include <algorithm>
+#include <cmath>
 
 #include "formats/error.h"
 #include "trainer/op.h"
@@ -25,7 +26,9 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
       parameters_(plan_.graph.parameters, optimizer_),
       inputs_(plan_.graph.input, plan_.batch),
-      metrics_(sizeof(DeviceMetrics), "metrics") {
+      metrics_(sizeof(DeviceMetrics), "metrics"),
+      diverged_at_(1) {
+  diverged_at_.values()[0] = never_diverged;
   make_ops(options.seed);
   place_tensors();
 }
@@ -96,6 +99,9 @@ void CudaSession::bind(const Places& places) {
 
 void CudaSession::upload(const Batch& batch) {
   check_batch(plan_, batch);
+  // The copy would wait for this anyway; now the batch of a step that diverged is still here.
+  inputs_.wait_for_room();
+  find_divergence();
   inputs_.upload(context_, batch);
 }
 
@@ -128,23 +134,67 @@ void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t numbe
   const Step step = make_step(number, true);
   forward(step);
   backward(step);
-  inputs_.release_after_work(context_);
   UpdateSettings numbered = settings;
   numbered.step = number;
-  update_(context_, parameters_, numbered);
+  update_(context_, parameters_, numbered, {step.metrics, diverged_at_.values().data()});
+  inputs_.release_after_work(context_, number);
 }
 
 void CudaSession::evaluate_step() {
   forward(make_step(0, false));
-  inputs_.release_after_work(context_);
+  inputs_.release_after_work(context_, 0);
+}
+
+std::vector<float> CudaSession::output(std::size_t node) const {
+  std::vector<float> values(inputs_.count() *
+                            static_cast<std::size_t>(plan_.graph.nodes[node].extent.elements()));
+  context_.wait();
+  check(cudaMemcpy(values.data(), places_[node].y, values.size() * sizeof(float),
+                   cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
+  return values;
+}
+
+void CudaSession::forward_to(std::size_t node, std::span<float> values) {
+  const Step step = make_step(0, false);
+  for (std::size_t i = 0; i <= node; ++i) {
+    if (!plan_.training_only[i]) ops_[i]->forward(places_[i], step);
+  }
+  const std::vector<float> result = output(node);
+  std::copy(result.begin(), result.end(), values.begin());
+  inputs_.release_after_work(context_, 0);
+}
+
+// Every update since then was left out, so the parameters are those of the step, and its batch is
+// one of the last two.
+void CudaSession::find_divergence() {
+  const std::uint64_t number = diverged_at_.values()[0];
+  if (divergence_ || number == never_diverged || !inputs_.show(number)) return;
+  const Step step = make_step(number, true);
+  std::size_t i = 0;
+  for (; i < ops_.size(); ++i) {
+    ops_[i]->forward(places_[i], step);
+    const std::vector<float> values = output(i);
+    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) break;
+  }
+  const Node& node = plan_.graph.nodes[std::min(i, ops_.size() - 1)];
+  divergence_ = {number, node.name, first_not_finite(*this, node)};
+}
+
+void CudaSession::wait() {
+  context_.wait();
+  find_divergence();
 }
 
 Metrics CudaSession::take_metrics() {
-  context_.wait();
+  wait();
   DeviceMetrics sums{};
   check(cudaMemcpy(&sums, metrics_.data(), sizeof(sums), cudaMemcpyDeviceToHost), "cudaMemcpy");
   check(cudaMemsetAsync(metrics_.data(), 0, sizeof(sums), context_.compute()), "cudaMemsetAsync");
-  return {.images = sums.images, .correct = sums.correct, .loss_sum = sums.loss_sum};
+  return {.images = sums.images,
+          .correct = sums.correct,
+          .correct5 = sums.correct5,
+          .loss_sum = sums.loss_sum};
 }
 
 std::vector<float> CudaSession::parameter(std::size_t number) const {

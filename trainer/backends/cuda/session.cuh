@@ -22,8 +22,10 @@ class CudaSession final : public Session {
   void upload(const Batch& batch) override;
   void train_step(const UpdateSettings& settings, std::uint64_t step) override;
   void evaluate_step() override;
+  void forward_to(std::size_t node, std::span<float> values) override;
+  const std::optional<Divergence>& divergence() const override { return divergence_; }
   Metrics take_metrics() override;
-  void wait() override { context_.wait(); }
+  void wait() override;
 
   std::vector<float> parameter(std::size_t number) const override;
   void set_parameter(std::size_t number, std::span<const float> values) override;
@@ -41,6 +43,8 @@ class CudaSession final : public Session {
   Step make_step(std::uint64_t number, bool training) const;
   void forward(const Step& step);
   void backward(const Step& step);
+  std::vector<float> output(std::size_t node) const;
+  void find_divergence();
   float* state_buffer(std::size_t slot) const;
 
   Plan plan_;
@@ -50,6 +54,8 @@ class CudaSession final : public Session {
   FlatParameters parameters_;
   Inputs inputs_;
   DeviceMemory metrics_;
+  PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged
+  std::optional<Divergence> divergence_;
   std::vector<std::unique_ptr<CudaOp>> ops_;  // by node
   std::vector<Place> places_;                 // by node
   // Gradients that are sums, by the node whose backward finds the part.

@@ -29,7 +29,11 @@ __global__ void squares_kernel(const ParameterChunk* chunks, const float* values
 // One block a parameter.
 template <class Rule>
 __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* squares,
-                             UpdateSettings settings, std::byte* rules) {
+                             UpdateSettings settings, UpdateGuard guard, std::byte* rules) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && !isfinite(guard.metrics->loss_sum) &&
+      *guard.diverged_at == never_diverged) {
+    *guard.diverged_at = settings.step;
+  }
   const ParameterFacts fact = facts[blockIdx.x];
   UpdateScale scale = fact.scale;
   if constexpr (Rule::norms) {
@@ -49,7 +53,9 @@ __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* sq
 
 template <class Rule>
 __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rules, float* values,
-                              const float* gradients, float* first, float* second) {
+                              const float* gradients, float* first, float* second,
+                              UpdateGuard guard) {
+  if (!isfinite(guard.metrics->loss_sum)) return;
   const ParameterChunk chunk = chunks[blockIdx.x];
   const Rule rule = *reinterpret_cast<const Rule*>(
       rules + static_cast<std::size_t>(chunk.parameter) * rule_bytes);
@@ -64,17 +70,18 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
 }
 
 template <class Rule>
-void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings& settings) {
+void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings& settings,
+              const UpdateGuard& guard) {
   static_assert(sizeof(Rule) <= rule_bytes && Rule::states <= 2);
   if constexpr (Rule::norms) {
     launch(context, "squares", squares_kernel, flat.chunk_count(), block_threads, flat.chunks(),
            flat.values(), flat.gradients(), flat.squares());
   }
   launch(context, "rules", rules_kernel<Rule>, flat.count(), Rule::norms ? block_threads : 1,
-         flat.facts(), flat.squares(), settings, flat.rules());
+         flat.facts(), flat.squares(), settings, guard, flat.rules());
   launch(context, Rule::name, update_kernel<Rule>, flat.chunk_count(), block_threads, flat.chunks(),
          flat.rules(), flat.values(), flat.gradients(), flat.state(0),
-         Rule::states == 2 ? flat.state(1) : nullptr);
+         Rule::states == 2 ? flat.state(1) : nullptr, guard);
 }
 
 template <class... Rule>

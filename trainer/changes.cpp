@@ -1,0 +1,73 @@
+#include "trainer/changes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "formats/error.h"
+#include "formats/kind.h"
+#include "trainer/op.h"
+
+namespace feedrate {
+namespace {
+
+constexpr struct {
+  std::string_view name;
+  Init::Rule rule;
+} starts[] = {{"xavier", Init::Rule::xavier},
+              {"glorot", Init::Rule::glorot_uniform},
+              {"he", Init::Rule::he_normal},
+              {"he-fan-out", Init::Rule::he_fan_out}};
+
+Init start(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& row : starts) {
+    if (row.name == name) return {row.rule, 0};
+    names.push_back(row.name);
+  }
+  throw Error(unknown_kind("start of weights", name, names));
+}
+
+void start_weights(std::string_view name, Graph& graph) {
+  const Init init = start(name);
+  for (const Node& node : graph.nodes) {
+    if (node.op->name() != "conv" && node.op->name() != "dense") continue;
+    graph.parameters[node.parameters.at(0)].init = init;
+  }
+}
+
+// A sum's first value is the branch, its second the shortcut.
+void start_branches_at_zero(Graph& graph) {
+  bool any = false;
+  for (const Node& node : graph.nodes) {
+    if (node.op->name() != "add") continue;
+    const Node& last = graph.nodes[node.inputs.at(0)];
+    if (last.op->name() != "batch_norm") continue;
+    graph.parameters[last.parameters.at(0)].init = {Init::Rule::constant, 0};
+    any = true;
+  }
+  if (!any) {
+    throw Error(join("network ", graph.network, ": has no residual branch that ends in a norm, so ",
+                     "none can start at zero"));
+  }
+}
+
+}  // namespace
+
+void apply(const Changes& changes, Graph& graph) {
+  if (!changes.init.empty()) start_weights(changes.init, graph);
+  if (changes.zero_gamma) start_branches_at_zero(graph);
+  if (!(changes.smoothing >= 0 && changes.smoothing < 1)) {
+    throw Error(join("label smoothing must be from 0 to below 1, not ", changes.smoothing));
+  }
+  if (changes.smoothing > 0) {
+    for (Node& node : graph.nodes) {
+      if (node.op->is_loss()) node.attributes["smoothing"] = changes.smoothing;
+    }
+  }
+  if (changes.decay_vectors) return;
+  for (Parameter& parameter : graph.parameters) {
+    if (parameter.shape.size() < 2) parameter.decay_scale = 0;
+  }
+}
+
+}  // namespace feedrate

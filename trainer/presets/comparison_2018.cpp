@@ -1,0 +1,42 @@
+// The nine cases of the comparison of 2018 (Piccione, "Introduction to Deep Learning: a practical
+// point of view", fig. 4.5): its batch, steps and rate, which never falls. It names no momentum and
+// no decay: 0.9, and the decay that the network was published with.
+
+#include "trainer/preset.h"
+
+namespace feedrate {
+namespace {
+
+TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps, double rate, double decay) {
+  return {.batch = batch, .decay = decay, .schedule = {.rate = rate}, .steps = steps};
+}
+
+const Preset lenet("2018-lenet", "the comparison of 2018: LeNet on MNIST, one epoch", "lenet",
+                   "none", recipe(64, 938, 0.01, 5e-4));
+const Preset cifar_alexnet("2018-cifar-alexnet", "the same: AlexNet on CIFAR-10, one epoch",
+                           "alexnet:cifar", "none", recipe(128, 390, 0.01, 5e-4));
+const Preset cifar_resnet("2018-cifar-resnet50", "the same: ResNet-50 (6n+2) on CIFAR-10",
+                          "resnet50:cifar", "none", recipe(128, 390, 0.1, 1e-4));
+const Preset cifar_googlenet("2018-cifar-googlenet", "the same: GoogLeNet on CIFAR-10",
+                             "googlenet:cifar", "none", recipe(128, 390, 0.1, 2e-4));
+const Preset cifar_vgg("2018-cifar-vgg16", "the same: VGG16 on CIFAR-10", "vgg16:cifar", "none",
+                       recipe(128, 390, 0.01, 5e-4));
+const Preset alexnet("2018-alexnet", "the same: AlexNet on ImageNet, 300 steps", "alexnet:caffe",
+                     "caffe", recipe(128, 300, 0.01, 5e-4));
+const Preset resnet("2018-resnet50", "the same: ResNet-50 on ImageNet, 8 images a step", "resnet50",
+                    "imagenet-train", recipe(8, 300, 0.1, 1e-4));
+const Preset googlenet("2018-googlenet", "the same: GoogLeNet on ImageNet, 8 images a step",
+                       "googlenet:caffe", "imagenet-train", recipe(8, 300, 0.1, 2e-4));
+const Preset vgg("2018-vgg16", "the same: VGG16 on ImageNet, 8 images a step", "vgg16",
+                 "imagenet-train", recipe(8, 300, 0.01, 5e-4));
+
+const Preset* const rows[] = {&lenet,           &cifar_alexnet, &cifar_resnet,
+                              &cifar_googlenet, &cifar_vgg,     &alexnet,
+                              &resnet,          &googlenet,     &vgg};
+
+}  // namespace
+
+extern const std::span<const Preset* const> presets_of_2018;
+const std::span<const Preset* const> presets_of_2018 = rows;
+
+}  // namespace feedrate

@@ -1,0 +1,85 @@
+// How the same networks are trained today: Nesterov's momentum, a rate that warms up and falls by a
+// cosine, smoothed labels, He's start, residual branches that start at zero.
+
+#include "trainer/preset.h"
+
+namespace feedrate {
+namespace {
+
+struct Way {
+  std::uint32_t batch;
+  double rate, decay;
+  double warmup_epochs;
+  std::uint64_t epochs;
+  Changes changes{};
+};
+
+TrainRecipe recipe(const Way& way) {
+  return {.batch = way.batch,
+          .optimizer = "nesterov",
+          .decay = way.decay,
+          .schedule = {.policy = "cosine", .rate = way.rate},
+          .warmup_epochs = way.warmup_epochs,
+          .epochs = way.epochs,
+          .changes = way.changes};
+}
+
+// NVIDIA's for 256 images a step (DeepLearningExamples, ConvNets): 90 epochs.
+TrainRecipe nvidias() {
+  TrainRecipe r = recipe(
+      {.batch = 256,
+       .rate = 0.256,
+       .decay = 1.0 / 32768,
+       .warmup_epochs = 8,
+       .epochs = 90,
+       .changes = {
+           .init = "he-fan-out", .smoothing = 0.1, .zero_gamma = true, .decay_vectors = false}});
+  r.optimizer = "sgd";
+  r.momentum = 0.875;
+  return r;
+}
+
+const Preset lenet("lenet-modern", "LeNet on MNIST: cosine, He's start, 10 epochs", "lenet", "none",
+                   recipe({.batch = 64,
+                           .rate = 0.02,
+                           .decay = 5e-4,
+                           .warmup_epochs = 0.5,
+                           .epochs = 10,
+                           .changes = {.init = "he"}}));
+const Preset cnn("cnn-modern", "Keras' CNN on CIFAR-10: warm-up, cosine, He's start, 12 epochs",
+                 "cnn", "none",
+                 recipe({.batch = 64,
+                         .rate = 0.02,
+                         .decay = 5e-4,
+                         .warmup_epochs = 0.5,
+                         .epochs = 12,
+                         .changes = {.init = "he", .decay_vectors = false}}));
+const Preset resnet56("resnet56-modern",
+                      "ResNet-56 on CIFAR-10: warm-up, cosine, branches from zero, 200 epochs",
+                      "resnet56", "cifar-train",
+                      recipe({.batch = 128,
+                              .rate = 0.1,
+                              .decay = 5e-4,
+                              .warmup_epochs = 5,
+                              .epochs = 200,
+                              .changes = {.zero_gamma = true, .decay_vectors = false}}));
+const Preset vgg("vgg16-bn-modern", "VGG16 with norms on CIFAR-10: warm-up, cosine, 150 epochs",
+                 "vgg16:cifar-bn", "cifar-train",
+                 recipe({.batch = 128,
+                         .rate = 0.1,
+                         .decay = 5e-4,
+                         .warmup_epochs = 5,
+                         .epochs = 150,
+                         .changes = {.init = "he", .decay_vectors = false}}));
+const Preset resnet50("resnet50-modern",
+                      "ResNet-50 on ImageNet as NVIDIA trains it: cosine, smoothed labels",
+                      "resnet50", "imagenet-train", nvidias());
+
+const Preset* const rows[] = {&lenet, &cnn, &resnet56, &vgg, &resnet50};
+
+}  // namespace
+
+extern const std::span<const Preset* const> modern_presets;
+const std::span<const Preset* const> modern_presets = rows;
+
+}  // namespace feedrate

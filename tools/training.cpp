@@ -3,97 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
+#include <numeric>
 
-#include "formats/cores.h"
 #include "formats/dataset.h"
 #include "formats/replace.h"
 #include "loader/loader.h"
 #include "tools/console.h"
-#include "tools/nvml.h"
+#include "tools/devices.h"
 #include "tools/text.h"
-#include "trainer/backends/cuda.h"
+#include "tools/time_limit.h"
 #include "trainer/checkpoint.h"
 #include "trainer/network.h"
+#include "trainer/preset.h"
 
 namespace feedrate {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Enough distinct batches that the trainer's caches do not hold them all, few enough to fill fast.
-constexpr unsigned resident_batches = 16;
 constexpr std::uint64_t report_every = 100;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Ends another source when the time is up, counted from the second batch: the first pays for what
-/// every later one finds ready.
-class TimeLimit : public BatchSource {
- public:
-  TimeLimit(BatchSource& source, double seconds) : source_(source), seconds_(seconds) {}
-  const Batch* next() override {
-    if (taken_ == 1) start_ = Clock::now();
-    if (taken_ > 1 && since(start_) >= seconds_) return nullptr;
-    ++taken_;
-    return source_.next();
-  }
-  Shape shape() const override { return source_.shape(); }
-  std::uint32_t batch_size() const override { return source_.batch_size(); }
-
- private:
-  BatchSource& source_;
-  double seconds_;
-  std::uint64_t taken_ = 0;
-  Clock::time_point start_;
-};
-
-/// What a GPU spends between construction and stop(). Nothing is known of other devices.
-class GpuMeter {
- public:
-  explicit GpuMeter(const std::string& device) {
-    if (device == "cuda") nvml_ = std::make_unique<Nvml>(cuda_pci_bus_id());
-    if (nvml_) energy_ = nvml_->energy_j();
-  }
-  void stop(Telemetry& telemetry) const {
-    if (!nvml_) return;
-    telemetry.gpu_memory_mib = nvml_->own_memory_mib();
-    if (!telemetry.gpu_memory_mib) telemetry.gpu_memory_mib = nvml_->memory_used_mib();
-    telemetry.gpu_power_w = nvml_->power_w();
-    const std::optional<double> energy = nvml_->energy_j();
-    if (!energy || !energy_) return;
-    telemetry.gpu_energy_j = *energy - *energy_;
-    // The power reading is the mean of the last second; over a longer run energy knows better.
-    const double seconds = since(start_);
-    if (seconds >= 2) telemetry.gpu_power_w = *telemetry.gpu_energy_j / seconds;
-  }
-
- private:
-  std::unique_ptr<Nvml> nvml_;
-  Clock::time_point start_ = Clock::now();
-  std::optional<double> energy_;
-};
-
-const Backend& usable_backend(const std::string& name) {
-  const Backend& device = backend(name);
-  const std::string why_not = device.unavailable();
-  if (!why_not.empty()) throw Error(join("device ", name, ": ", why_not));
-  return device;
-}
-
-/// Beyond the cores, more threads only take turns: allowed, but said.
-void note_oversubscription(const TrainingRequest& request) {
-  const unsigned cores = usable_cores();
-  const unsigned loading =
-      request.resident || request.auto_threads ? 0 : request.threads;  // a resident loader rests
-  const unsigned compute = request.device == "cpu" ? request.compute_threads : 0;
-  if (std::max(loading, compute) <= cores) return;
-  note(fmt::format("{} on {}", counted(std::max(loading, compute), "thread"),
-                   counted(cores, "core")));
-}
 
 /// Where to go on, checked against what is trained now.
 Position resume_position(const TrainingRequest& request, Session& session, const Position& now,
@@ -117,11 +44,20 @@ Position resume_position(const TrainingRequest& request, Session& session, const
   return position;
 }
 
+/// Steps in all; 0: until the time is up.
+std::uint64_t all_steps(const TrainingRequest& request, const TrainRecipe& wanted,
+                        std::uint64_t batches_per_epoch) {
+  if (request.seconds > 0) return 0;
+  if (request.steps > 0) return request.steps;
+  if (request.epochs > 0) return request.epochs * batches_per_epoch;
+  if (wanted.steps > 0) return wanted.steps;
+  return std::max<std::uint64_t>(wanted.epochs, 1) * batches_per_epoch;
+}
+
 /// Steps that are left to do; 0: until the source ends.
 std::uint64_t steps_to_do(const TrainingRequest& request, const Position& position,
-                          std::uint64_t batches_per_epoch) {
-  if (request.seconds > 0) return 0;
-  const std::uint64_t all = request.steps > 0 ? request.steps : request.epochs * batches_per_epoch;
+                          std::uint64_t all) {
+  if (all == 0) return 0;
   if (position.step >= all) {
     fail(request.resume, "training stands at step ", position.step, " of ", all,
          " already; ask for more --epochs or --steps");
@@ -129,26 +65,59 @@ std::uint64_t steps_to_do(const TrainingRequest& request, const Position& positi
   return all - position.step;
 }
 
-TrainOptions train_options(const TrainingRequest& request, const TrainRecipe& published,
-                           const Optimizer& rule) {
-  TrainOptions options;
-  UpdateSettings& update = options.update = rule.defaults();
-  if (rule.name() == published.optimizer) {
-    update.momentum = published.momentum;
-    update.decay = published.decay;
-    options.schedule = published.schedule;
-  } else {
-    options.schedule.rate = update.rate;
+/// What the preset or the network's authors say, under what the options say.
+TrainRecipe wanted_recipe(const TrainingRequest& request, const Network& definition) {
+  TrainRecipe wanted =
+      request.preset.empty() ? definition.recipe() : preset(request.preset).recipe();
+  if (!request.optimizer.empty() && request.optimizer != wanted.optimizer) {
+    wanted = with_optimizer(wanted, request.optimizer);
   }
-  update.momentum = request.momentum.value_or(update.momentum);
-  update.decay = request.decay.value_or(update.decay);
-  update.beta2 = request.beta2.value_or(update.beta2);
-  update.epsilon = request.epsilon.value_or(update.epsilon);
-  update.trust = request.trust.value_or(update.trust);
-  options.schedule.rate = request.rate.value_or(options.schedule.rate);
-  options.report_every = report_every;
-  return options;
+  if (request.batch > 0) wanted.batch = request.batch;
+  if (!request.schedule.empty()) wanted.schedule.policy = request.schedule;
+  wanted.schedule.rate = request.rate.value_or(wanted.schedule.rate);
+  wanted.momentum = request.momentum.value_or(wanted.momentum);
+  wanted.decay = request.decay.value_or(wanted.decay);
+  wanted.beta2 = request.beta2.value_or(wanted.beta2);
+  wanted.epsilon = request.epsilon.value_or(wanted.epsilon);
+  wanted.trust = request.trust.value_or(wanted.trust);
+  wanted.warmup_epochs = request.warmup.value_or(wanted.warmup_epochs);
+  Changes& changes = wanted.changes;
+  if (!request.init.empty()) changes.init = request.init;
+  changes.smoothing = request.smoothing.value_or(changes.smoothing);
+  changes.zero_gamma = changes.zero_gamma || request.zero_gamma;
+  return wanted;
 }
+
+/// Saves where training stands, and knows what was saved last.
+class Saver {
+ public:
+  Saver(const TrainingRequest& request, const Session& session, const Position& start,
+        std::uint64_t per_epoch)
+      : request_(request), session_(session), position_(start), per_epoch_(per_epoch) {
+    if (!request.resume.empty()) name_last(request.resume);
+  }
+  /// Without --checkpoint it saves nothing.
+  void save(std::uint64_t steps_done) {
+    if (request_.checkpoint.empty() || position_.step == steps_done) return;
+    position_.step = steps_done;
+    position_.epoch = steps_done / per_epoch_;
+    position_.batch = steps_done % per_epoch_;
+    save_checkpoint(request_.checkpoint, session_, position_);
+    name_last(request_.checkpoint);
+  }
+  const std::string& last() const { return last_; }
+
+ private:
+  void name_last(const std::filesystem::path& file) {
+    last_ = join(file.string(), ", which stands at step ", position_.step);
+  }
+
+  const TrainingRequest& request_;
+  const Session& session_;
+  Position position_;
+  std::uint64_t per_epoch_;
+  std::string last_;
+};
 
 /// What is needed only when training has ended is looked at before it begins.
 std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape taken) {
@@ -172,12 +141,24 @@ Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Sess
 
 }  // namespace
 
+void complete(TrainingRequest& request) {
+  if (!request.preset.empty()) {
+    const Preset& way = preset(request.preset);
+    if (request.network.empty()) request.network = way.network();
+    if (request.recipe.empty()) request.recipe = way.augmentation();
+  }
+  if (request.recipe.empty()) request.recipe = "none";
+  constexpr std::string_view modes[] = {"train", "infer", "features"};
+  if (std::ranges::find(modes, request.mode) == std::end(modes)) {
+    throw Error(unknown_kind("mode", request.mode, modes));
+  }
+}
+
 TrainingReport run_training(const TrainingRequest& request) {
   const Backend& device = usable_backend(request.device);
   const Network& definition = network(request.network);
-  const TrainRecipe published = definition.recipe();
-  const Optimizer& rule =
-      optimizer(request.optimizer.empty() ? published.optimizer : request.optimizer);
+  const TrainRecipe wanted = wanted_recipe(request, definition);
+  const Optimizer& rule = optimizer(wanted.optimizer);
   const std::unique_ptr<Dataset> dataset = open_dataset(request.path);
   const Recipe& augment = recipe(request.recipe);
   const Shape taken = augment.shape(dataset->info().shape);
@@ -185,13 +166,24 @@ TrainingReport run_training(const TrainingRequest& request) {
   if (!request.checkpoint.empty()) replaceable(request.checkpoint);
 
   TrainingReport report;
-  report.batch = request.batch > 0 ? request.batch : published.batch;
+  report.batch = wanted.batch;
   Graph graph = definition.build(taken, count_classes(*dataset));
+  apply(wanted.changes, graph);
   report.parameters = graph.parameter_count();
   report.macs = graph.macs();
   report.device_name = device.device_name();
   report.optimizer = rule.name();
-  note_oversubscription(request);
+  const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
+  const std::uint64_t all = all_steps(request, wanted, per_epoch);
+  TrainOptions options;
+  options.update = update_settings(wanted);
+  options.schedule = schedule_of(wanted, per_epoch, all);
+  options.schedule.at(0);  // an unknown policy is said before the work
+  options.report_every = report_every;
+
+  note_oversubscription(request.device,
+                        request.resident || request.auto_threads ? 0 : request.threads,
+                        request.compute_threads);
   const std::unique_ptr<Session> session =
       device.compile(make_plan(std::move(graph), report.batch), {.precision = request.precision,
                                                                  .threads = request.compute_threads,
@@ -199,22 +191,32 @@ TrainingReport run_training(const TrainingRequest& request) {
                                                                  .seed = request.seed});
   initialise(*session, request.seed);
 
-  const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
   Position position{.network = request.network,
                     .seed = request.seed,
                     .batch_images = report.batch,
                     .dataset_images = dataset->size()};
   if (!request.resume.empty()) position = resume_position(request, *session, position, per_epoch);
-
-  TrainOptions options = train_options(request, published, rule);
-  options.steps = steps_to_do(request, position, per_epoch);
+  options.steps = steps_to_do(request, position, all);
   options.first_step = position.step;
+
+  const unsigned threads = request.auto_threads ? loader_cores(true) : request.threads;
   Progress progress("train " + request.network, "steps");
   options.progress = [&](const TrainOptions::Progress& now) {
     progress.update(now.step - position.step, options.steps);
   };
+  Saver saver(request, *session, position, per_epoch);
+  options.last_good = [&] { return saver.last(); };
+  const std::uint64_t validate_every = validation ? request.val_every * per_epoch : 0;
+  const std::uint64_t save_every = request.checkpoint.empty() ? 0 : request.save_every;
+  options.pause_every = std::gcd(validate_every, save_every);
+  options.pause = [&](std::uint64_t steps) {
+    if (save_every != 0 && steps % save_every == 0) saver.save(steps);
+    if (validate_every == 0 || steps % validate_every != 0) return;
+    report.validations.push_back(
+        {steps, steps / per_epoch,
+         validate(request, *validation, *session, device.pixel_memory(), threads)});
+  };
 
-  const unsigned threads = request.auto_threads ? loader_cores(true) : request.threads;
   Loader loader(*dataset, augment,
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,
@@ -238,13 +240,12 @@ TrainingReport run_training(const TrainingRequest& request) {
   if (request.auto_threads && !request.resident) report.tuning = loader.tuning();
   if (!request.resident) report.workers_seen = loader.stats().workers_seen;
 
-  position.step += report.result.steps;
-  position.epoch = position.step / per_epoch;
-  position.batch = position.step % per_epoch;
-  if (!request.checkpoint.empty()) save_checkpoint(request.checkpoint, *session, position);
-  if (validation) {
-    report.validation =
-        validate(request, *validation, *session, device.pixel_memory(), report.threads);
+  const std::uint64_t done = position.step + report.result.steps;
+  saver.save(done);
+  if (validation && (report.validations.empty() || report.validations.back().step != done)) {
+    report.validations.push_back(
+        {done, done / per_epoch,
+         validate(request, *validation, *session, device.pixel_memory(), threads)});
   }
   return report;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "loader/tuner.h"
 #include "tools/telemetry.h"
@@ -13,10 +14,11 @@
 namespace feedrate {
 
 struct TrainingRequest {
+  std::string mode = "train";  // or infer, or features: tools/forward.h
   std::filesystem::path path;
   std::filesystem::path validation;  // "": none
   std::string network;
-  std::string recipe = "none";
+  std::string recipe;  // "": the preset's, or none
   std::string device = "cpu";
   std::string precision = "fp32";
   unsigned threads = 1;       // of the loader
@@ -24,21 +26,30 @@ struct TrainingRequest {
   /// Of a CPU trainer; 0: every core. Loader threads rest while batches lie ready, so leaving them
   /// a core of their own costs more than sharing; and the trained bits do not depend on --threads.
   unsigned compute_threads = 0;
-  std::uint32_t batch = 0;  // 0, and absent values below: as the network was published
-  std::string optimizer;  // another than published starts from its own defaults
+  std::uint32_t batch = 0;  // 0, and absent values below: as the preset or the network says
+  std::string optimizer;    // another than published starts from its own defaults
+  std::string preset;       // "": as the network was published
+  std::string schedule;     // "": as published
   std::optional<double> rate;
   std::optional<double> momentum;
   std::optional<double> decay;
   std::optional<double> beta2;
   std::optional<double> epsilon;
   std::optional<double> trust;
-  std::uint64_t epochs = 1;  // in all, those before a checkpoint included
+  std::optional<double> warmup;  // epochs
+  std::optional<double> smoothing;
+  std::string init;  // "": the network's own
+  bool zero_gamma = false;
+  std::uint64_t epochs = 0;  // in all, those before a checkpoint included; 0: the preset's, or 1
   std::uint64_t steps = 0;   // in all; 0: by epochs
   double seconds = 0;        // 0: by epochs or steps
   std::uint64_t seed = 1;
   bool resident = false;
+  std::uint64_t val_every = 0;       // epochs; 0: at the end
   std::filesystem::path checkpoint;  // "": none
+  std::uint64_t save_every = 0;      // steps; 0: at the end
   std::filesystem::path resume;      // "": from the start
+  std::filesystem::path out;         // of features; "": none
 };
 
 struct TrainingReport {
@@ -48,14 +59,22 @@ struct TrainingReport {
   std::string device_name;
   std::string optimizer;
   TrainResult result;
-  std::optional<Evaluation> validation;
+  struct Validation {
+    std::uint64_t step;
+    std::uint64_t epoch;  // whole ones done
+    Evaluation evaluation;
+  };
+  std::vector<Validation> validations;   // the last at the end
   unsigned threads = 0;                  // of the loader, in the end
   std::optional<Tuning> tuning;          // where the loader was to find their number
   std::optional<unsigned> workers_seen;  // absent when resident: the loader is not at work
   Telemetry telemetry;
 };
 
-/// Throws Error when a name, a file or the device does not fit.
+/// Fills in what a preset says and nobody else does: the network and how images are augmented.
+void complete(TrainingRequest& request);
+
+/// Of a complete request. Throws Error when a name, a file or the device does not fit.
 TrainingReport run_training(const TrainingRequest& request);
 
 }  // namespace feedrate

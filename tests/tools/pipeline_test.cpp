@@ -1,6 +1,7 @@
 // The whole way with the real binary, on images made for the purpose: archives, three formats,
 // loader, trainer, bench, report.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -219,16 +220,90 @@ TEST_F(CommandsPipeline, a_trace_is_one_json_document) {
 TEST_F(CommandsPipeline, training_learns_and_tells_what_the_contract_names) {
   const ordered_json trained = json({"train", at("lmdb/train"), "--val", at("lmdb/test"),
                                      "--network", "lenet", "--epochs", "6", "--batch", "32"});
-  EXPECT_EQ(keys(trained),
-            (std::vector<std::string>{
-                "network",           "parameters",    "macs",         "device",   "precision",
-                "optimizer",         "batch",         "steps",        "images",   "seconds",
-                "images_per_second", "stall_percent", "loss",         "accuracy", "val_accuracy",
-                "gpu_memory_mib",    "gpu_power_w",   "gpu_energy_j", "threads",  "workers_seen"}));
+  EXPECT_EQ(
+      keys(trained),
+      (std::vector<std::string>{
+          "network",           "parameters",    "macs",        "device",         "precision",
+          "optimizer",         "batch",         "steps",       "images",         "seconds",
+          "images_per_second", "stall_percent", "loss",        "accuracy",       "accuracy5",
+          "val_accuracy",      "val_accuracy5", "validations", "gpu_memory_mib", "gpu_power_w",
+          "gpu_energy_j",      "threads",       "workers_seen"}));
   EXPECT_EQ(trained.at("parameters"), 431'080);
   EXPECT_EQ(trained.at("images"), 3600);
   EXPECT_GT(trained.at("val_accuracy"), 0.5);  // chance is 0.1
   EXPECT_TRUE(trained.at("gpu_power_w").is_null());
+}
+
+TEST_F(CommandsPipeline, a_preset_says_all_that_nobody_else_does) {
+  const ordered_json trained =
+      json({"train", at("lmdb/train"), "--val", at("lmdb/test"), "--preset", "lenet-modern",
+            "--epochs", "4", "--batch", "50", "--val-every", "2"});
+  EXPECT_EQ(trained.at("network"), "lenet");
+  EXPECT_EQ(trained.at("optimizer"), "nesterov");
+  EXPECT_EQ(trained.at("steps"), 48);
+  ASSERT_EQ(trained.at("validations").size(), 2U);
+  EXPECT_EQ(trained.at("validations")[0].at("step"), 24);
+  EXPECT_EQ(trained.at("validations")[1].at("epoch"), 4);
+  EXPECT_EQ(trained.at("validations")[1].at("accuracy"), trained.at("val_accuracy"));
+  EXPECT_GE(trained.at("val_accuracy5"), trained.at("val_accuracy"));
+  // Its length, where nobody names another.
+  EXPECT_EQ(
+      json({"train", at("lmdb/train"), "--preset", "2018-lenet", "--batch", "2", "--lr", "0.001"})
+          .at("steps"),
+      938);
+}
+
+TEST_F(CommandsPipeline, forward_alone_finds_what_validation_found_and_keeps_features) {
+  const ordered_json trained =
+      json({"train", at("lmdb/train"), "--val", at("lmdb/test"), "--network", "lenet", "--batch",
+            "32", "--epochs", "2", "--checkpoint", at("trained")});
+  const ordered_json found = json({"train", at("lmdb/test"), "--network", "lenet", "--mode",
+                                   "infer", "--resume", at("trained"), "--batch", "32"});
+  EXPECT_EQ(found.at("accuracy"), trained.at("val_accuracy"));
+  EXPECT_GT(found.at("seconds_per_1000"), 0);
+  const ordered_json kept =
+      json({"train", at("lmdb/test"), "--network", "lenet", "--mode", "features", "--resume",
+            at("trained"), "--batch", "32", "--out", at("features.npy")});
+  EXPECT_EQ(kept.at("feature_shape"), ordered_json({50, 4, 4}));
+  EXPECT_TRUE(kept.at("accuracy").is_null());
+  const std::string file = testing::slurp(at("features.npy"));
+  const std::size_t images = kept.at("images");
+  EXPECT_EQ(file.substr(1, 5), "NUMPY");
+  EXPECT_NE(file.find(fmt::format("'shape': ({}, 50, 4, 4, )", images)), std::string::npos);
+  EXPECT_EQ(file.size(), 128 + images * 800 * sizeof(float));
+}
+
+TEST_F(CommandsPipeline, a_training_that_diverges_names_step_layer_and_the_last_checkpoint) {
+  const Said said = feedrate(
+      {"train", at("lmdb/train"), "--network", "lenet", "--lr", "1e30", "--seconds", "60"});
+  EXPECT_EQ(said.code, exit_failed);
+  for (const char* part :
+       {"step 1: the loss is no longer finite", "is that of ", "no checkpoint"}) {
+    EXPECT_NE(said.errors.find(part), std::string::npos) << said.errors;
+  }
+  const Said saved = feedrate({"train", at("lmdb/train"), "--network", "lenet", "--lr", "1e30",
+                               "--checkpoint", at("last"), "--checkpoint-every", "1"});
+  EXPECT_NE(saved.errors.find("go back to " + at("last") + ", which stands at step 1"),
+            std::string::npos)
+      << saved.errors;
+}
+
+TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
+  const auto refused = [&](std::vector<std::string> more, int code, std::string_view part) {
+    more.insert(more.begin(), {"train", at("lmdb/train")});
+    const Said said = feedrate(more);
+    EXPECT_EQ(said.code, code);
+    EXPECT_NE(said.errors.find(part), std::string::npos) << said.errors;
+  };
+  refused({}, exit_misused, "--network or --preset is required");
+  refused({"--preset", "lenet-moder"}, exit_failed, "did you mean lenet-modern?");
+  refused({"--network", "lenet", "--mode", "inferr"}, exit_failed, "did you mean infer?");
+  refused({"--network", "lenet", "--optimizer", "adan"}, exit_failed, "did you mean adam?");
+  refused({"--network", "lenet", "--schedule", "cosin"}, exit_failed, "did you mean cosine?");
+  refused({"--network", "lenet", "--label-smoothing", "1"}, exit_failed, "label smoothing");
+  refused({"--network", "lenet", "--zero-gamma"}, exit_failed, "no residual branch");
+  refused({"--preset", "lenet-modern", "--seconds", "1"}, exit_failed, "a cosine ends where");
+  refused({"--network", "mlp", "--mode", "features"}, exit_failed, "no pooling");
 }
 
 TEST_F(CommandsPipeline, a_resumed_training_ends_in_the_same_bytes) {

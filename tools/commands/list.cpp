@@ -15,6 +15,7 @@
 #include "trainer/backend.h"
 #include "trainer/network.h"
 #include "trainer/optimizer.h"
+#include "trainer/preset.h"
 
 namespace feedrate {
 namespace {
@@ -69,6 +70,28 @@ std::vector<Row> network_rows() {
   return rows;
 }
 
+std::vector<Row> preset_rows() {
+  std::vector<Row> rows;
+  for (const Preset* kind : presets()) {
+    const TrainRecipe& recipe = kind->recipe();
+    const bool by_steps = recipe.steps > 0;
+    const std::uint64_t length = by_steps ? recipe.steps : recipe.epochs;
+    rows.push_back({std::string(kind->name()),
+                    std::string(kind->summary()),
+                    fmt::format("{}: {} of {}, {} at {}, recipe {}", kind->network(),
+                                counted(length, by_steps ? "step" : "epoch"), recipe.batch,
+                                recipe.optimizer, recipe.schedule.rate, kind->augmentation()),
+                    {{"network", kind->network()},
+                     {"batch", recipe.batch},
+                     {by_steps ? "steps" : "epochs", length},
+                     {"optimizer", recipe.optimizer},
+                     {"rate", recipe.schedule.rate},
+                     {"schedule", recipe.schedule.policy},
+                     {"recipe", kind->augmentation()}}});
+  }
+  return rows;
+}
+
 std::vector<Row> device_rows() {
   std::vector<Row> rows;
   for (const Backend* kind : backends()) {
@@ -90,6 +113,7 @@ constexpr Registry registries[] = {
     {"codecs", [] { return plain_rows(codecs()); }},
     {"recipes", [] { return plain_rows(recipes()); }},
     {"networks", network_rows},
+    {"presets", preset_rows},
     {"optimizers", [] { return plain_rows(optimizers()); }},
     {"devices", device_rows},
 };
@@ -129,8 +153,8 @@ class ListCommand : public Command {
   std::string_view description() const override {
     return "Lists what can be named: published sources, formats, codecs, augmentation recipes,\n"
            "networks with their parameters, and for one image their multiply-adds and activations\n"
-           "(fp32, before any memory is shared), optimizers, and devices with the reason when one\n"
-           "cannot be used here.";
+           "(fp32, before any memory is shared), presets (known ways to train them), optimizers,\n"
+           "and devices with the reason when one cannot be used here.";
   }
   std::string_view examples() const override {
     return "  feedrate list\n"
@@ -141,7 +165,7 @@ class ListCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     app.add_option("WHAT", options->what,
-                   "One of sources, formats, codecs, recipes, networks, optimizers, devices");
+                   "sources, formats, codecs, recipes, networks, presets, …");
     add_json(app, options->json);
     return [options] { return run(*options); };
   }

@@ -7,6 +7,7 @@
 
 #include "tools/command.h"
 #include "tools/console.h"
+#include "tools/forward.h"
 #include "tools/help.h"
 #include "tools/text.h"
 #include "tools/training.h"
@@ -33,6 +34,17 @@ ordered_json as_json(const TrainingRequest& request, const TrainingReport& repor
   const auto timed = [&](double value) {
     return result.seconds > 0 ? ordered_json(value) : ordered_json(nullptr);
   };
+  ordered_json validations = ordered_json::array();
+  for (const TrainingReport::Validation& at : report.validations) {
+    validations.push_back({{"step", at.step},
+                           {"epoch", at.epoch},
+                           {"loss", rounded(at.evaluation.loss, 6)},
+                           {"accuracy", rounded(at.evaluation.accuracy, 6)},
+                           {"accuracy5", rounded(at.evaluation.accuracy5, 6)},
+                           {"seconds", rounded(at.evaluation.seconds, 3)}});
+  }
+  const TrainingReport::Validation* last =
+      report.validations.empty() ? nullptr : &report.validations.back();
   return {{"network", request.network},
           {"parameters", report.parameters},
           {"macs", report.macs},
@@ -47,8 +59,12 @@ ordered_json as_json(const TrainingRequest& request, const TrainingReport& repor
           {"stall_percent", timed(rounded(result.stall_percent, 3))},
           {"loss", rounded(result.loss, 6)},
           {"accuracy", rounded(result.accuracy, 6)},
-          {"val_accuracy", report.validation ? ordered_json(rounded(report.validation->accuracy, 6))
-                                             : ordered_json(nullptr)},
+          {"accuracy5", rounded(result.accuracy5, 6)},
+          {"val_accuracy", last == nullptr ? ordered_json(nullptr)
+                                           : ordered_json(rounded(last->evaluation.accuracy, 6))},
+          {"val_accuracy5", last == nullptr ? ordered_json(nullptr)
+                                            : ordered_json(rounded(last->evaluation.accuracy5, 6))},
+          {"validations", validations},
           {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
           {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
           {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
@@ -62,44 +78,114 @@ std::string as_text(const TrainingRequest& request, const TrainingReport& report
       result.seconds > 0 ? quantity(result.images_per_second) + " images/s" : "rate unknown";
   std::string text = fmt::format(
       "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
-      "  training loss {:.4f}, accuracy {:.2f} %\n",
+      "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n",
       request.network, report.device_name, rate, counted(result.steps, "step"), report.batch,
-      duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy);
+      duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy,
+      100 * result.accuracy5);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
-  if (report.validation) {
-    text +=
-        fmt::format("  validation loss {:.4f}, accuracy {:.2f} % of {}\n", report.validation->loss,
-                    100 * report.validation->accuracy, counted(report.validation->images, "image"));
+  for (const TrainingReport::Validation& at : report.validations) {
+    const Evaluation& evaluation = at.evaluation;
+    text += fmt::format("  step {}: validation loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % of {}\n",
+                        at.step, evaluation.loss, 100 * evaluation.accuracy,
+                        100 * evaluation.accuracy5, counted(evaluation.images, "image"));
   }
   return text;
 }
 
-int run(const Options& options) {
-  const TrainingReport report = run_training(options.request);
+ordered_json as_json(const TrainingRequest& request, const ForwardReport& report) {
+  const Inference& result = report.result;
+  const bool timed = result.timed_images > 0;
+  const bool infers = report.features.empty();
+  const auto when = [](bool known, double value) {
+    return known ? ordered_json(value) : ordered_json(nullptr);
+  };
+  const Extent& extent = report.feature_extent;
+  return {{"network", request.network},
+          {"mode", request.mode},
+          {"parameters", report.parameters},
+          {"macs", report.macs},
+          {"device", request.device},
+          {"precision", request.precision},
+          {"batch", report.batch},
+          {"images", result.images},
+          {"seconds", rounded(result.seconds, 6)},
+          {"images_per_second",
+           when(timed, rounded(static_cast<double>(result.timed_images) / result.seconds, 1))},
+          {"seconds_per_1000", when(timed, rounded(result.seconds_per_1000(), 4))},
+          {"stall_percent", when(timed, rounded(100 * result.wait_seconds / result.seconds, 3))},
+          {"loss", when(infers, rounded(result.loss, 6))},
+          {"accuracy", when(infers, rounded(result.accuracy, 6))},
+          {"accuracy5", when(infers, rounded(result.accuracy5, 6))},
+          {"features", infers ? ordered_json(nullptr) : ordered_json(report.features)},
+          {"feature_shape", infers ? ordered_json(nullptr)
+                                   : ordered_json({extent.channels, extent.height, extent.width})},
+          {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
+          {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
+          {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
+          {"threads", report.threads}};
+}
+
+std::string as_text(const TrainingRequest& request, const ForwardReport& report) {
+  const Inference& result = report.result;
+  const std::string time = result.timed_images > 0
+                               ? fmt::format("{:.3f} s for 1,000 images", result.seconds_per_1000())
+                               : std::string("time unknown, one batch alone");
+  std::string text = fmt::format("{} on {}: {}, {} forward\n", request.network, report.device_name,
+                                 time, counted(result.images, "image"));
+  if (report.features.empty()) {
+    text += fmt::format("  loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n", result.loss,
+                        100 * result.accuracy, 100 * result.accuracy5);
+  } else {
+    const Extent& extent = report.feature_extent;
+    text += fmt::format("  features: {} × {} × {} of each image, what {} puts out\n",
+                        extent.channels, extent.height, extent.width, report.features);
+  }
+  return text;
+}
+
+template <class Report>
+int show(const Options& options, const Report& report) {
   print(options.json ? as_json(options.request, report).dump(2) + "\n"
                      : as_text(options.request, report));
   return exit_done;
 }
 
+int run(Options& options) {
+  complete(options.request);
+  return options.request.mode == "train" ? show(options, run_training(options.request))
+                                         : show(options, run_forward(options.request));
+}
+
 void add_data_options(CLI::App& app, TrainingRequest& request) {
   app.add_option("PATH", request.path, "The dataset to train on")->required();
-  app.add_option("--network", request.network, "Network: see 'feedrate list networks'")
-      ->type_name("NAME")
-      ->required();
-  app.add_option("--val", request.validation, "Measure accuracy on this dataset at the end")
-      ->type_name("PATH");
-  app.add_option("--recipe", request.recipe,
-                 "How images are augmented: see 'feedrate list recipes'")
+  auto* network =
+      app.add_option("--network", request.network, "Network: see 'feedrate list networks'");
+  auto* preset = app.add_option("--preset", request.preset,
+                                "A known way to train one: see 'feedrate list presets'");
+  network->type_name("NAME");
+  preset->type_name("NAME");
+  app.final_callback([network, preset] {
+    if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
+  });
+  app.add_option("--mode", request.mode, "train, infer or features")
       ->type_name("NAME")
       ->capture_default_str();
+  app.add_option("--val", request.validation, "Measure accuracy on this dataset at the end")
+      ->type_name("PATH");
+  check_whole(app.add_option("--val-every", request.val_every, "And after every so many epochs")
+                  ->needs("--val")
+                  ->type_name("N"),
+              1);
+  app.add_option("--recipe", request.recipe, "Augmentation (default: the preset's, or none)")
+      ->type_name("NAME");
   app.add_flag("--resident", request.resident,
                "Repeat a few batches held in memory: what the trainer can take");
 }
 
 void add_length_options(CLI::App& app, TrainingRequest& request) {
-  auto* epochs = app.add_option("--epochs", request.epochs, "Passes over the dataset, in all")
-                     ->type_name("N")
-                     ->capture_default_str();
+  auto* epochs = app.add_option("--epochs", request.epochs,
+                                "Passes over the dataset (default: the preset's, or 1)")
+                     ->type_name("N");
   auto* steps = app.add_option("--steps", request.steps, "Steps in all, instead of epochs")
                     ->type_name("N")
                     ->excludes(epochs);
@@ -131,11 +217,10 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
 }
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
-  const std::string group = "Optimisation (default: as the network was published)";
+  const std::string group = "Optimisation (default: as the preset or the network's authors say)";
   add_batch(app, request.batch)->group(group);
   app.add_option("--optimizer", request.optimizer,
-                 "See 'feedrate list optimizers'; another than the\n"
-                 "network's own starts from its own defaults")
+                 "'feedrate list optimizers'; a change takes its defaults")
       ->type_name("NAME")
       ->group(group);
   auto* rate = app.add_option("--lr", request.rate, "Learning rate at the start");
@@ -150,6 +235,18 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   check_not_negative(beta2)->type_name("B")->group(group);
   check_not_negative(epsilon)->type_name("E")->group(group);
   check_not_negative(trust)->type_name("T")->group(group);
+  app.add_option("--schedule", request.schedule, "How the rate falls: fixed, cosine, poly, …")
+      ->type_name("NAME")
+      ->group(group);
+  auto* warmup = app.add_option("--warmup", request.warmup, "Epochs in which the rate grows");
+  check_not_negative(warmup)->type_name("E")->group(group);
+  auto* smoothing = app.add_option("--label-smoothing", request.smoothing,
+                                   "Share of each target that goes to all classes");
+  check_not_negative(smoothing)->type_name("S")->group(group);
+  app.add_option("--init", request.init, "Start of weights: xavier, glorot, he, he-fan-out")
+      ->type_name("NAME")
+      ->group(group);
+  app.add_flag("--zero-gamma", request.zero_gamma, "Residual branches start at zero")->group(group);
   add_seed(app, request.seed)->group(group);
 }
 
@@ -161,11 +258,18 @@ class TrainCommand : public Command {
     return "Trains a network on a dataset and tells the rate, the share of time spent waiting for\n"
            "data (stall, the first step left out), the loss and the accuracy. A checkpoint holds\n"
            "all that is needed to go on as if training had never stopped: with any number of\n"
-           "loader threads, and to the last bit with the same number of compute threads.";
+           "loader threads, and to the last bit with the same number of compute threads. A loss\n"
+           "that is not finite ends training with the step, the layer and the last checkpoint.\n"
+           "--mode infer runs forward alone and tells the time for 1,000 images; features the "
+           "same\n"
+           "as far as the last pooling, whose values --out keeps. They see images in the order\n"
+           "of the dataset, and take their weights from --resume.";
   }
   std::string_view examples() const override {
     return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
            "  feedrate train data/lmdb/train --network lenet --resident --seconds 5\n"
+           "  feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test\n"
+           "  feedrate train data/lmdb/test --network lenet --mode infer --resume lenet.st\n"
            "  feedrate train data/lmdb/train --network lenet --epochs 2 --checkpoint lenet.st\n"
            "  feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st\n";
   }
@@ -181,6 +285,15 @@ class TrainCommand : public Command {
     add_machine_options(app, request);
     add_recipe_options(app, request);
     app.add_option("--checkpoint", request.checkpoint, "Save parameters and position at the end")
+        ->type_name("FILE")
+        ->excludes("--resident")
+        ->group("Output");
+    check_whole(app.add_option("--checkpoint-every", request.save_every, "And every so many steps")
+                    ->needs("--checkpoint")
+                    ->type_name("N")
+                    ->group("Output"),
+                1);
+    app.add_option("--out", request.out, "Where --mode features puts them, as a .npy file")
         ->type_name("FILE")
         ->excludes("--resident")
         ->group("Output");

@@ -1,0 +1,13 @@
+#pragma once
+// NumPy's .npy: one array of fp32, little-endian, in C order.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace feedrate {
+
+/// What stands before the values, version 1.0: its length is a multiple of 64.
+std::string npy_header(const std::vector<std::uint64_t>& shape);
+
+}  // namespace feedrate

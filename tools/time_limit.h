@@ -1,0 +1,38 @@
+#pragma once
+// Batch sources as the commands ask for them.
+
+#include <chrono>
+
+#include "loader/batch.h"
+
+namespace feedrate {
+
+/// Enough distinct batches that the trainer's caches do not hold them all, few enough to fill fast.
+inline constexpr unsigned resident_batches = 16;
+
+/// Ends another source when the time is up, counted from the second batch: the first pays for what
+/// every later one finds ready.
+class TimeLimit : public BatchSource {
+ public:
+  TimeLimit(BatchSource& source, double seconds) : source_(source), seconds_(seconds) {}
+  const Batch* next() override {
+    if (taken_ == 1) start_ = Clock::now();
+    if (taken_ > 1 && std::chrono::duration<double>(Clock::now() - start_).count() >= seconds_) {
+      return nullptr;
+    }
+    ++taken_;
+    return source_.next();
+  }
+  Shape shape() const override { return source_.shape(); }
+  std::uint32_t batch_size() const override { return source_.batch_size(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  BatchSource& source_;
+  double seconds_;
+  std::uint64_t taken_ = 0;
+  Clock::time_point start_;
+};
+
+}  // namespace feedrate

@@ -32,7 +32,9 @@ void plan_lifetimes(Plan& plan) {
   const std::size_t end = 2 * nodes.size() - 1;  // backward of node i is moment end − i
   for (std::size_t j = 0; j < nodes.size(); ++j) {
     const Op& op = *nodes[j].op;
-    plan.activations.push_back({j, op.backward_reads_output() ? end - j : j});
+    // What works in place may be done by the node before, whose backward then reads it.
+    const std::size_t reader = op.in_place() ? nodes[j].inputs[0] : j;
+    plan.activations.push_back({j, op.backward_reads_output() ? end - reader : j});
     plan.gradients.push_back({end - j, end - j});
     for (const std::size_t i : nodes[j].inputs) {
       Lifetime& activation = plan.activations[i];

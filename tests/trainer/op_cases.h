@@ -72,6 +72,11 @@ inline std::vector<OpCase> op_cases() {
     return b.max_pool(x, 2, 2);
   });
 
+  add("max_pool", "at every pixel, in blocks", colour, [&](Builder& b, V x) {
+    x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer);
+    return b.max_pool(b.max_pool(x, 3, 1, 1), 3, 1);
+  });
+
   const Builder::Layer no_bias{.no_bias = true};
   add("conv", "without bias", colour,
       [&](Builder& b, V x) { return b.conv(b.conv(x, 6, 3, 1, 1, no_bias), 5, 1, 1, 0, no_bias); });

@@ -3,6 +3,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/backends/cpu/relayout.h"
+#include "trainer/ops/elementwise.h"
 
 namespace feedrate::cpu {
 namespace {
@@ -12,6 +13,23 @@ FEEDRATE_VECTOR void add_all(const float* a, const float* b, std::int64_t size, 
   for (std::int64_t i = 0; i < size; ++i) sum[i] = a[i] + b[i];
 }
 
+FEEDRATE_VECTOR void add_and_relu(const float* a, const float* b, std::int64_t size, float* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = relu(a[i] + b[i]);
+}
+
+// `to` may be the gradient's memory.
+FEEDRATE_VECTOR void relu_gradients(const float* gradient, const float* output, std::int64_t size,
+                                    float* to) {
+  for (std::int64_t i = 0; i < size; ++i) to[i] = relu_gradient(gradient[i], output[i]);
+}
+FEEDRATE_VECTOR void relu_gradients_twice(const float* gradient, const float* output,
+                                          std::int64_t size, float* to, float* other) {
+  for (std::int64_t i = 0; i < size; ++i) {
+    to[i] = relu_gradient(gradient[i], output[i]);
+    other[i] = to[i];
+  }
+}
+
 // The sum lies as the first input does; a second that lies otherwise is brought there first.
 class AddLayer final : public Layer {
  public:
@@ -19,7 +37,10 @@ class AddLayer final : public Layer {
       : Layer(site, site.input),
         other_(site.inputs[1]),
         batch_(site.batch),
+        relu_follows_(site.relu_follows && other_ == site.input),
         threads_(static_cast<unsigned>(std::min<std::int64_t>(site.threads, site.batch))) {}
+
+  bool does_relu() const override { return relu_follows_; }
 
   std::size_t scratch_bytes() const override {
     return alike() ? 0 : static_cast<std::size_t>(size() * threads_) * sizeof(float);
@@ -32,8 +53,10 @@ class AddLayer final : public Layer {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         const float* b = buffers().inputs[1] + image * other_.elements();
         if (!alike()) relayout(b, other_, moved, output());
-        add_all(buffers().input + image * size(), alike() ? b : moved, size(),
-                buffers().output + image * size());
+        const float* a = buffers().input + image * size();
+        float* out = buffers().output + image * size();
+        relu_follows_ ? add_and_relu(a, b, size(), out)
+                      : add_all(a, alike() ? b : moved, size(), out);
       }
     });
   }
@@ -41,6 +64,10 @@ class AddLayer final : public Layer {
   void backward(const Pass&) override {
     on_shares(threads_, batch_, 1, [this](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
+        if (relu_follows_) {
+          through_relu(image * size());
+          continue;
+        }
         const float* gradient = buffers().output_gradient + image * size();
         float* to = buffers().input_gradient;
         if (to != nullptr && to != buffers().output_gradient) {
@@ -55,11 +82,23 @@ class AddLayer final : public Layer {
   }
 
  private:
+  // One image's gradients, at the same place in both inputs.
+  void through_relu(std::int64_t at) const {
+    const float *gradient = buffers().output_gradient + at, *out = buffers().output + at;
+    float *to = buffers().input_gradients[0], *other = buffers().input_gradients[1];
+    if (to != nullptr && other != nullptr) {
+      relu_gradients_twice(gradient, out, size(), to + at, other + at);
+    } else if (to != nullptr || other != nullptr) {
+      relu_gradients(gradient, out, size(), (to != nullptr ? to : other) + at);
+    }
+  }
+
   bool alike() const { return other_ == output(); }
   std::int64_t size() const { return output().elements(); }
 
   Layout other_;
   std::int64_t batch_;
+  bool relu_follows_;
   unsigned threads_;
 };
 

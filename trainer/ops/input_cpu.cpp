@@ -10,25 +10,45 @@ FEEDRATE_VECTOR void scale_pixels(const std::uint8_t* pixels, std::int64_t size,
   for (std::int64_t i = 0; i < size; ++i) out[i] = scaled_pixel(pixels[i], scale, mean);
 }
 
-// Pixels come channels last and stay so.
+FEEDRATE_VECTOR void scale_channel(const std::uint8_t* pixels, std::int64_t channels,
+                                   std::int64_t size, float scale, float mean, float* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = scaled_pixel(pixels[i * channels], scale, mean);
+}
+
+// Pixels come channels last. Those of a colour image become planes, as oneDNN wants them.
 class InputLayer final : public Layer {
  public:
   explicit InputLayer(const LayerSite& site)
-      : Layer(site, Layout::channels_last(site.node().extent)),
+      : Layer(site, {site.node().extent, 1}),
         scale_(static_cast<float>(site.node().attributes.number("scale"))),
         mean_(static_cast<float>(site.node().attributes.number("mean"))),
         threads_(site.threads) {}
 
   void forward(const Pass& pass) override {
     const auto size = static_cast<std::int64_t>(pass.pixels.size());
-    on_shares(threads_, size, 64, [&](const Range& range) {
-      scale_pixels(pass.pixels.data() + range.begin, range.size(), scale_, mean_,
-                   buffers().output + range.begin);
+    const std::int64_t image_size = output().elements();
+    if (output().extent.channels == 1) {
+      return on_shares(threads_, size, 64, [&](const Range& range) {
+        scale_pixels(pass.pixels.data() + range.begin, range.size(), scale_, mean_,
+                     buffers().output + range.begin);
+      });
+    }
+    on_shares(threads_, size / image_size, 1, [&](const Range& images) {
+      for (std::int64_t image = images.begin; image < images.end; ++image) {
+        planes(pass.pixels.data() + image * image_size, buffers().output + image * image_size);
+      }
     });
   }
   void backward(const Pass&) override {}
 
  private:
+  void planes(const std::uint8_t* pixels, float* out) const {
+    const std::int64_t channels = output().extent.channels, plane = output().pixels();
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+      scale_channel(pixels + channel, channels, plane, scale_, mean_, out + channel * plane);
+    }
+  }
+
   float scale_, mean_;
   unsigned threads_;
 };

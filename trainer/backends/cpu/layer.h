@@ -26,6 +26,7 @@ struct LayerSite {
   unsigned threads = 1;
   std::uint64_t seed = 0;
   bool input_learns = false;  // somebody wants the gradient of inputs[0]
+  bool relu_follows = false;  // the only reader is a relu that works in place
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -64,6 +65,8 @@ class Layer {
   const Layout& output() const { return output_; }
   virtual std::size_t kept_bytes() const { return 0; }
   virtual std::size_t scratch_bytes() const { return 0; }
+  /// Whether it does the work of the relu that follows as well, forward and backward.
+  virtual bool does_relu() const { return false; }
   virtual void bind(const Buffers& buffers) { buffers_ = buffers; }
 
   virtual void forward(const Pass& pass) = 0;

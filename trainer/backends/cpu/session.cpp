@@ -23,6 +23,18 @@ FEEDRATE_VECTOR void add_values(const float* from, std::int64_t size, float* to)
   for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
 }
 
+// The relu that alone reads node i, in its memory; 0 where there is none.
+std::size_t relu_after(const Plan& plan, std::size_t i) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+    if (nodes[j].inputs[0] != i || nodes[j].op->name() != "relu") continue;
+    const bool in_place = plan.activation_homes[j] == plan.activation_homes[i] &&
+                          plan.gradient_homes[j] == plan.gradient_homes[i];
+    return in_place ? j : 0;
+  }
+  return 0;
+}
+
 std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
   return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
 }
@@ -48,6 +60,7 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
 
 void CpuSession::make_layers(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
+  done_before_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     LayerSite site{
         .graph = plan_.graph, .number = i, .batch = plan_.batch, .threads = threads_, .seed = seed};
@@ -58,7 +71,10 @@ void CpuSession::make_layers(std::uint64_t seed) {
       site.input = site.inputs[0];
       site.input_learns = plan_.learns[nodes[i].inputs[0]];
     }
+    const std::size_t relu = relu_after(plan_, i);
+    site.relu_follows = relu != 0;
     layers_.push_back(make_layer(site));
+    if (site.relu_follows && layers_[i]->does_relu()) done_before_[relu] = true;
   }
 }
 
@@ -195,14 +211,14 @@ void CpuSession::add_up(const std::vector<Sum>& sums) const {
 
 void CpuSession::forward(const Pass& now) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (!now.training && plan_.training_only[i]) continue;
+    if (done_before_[i] || (!now.training && plan_.training_only[i])) continue;
     timed(i, &NodeSeconds::forward, [&] { layers_[i]->forward(now); });
   }
 }
 
 void CpuSession::backward(const Pass& now) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
-    if (!plan_.learns[i]) continue;
+    if (done_before_[i] || !plan_.learns[i]) continue;
     timed(i, &NodeSeconds::backward, [&] {
       layers_[i]->backward(now);
       add_up(sums_[i]);

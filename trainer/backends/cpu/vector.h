@@ -15,6 +15,7 @@ namespace feedrate::cpu {
 template <int width>
 struct VectorOf {
   typedef float Floats __attribute__((vector_size(width * 4)));
+  typedef double Doubles __attribute__((vector_size(width * 8)));
   typedef std::int32_t Ints __attribute__((vector_size(width * 4)));
 };
 

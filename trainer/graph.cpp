@@ -53,8 +53,9 @@ void check_size(const std::string& where, const Parameter& parameter) {
 }
 
 void dress(Parameter& parameter, const std::string& node, const Builder::Layer& layer) {
-  if (!parameter.learned) {
-    // Statistics start as their op says.
+  const bool op_says = parameter.init.rule != Init::Rule::constant;
+  if (!parameter.learned || op_says) {
+    // Statistics start as their op says, and so does what is like nothing else.
   } else if (parameter.name == "bias") {
     parameter.init = layer.bias;
     parameter.rate_scale = layer.bias_rate_scale;
@@ -243,6 +244,10 @@ Builder::Value Builder::sum(Value a, Value b) { return add("add", {a, b}, {}, {}
 
 Builder::Value Builder::dense(Value x, std::int64_t units, const Layer& layer) {
   return add("dense", {x}, {{"units", static_cast<double>(units)}}, layer);
+}
+
+Builder::Value Builder::lstm(Value x, std::int64_t units, const Layer& layer) {
+  return add("lstm", {x}, {{"units", static_cast<double>(units)}}, layer);
 }
 
 Builder::Value Builder::relu(Value x) { return add("relu", {x}, {}, {}); }

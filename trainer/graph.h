@@ -27,14 +27,16 @@ struct Extent {
 /// How a parameter starts: a pure function of (seed, parameter, element), the same on every device.
 struct Init {
   enum class Rule : std::uint8_t {
-    constant,        // value
-    xavier,          // uniform ±sqrt(3 / fan_in): Caffe's
-    glorot_uniform,  // uniform ±sqrt(6 / (fan_in + fan_out)): Keras'
-    gaussian,        // mean 0, deviation `value`
-    he_normal,       // mean 0, deviation sqrt(2 / fan_in)
-    he_fan_out,      // mean 0, deviation sqrt(2 / fan_out)
-    uniform,         // ±value
-    uniform_fan_in,  // uniform ±sqrt(1 / fan_in): PyTorch's, when nothing is said
+    constant,            // value
+    xavier,              // uniform ±sqrt(3 / fan_in): Caffe's
+    glorot_uniform,      // uniform ±sqrt(6 / (fan_in + fan_out)): Keras'
+    gaussian,            // mean 0, deviation `value`
+    he_normal,           // mean 0, deviation sqrt(2 / fan_in)
+    he_fan_out,          // mean 0, deviation sqrt(2 / fan_out)
+    uniform,             // ±value
+    uniform_fan_in,      // uniform ±sqrt(1 / fan_in): PyTorch's, when nothing is said
+    orthogonal_columns,  // of length 1, of normal values: Keras' for recurrent weights
+    second_quarter,      // value there, 0 elsewhere: the bias of an LSTM's forget gates
   };
   Rule rule = Rule::constant;
   double value = 0;
@@ -135,6 +137,9 @@ class Builder {
   /// a + b, of one extent.
   Value sum(Value a, Value b);
   Value dense(Value x, std::int64_t units, const Layer& layer);
+  /// A long short-term memory over the image's rows: its hidden state after the last. The layer's
+  /// weight is that of the rows; recurrent weights and biases start as Keras' do.
+  Value lstm(Value x, std::int64_t units, const Layer& layer);
   Value relu(Value x);
   Value dropout(Value x, double share);
   /// The loss of a head that helps in training: its `weight` part of the whole. Evaluation leaves

@@ -147,6 +147,8 @@ double deviation_of(const Init& init, double fan_in, double fan_out) {
       return std::sqrt(2 / fan_in);
     case Init::Rule::he_fan_out:
       return std::sqrt(2 / fan_out);
+    case Init::Rule::orthogonal_columns:
+      return 1;
     default:
       return 0;
   }
@@ -166,6 +168,26 @@ double bound_of(const Init& init, double fan_in, double fan_out) {
   }
 }
 
+// Gram and Schmidt's, of a row-major matrix.
+void make_orthonormal_columns(std::vector<float>& values, std::size_t columns) {
+  const std::size_t rows = values.size() / columns;
+  std::vector<std::vector<double>> done;
+  for (std::size_t column = 0; column < columns; ++column) {
+    std::vector<double> now(rows);
+    for (std::size_t row = 0; row < rows; ++row) now[row] = values[row * columns + column];
+    for (const std::vector<double>& other : done) {
+      const double shared = std::inner_product(now.begin(), now.end(), other.begin(), 0.0);
+      for (std::size_t row = 0; row < rows; ++row) now[row] -= shared * other[row];
+    }
+    const double length = std::sqrt(std::inner_product(now.begin(), now.end(), now.begin(), 0.0));
+    for (std::size_t row = 0; row < rows; ++row) {
+      now[row] /= length;
+      values[row * columns + column] = static_cast<float>(now[row]);
+    }
+    done.push_back(std::move(now));
+  }
+}
+
 }  // namespace
 
 std::vector<float> initial_values(const Parameter& parameter, std::size_t number,
@@ -174,6 +196,13 @@ std::vector<float> initial_values(const Parameter& parameter, std::size_t number
   const Init& init = parameter.init;
   if (init.rule == Init::Rule::constant) {
     return std::vector<float>(elements, static_cast<float>(init.value));
+  }
+  if (init.rule == Init::Rule::second_quarter) {
+    std::vector<float> values(elements);
+    for (std::size_t i = elements / 4; i < elements / 2; ++i) {
+      values[i] = static_cast<float>(init.value);
+    }
+    return values;
   }
   const std::uint64_t key = mix64(mix64(seed) + number);
   std::vector<float> values(elements);
@@ -189,6 +218,9 @@ std::vector<float> initial_values(const Parameter& parameter, std::size_t number
           std::sqrt(-2 * std::log(1 - double{unit_float(random_bits(key, 2 * i))}));
       const double angle = 2 * std::numbers::pi * double{unit_float(random_bits(key, 2 * i + 1))};
       values[i] = static_cast<float>(deviation * radius * std::cos(angle));
+    }
+    if (init.rule == Init::Rule::orthogonal_columns) {
+      make_orthonormal_columns(values, static_cast<std::size_t>(parameter.shape.at(1)));
     }
     return values;
   }

@@ -22,12 +22,20 @@ struct Counts {
 // What the networks' own authors publish, or what their definition files add up to.
 const std::map<std::string_view, Counts> published = {
     {"lenet", {431080, 2293000}},
+    {"lenet:mxnet", {431080, 2293000}},
+    {"lenet:tf", {1663370, 12273152}},
+    {"lenet:pytorch", {21840, 480500}},
     {"mlp", {669706, 668672}},
     {"cnn", {1250858, 20741120}},
     {"cnn:mnist", {1199882, 11992448}},
+    // 4·128·(28 + 128 + 1) + 128·10 + 10, and 28·4·128·(28 + 128) + 128·10
+    {"lstm", {81674, 2237696}},
     {"alexnet", {61100840, 714188480}},
     {"alexnet:caffe", {60965224, 724406816}},
     {"alexnet:cifar", {765738, 26358784}},
+    {"alexnet:mxnet", {50844008, 1009945728}},
+    {"googlenet:mxnet", {6998552, 1431556352}},
+    {"resnet50:mxnet-cifar", {758618, 85638528}},
     {"googlenet", {13004888, 1506748416}},
     {"googlenet:caffe", {13378280, 1591044096}},
     {"googlenet:cifar", {6401870, 32704512}},
@@ -49,6 +57,18 @@ TEST(ConformanceNetworks, every_network_has_its_published_counts_to_the_last_dig
     EXPECT_EQ(graph.macs(), published.at(row->name()).macs) << row->name();
     EXPECT_EQ(graph.network, row->name());
   }
+}
+
+TEST(ConformanceNetworks, lstm_over_40_of_60_characters_is_keras_lstm_text_generation) {
+  const Graph graph = network("lstm").build({40, 60, 1}, 60);
+  EXPECT_EQ(graph.parameter_count(), 104508);
+  EXPECT_EQ(graph.macs(), 3857920U);
+}
+
+TEST(ConformanceNetworks, what_torchvision_makes_of_cifar_has_its_counts) {
+  const Graph graph = network("resnet50").build({32, 32, 3}, 10);
+  EXPECT_EQ(graph.parameter_count(), 23528522);
+  EXPECT_EQ(graph.macs(), 83431424U);
 }
 
 // What is left in evaluation.

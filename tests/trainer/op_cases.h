@@ -209,6 +209,19 @@ inline std::vector<OpCase> op_cases() {
     return b.dropout(b.conv(x, 30, 3, 1, 1, layer), 0.4);
   });
 
+  add("tanh", "in place and not", colour, [&](Builder& b, V x) {
+    x = b.conv(b.add("tanh", {x}, {}, {}), 5, 3, 1, 1, layer);
+    return b.conv(b.add("tanh", {x}, {}, {}), 18, 3, 1, 0, layer);
+  });
+
+  add("lstm", "over grey rows", grey, [&](Builder& b, V x) { return b.lstm(x, 6, layer); });
+  add("lstm", "over rows of planes, whose gradient goes on", colour,
+      [&](Builder& b, V x) { return b.relu(b.lstm(b.conv(x, 5, 3, 1, 1, layer), 7, layer)); });
+  add("lstm", "over rows that lie in blocks", grey, [&](Builder& b, V x) {
+    x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 2, 1, layer);
+    return b.lstm(x, 64, layer);
+  });
+
   add("softmax_loss", "after a deeper network", grey, [&](Builder& b, V x) {
     x = b.relu(b.max_pool(b.conv(x, 8, 3, 1, 1, layer), 2, 2));
     return b.relu(b.dense(x, 30, layer));

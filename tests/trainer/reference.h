@@ -31,6 +31,10 @@ void concat_forward(Reference& r);
 void concat_backward(Reference& r);
 void lrn_forward(Reference& r);
 void lrn_backward(Reference& r);
+void lstm_forward(Reference& r);
+void lstm_backward(Reference& r);
+void tanh_forward(Reference& r);
+void tanh_backward(Reference& r);
 void shortcut_forward(Reference& r);
 void shortcut_backward(Reference& r);
 void batch_norm_forward(Reference& r);
@@ -122,6 +126,8 @@ class Reference {
         {"batch_norm", {batch_norm_forward, batch_norm_backward}},
         {"concat", {concat_forward, concat_backward}},
         {"lrn", {lrn_forward, lrn_backward}},
+        {"tanh", {tanh_forward, tanh_backward}},
+        {"lstm", {lstm_forward, lstm_backward}},
         {"shortcut", {shortcut_forward, shortcut_backward}},
         {"add", {add_forward, add_backward}},
         {"dense", {[](Reference& r) { r.dense(); }, [](Reference& r) { r.dense_backward(); }}},

@@ -214,4 +214,99 @@ inline void batch_norm_backward(Reference& r) {
   }
 }
 
+inline void tanh_forward(Reference& r) {
+  for (std::size_t i = 0; i < r.out().size(); ++i) r.out()[i] = std::tanh(r.in()[i]);
+}
+inline void tanh_backward(Reference& r) {
+  for (std::size_t i = 0; i < r.out().size(); ++i) {
+    r.in_gradient()[i] += r.out_gradient()[i] * (1 - r.out()[i] * r.out()[i]);
+  }
+}
+
+// One image through an LSTM: gates (in, forget, cell, out), cells and hidden states by row.
+struct LstmCourse {
+  std::vector<Doubles> gates, cells, hidden;
+};
+inline double lstm_input(const Reference& r, std::int64_t n, std::int64_t row, std::int64_t i) {
+  const Extent& e = r.in_extent();
+  return r.in()[Reference::at(e, n, i / e.width, row, i % e.width)];
+}
+inline LstmCourse lstm_course(Reference& r, std::int64_t n) {
+  const Extent& e = r.in_extent();
+  const auto units = static_cast<std::size_t>(r.node().extent.channels);
+  const auto width = static_cast<std::size_t>(e.channels * e.width);
+  LstmCourse course;
+  Doubles hidden(units), cell(units);
+  for (std::int64_t row = 0; row < e.height; ++row) {
+    Doubles gates(4 * units);
+    for (std::size_t g = 0; g < gates.size(); ++g) {
+      double sum = r.parameter(2)[g];
+      for (std::size_t i = 0; i < width; ++i) {
+        sum += r.parameter(0)[g * width + i] * lstm_input(r, n, row, static_cast<std::int64_t>(i));
+      }
+      for (std::size_t u = 0; u < units; ++u) sum += r.parameter(1)[g * units + u] * hidden[u];
+      gates[g] = g / units == 2 ? std::tanh(sum) : 1 / (1 + std::exp(-sum));
+    }
+    for (std::size_t u = 0; u < units; ++u) {
+      cell[u] = gates[units + u] * cell[u] + gates[u] * gates[2 * units + u];
+      hidden[u] = gates[3 * units + u] * std::tanh(cell[u]);
+    }
+    course.gates.push_back(gates);
+    course.cells.push_back(cell);
+    course.hidden.push_back(hidden);
+  }
+  return course;
+}
+inline void lstm_forward(Reference& r) {
+  const auto units = static_cast<std::size_t>(r.node().extent.channels);
+  for (std::int64_t n = 0; n < r.images(); ++n) {
+    const Doubles last = lstm_course(r, n).hidden.back();
+    for (std::size_t u = 0; u < units; ++u)
+      r.out()[static_cast<std::size_t>(n) * units + u] = last[u];
+  }
+}
+inline void lstm_backward(Reference& r) {
+  const Extent& e = r.in_extent();
+  const auto units = static_cast<std::size_t>(r.node().extent.channels);
+  const auto width = static_cast<std::size_t>(e.channels * e.width);
+  for (std::int64_t n = 0; n < r.images(); ++n) {
+    const LstmCourse course = lstm_course(r, n);
+    Doubles hidden(units), cell(units);
+    for (std::size_t u = 0; u < units; ++u) {
+      hidden[u] = r.out_gradient()[static_cast<std::size_t>(n) * units + u];
+    }
+    for (std::size_t row = course.cells.size(); row-- > 0;) {
+      const Doubles none(units);
+      const Doubles& cell_before = row > 0 ? course.cells[row - 1] : none;
+      const Doubles& hidden_before = row > 0 ? course.hidden[row - 1] : none;
+      const Doubles& gates = course.gates[row];
+      Doubles sums(4 * units);
+      for (std::size_t u = 0; u < units; ++u) {
+        const double in = gates[u], forget = gates[units + u], out = gates[3 * units + u];
+        const double candidate = gates[2 * units + u], squashed = std::tanh(course.cells[row][u]);
+        cell[u] += hidden[u] * out * (1 - squashed * squashed);
+        sums[u] = cell[u] * candidate * in * (1 - in);
+        sums[units + u] = cell[u] * cell_before[u] * forget * (1 - forget);
+        sums[2 * units + u] = cell[u] * in * (1 - candidate * candidate);
+        sums[3 * units + u] = hidden[u] * squashed * out * (1 - out);
+        cell[u] *= forget;
+      }
+      hidden.assign(units, 0);
+      for (std::size_t g = 0; g < sums.size(); ++g) {
+        r.gradient(2)[g] += sums[g];
+        for (std::size_t u = 0; u < units; ++u) {
+          r.gradient(1)[g * units + u] += sums[g] * hidden_before[u];
+          hidden[u] += sums[g] * r.parameter(1)[g * units + u];
+        }
+        for (std::size_t i = 0; i < width; ++i) {
+          const auto y = static_cast<std::int64_t>(row), k = static_cast<std::int64_t>(i);
+          r.gradient(0)[g * width + i] += sums[g] * lstm_input(r, n, y, k);
+          r.in_gradient()[Reference::at(e, n, k / e.width, y, k % e.width)] +=
+              sums[g] * r.parameter(0)[g * width + i];
+        }
+      }
+    }
+  }
+}
+
 }  // namespace feedrate::testing

@@ -2,7 +2,7 @@
 """Trains the networks for small images for a few steps with PyTorch, in double, and writes
 networks.json: what the losses were and where the parameters came to.
 
-    apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_network_parity.py
+    apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_network_parity.py [NETWORK...]
 
 Each network is written out again, in the order of its nodes in trainer/networks/; pixels, labels,
 start values and dropout's masks are the pure functions that make_parity.py repeats."""
@@ -10,6 +10,7 @@ start values and dropout's masks are the pure functions that make_parity.py repe
 import json
 import math
 import pathlib
+import sys
 
 import numpy
 import torch
@@ -59,6 +60,22 @@ def glorot(shape, number):
 
 def constant(value):
     return lambda shape, number: torch.full(shape, single(value), dtype=torch.float64)
+
+
+def orthogonal_columns(shape, number):
+    # Of the two signs that a column can have, Gram and Schmidt's.
+    q, r = numpy.linalg.qr(gaussian(shape, number, 1).numpy())
+    values = q * numpy.sign(numpy.diag(r))
+    return torch.from_numpy(values.astype(numpy.float32).astype(numpy.float64))
+
+
+def second_quarter(value):
+    def init(shape, number):
+        values = torch.zeros(shape, dtype=torch.float64)
+        values[shape[0] // 4:shape[0] // 2] = value
+        return values
+
+    return init
 
 
 class Net:
@@ -112,6 +129,16 @@ class Net:
         mean = self.parameter(name + ".running_mean", shape, constant(0), False)
         variance = self.parameter(name + ".running_var", shape, constant(1), False)
         return F.batch_norm(x, mean, variance, w, b, self.training, 0.1, epsilon)
+
+    def lstm(self, x, units, weight):
+        name, rows = self.node("lstm"), x.transpose(1, 2).flatten(2)  # image, row, values
+        weights = [self.parameter(name + ".weight", (4 * units, rows.shape[2]), weight),
+                   self.parameter(name + ".recurrent", (4 * units, units), orthogonal_columns),
+                   self.parameter(name + ".bias", (4 * units,), second_quarter(1))]
+        start = torch.zeros((1, x.shape[0], units), dtype=torch.float64)
+        weights.append(torch.zeros(4 * units, dtype=torch.float64))  # the second bias
+        states = torch.lstm(rows, (start, start), weights, True, 1, 0.0, self.training, False, True)
+        return states[0][:, -1]
 
     def relu(self, x):
         self.node("relu")
@@ -260,12 +287,17 @@ def mlp(b):
     b.softmax_loss(b.dense(x, CLASSES, glorot))
 
 
+def lstm(b):
+    b.softmax_loss(b.dense(b.lstm(b.input(1 / 255), 128, glorot), CLASSES, glorot))
+
+
 # Shape, learning rate, network. At a higher rate the residual networks' losses jump about on these
 # few images, and rounding errors grow a hundredfold with every step.
 NETWORKS = {
     "mlp": ((28, 28, 1), 0.05, mlp),
     "cnn": ((32, 32, 3), 0.01, cnn),
     "cnn:mnist": ((28, 28, 1), 0.05, cnn_mnist),
+    "lstm": ((28, 28, 1), 0.05, lstm),
     "alexnet:cifar": ((32, 32, 3), 0.01, alexnet),
     "googlenet:cifar": ((32, 32, 3), 0.001, googlenet),
     "resnet50:cifar": ((32, 32, 3), 0.00005, cifar_resnet(8)),
@@ -318,9 +350,11 @@ def train(shape, base_rate, build):
 
 
 if __name__ == "__main__":
-    results = {"torch": torch.__version__}
-    for name, definition in NETWORKS.items():
-        results[name] = train(*definition)
-        print(name, results[name], flush=True)
     target = pathlib.Path(__file__).with_name("networks.json")
+    wanted = sys.argv[1:] or NETWORKS
+    results = json.loads(target.read_text()) if sys.argv[1:] else {}
+    results["torch"] = torch.__version__
+    for name in wanted:
+        results[name] = train(*NETWORKS[name])
+        print(name, results[name], flush=True)
     target.write_text(json.dumps(results, indent=1) + "\n")

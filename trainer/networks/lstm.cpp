@@ -1,0 +1,33 @@
+// One LSTM over the rows of an image and a dense layer, as Keras' lstm_text_generation has them
+// over characters: with an image of 40 rows of 60, one-hot, and 60 classes it is that network.
+// Trained by its RMSprop.
+
+#include "trainer/networks/defined.h"
+
+namespace feedrate {
+namespace {
+
+const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
+
+Graph build(Builder& b, std::uint32_t classes) {
+  const Builder::Value x = b.lstm(b.input(1.0 / 255), 128, layer);
+  return b.softmax_loss(b.dense(x, classes, layer));
+}
+
+const DefinedNetwork row("lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
+                         {{28, 28, 1},
+                          10,
+                          {.batch = 128,
+                           .optimizer = "rmsprop",
+                           .momentum = 0,
+                           .schedule = {.rate = 0.001},
+                           .beta2 = 0.9,
+                           .epsilon = 1e-7},
+                          build});
+
+}  // namespace
+
+extern const Network& lstm_network;
+const Network& lstm_network = row;
+
+}  // namespace feedrate

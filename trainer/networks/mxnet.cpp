@@ -1,0 +1,94 @@
+// What MXNet 1.2 called AlexNet (no groups), GoogLeNet (no LRN, no heads, no dropout; a window that
+// does not fit is left out) and ResNet-50 on CIFAR-10 (6n + 2 layers, n = 8, each block norms
+// first; its norm of the pixels is a fixed mean and scale here).
+
+#include <array>
+
+#include "trainer/networks/defined.h"
+
+namespace feedrate {
+namespace {
+
+using Value = Builder::Value;
+
+const Builder::Layer layer{.weight = {Init::Rule::he_normal, 0}};
+
+Graph alexnet(Builder& b, std::uint32_t classes) {
+  const Builder::Response response{.k = 2};
+  Value x = b.lrn(b.relu(b.conv(b.input(1, 118), 96, 11, 4, 0, layer)), response);
+  x = b.conv(b.max_pool(x, 3, 2), 256, 5, 1, 2, layer);
+  x = b.max_pool(b.lrn(b.relu(x), response), 3, 2);
+  x = b.relu(b.conv(x, 384, 3, 1, 1, layer));
+  x = b.relu(b.conv(x, 384, 3, 1, 1, layer));
+  x = b.max_pool(b.relu(b.conv(x, 256, 3, 1, 1, layer)), 3, 2);
+  x = b.dropout(b.relu(b.dense(x, 4096, layer)), 0.5);
+  x = b.dropout(b.relu(b.dense(x, 4096, layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, layer));
+}
+
+Value conv(Builder& b, Value x, std::int64_t filters, std::int64_t kernel,
+           std::int64_t stride = 1) {
+  return b.relu(b.conv(x, filters, kernel, stride, kernel / 2, layer));
+}
+
+Graph googlenet(Builder& b, std::uint32_t classes) {
+  // Filters of the four branches: 1x1; 3x3 and its reduction; 5x5 and its reduction; after pooling.
+  constexpr std::array<std::array<std::int64_t, 6>, 9> modules{{{64, 96, 128, 16, 32, 32},
+                                                                {128, 128, 192, 32, 96, 64},
+                                                                {192, 96, 208, 16, 48, 64},
+                                                                {160, 112, 224, 24, 64, 64},
+                                                                {128, 128, 256, 24, 64, 64},
+                                                                {112, 144, 288, 32, 64, 64},
+                                                                {256, 160, 320, 32, 128, 128},
+                                                                {256, 160, 320, 32, 128, 128},
+                                                                {384, 192, 384, 48, 128, 128}}};
+  Value x = b.max_pool(conv(b, b.input(1, 118), 64, 7, 2), 3, 2);
+  x = b.max_pool(conv(b, conv(b, x, 64, 1), 192, 3), 3, 2);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    if (i == 2 || i == 7) x = b.max_pool(x, 3, 2);
+    const auto& [one, reduced3, three, reduced5, five, pooled] = modules[i];
+    x = b.concat({conv(b, x, one, 1), conv(b, conv(b, x, reduced3, 1), three, 3),
+                  conv(b, conv(b, x, reduced5, 1), five, 5),
+                  conv(b, b.max_pool(x, 3, 1, 1), pooled, 1)});
+  }
+  return b.softmax_loss(b.dense(b.global_avg_pool(x), classes, layer));
+}
+
+Value norm(Builder& b, Value x) { return b.relu(b.batch_norm(x, {.epsilon = 2e-5})); }
+
+Graph resnet(Builder& b, std::uint32_t classes) {
+  Builder::Layer bare = layer;
+  bare.no_bias = true;
+  Value x = b.conv(b.input(1.0 / 64, 120), 16, 3, 1, 1, bare);
+  for (const std::int64_t filters : {16, 32, 64}) {
+    for (int i = 0; i < 8; ++i) {
+      const std::int64_t stride = i == 0 && filters != 16 ? 2 : 1;
+      const Value ready = norm(b, x);
+      Value y = norm(b, b.conv(ready, filters, 3, stride, 1, bare));
+      y = b.conv(y, filters, 3, 1, 1, bare);
+      x = b.sum(y, i == 0 ? b.conv(ready, filters, 1, stride, 0, bare) : x);
+    }
+  }
+  return b.softmax_loss(b.dense(b.global_avg_pool(norm(b, x)), classes, layer));
+}
+
+TrainRecipe recipe(double rate) {
+  return {.batch = 128, .decay = 1e-4, .schedule = {.rate = rate}};
+}
+
+const DefinedNetwork alexnets("alexnet:mxnet", "MXNet's: LRN, no groups",
+                              {imagenet_image, 1000, recipe(0.01), alexnet});
+const DefinedNetwork googlenets("googlenet:mxnet", "MXNet's: no LRN, no heads, no dropout",
+                                {imagenet_image, 1000, recipe(0.01), googlenet});
+const DefinedNetwork resnets("resnet50:mxnet-cifar",
+                             "MXNet's of 6n + 2 layers, n = 8, on 28 x 28, norms first",
+                             {{28, 28, 3}, 10, recipe(0.05), resnet});
+
+}  // namespace
+
+extern const Network &alexnet_mxnet_network, &googlenet_mxnet_network, &resnet50_mxnet_network;
+const Network& alexnet_mxnet_network = alexnets;
+const Network& googlenet_mxnet_network = googlenets;
+const Network& resnet50_mxnet_network = resnets;
+
+}  // namespace feedrate

@@ -57,6 +57,14 @@ class Dataset {
   /// used again. Throws Error naming file, index and offset on damage.
   virtual Sample read(std::uint64_t index, Scratch& scratch) const = 0;
 
+  /// Asks the system to have what read(index) needs in memory soon, and does not wait for it: a
+  /// hint, which changes no result and never throws. Any thread. False, for any index, where there
+  /// is nothing to ask for: the samples are in memory anyway.
+  virtual bool look_ahead(std::uint64_t index) const {
+    (void)index;
+    return false;
+  }
+
   /// Where the sample at `index` is kept, also when it cannot be read. Any thread.
   virtual SamplePlace place(std::uint64_t index) const {
     (void)index;

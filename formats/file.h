@@ -83,6 +83,10 @@ class MappedFile {
 /// Asks the system to have these bytes of a map in memory soon; of other memory it asks nothing.
 void prefetch(Bytes bytes);
 
+/// The same of the whole file `name`, seen from the open directory. That waits for the file's own
+/// entry on disk.
+void prefetch_file_at(const Descriptor& directory, const char* name);
+
 /// A file being written, buffered. One thread. close() reports what the disk refused.
 class OutputFile {
  public:

@@ -68,6 +68,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       bad_(dataset, options.bad_budget),
       tune_(options.tune && most_threads_ > 0),
       tuner_(options.threads, most_threads_, ring_.depth()),
+      ahead_(job_, plan_, most_threads_ > 0 ? options.io_threads : 0, claimed_, open_),
       workers_(options.threads, most_threads_, [this](unsigned worker) { work(worker); }) {}
 
 Loader::Engine::~Engine() { end(); }
@@ -202,6 +203,7 @@ void Loader::Engine::give_back() {
   ring_.slot(taken_ - 1).pending.store(plan_.runs_per_batch());
   open_.fetch_add(plan_.runs_per_batch());
   room_.wake(plan_.runs_per_batch());
+  ahead_.wake();
 }
 
 void Loader::Engine::count_filled() {
@@ -241,6 +243,7 @@ LoaderStats Loader::Engine::stats() const {
   }
   threads.erase(std::thread::id());
   stats.threads = workers_.count();
+  stats.asked_ahead = ahead_.asked();
   stats.workers_seen = static_cast<unsigned>(threads.size());
   return stats;
 }

@@ -20,6 +20,7 @@
 #include "loader/filler.h"
 #include "loader/gate.h"
 #include "loader/loader.h"
+#include "loader/look_ahead.h"
 #include "loader/plan.h"
 #include "loader/ring.h"
 #include "loader/trace.h"
@@ -85,6 +86,7 @@ class Loader::Engine {
   const bool tune_;
   detail::Tuner tuner_;
 
+  detail::LookAhead ahead_;
   detail::Workers workers_;  // last: they use everything above
 };
 

@@ -26,7 +26,7 @@ std::string size_text(Shape shape) {
 }  // namespace
 
 Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
-    : job_(job), lane_(lane), works_(run_length) {}
+    : job_(job), lane_(lane), order_(job), works_(run_length) {}
 
 void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
   if (run.count == 0) return;
@@ -91,18 +91,12 @@ void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
 }
 
 void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop) {
-  if (!order_ || order_epoch_ != run.batch.epoch) {
-    order_.emplace(job_.dataset.size(), job_.seed, run.batch.epoch, job_.shuffle,
-                   job_.shuffle_window);
-    order_epoch_ = run.batch.epoch;
-  }
+  order_.enter(run);
   for (std::uint32_t i = 0; i < run.count; ++i) works_[i].bad = false;
   std::uint64_t bytes = 0;
   each(run, stop, [&](Work& work) {
     work.sample = {};
-    const std::uint64_t position = run.batch.first + run.seat + at_;
-    work.index =
-        order_->index(position < job_.dataset.size() ? position : position % job_.dataset.size());
+    work.index = order_.index(run, at_);
     work.sample = job_.dataset.read(work.index, work.scratch);
     check(work.sample);
     fetch_ahead(work.sample.bytes);

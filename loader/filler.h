@@ -10,25 +10,14 @@
 
 #include "formats/dataset.h"
 #include "loader/counters.h"
-#include "loader/order.h"
 #include "loader/plan.h"
 #include "loader/recipe.h"
 #include "loader/render.h"
 #include "loader/ring.h"
+#include "loader/run_order.h"
 #include "loader/trace.h"
 
 namespace feedrate::detail {
-
-/// What is the same for all workers.
-struct Job {
-  const Dataset& dataset;
-  const Recipe& recipe;
-  Shape shape;  // of every image in a batch
-  std::uint64_t seed;
-  bool shuffle;
-  std::uint64_t shuffle_window;
-  BadPolicy on_bad;
-};
 
 /// One thread at a time.
 class alignas(64) Filler {
@@ -76,8 +65,7 @@ class alignas(64) Filler {
 
   const Job& job_;
   TraceLane* lane_;
-  std::optional<Order> order_;  // of order_epoch_
-  std::uint64_t order_epoch_ = 0;
+  RunOrder order_;
   std::vector<Work> works_;
   std::uint32_t at_ = 0;       // the sample of the run that is being worked on
   std::vector<Fault> faults_;  // of the run

@@ -57,6 +57,7 @@ struct LoaderOptions {
   std::uint32_t ranks = 1;  // after the other, is batch k of one loader with ranks × batch images
   BadPolicy on_bad = BadPolicy::fail;
   std::uint64_t bad_budget = 100;  // bad samples, each counted once; one more is an Error
+  unsigned io_threads = 1;         // that have data read from disk ahead of the workers; 0: none
   unsigned depth = 0;              // slots; 0: max(3, most_threads + 2), up to 16 of tiny batches
   PixelMemory* memory = nullptr;   // null: plain_memory()
   bool trace = false;              // keep events for write_trace
@@ -66,7 +67,8 @@ struct LoaderOptions {
 struct LoaderStats {
   std::uint64_t images = 0;  // handed out
   std::uint64_t batches = 0;
-  std::uint64_t bytes_read = 0;  // encoded bytes
+  std::uint64_t bytes_read = 0;   // encoded bytes
+  std::uint64_t asked_ahead = 0;  // samples that the system was asked for before a worker read them
   double busy_read = 0;
   double busy_decode = 0;
   double busy_augment = 0;

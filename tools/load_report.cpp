@@ -70,6 +70,8 @@ std::string LoadReport::json() const {
       {"cpu_seconds_per_image", rounded(per_image(result), 9)},
       {"peak_rss_bytes", result.peak_rss_bytes},
       {"bytes_read", stats.bytes_read},
+      {"storage_bytes", storage_bytes},
+      {"in_memory", in_memory ? ordered_json(rounded(*in_memory, 4)) : ordered_json(nullptr)},
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
   return object.dump(2) + "\n";
@@ -88,6 +90,10 @@ std::string LoadReport::text() const {
       duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
       duration_text(per_image(result)), bytes_text(result.peak_rss_bytes),
       judge(stats, threads).text());
+  if (in_memory) {
+    text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
+                        100 * *in_memory, bytes_text(storage_bytes));
+  }
   if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;

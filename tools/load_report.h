@@ -13,7 +13,9 @@ struct LoadReport {
   unsigned threads = 0;          // asked for, or found: those at work in the end
   std::optional<Tuning> tuning;  // where it was to find their number
   std::uint32_t batch = 0;
-  bool skips = false;  // bad samples' seats are left out, not given to others
+  bool skips = false;               // bad samples' seats are left out, not given to others
+  std::optional<double> in_memory;  // share of the dataset when loading began, where it was cold
+  std::uint64_t storage_bytes = 0;  // read from disks while it ran, ahead of what was used too
   DriveResult result;
   LoaderStats stats;
   double epochs = 0;   // images handed out, in dataset sizes

@@ -50,6 +50,11 @@ class FolderDataset final : public Dataset {
     }
   }
 
+  bool look_ahead(std::uint64_t index) const override {
+    prefetch_file_at(directory_, files_.path(files_.images[index]));
+    return true;
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     return {path_ / files_.path(files_.images[index]), 0};
   }

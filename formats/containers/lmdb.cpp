@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <fstream>
 
@@ -131,6 +132,13 @@ class LmdbDataset final : public Dataset {
     }
   }
 
+  bool look_ahead(std::uint64_t index) const override {
+    // Around a page that came too late for its worker there is nothing that anybody asked for.
+    if (!asked_.exchange(true, std::memory_order_relaxed)) file_.expect_single_pages();
+    prefetch(file_.bytes().subspan(entries_[index].value, entries_[index].value_size));
+    return true;
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     return {file_.path(), entries_[index].value};
   }
@@ -149,6 +157,7 @@ class LmdbDataset final : public Dataset {
   Snapshot snapshot_;
   MappedFile file_;
   std::vector<LmdbEntry> entries_;
+  mutable std::atomic<bool> asked_{false};  // for samples ahead
   const LmdbDialect* dialect_ = nullptr;
 };
 

@@ -121,6 +121,12 @@ class PngMapDataset final : public Dataset {
     }
   }
 
+  bool look_ahead(std::uint64_t index) const override {
+    const Entry& entry = entries_[index];
+    if (entry.zip == no_zip) prefetch_file_at(directory_of(entry), path_of(entry));
+    return true;
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     const bool from_map = entries_[index].from_map || !current_;
     const fs::path seen_from = from_map ? fs::absolute(map_).parent_path() : fs::path();
@@ -222,8 +228,11 @@ class PngMapDataset final : public Dataset {
     if (entry.zip != no_zip) {
       return zips_[static_cast<std::size_t>(entry.zip)].index->read(path_of(entry), scratch.bytes);
     }
-    const bool from_map = entry.from_map || !current_;
-    return read_file_at(from_map ? beside_map_ : current_, path_of(entry), scratch.bytes);
+    return read_file_at(directory_of(entry), path_of(entry), scratch.bytes);
+  }
+
+  const Descriptor& directory_of(const Entry& entry) const {
+    return entry.from_map || !current_ ? beside_map_ : current_;
   }
 
   fs::path map_;

@@ -85,6 +85,16 @@ ImageRecord RecordFile::read(std::uint64_t image, Buffer& storage) const {
   return parse_image_record(found.payload);
 }
 
+void RecordFile::look_ahead(std::uint64_t image) const {
+  const std::uint64_t at = record(image);
+  const std::uint64_t size = file_.bytes().size();
+  const std::uint64_t end = at + 1 == starts_.size() ? size : starts_[at + 1];
+  // Records in an index need not lie in order.
+  if (starts_[at] < end && end <= size) {
+    prefetch(file_.bytes().subspan(starts_[at], end - starts_[at]));
+  }
+}
+
 void RecordFile::audit(const std::function<void(Finding)>& found,
                        const std::function<void(std::uint64_t)>& seen) const {
   std::vector<std::uint64_t> ids;

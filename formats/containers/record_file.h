@@ -22,12 +22,14 @@ class RecordFile {
   explicit RecordFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_.path(); }
+  void expect_single_pages() const { file_.expect_single_pages(); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t images() const { return kept_.empty() ? starts_.size() : kept_.size(); }
   std::uint64_t start(std::uint64_t image) const { return starts_[record(image)]; }
 
   /// Throws Error (without the file's name) on damage. The image is in the file or in `storage`.
   ImageRecord read(std::uint64_t image, Buffer& storage) const;
+  void look_ahead(std::uint64_t image) const;
   /// From the .lst; empty where that says nothing.
   std::string_view name(std::uint64_t id) const { return list_.name(id); }
 

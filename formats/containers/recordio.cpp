@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <fstream>
 
@@ -109,6 +110,16 @@ class RecordioDataset final : public Dataset {
     }
   }
 
+  bool look_ahead(std::uint64_t index) const override {
+    // Around a page that came too late for its worker there is nothing that anybody asked for.
+    if (!asked_.exchange(true, std::memory_order_relaxed)) {
+      for (const RecordFile& file : files_) file.expect_single_pages();
+    }
+    const Place at = place_of(index);
+    at.file->look_ahead(at.image);
+    return true;
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
     return {at.file->path(), at.file->start(at.image)};
@@ -146,7 +157,8 @@ class RecordioDataset final : public Dataset {
   }
 
   std::vector<RecordFile> files_;
-  std::vector<std::uint64_t> ends_;  // images up to and with each file
+  mutable std::atomic<bool> asked_{false};  // for samples ahead
+  std::vector<std::uint64_t> ends_;         // images up to and with each file
 };
 
 class RecordioContainer final : public Container {

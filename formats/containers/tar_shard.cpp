@@ -86,6 +86,14 @@ void TarShard::walk() {
   index_.starts.push_back(walk.position());
 }
 
+bool TarShard::look_ahead(std::uint64_t sample) const {
+  if (!unpacked_.empty()) return false;
+  const std::uint64_t start = index_.starts[sample];
+  const std::uint64_t end = index_.starts[sample + 1];
+  if (start < end && end <= tar_.size()) prefetch(tar_.subspan(start, end - start));
+  return true;
+}
+
 void TarShard::read(std::uint64_t sample, TarSample& files) const {
   const std::uint64_t end = index_.starts[sample + 1];
   const bool indexed = !index_.lines.empty();

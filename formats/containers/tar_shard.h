@@ -26,6 +26,9 @@ class TarShard {
   TarShard(const std::filesystem::path& path, MemoryBudget& memory);
 
   const std::filesystem::path& path() const { return path_; }
+  /// False where the shard is unpacked in memory.
+  bool look_ahead(std::uint64_t sample) const;
+  void expect_single_pages() const { file_.expect_single_pages(); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t size() const { return index_.starts.size() - 1; }  // samples
   /// Where the sample's first header is, or something to pass over in front of it.

@@ -137,6 +137,15 @@ class TfrecordDataset final : public Dataset {
     }
   }
 
+  bool look_ahead(std::uint64_t index) const override {
+    // Around a page that came too late for its worker there is nothing that anybody asked for.
+    if (!asked_.exchange(true, std::memory_order_relaxed)) {
+      for (const TfrecordShard& shard : shards_) shard.expect_single_pages();
+    }
+    const Place at = place_of(index);
+    return at.shard->look_ahead(at.record);
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
     return {at.shard->path(), at.shard->start(at.record)};
@@ -180,7 +189,8 @@ class TfrecordDataset final : public Dataset {
   }
 
   std::vector<TfrecordShard> shards_;
-  std::vector<std::uint64_t> ends_;  // index behind the last sample of each shard
+  mutable std::atomic<bool> asked_{false};  // for samples ahead
+  std::vector<std::uint64_t> ends_;         // index behind the last sample of each shard
 };
 
 class TfrecordContainer final : public Container {

@@ -135,6 +135,14 @@ std::vector<std::uint64_t> TfrecordShard::scan() const {
   return starts;
 }
 
+bool TfrecordShard::look_ahead(std::uint64_t record) const {
+  if (file_.bytes().empty()) return false;
+  const std::uint64_t start = starts_[record];
+  const std::uint64_t end = starts_[record + 1];
+  if (start < end && end <= bytes_.size()) prefetch(bytes_.subspan(start, end - start));
+  return true;
+}
+
 Bytes TfrecordShard::read(std::uint64_t record) const {
   const Bytes data = read_tf_record(bytes_, starts_[record]);
   const std::uint64_t end = starts_[record] + data.size() + tf_record_frame;

@@ -27,6 +27,9 @@ class TfrecordShard {
   TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
 
   const std::filesystem::path& path() const { return path_; }
+  /// False where the shard is unpacked in memory.
+  bool look_ahead(std::uint64_t record) const;
+  void expect_single_pages() const { file_.expect_single_pages(); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t records() const { return starts_.size() - 1; }
   /// Byte at which a record starts, in the inflated file where it is gzip.

@@ -1,12 +1,20 @@
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
 #include <new>
 
 #include "loader/loader.h"
 #include "tests/loader/mirroring.h"
+#include "tests/support/format_pairs.h"
 #include "tests/support/memory_dataset.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
 
 namespace {
 std::atomic<std::uint64_t> allocations{0};
@@ -63,6 +71,46 @@ TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
     const std::uint64_t before = allocations;
     for (int i = 0; i < 50; ++i) loader.next();
     EXPECT_EQ(allocations - before, 0U) << recipe->name();
+  }
+}
+
+// Of all threads; the kernel's own doings (a page moved, a huge one made) are faults too.
+long page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+long resident_pages() {
+  long size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident;
+}
+
+// Datasets on disk, in every format, of photographs' size: each page was touched in the epochs
+// before, and what a codec's library takes it takes from memory that it gave back.
+TEST(UnitAllocations, steady_state_of_every_format_faults_no_page_and_stays_as_large_as_it_is) {
+  const testing::TempDirectory directory;
+  const auto examples = testing::make_examples({300, 280, 3}, 24);
+  for (const testing::FormatPair& pair : testing::format_pairs()) {
+    const auto path = directory / pair.name();
+    write_dataset(*pair.container, *pair.codec, path, examples);
+    const auto dataset = open_dataset(path);
+    Loader loader(*dataset, recipe("imagenet-train"), {.threads = 2, .batch = 8, .epochs = 0});
+    for (int i = 0; i < 60 || loader.stats().workers_seen < 2; ++i) loader.next();
+    long least_faults = std::numeric_limits<long>::max();
+    std::uint64_t least_allocations = std::numeric_limits<std::uint64_t>::max();
+    const long pages = resident_pages();
+    for (int round = 0; round < 5; ++round) {
+      const long faults = page_faults();
+      const std::uint64_t before = allocations;
+      for (int i = 0; i < 6; ++i) loader.next();
+      least_faults = std::min(least_faults, page_faults() - faults);
+      least_allocations = std::min<std::uint64_t>(least_allocations, allocations - before);
+    }
+    EXPECT_EQ(least_faults, 0) << pair.name();
+    EXPECT_EQ(least_allocations, 0U) << pair.name();
+    EXPECT_LE(resident_pages() - pages, 256) << pair.name();
   }
 }
 

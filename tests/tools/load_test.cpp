@@ -122,6 +122,19 @@ TEST_F(CommandsLoad, threads_can_be_found_within_the_cores_there_are) {
   EXPECT_GT(found.at("peak_rss_bytes"), 1'000'000);
 }
 
+TEST_F(CommandsLoad, cold_data_comes_from_the_disk_and_is_the_same) {
+  const ordered_json warm = json({});
+  EXPECT_TRUE(warm.at("in_memory").is_null());
+  EXPECT_LT(warm.at("storage_bytes"), 601 * 784);
+  const ordered_json cold = json({"--cold"});
+  EXPECT_EQ(cold.at("digest"), warm.at("digest"));
+  if (cold.at("in_memory") == 1) GTEST_SKIP() << "a file system in memory";
+  EXPECT_LE(cold.at("in_memory"), 0.05);
+  EXPECT_GE(cold.at("storage_bytes"), 601 * 784);
+  EXPECT_NE(load({"--cold"}).output.find("cold: 0.0 % of the dataset was in memory"),
+            std::string::npos);
+}
+
 TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
   const std::vector<std::vector<std::string>> slips{{"--rank", "1"},
                                                     {"--rank", "2", "--ranks", "2"},

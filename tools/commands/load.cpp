@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "formats/dataset.h"
+#include "formats/page_cache.h"
 #include "formats/text.h"
 #include "loader/drive.h"
 #include "tools/command.h"
@@ -21,7 +22,10 @@
 namespace feedrate {
 namespace {
 
+constexpr std::uint64_t most_io_threads = 64;
 constexpr std::uint64_t most_ranks = 65536;
+// Of which no more may be in memory for a load to be called cold without a warning.
+constexpr double cold_share = 0.05;
 
 struct Options {
   std::filesystem::path path;
@@ -30,6 +34,7 @@ struct Options {
   DriveOptions drive;
   bool no_shuffle = false;
   bool no_digest = false;
+  bool cold = false;
   std::string from;
   std::string last = "partial";
   std::string on_bad = "fail";
@@ -85,6 +90,20 @@ void quarantine(const Options& options, const Loader& loader) {
   if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
 }
 
+// What opening has read of it is dropped too. Returns the share that is in memory all the same.
+double make_cold(const Dataset& dataset) {
+  const std::vector<std::filesystem::path> files = sample_files(dataset);
+  drop_from_memory(files);
+  const double share = in_memory(files).share();
+  if (share > cold_share) {
+    warn(
+        fmt::format("{:.0f} % of {} is in memory still: another process may have it mapped, or "
+                    "the files are not yours and nobody can tell",
+                    100 * share, dataset.info().path.string()));
+  }
+  return share;
+}
+
 LoadReport load(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
@@ -100,8 +119,10 @@ LoadReport load(const Options& options) {
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
   LoadReport loaded;
+  if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
   loaded.skips = settings.on_bad == BadPolicy::skip;
+  const std::uint64_t before = bytes_from_disk();
   {
     Loader loader(*dataset, augment, settings);
     try {
@@ -113,6 +134,7 @@ LoadReport load(const Options& options) {
     }
     quarantine(options, loader);
     loaded.bad_samples = loader.bad_samples().size();
+    loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
     loaded.threads = loaded.stats.threads;
     if (settings.tune) loaded.tuning = loader.tuning();
@@ -148,20 +170,15 @@ class LoadCommand : public Command {
   LoadCommand() : Command("load", "Measures the loader alone: images/s, stalls, where time goes") {}
 
   std::string_view description() const override {
-    return "Reads, decodes, augments and batches a dataset with nothing behind the loader, and "
-           "tells\n"
-           "how fast that goes, where the time went and what limited it. --emulate takes batches "
-           "at\n"
-           "the pace of a trainer of that speed and tells its utilisation as MLPerf Storage does, "
-           "who\n"
-           "wants 90 %. --threads auto finds the fewest threads that keep up with that, within "
-           "the\n"
-           "cores and the quota there are, and leaves a core to the trainer. The digest of the "
-           "first\n"
-           "epoch, hashed in a pass of its own, is the same at any number of threads. What a run "
-           "ends\n"
-           "with as its state, --from goes on from, at any number of threads, ranks or images a "
-           "batch.";
+    return "Reads, decodes, augments and batches a dataset with nothing behind the loader, and\n"
+           "tells how fast that goes, where the time went and what limited it. --emulate takes\n"
+           "batches at the pace of a trainer of that speed and tells its utilisation as MLPerf\n"
+           "Storage does, who wants 90 %. --threads auto finds the fewest threads that keep up\n"
+           "with that, within the cores and the quota there are, and leaves a core to the\n"
+           "trainer. --cold measures the first epoch from the disk, and says how much of it was\n"
+           "in memory all the same. The digest of the first epoch, hashed in a pass of its own,\n"
+           "is the same at any number of threads. What a run ends with as its state, --from goes\n"
+           "on from, at any number of threads, ranks or images a batch.";
   }
   std::string_view examples() const override {
     return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"
@@ -224,6 +241,13 @@ class LoadCommand : public Command {
     check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
                                   "Take batches as a trainer of so many images/s"))
         ->type_name("RATE");
+    app.add_flag("--cold", options->cold,
+                 "Have the system forget the dataset first: it comes from the disk");
+    check_whole(app.add_option("--io-threads", options->loader.io_threads,
+                               "Threads that have data read from disk ahead of the workers"),
+                0, most_io_threads)
+        ->type_name("N")
+        ->capture_default_str();
     app.add_option("--on-bad", options->on_bad, "A bad sample: fail, replace it, or skip its seat")
         ->type_name("HOW")
         ->check(CLI::IsMember({"fail", "replace", "skip"}).description(""))

@@ -1,0 +1,155 @@
+// What does reading ahead bring where the data is on a disk? Random records of 112 KB out of an
+// LMDB, which the system has been made to forget before each measurement.
+//
+//   bench_cold DIRECTORY [RECORDS]     makes DIRECTORY/cold of 40,000 records (4.5 GB), once
+//
+// The peers are one thread that touches every page of one record after the other in a plain map,
+// as the system reads by itself and with MADV_RANDOM (what liblmdb does where it is told not to
+// read ahead). The records are raw images: nothing is decoded, so the disk is what is measured.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "formats/container.h"
+#include "formats/file.h"
+#include "formats/page_cache.h"
+#include "formats/text.h"
+#include "loader/drive.h"
+#include "loader/order.h"
+#include "loader/random.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr Shape shape{193, 193, 3};  // 111,747 bytes
+// Far more than a disk gives in a second: else reading around pages would bring all of it.
+constexpr std::uint64_t standard_records = 40'000;
+constexpr double seconds_each = 1.0;
+constexpr int repeats = 3;
+
+void make(const fs::path& path, std::uint64_t records) {
+  PartialDirectory directory(path);
+  const auto writer = container("lmdb").create(directory.path(), {.codec = &raw_codec});
+  Buffer pixels(shape.bytes());
+  for (std::uint64_t i = 0; i < records; ++i) {
+    for (std::size_t at = 0; at + 8 <= pixels.size(); at += 8) {
+      const std::uint64_t bits = mix64(i * pixels.size() + at);
+      std::memcpy(pixels.data() + at, &bits, sizeof bits);
+    }
+    Sample sample;
+    sample.bytes = pixels;
+    sample.codec = &raw_codec;
+    sample.shape = shape;
+    sample.label = static_cast<std::int32_t>(i % 10);
+    writer->add(sample);
+  }
+  writer->finish(nullptr);
+  directory.commit();
+}
+
+struct Measured {
+  std::vector<double> rates;  // records/s
+  double in_memory = 0;       // the largest share of the data before a measurement
+};
+
+// A dataset of which nothing is in memory.
+std::unique_ptr<Dataset> open_cold(const fs::path& path, Measured& measured) {
+  std::unique_ptr<Dataset> dataset = open_dataset(path);
+  const std::vector<fs::path> files = sample_files(*dataset);
+  drop_from_memory(files);
+  measured.in_memory = std::max(measured.in_memory, in_memory(files).share());
+  return dataset;
+}
+
+void add_plain(const fs::path& path, bool single_pages, std::uint64_t seed, Measured& measured) {
+  const auto dataset = open_cold(path, measured);
+  const MappedFile map(dataset->info().files.front());
+  if (single_pages) map.expect_single_pages();
+  const Order order(dataset->size(), seed, 0, true);
+  volatile unsigned sink = 0;
+  std::uint64_t records = 0;
+  const auto start = Clock::now();
+  for (;;) {
+    const std::uint64_t offset = dataset->place(order.index(records)).offset;
+    const Bytes bytes = map.bytes().subspan(offset, shape.bytes());
+    unsigned sum = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += 64) {
+      sum += std::to_integer<unsigned>(bytes[at]);
+    }
+    sink = sink + sum;
+    const std::chrono::duration<double> seconds = Clock::now() - start;
+    if (++records < dataset->size() && seconds.count() < seconds_each) continue;
+    measured.rates.push_back(static_cast<double>(records) / seconds.count());
+    return;
+  }
+}
+
+void add_loader(const fs::path& path, unsigned io_threads, std::uint64_t seed, Measured& measured) {
+  const auto dataset = open_cold(path, measured);
+  Loader loader(*dataset, recipe("none"),
+                {.threads = 2, .batch = 64, .seed = seed, .io_threads = io_threads});
+  measured.rates.push_back(drive(loader, {.seconds = seconds_each}).images_per_second);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void run(const fs::path& directory, std::uint64_t records) {
+  const fs::path path = directory / "cold";
+  if (!fs::exists(path)) make(path, records);
+  constexpr std::array<unsigned, 4> io_threads{0, 1, 2, 4};
+  Measured plain, single;
+  std::array<Measured, io_threads.size()> loader;
+  for (int i = 0; i < repeats; ++i) {  // alternately, so that a noisy neighbour disturbs all
+    const auto seed = static_cast<std::uint64_t>(i);
+    add_plain(path, false, seed, plain);
+    add_plain(path, true, seed, single);
+    for (std::size_t k = 0; k < io_threads.size(); ++k) {
+      add_loader(path, io_threads[k], seed, loader[k]);
+    }
+  }
+  fmt::print("records/s of {} bytes, medians of {}; ratio to a plain map with MADV_RANDOM\n",
+             shape.bytes(), repeats);
+  const auto print = [&](std::string_view name, const Measured& measured) {
+    fmt::print("{:<44} {:>8.0f} {:>7.1f} {:>6.1f} % in memory before\n", name,
+               median(measured.rates), median(measured.rates) / median(single.rates),
+               100 * measured.in_memory);
+  };
+  print("plain map, 1 thread", plain);
+  print("plain map, 1 thread, MADV_RANDOM", single);
+  for (std::size_t k = 0; k < io_threads.size(); ++k) {
+    print(fmt::format("loader, 2 threads, {} that read{} ahead", io_threads[k],
+                      io_threads[k] == 1 ? "s" : ""),
+          loader[k]);
+  }
+}
+
+}  // namespace
+}  // namespace feedrate
+
+int main(int count, char** words) {
+  try {
+    const auto records = count > 2 ? feedrate::parse_number<std::uint64_t>(words[2])
+                                   : std::optional(feedrate::standard_records);
+    if (count < 2 || !records || *records == 0) {
+      throw feedrate::Error("usage: bench_cold DIRECTORY [RECORDS]");
+    }
+    feedrate::run(words[1], *records);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_cold: {}\n", error.what());
+    return 1;
+  }
+}

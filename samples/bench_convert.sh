@@ -2,15 +2,20 @@
 # Measures every source × format on 2 threads, beside a plain copy of the bytes it wrote and, with
 # --peers, beside the tool that owns the format, all on the same disk in the same run.
 #
-#   samples/bench_convert.sh [--peers] [OUT]        OUT: scratch and results (default build/bench-convert)
+#   samples/bench_convert.sh [--peers] [OUT] [--only SOURCE[/FORMAT]] [--images N]
 #
+# OUT: scratch and results (build/bench-convert); N: images of a made archive, 50000 of ImageNet are 5 GB.
 # Prints a table and leaves OUT/convert.jsonl. Real archives are taken from $FEEDRATE_DATA (mnist/,
 # cifar10/, and imagenet/ from half a gigabyte on) where it is set; `feedrate synth` makes the rest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 peers=no
 if [ "${1:-}" = --peers ]; then peers=yes && shift; fi
-out=${1:-build/bench-convert}
+out=build/bench-convert
+case "${1:-}" in
+  '' | -*) ;;
+  *) out=$1 && shift ;;
+esac
 
 tools/install-deps.sh
 cmake --preset release -DFEEDRATE_TESTS=OFF >&2
@@ -29,4 +34,4 @@ if [ "$peers" = yes ]; then
       echo "bench_convert: $package could not be installed; going on without it" >&2
   done
 fi
-exec "$python" samples/peers/bench_convert.py --feedrate build/release/feedrate --out "$out"
+exec "$python" samples/peers/bench_convert.py --feedrate build/release/feedrate --out "$out" "$@"

@@ -14,10 +14,10 @@
 #include "tools/build_info.h"
 #include "tools/command.h"
 #include "tools/console.h"
+#include "tools/devices.h"
 #include "tools/environment.h"
 #include "tools/help.h"
 #include "tools/text.h"
-#include "trainer/backend.h"
 #include "trainer/network.h"
 
 namespace feedrate {
@@ -62,8 +62,7 @@ void check_names(const BenchOptions& options) {
   recipe(options.recipe);
   for (const std::string& name : options.networks) network(name);
   if (options.networks.empty()) return;
-  const std::string why_not = backend(options.device).unavailable();
-  if (!why_not.empty()) throw Error(join("device ", options.device, ": ", why_not));
+  usable_backend(options.device);
 }
 
 void warn_of_doubts(const BenchOptions& options, unsigned cores) {

@@ -1,0 +1,173 @@
+#include "tools/advise/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/bars.h"
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t name_columns = 32;
+constexpr std::size_t page_columns = 100;
+
+std::string plus_minus(double doubt) { return fmt::format("± {:.0f} %", std::ceil(100 * doubt)); }
+
+std::string times(double factor) {
+  return fmt::format("{:.{}f} times", factor, factor < 10 ? 1 : 0);
+}
+
+std::string limit(const Advice& advice) {
+  const Prediction& now = advice.now;
+  const std::string threads = counted(now.threads, "thread");
+  if (now.bound == Bound::consumer) {
+    return fmt::format("{} keep{} it fed: {} takes {} images/s.", threads,
+                       now.threads == 1 ? "s" : "", advice.consumer_name,
+                       quantity(advice.consumer.demand));
+  }
+  std::string text = fmt::format("{} deliver{} {} images/s", threads, now.threads == 1 ? "s" : "",
+                                 quantity(now.delivered));
+  if (std::isfinite(advice.consumer.demand)) {
+    text += fmt::format(" of the {} that {} could take", quantity(advice.consumer.demand),
+                        advice.consumer_name);
+  }
+  return text + fmt::format("; the limit is {}.", name(now.bound));
+}
+
+std::string gain(const Advice& advice, const Alternative& best) {
+  const double share =
+      1 - static_cast<double>(best.way.bytes) /
+              static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
+  const Prediction& then = best.prediction;
+  const std::string fed = then.bound == Bound::consumer ? ", all it takes," : ",";
+  const std::string doubt = then.doubt > 0 ? fmt::format(" ({})", plus_minus(then.doubt)) : "";
+  return fmt::format(
+      "As {} it would deliver {}{}{} {} as many, on {}, in {} ({:.0f} % {}). Converting takes "
+      "about "
+      "{}:",
+      best.way.name, quantity(then.delivered), doubt, fed,
+      times(then.delivered / advice.now.delivered), counted(then.threads, "thread"),
+      bytes_text(best.way.bytes), 100 * std::abs(share), share >= 0 ? "less" : "more",
+      duration_text(best.convert_seconds));
+}
+
+std::string stages(const Supply& supply) {
+  const double busy = supply.read + supply.decode + supply.augment;
+  const auto percent = [&](double part) { return busy > 0 ? 100 * part / busy : 0; };
+  return fmt::format("fetch {:.0f} %, decode {:.0f} %, augment {:.0f} %", percent(supply.read),
+                     percent(supply.decode), percent(supply.augment));
+}
+
+std::string row(const Way& way, const Prediction& prediction, const std::string& conversion) {
+  return fmt::format("{} {:>12} {:>6} {:>8} {:>12} {:>11} {:>10}\n", fitted(way.name, name_columns),
+                     quantity(prediction.delivered), plus_minus(prediction.doubt),
+                     prediction.threads, quantity(prediction.supply), bytes_text(way.bytes),
+                     conversion);
+}
+
+ordered_json number(double value, int digits) {
+  return std::isfinite(value) ? ordered_json(rounded(value, digits)) : ordered_json(nullptr);
+}
+
+ordered_json as_json(const Supply& supply) {
+  return {{"threads", supply.threads},
+          {"repeats", supply.rates},
+          {"images_per_second", number(supply.rate(), 1)},
+          {"fetch_s_per_image", supply.read},
+          {"decode_s_per_image", supply.decode},
+          {"augment_s_per_image", supply.augment}};
+}
+
+ordered_json as_json(const Way& way, const Prediction& prediction) {
+  return {{"kept_as", way.name},
+          {"bytes", way.bytes},
+          {"threads", prediction.threads},
+          {"supply", number(prediction.supply, 1)},
+          {"delivered", number(prediction.delivered, 1)},
+          {"doubt_percent", number(100 * prediction.doubt, 1)},
+          {"bound", name(prediction.bound)},
+          {"one_thread", as_json(way.one)},
+          {"most_threads", as_json(way.most)}};
+}
+
+}  // namespace
+
+const Alternative* Advice::best() const {
+  const auto better = [](const Alternative& a, const Alternative& b) {
+    const double ratio = a.prediction.delivered / b.prediction.delivered;
+    if (std::abs(ratio - 1) > knee_margin) return ratio > 1;
+    if (a.prediction.threads != b.prediction.threads)
+      return a.prediction.threads < b.prediction.threads;
+    return a.way.bytes < b.way.bytes;
+  };
+  const Alternative* found = nullptr;
+  for (const Alternative& one : alternatives) {
+    const double doubt = std::max(knee_margin, std::hypot(one.prediction.doubt, now.doubt));
+    if (!one.fits || one.prediction.delivered < now.delivered * (1 + doubt)) continue;
+    if (found == nullptr || better(one, *found)) found = &one;
+  }
+  return found;
+}
+
+std::string Advice::text() const {
+  const Alternative* const best = this->best();
+  std::string text = wrapped(limit(*this), 0, page_columns) + "\n";
+  if (best != nullptr) {
+    text += fmt::format("{}\n  {}\n", wrapped(gain(*this, *best), 0, page_columns), best->command);
+  } else {
+    text += now.bound == Bound::consumer
+                ? "No other format would deliver more.\n"
+                : "No conversion that was tried would deliver clearly more.\n";
+  }
+  text += fmt::format("\n{}: {}, recipe {}, batches of {}\n", dataset, counted(images, "image"),
+                      recipe, batch);
+  text += fmt::format("one thread gives {} images/s", quantity(present.one.rate()));
+  if (present.most.threads > 1) {
+    text += fmt::format(", {} give {}", present.most.threads, quantity(present.most.rate()));
+  }
+  text += fmt::format(": {}\n\n", stages(present.most));
+  text +=
+      fmt::format("{} {:>12} {:>5} {:>8} {:>12} {:>11} {:>10}\n", fitted("kept as", name_columns),
+                  "delivered/s", "", "threads", "supply/s", "size", "converting");
+  text += row(present, now, "-");
+  for (const Alternative& one : alternatives) {
+    text += row(one.way, one.prediction, duration_text(one.convert_seconds));
+  }
+  if (!std::ranges::all_of(alternatives, &Alternative::fits)) {
+    text +=
+        "What is larger than the memory is not advised: how fast the disk is was not measured.\n";
+  }
+  return text;
+}
+
+std::string Advice::json() const {
+  ordered_json object{
+      {"dataset", dataset},
+      {"images", images},
+      {"recipe", recipe},
+      {"batch", batch},
+      {"consumer", consumer_name.empty() ? ordered_json(nullptr) : ordered_json(consumer_name)},
+      {"demand", number(consumer.demand, 1)},
+      {"shares_cores", consumer.shares_cores},
+      {"now", as_json(present, now)}};
+  ordered_json others = ordered_json::array();
+  for (const Alternative& one : alternatives) {
+    ordered_json other = as_json(one.way, one.prediction);
+    other["convert_seconds"] = number(one.convert_seconds, 2);
+    other["command"] = one.command;
+    other["fits_memory"] = one.fits;
+    others.push_back(std::move(other));
+  }
+  object["alternatives"] = std::move(others);
+  const Alternative* const best = this->best();
+  object["advised"] = best != nullptr ? ordered_json(best->way.name) : ordered_json(nullptr);
+  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace feedrate

@@ -1,0 +1,102 @@
+#include "tools/advise/candidate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace feedrate {
+namespace {
+
+// What recipes take of an image is usually 7/8 of what it was resized to: 224 of 256.
+constexpr std::uint32_t usual_side = 256;
+// An image that is not much larger than that is not worth another encoding.
+constexpr double much_larger = 1.25;
+// From here on an image is a photograph: a lossless codec makes several times the bytes of a JPEG.
+constexpr std::uint64_t photograph_side = 128;
+
+bool file_for_each_image(const DatasetInfo& info) { return info.files.empty(); }
+
+// The container that the images would be kept in: the present one where it can.
+const Container* home(const DatasetInfo& info, const Codec& codec) {
+  for (const Container* const known : containers()) {
+    if (known->name() == info.format && known->accepts(codec) && !file_for_each_image(info))
+      return known;
+  }
+  return &container(&codec == &raw_codec ? "lmdb" : "recordio");
+}
+
+// True when the recipe gives images of one size whatever size they are kept in.
+bool resizes(const Recipe& recipe, Shape stored) {
+  Shape larger = stored;
+  larger.height *= 2;
+  larger.width *= 2;
+  return recipe.shape(larger) == recipe.shape(stored);
+}
+
+std::optional<Resize> shrinking(const Survey& survey, const Recipe& recipe, Shape stored) {
+  if (!resizes(recipe, stored)) return {};
+  const Shape taken = recipe.shape(stored);
+  const std::uint32_t side = std::max(usual_side, std::max(taken.height, taken.width) * 8 / 7);
+  const auto shorter = std::min(survey.heights.median, survey.widths.median);
+  if (static_cast<double>(shorter) < much_larger * side) return {};
+  return Resize{Resize::Fit::short_side, side, side};
+}
+
+std::string quoted(const std::string& word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "/._-+=:,@%") == std::string::npos)
+    return word;
+  std::string text = "'";
+  for (const char c : word) c == '\'' ? text.append("'\\''") : text.append(1, c);
+  text += '\'';
+  return text;
+}
+
+}  // namespace
+
+std::string Candidate::name() const {
+  std::string text = fmt::format("{} {}", container->name(), encoding.name());
+  if (resize) text += fmt::format(" {}", resize->name());
+  return text;
+}
+
+std::filesystem::path Candidate::out(const std::filesystem::path& dataset) const {
+  std::string suffix = fmt::format("-{}", name());
+  for (char& c : suffix) {
+    if (c == ' ' || c == ':') c = '-';
+  }
+  std::filesystem::path path = std::filesystem::absolute(dataset).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  path += suffix;
+  return path;
+}
+
+std::string Candidate::command(const std::filesystem::path& dataset) const {
+  std::string text = fmt::format("feedrate convert dataset {} --to {} --encode {}",
+                                 quoted(dataset.string()), container->name(), encoding.name());
+  if (resize) text += fmt::format(" --resize {}", resize->name());
+  return text + fmt::format(" --out {}", quoted(out(dataset).string()));
+}
+
+std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
+                                  const Recipe& recipe) {
+  const DatasetInfo& info = dataset.info();
+  std::vector<Candidate> found;
+  const auto add = [&](const Codec* codec, int quality, std::optional<Resize> resize) {
+    const Codec& written = codec != nullptr ? *codec : feedrate::codec(info.codec);
+    found.push_back({home(info, written), {codec, quality}, resize});
+  };
+  const bool photographs = std::max(info.shape.height, info.shape.width) >= photograph_side;
+  const std::optional<Resize> smaller = shrinking(survey, recipe, info.shape);
+  const bool raw = info.codec == raw_codec.name();
+  if (file_for_each_image(info)) add(nullptr, 0, {});
+  constexpr int quality = 90;
+  if (photographs) {
+    add(&jpeg_codec, quality, {});
+    if (smaller) add(&jpeg_codec, quality, smaller);
+  }
+  if (smaller || !raw) add(&raw_codec, 0, smaller);
+  return found;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,34 @@
+#pragma once
+// Other ways to keep the same images that a loader may be quicker with.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/container.h"
+#include "formats/encoding.h"
+#include "formats/resize.h"
+#include "formats/survey.h"
+#include "loader/recipe.h"
+
+namespace feedrate {
+
+struct Candidate {
+  const Container* container = nullptr;
+  Encoding encoding;
+  std::optional<Resize> resize;
+
+  /// "recordio jpeg:90 short:256"
+  std::string name() const;
+  /// The command that makes it of all of `dataset`, and the path it goes to.
+  std::string command(const std::filesystem::path& dataset) const;
+  std::filesystem::path out(const std::filesystem::path& dataset) const;
+};
+
+/// Worth a trial for such a dataset and recipe, the smallest change first. Images are made smaller
+/// only where the recipe resizes them anyway, never below what it takes of them; photographs stay
+/// photographs, and small images keep every bit.
+std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
+                                  const Recipe& recipe);
+
+}  // namespace feedrate

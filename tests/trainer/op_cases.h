@@ -72,6 +72,10 @@ inline std::vector<OpCase> op_cases() {
     return b.max_pool(x, 2, 2);
   });
 
+  add("max_pool", "of relus, one of which others read", colour, [&](Builder& b, V x) {
+    x = b.relu(b.conv(b.max_pool(b.relu(b.conv(x, 16, 3, 1, 1, layer)), 3, 2), 6, 1, 1, 0, layer));
+    return b.sum(b.max_pool(x, 3, 1, 1), x);
+  });
   add("max_pool", "at every pixel, in blocks", colour, [&](Builder& b, V x) {
     x = b.conv(b.conv(x, 16, 3, 1, 1, layer), 30, 3, 1, 1, layer);
     return b.max_pool(b.max_pool(x, 3, 1, 1), 3, 1);

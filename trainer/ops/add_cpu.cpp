@@ -46,8 +46,9 @@ class AddLayer final : public Layer {
     return alike() ? 0 : static_cast<std::size_t>(size() * threads_) * sizeof(float);
   }
 
-  void forward(const Pass&) override {
-    on_threads(threads_, [this](unsigned thread) {
+  void forward(const Pass& pass) override {
+    const bool with_relu = relu_follows_ && !pass.apart;
+    on_threads(threads_, [&](unsigned thread) {
       float* moved = reinterpret_cast<float*>(buffers().scratch) + thread * size();
       const Range range = share_of(batch_, thread, threads_);
       for (std::int64_t image = range.begin; image < range.end; ++image) {
@@ -55,8 +56,7 @@ class AddLayer final : public Layer {
         if (!alike()) relayout(b, other_, moved, output());
         const float* a = buffers().input + image * size();
         float* out = buffers().output + image * size();
-        relu_follows_ ? add_and_relu(a, b, size(), out)
-                      : add_all(a, alike() ? b : moved, size(), out);
+        with_relu ? add_and_relu(a, b, size(), out) : add_all(a, alike() ? b : moved, size(), out);
       }
     });
   }

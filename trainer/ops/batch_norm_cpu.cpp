@@ -39,7 +39,8 @@ class BatchNormLayer final : public Layer {
   void forward(const Pass& pass) override {
     const NormCoefficients c = coefficients();
     const auto write = [&](std::int64_t at, std::int64_t first) {
-      normalise(relu_follows_, buffers().input + at, plane_, from(c, first), buffers().output + at);
+      normalise(relu_follows_ && !pass.apart, buffers().input + at, plane_, from(c, first),
+                buffers().output + at);
     };
     if (!pass.training) {
       take_running_statistics(c);

@@ -13,6 +13,7 @@ namespace {
 struct Plane {
   PoolGeometry g;
   std::int64_t lanes;
+  bool relu_before;
   std::int64_t in_size() const { return std::int64_t{g.height} * g.width * lanes; }
   std::int64_t out_size() const { return std::int64_t{g.out_height} * g.out_width * lanes; }
 };
@@ -36,7 +37,10 @@ FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
 }
 
 // The largest value of every window, and which place of the window held it, the first of equals.
-// Where all are NaN, so is the output.
+// Where all are NaN, so is the output. The largest of what a relu puts out is the relu of the
+// largest; where that is 0, no place gets a gradient.
+constexpr std::int32_t nobody = 255;
+
 template <int kernel>
 FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out,
                                  std::int32_t* winners) {
@@ -61,6 +65,10 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out
           best_place = stays ? best_place : typename Vector::Ints{} + place;
         };
         each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, compare);
+        if (plane.relu_before) {
+          best_place = best > 0.0F ? best_place : typename Vector::Ints{} + nobody;
+          best = best < 0.0F ? typename Vector::Floats{} : best;
+        }
         store(best, out + first);
         store(best_place, winners + first);
       });
@@ -176,9 +184,11 @@ class MaxPoolLayer final : public Layer {
  public:
   explicit MaxPoolLayer(const LayerSite& site)
       : Layer(site, {site.node().extent, site.input.block}),
-        plane_{geometry(site), site.input.block},
+        plane_{geometry(site), site.input.block, site.relu_before},
         planes_(site.batch * site.input.blocks()),
         threads_(site.threads) {}
+
+  bool does_relu_before() const override { return plane_.relu_before; }
 
   // Which place of its window each output came from: one byte, as windows have at most 225 places.
   std::size_t kept_bytes() const override {

@@ -27,6 +27,7 @@ struct LayerSite {
   std::uint64_t seed = 0;
   bool input_learns = false;  // somebody wants the gradient of inputs[0]
   bool relu_follows = false;  // the only reader is a relu that works in place
+  bool relu_before = false;   // inputs[0] is such a relu, and is read by nobody else
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -37,6 +38,7 @@ struct Pass {
   std::span<const std::int32_t> labels;  // count
   std::uint32_t count = 0;
   bool training = false;
+  bool apart = false;  // forward without the relu that follows: somebody looks at each output
   std::uint64_t step = 0;
   Metrics* metrics = nullptr;
 };
@@ -67,6 +69,8 @@ class Layer {
   virtual std::size_t scratch_bytes() const { return 0; }
   /// Whether it does the work of the relu that follows as well, forward and backward.
   virtual bool does_relu() const { return false; }
+  /// Whether it does the work of the relu before it; its input is then the relu's own.
+  virtual bool does_relu_before() const { return false; }
   virtual void bind(const Buffers& buffers) { buffers_ = buffers; }
 
   virtual void forward(const Pass& pass) = 0;

@@ -35,6 +35,19 @@ std::size_t relu_after(const Plan& plan, std::size_t i) {
   return 0;
 }
 
+// The relu before node j, in the memory of the node before it, that nobody else reads; or 0.
+std::size_t only_relu_before(const Plan& plan, std::size_t j) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  if (nodes[j].inputs.size() != 1) return 0;
+  const std::size_t relu = nodes[j].inputs[0];
+  if (nodes[relu].op->name() != "relu" || relu_after(plan, nodes[relu].inputs[0]) != relu) return 0;
+  const bool alone = std::none_of(nodes.begin(), nodes.end(), [&](const Node& other) {
+    return &other != &nodes[j] &&
+           std::find(other.inputs.begin(), other.inputs.end(), relu) != other.inputs.end();
+  });
+  return alone ? relu : 0;
+}
+
 std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
   return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
 }
@@ -60,7 +73,7 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
 
 void CpuSession::make_layers(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
-  done_before_.resize(nodes.size());
+  done_elsewhere_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     LayerSite site{
         .graph = plan_.graph, .number = i, .batch = plan_.batch, .threads = threads_, .seed = seed};
@@ -72,9 +85,12 @@ void CpuSession::make_layers(std::uint64_t seed) {
       site.input_learns = plan_.learns[nodes[i].inputs[0]];
     }
     const std::size_t relu = relu_after(plan_, i);
+    const std::size_t before = only_relu_before(plan_, i);
     site.relu_follows = relu != 0;
+    site.relu_before = before != 0 && !done_elsewhere_[before];
     layers_.push_back(make_layer(site));
-    if (site.relu_follows && layers_[i]->does_relu()) done_before_[relu] = true;
+    if (site.relu_follows && layers_[i]->does_relu()) done_elsewhere_[relu] = true;
+    if (site.relu_before && layers_[i]->does_relu_before()) done_elsewhere_[before] = true;
   }
 }
 
@@ -211,14 +227,14 @@ void CpuSession::add_up(const std::vector<Sum>& sums) const {
 
 void CpuSession::forward(const Pass& now) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (done_before_[i] || (!now.training && plan_.training_only[i])) continue;
+    if (done_elsewhere_[i] || (!now.training && plan_.training_only[i])) continue;
     timed(i, &NodeSeconds::forward, [&] { layers_[i]->forward(now); });
   }
 }
 
 void CpuSession::backward(const Pass& now) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
-    if (done_before_[i] || !plan_.learns[i]) continue;
+    if (done_elsewhere_[i] || !plan_.learns[i]) continue;
     timed(i, &NodeSeconds::backward, [&] {
       layers_[i]->backward(now);
       add_up(sums_[i]);

@@ -72,7 +72,7 @@ class CpuSession final : public Session {
   std::size_t states_;
   Update update_;                               // null without an optimizer
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
-  std::vector<bool> done_before_;               // by node: the layer before does its work
+  std::vector<bool> done_elsewhere_;            // by node: the layer before or behind does its work
   std::vector<Place> places_;                   // by parameter
   std::size_t flat_size_ = 0;                   // floats
   std::vector<UpdateScale> scales_;             // by parameter

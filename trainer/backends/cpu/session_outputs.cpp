@@ -14,6 +14,7 @@ void CpuSession::forward_to(std::size_t node, std::span<float> values) {
   Metrics unwanted;
   Pass now = pass(false, 0);
   now.metrics = &unwanted;
+  now.apart = true;
   for (std::size_t i = 0; i <= node; ++i) {
     if (!plan_.training_only[i]) layers_[i]->forward(now);
   }
@@ -35,6 +36,7 @@ bool CpuSession::finite(std::size_t node) const {
 Divergence CpuSession::find_divergence(Pass now) {
   Metrics unwanted;
   now.metrics = &unwanted;
+  now.apart = true;
   std::size_t i = 0;
   for (; i < layers_.size(); ++i) {
     layers_[i]->forward(now);

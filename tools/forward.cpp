@@ -39,10 +39,12 @@ ForwardReport run_forward(const TrainingRequest& request) {
   const Network& definition = network(request.network);
   const std::unique_ptr<Dataset> dataset = open_dataset(request.path);
   const Recipe& augment = recipe(request.recipe).evaluation();
+  const TrainRecipe wanted = wanted_recipe(request, definition);
   Graph graph = definition.build(augment.shape(dataset->info().shape), count_classes(*dataset));
 
   ForwardReport report;
-  report.batch = request.batch > 0 ? request.batch : definition.recipe().batch;
+  apply(wanted.changes, graph);
+  report.batch = wanted.batch;
   report.parameters = graph.parameter_count();
   report.macs = graph.macs();
   report.device_name = device.device_name();

@@ -65,29 +65,6 @@ std::uint64_t steps_to_do(const TrainingRequest& request, const Position& positi
   return all - position.step;
 }
 
-/// What the preset or the network's authors say, under what the options say.
-TrainRecipe wanted_recipe(const TrainingRequest& request, const Network& definition) {
-  TrainRecipe wanted =
-      request.preset.empty() ? definition.recipe() : preset(request.preset).recipe();
-  if (!request.optimizer.empty() && request.optimizer != wanted.optimizer) {
-    wanted = with_optimizer(wanted, request.optimizer);
-  }
-  if (request.batch > 0) wanted.batch = request.batch;
-  if (!request.schedule.empty()) wanted.schedule.policy = request.schedule;
-  wanted.schedule.rate = request.rate.value_or(wanted.schedule.rate);
-  wanted.momentum = request.momentum.value_or(wanted.momentum);
-  wanted.decay = request.decay.value_or(wanted.decay);
-  wanted.beta2 = request.beta2.value_or(wanted.beta2);
-  wanted.epsilon = request.epsilon.value_or(wanted.epsilon);
-  wanted.trust = request.trust.value_or(wanted.trust);
-  wanted.warmup_epochs = request.warmup.value_or(wanted.warmup_epochs);
-  Changes& changes = wanted.changes;
-  if (!request.init.empty()) changes.init = request.init;
-  changes.smoothing = request.smoothing.value_or(changes.smoothing);
-  changes.zero_gamma = changes.zero_gamma || request.zero_gamma;
-  return wanted;
-}
-
 /// Saves where training stands, and knows what was saved last.
 class Saver {
  public:
@@ -140,6 +117,30 @@ Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Sess
 }
 
 }  // namespace
+
+TrainRecipe wanted_recipe(const TrainingRequest& request, const Network& definition) {
+  TrainRecipe wanted =
+      request.preset.empty() ? definition.recipe() : preset(request.preset).recipe();
+  if (!request.optimizer.empty() && request.optimizer != wanted.optimizer) {
+    wanted = with_optimizer(wanted, request.optimizer);
+  }
+  if (request.batch > 0) wanted.batch = request.batch;
+  if (!request.schedule.empty()) wanted.schedule.policy = request.schedule;
+  wanted.schedule.rate = request.rate.value_or(wanted.schedule.rate);
+  wanted.momentum = request.momentum.value_or(wanted.momentum);
+  wanted.decay = request.decay.value_or(wanted.decay);
+  wanted.beta2 = request.beta2.value_or(wanted.beta2);
+  wanted.epsilon = request.epsilon.value_or(wanted.epsilon);
+  wanted.trust = request.trust.value_or(wanted.trust);
+  wanted.warmup_epochs = request.warmup.value_or(wanted.warmup_epochs);
+  Changes& changes = wanted.changes;
+  if (!request.init.empty()) changes.init = request.init;
+  changes.smoothing = request.smoothing.value_or(changes.smoothing);
+  changes.zero_gamma = changes.zero_gamma || request.zero_gamma;
+  if (!request.means.empty()) changes.means = request.means;
+  if (!request.deviations.empty()) changes.deviations = request.deviations;
+  return wanted;
+}
 
 void complete(TrainingRequest& request) {
   if (!request.preset.empty()) {

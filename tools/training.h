@@ -9,6 +9,7 @@
 
 #include "loader/tuner.h"
 #include "tools/telemetry.h"
+#include "trainer/network.h"
 #include "trainer/trainer.h"
 
 namespace feedrate {
@@ -40,6 +41,8 @@ struct TrainingRequest {
   std::optional<double> smoothing;
   std::string init;  // "": the network's own
   bool zero_gamma = false;
+  std::vector<double> means;       // of pixels, one or one a channel; none: as published
+  std::vector<double> deviations;  // the same
   std::uint64_t epochs = 0;  // in all, those before a checkpoint included; 0: the preset's, or 1
   std::uint64_t steps = 0;   // in all; 0: by epochs
   double seconds = 0;        // 0: by epochs or steps
@@ -73,6 +76,9 @@ struct TrainingReport {
 
 /// Fills in what a preset says and nobody else does: the network and how images are augmented.
 void complete(TrainingRequest& request);
+
+/// What the preset or the network's authors say, under what the options say.
+TrainRecipe wanted_recipe(const TrainingRequest& request, const Network& definition);
 
 /// Of a complete request. Throws Error when a name, a file or the device does not fit.
 TrainingReport run_training(const TrainingRequest& request);

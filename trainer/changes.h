@@ -3,6 +3,7 @@
 // only start values, scales and the loss's target change.
 
 #include <string_view>
+#include <vector>
 
 #include "trainer/graph.h"
 
@@ -18,10 +19,14 @@ struct Changes {
   bool zero_gamma = false;
   /// Biases, and weights of norms, decay as the network says; false: not at all.
   bool decay_vectors = true;
+  /// Of pixels, 0 … 255: what is taken off, and what the rest is divided by. One for all channels,
+  /// or one for each (RGB); empty: as the network says.
+  std::vector<double> means{};
+  std::vector<double> deviations{};
 };
 
-/// Throws Error for an unknown start, a smoothing out of range, or zero_gamma of a network that has
-/// no residual branch which ends in a norm.
+/// Throws Error for an unknown start, a smoothing out of range, zero_gamma of a network that has no
+/// residual branch which ends in a norm, or means and deviations that do not fit the images.
 void apply(const Changes& changes, Graph& graph);
 
 }  // namespace feedrate

@@ -288,6 +288,8 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
   refused({"--network", "lenet", "--optimizer", "adan"}, exit_failed, "did you mean adam?");
   refused({"--network", "lenet", "--schedule", "cosin"}, exit_failed, "did you mean cosine?");
   refused({"--network", "lenet", "--label-smoothing", "1"}, exit_failed, "label smoothing");
+  refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,
+          "3 means for images of 1 channel");
   refused({"--network", "lenet", "--zero-gamma"}, exit_failed, "no residual branch");
   refused({"--preset", "lenet-modern", "--seconds", "1"}, exit_failed, "a cosine ends where");
   refused({"--network", "mlp", "--mode", "features"}, exit_failed, "no pooling");

@@ -238,7 +238,12 @@ inline std::vector<OpCase> op_cases() {
     b.auxiliary_loss(b.dense(y, classes, layer), 0.7);
     return b.relu(b.dense(x, 12, layer));
   });
-  cases.push_back({"softmax_loss", "with smoothed targets, two heads", cases.back().graph});
+  cases.push_back({"input", "colours with their own means and scales", cases[1].graph});
+  Attributes& pixels = cases.back().graph.nodes.front().attributes;
+  pixels["scale1"] = 1.0 / 32;
+  pixels["mean2"] = 140;
+  cases.push_back(
+      {"softmax_loss", "with smoothed targets, two heads", cases[cases.size() - 2].graph});
   for (Node& node : cases.back().graph.nodes) {
     if (node.op->is_loss()) node.attributes["smoothing"] = 0.3;
   }

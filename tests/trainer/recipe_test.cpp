@@ -46,10 +46,24 @@ TEST(UnitChanges, each_changes_what_it_says) {
   EXPECT_EQ(named(graph, "dense1.weight").decay_scale, 1);
 }
 
+TEST(UnitChanges, pixels_get_a_mean_and_a_deviation_for_each_channel_or_one_for_all) {
+  Graph graph = network("cnn").build({32, 32, 3}, 10);
+  apply({.means = {10, 20, 30}, .deviations = {2, 4, 8}}, graph);
+  const Attributes& input = graph.nodes.front().attributes;
+  EXPECT_EQ(input.number("mean"), 10);
+  EXPECT_EQ(input.number("mean2"), 30);
+  EXPECT_EQ(input.number("scale1"), 0.25);
+  apply({.means = {7}}, graph);
+  EXPECT_EQ(input.number("mean1"), 7);
+  EXPECT_EQ(input.number("scale2"), 0.125);
+}
+
 TEST(HostileChanges, what_cannot_be_is_refused) {
   Graph graph = residual();
   expect_error([&] { apply({.init = "hee"}, graph); }, {"no start of weights 'hee'", "mean he?"});
   expect_error([&] { apply({.smoothing = 1}, graph); }, {"label smoothing", "below 1, not 1"});
+  expect_error([&] { apply({.means = {1, 2, 3}}, graph); }, {"3 means", "1 channel;"});
+  expect_error([&] { apply({.deviations = {0}}, graph); }, {"deviation must be above 0"});
   Graph plain = network("lenet").build({28, 28, 1}, 10);
   expect_error([&] { apply({.zero_gamma = true}, plain); }, {"lenet", "no residual branch"});
 }

@@ -144,9 +144,13 @@ class Reference {
 
   void input() {
     const Extent& e = node().extent;
-    const double scale = static_cast<float>(node().attributes.number("scale"));
-    const double mean = static_cast<float>(node().attributes.number("mean"));
+    const Attributes& numbers = node().attributes;
     each(e, [&](auto n, auto c, auto y, auto x) {
+      const std::string own = c == 0 ? "" : std::to_string(c);
+      const double scale =
+          static_cast<float>(numbers.number(join("scale", own), numbers.number("scale")));
+      const double mean =
+          static_cast<float>(numbers.number(join("mean", own), numbers.number("mean")));
       const auto pixel = ((n * e.height + y) * e.width + x) * e.channels + c;
       out()[at(e, n, c, y, x)] = (batch_->pixels[static_cast<std::size_t>(pixel)] - mean) * scale;
     });

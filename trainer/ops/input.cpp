@@ -1,4 +1,4 @@
-// u8 HWC pixels → floats: (pixel − mean) × scale.
+// u8 HWC pixels → floats: (pixel − mean) × scale, of all channels or of each: ops/pixels.h.
 
 #include "trainer/op.h"
 #include "trainer/ops/check.h"

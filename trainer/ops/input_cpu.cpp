@@ -1,6 +1,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/ops/elementwise.h"
+#include "trainer/ops/pixels.h"
 
 namespace feedrate::cpu {
 namespace {
@@ -20,8 +21,7 @@ class InputLayer final : public Layer {
  public:
   explicit InputLayer(const LayerSite& site)
       : Layer(site, {site.node().extent, 1}),
-        scale_(static_cast<float>(site.node().attributes.number("scale"))),
-        mean_(static_cast<float>(site.node().attributes.number("mean"))),
+        scales_(pixel_scales(site.node().attributes)),
         threads_(site.threads) {}
 
   void forward(const Pass& pass) override {
@@ -29,8 +29,8 @@ class InputLayer final : public Layer {
     const std::int64_t image_size = output().elements();
     if (output().extent.channels == 1) {
       return on_shares(threads_, size, 64, [&](const Range& range) {
-        scale_pixels(pass.pixels.data() + range.begin, range.size(), scale_, mean_,
-                     buffers().output + range.begin);
+        scale_pixels(pass.pixels.data() + range.begin, range.size(), scales_[0].scale,
+                     scales_[0].mean, buffers().output + range.begin);
       });
     }
     on_shares(threads_, size / image_size, 1, [&](const Range& images) {
@@ -45,11 +45,12 @@ class InputLayer final : public Layer {
   void planes(const std::uint8_t* pixels, float* out) const {
     const std::int64_t channels = output().extent.channels, plane = output().pixels();
     for (std::int64_t channel = 0; channel < channels; ++channel) {
-      scale_channel(pixels + channel, channels, plane, scale_, mean_, out + channel * plane);
+      const PixelScale& own = scale_of(scales_, channel);
+      scale_channel(pixels + channel, channels, plane, own.scale, own.mean, out + channel * plane);
     }
   }
 
-  float scale_, mean_;
+  PixelScales scales_;
   unsigned threads_;
 };
 

@@ -26,14 +26,17 @@ TrainRecipe recipe(const Way& way) {
 
 // NVIDIA's for 256 images a step (DeepLearningExamples, ConvNets): 90 epochs.
 TrainRecipe nvidias() {
-  TrainRecipe r = recipe(
-      {.batch = 256,
-       .rate = 0.256,
-       .decay = 1.0 / 32768,
-       .warmup_epochs = 8,
-       .epochs = 90,
-       .changes = {
-           .init = "he-fan-out", .smoothing = 0.1, .zero_gamma = true, .decay_vectors = false}});
+  TrainRecipe r = recipe({.batch = 256,
+                          .rate = 0.256,
+                          .decay = 1.0 / 32768,
+                          .warmup_epochs = 8,
+                          .epochs = 90,
+                          .changes = {.init = "he-fan-out",
+                                      .smoothing = 0.1,
+                                      .zero_gamma = true,
+                                      .decay_vectors = false,
+                                      .means = {123.675, 116.28, 103.53},
+                                      .deviations = {58.395, 57.12, 57.375}}});
   r.optimizer = "sgd";
   r.momentum = 0.875;
   return r;

@@ -1,0 +1,155 @@
+#pragma once
+// What the tests of the CUDA backend share: a session on either device beside one on the CPU.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "loader/random.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/places.h"
+#include "tests/trainer/op_cases.h"
+#include "trainer/backend.h"
+#include "trainer/backends/cuda.h"
+#include "trainer/network.h"
+
+namespace feedrate::testing {
+
+namespace fs = std::filesystem;
+
+/// A batch of random images that owns its memory.
+class RandomBatch {
+ public:
+  RandomBatch(const Graph& graph, std::uint32_t count, std::uint64_t key)
+      : pixels_(graph.input.bytes() * count), labels_(count) {
+    for (std::size_t i = 0; i < pixels_.size(); ++i) {
+      pixels_[i] = static_cast<std::uint8_t>(random_bits(key, i) >> 56);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      labels_[i] = static_cast<std::int32_t>(below(random_bits(~key, i), graph.classes));
+    }
+    batch_.number = key;
+    batch_.count = count;
+    batch_.shape = graph.input;
+    batch_.pixels = pixels_;
+    batch_.labels = labels_;
+  }
+  const Batch& batch() const { return batch_; }
+  Batch& batch() { return batch_; }
+  std::vector<std::int32_t>& labels() { return labels_; }
+  /// What a loader does with a slot it got back.
+  void spoil() {
+    std::fill(pixels_.begin(), pixels_.end(), std::uint8_t{77});
+    std::fill(labels_.begin(), labels_.end(), 0);
+  }
+
+ private:
+  std::vector<std::uint8_t> pixels_;
+  std::vector<std::int32_t> labels_;
+  Batch batch_;
+};
+
+inline SessionOptions options(const Optimizer& rule = optimizer("sgd")) {
+  SessionOptions o;
+  o.optimizer = &rule;
+  o.seed = 5;
+  return o;
+}
+
+inline constexpr UpdateSettings settings{.rate = 0.02, .momentum = 0.9, .decay = 5e-4};
+
+/// Difference of two tensors, in parts of the second's length.
+inline double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0;
+  double length = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
+    length += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return length == 0 ? std::sqrt(difference) : std::sqrt(difference / length);
+}
+
+inline constexpr double tolerance = 1e-4;
+
+enum class Device { real, emulated };
+
+class CudaParity : public ::testing::TestWithParam<Device> {
+ protected:
+  void SetUp() override {
+    const bool emulated = GetParam() == Device::emulated;
+    const fs::path file =
+        beside_this_program(emulated ? "libfeedrate_cuda_emulated.so" : "libfeedrate_cuda.so");
+    if (!fs::exists(file)) GTEST_SKIP() << "this build has no CUDA plug-in: " << file;
+    const LoadedCudaPlugin loaded = load_cuda_plugin({file});
+    if (loaded.plugin == nullptr) {
+      // On a machine without CUDA's libraries the plug-in cannot be loaded: that is no fault.
+      ASSERT_FALSE(emulated) << loaded.problem;
+      GTEST_SKIP() << "no CUDA device here: " << loaded.problem;
+    }
+    cuda_ = loaded.plugin->backend;
+    const std::string reason = cuda_->unavailable();
+    if (!reason.empty()) GTEST_SKIP() << "no CUDA device here: " << reason;
+  }
+  void TearDown() override { unsetenv("FEEDRATE_EMULATED_REVERSE"); }
+
+  /// The emulated device takes seconds where a real one takes milliseconds.
+  std::uint32_t batch() const { return GetParam() == Device::emulated ? 5 : 64; }
+
+  std::unique_ptr<Session> start(const Backend& on, const Graph& graph, std::uint32_t batch,
+                                 const Optimizer& rule = optimizer("sgd")) const {
+    auto session = on.compile(make_plan(graph, batch), options(rule));
+    initialise(*session, 3);
+    return session;
+  }
+
+  /// Trains on both, step by step, and compares all there is to see. The last batch is partial.
+  void expect_parity(const Graph& graph, std::uint32_t batch, std::uint64_t steps,
+                     const UpdateSettings& update = settings,
+                     const Optimizer& rule = optimizer("sgd")) const {
+    const auto cpu = start(backend("cpu"), graph, batch, rule);
+    const auto gpu = start(*cuda_, graph, batch, rule);
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const std::uint32_t count = step + 1 == steps && batch > 1 ? batch - 1 : batch;
+      RandomBatch images(graph, count, step + 1);
+      for (Session* session : {cpu.get(), gpu.get()}) {
+        session->upload(images.batch());
+        session->train_step(update, step);
+      }
+      const Metrics expected = cpu->take_metrics();
+      const Metrics found = gpu->take_metrics();
+      EXPECT_EQ(found.images, count);
+      EXPECT_EQ(found.correct, expected.correct) << "step " << step;
+      EXPECT_EQ(found.correct5, expected.correct5) << "step " << step;
+      EXPECT_NEAR(found.loss_sum, expected.loss_sum, tolerance * expected.loss_sum)
+          << "step " << step;
+      for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
+        const std::string where = join(graph.parameters[p].name, " at step ", step);
+        EXPECT_LT(relative_difference(gpu->gradient(p), cpu->gradient(p)), tolerance) << where;
+        for (std::size_t slot = 0; slot < rule.states(); ++slot) {
+          EXPECT_LT(relative_difference(gpu->state(p, slot), cpu->state(p, slot)), tolerance)
+              << where;
+        }
+        EXPECT_LT(relative_difference(gpu->parameter(p), cpu->parameter(p)), tolerance) << where;
+      }
+      if (HasFailure()) return;
+    }
+  }
+
+  const Backend* cuda_ = nullptr;
+};
+
+inline void PrintTo(Device device, std::ostream* out) {
+  *out << (device == Device::real ? "real" : "emulated");
+}
+
+inline std::string device_label(const ::testing::TestParamInfo<Device>& device) {
+  return device.param == Device::real ? "real" : "emulated";
+}
+
+}  // namespace feedrate::testing

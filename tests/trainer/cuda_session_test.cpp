@@ -1,0 +1,98 @@
+// What a CUDA session does beside plain steps: every optimizer, evaluation, features, divergence.
+
+#include "tests/trainer/cuda_parity.h"
+
+namespace feedrate::testing {
+namespace {
+
+TEST_P(CudaParity, every_optimizer) {
+  const Builder::Layer layer{
+      .bias = {Init::Rule::constant, 0.5}, .bias_rate_scale = 2, .bias_decay_scale = 0};
+  for (const Optimizer* rule : optimizers()) {
+    SCOPED_TRACE(rule->name());
+    Builder b("optimizers", {9, 9, 3}, 70);
+    const auto x = b.relu(b.conv(b.input(1.0 / 255), 8, 3, 1, 0, layer));
+    // The dense weights fill several chunks.
+    expect_parity(b.softmax_loss(b.dense(x, 70, layer)), 6, 4,
+                  {.rate = 0.01, .momentum = 0.8, .decay = 0.02, .epsilon = 1e-3, .trust = 0.05},
+                  *rule);
+  }
+}
+
+TEST_P(CudaParity, smoothed_labels_and_top_5) {
+  Builder b("smooth", {4, 4, 1}, 40);
+  Graph graph = b.softmax_loss(b.dense(b.input(1.0 / 255), 40, {}));
+  graph.nodes.back().attributes["smoothing"] = 0.3;
+  expect_parity(graph, 6, 3);
+}
+
+TEST_P(CudaParity, features_as_far_as_a_node) {
+  const Network& lenet = network("lenet");
+  const Graph graph = lenet.build(lenet.published_input(), 10);
+  const auto cpu = start(backend("cpu"), graph, 3);
+  const auto gpu = start(*cuda_, graph, 3);
+  const RandomBatch images(graph, 2, 1);
+  std::vector<float> values[2];
+  for (const std::size_t side : {0U, 1U}) {
+    Session& session = side == 0 ? *cpu : *gpu;
+    values[side].resize(2 * static_cast<std::size_t>(graph.nodes[4].extent.elements()));
+    session.upload(images.batch());
+    session.forward_to(4, values[side]);
+  }
+  EXPECT_LT(relative_difference(values[1], values[0]), tolerance);
+}
+
+TEST_P(CudaParity, a_loss_that_is_not_finite_is_found_with_its_step_and_layer) {
+  Builder b("diverges", {5, 5, 1}, 3);
+  const Graph graph = b.softmax_loss(b.dense(b.relu(b.conv(b.input(0.01), 2, 3, 1, 0, {})), 3, {}));
+  for (const bool broken : {false, true}) {
+    const auto gpu = start(*cuda_, graph, 4);
+    std::uint64_t step = 10;
+    std::vector<float> before;
+    for (; step < 16 && !gpu->divergence(); ++step) {
+      if (step == 12) {
+        gpu->wait();
+        std::vector<float> weights = gpu->parameter(2);
+        // Infinite products of finite weights, or a weight that is none.
+        weights.assign(weights.size(), broken ? std::nanf("") : 3e38F);
+        gpu->set_parameter(2, weights);
+        before = gpu->parameter(0);
+      }
+      gpu->upload(RandomBatch(graph, 4, step).batch());
+      if (!gpu->divergence()) gpu->train_step(settings, step);
+    }
+    gpu->wait();
+    ASSERT_TRUE(gpu->divergence());
+    EXPECT_EQ(gpu->divergence()->step, 12U);
+    EXPECT_EQ(gpu->divergence()->layer, "dense1");
+    EXPECT_EQ(gpu->divergence()->parameter, broken ? "dense1.weight" : "");
+    EXPECT_LE(step, 15U);
+    EXPECT_EQ(gpu->parameter(0), before) << "nothing is learnt from it";
+  }
+}
+
+TEST_P(CudaParity, evaluation_changes_nothing_and_drops_nothing) {
+  Builder b("evaluation", {6, 6, 1}, 4);
+  const Graph graph =
+      b.softmax_loss(b.dense(b.dropout(b.conv(b.input(0.01), 3, 3, 1, 0, {}), 0.5), 4, {}));
+  const auto cpu = start(backend("cpu"), graph, 6);
+  const auto gpu = start(*cuda_, graph, 6);
+  const std::vector<float> before = gpu->parameter(0);
+  for (const std::uint32_t count : {6U, 2U}) {
+    const RandomBatch images(graph, count, count);
+    for (Session* session : {cpu.get(), gpu.get()}) {
+      session->upload(images.batch());
+      session->evaluate_step();
+    }
+  }
+  const Metrics expected = cpu->take_metrics();
+  const Metrics found = gpu->take_metrics();
+  EXPECT_EQ(found.images, 8U);
+  EXPECT_EQ(found.correct, expected.correct);
+  EXPECT_NEAR(found.loss_sum, expected.loss_sum, tolerance * expected.loss_sum);
+  EXPECT_EQ(gpu->parameter(0), before);
+  EXPECT_EQ(gpu->take_metrics().images, 0U) << "taking clears";
+}
+
+}  // namespace
+}  // namespace feedrate::testing

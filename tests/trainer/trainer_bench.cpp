@@ -1,10 +1,10 @@
 // What of a training step on the CPU is anything but its convolutions and dense layers?
 //
-//   bench_trainer [--ops | --nodes] [--threads N] [NETWORK[,BATCH] …]
+//   bench_trainer [--json | --ops | --nodes] [--threads N] [NETWORK[,BATCH] …]
 //
 // trains on one resident batch of the network's published shape (BATCH: that of its recipe) and
 // runs the products alone in turns, so that a neighbour's burst of work meets both. --ops and
-// --nodes add where the time of a step went.
+// --nodes add where the time of a step went; --json writes a row for each network.
 
 #include <fmt/core.h>
 #include <omp.h>
@@ -32,7 +32,7 @@ constexpr double seconds_each = 4;  // of a network, about
 constexpr std::size_t fewest = 3, most = 201;
 
 struct Options {
-  bool ops = false, nodes = false;
+  bool json = false, ops = false, nodes = false;
   unsigned threads = usable_cores();
   std::vector<std::string> networks;
 };
@@ -115,11 +115,18 @@ void compare(const Options& options, std::string_view name, std::uint32_t batch)
     spent += steps.back() + limits.back();
   }
   const double ours = median(steps), limit = median(limits);
-  fmt::print(
-      "{}, batch {}, {} thread{}: {:.4g} images/s; its convolutions and dense layers alone {:.4g}; "
-      "{:.0f} % of that limit\n",
-      name, batch, options.threads, options.threads == 1 ? "" : "s", batch / ours, batch / limit,
-      100 * limit / ours);
+  if (options.json) {
+    fmt::print(
+        "{{\"network\": \"{}\", \"batch\": {}, \"threads\": {}, \"images_per_second\": {:.2f}, "
+        "\"limit\": {:.2f}, \"ratio\": {:.3f}, \"steps\": {}}}\n",
+        name, batch, options.threads, batch / ours, batch / limit, limit / ours, steps.size());
+  } else {
+    fmt::print(
+        "{}, batch {}, {} thread{}: {:.5g} images/s; its convolutions and dense layers alone "
+        "{:.5g}; {:.0f} % of that limit\n",
+        name, batch, options.threads, options.threads == 1 ? "" : "s", batch / ours, batch / limit,
+        100 * limit / ours);
+  }
   if (!options.ops && !options.nodes) return;
   profile.print();
   fmt::print("  {:24} {:9.2f} ms; the limit {:.2f} ms\n", "the whole step", 1e3 * ours,
@@ -132,6 +139,8 @@ Options read(int count, char** words) {
     const std::string word = words[i];
     if (word == "--ops") {
       options.ops = true;
+    } else if (word == "--json") {
+      options.json = true;
     } else if (word == "--nodes") {
       options.nodes = true;
     } else if (word == "--threads" && i + 1 < count) {

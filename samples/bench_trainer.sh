@@ -1,0 +1,17 @@
+#!/bin/sh
+# The CPU trainer's demand on resident images beside its convolutions and dense layers alone:
+#
+#   samples/bench_trainer.sh BENCH_TRAINER OUT.jsonl [NETWORK[,BATCH] …]
+#
+# A fresh process for each network, three rounds one after the other, so that rounds lie apart;
+# a row for each. Build the target bench_trainer in Release first.
+set -eu
+bench=$1 out=$2
+shift 2
+[ $# -gt 0 ] || set -- lenet alexnet:cifar vgg16:cifar,128 resnet56 googlenet:cifar resnet50,8 \
+  googlenet:caffe,8 googlenet,8
+for round in 1 2 3; do
+  for network in "$@"; do
+    "$bench" --json "$network" | tee -a "$out"
+  done
+done

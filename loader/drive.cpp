@@ -42,7 +42,7 @@ unsigned touch(const Batch& batch) {
 class Pace {
  public:
   explicit Pace(double images_per_second) : rate_(images_per_second) {}
-  void start() { due_ = Clock::now(); }
+  void start(Clock::time_point now) { due_ = now; }
   void waited() { due_ = std::max(due_, Clock::now()); }
   /// At most `left` seconds: the end of the run interrupts a step.
   void compute(std::uint32_t images, double left) {
@@ -75,17 +75,17 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   std::uint64_t prepared = 0;  // images filled before the clock started
 
   while (const Batch* batch = loader.next()) {
+    if (result.batches == 0) start = Clock::now();
     if (emulate) {
       const double now_waited = loader.stats().wait_seconds;
       if (result.batches == 0) {
-        pace.start();
+        pace.start(start);
       } else if (now_waited > waited) {
         pace.waited();
       }
       waited = now_waited;
     }
     if (result.batches == 0) {
-      start = Clock::now();
       result.first_batch_seconds = Seconds(start - called).count();
       const LoaderStats first = loader.stats();
       const double ahead = std::max(0.0, first.mean_filled - 1);  // batches beside this one

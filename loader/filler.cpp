@@ -14,6 +14,14 @@ constexpr std::size_t lines_ahead = 16;
 // Where so many samples drawn in a row are bad, so is most of the dataset.
 constexpr std::uint32_t most_substitutes = 100;
 
+// A page that is not in memory yet is waited for here, where waiting is booked as reading.
+void wait_for_pages(Bytes bytes) {
+  constexpr std::size_t page = 4096;
+  volatile std::byte sink{};
+  for (std::size_t at = page; at < bytes.size(); at += page) sink = bytes[at];
+  (void)sink;
+}
+
 void fetch_ahead(Bytes bytes) {
   const std::size_t end = std::min(bytes.size(), lines_ahead * 64);
   for (std::size_t i = 0; i < end; i += 64) __builtin_prefetch(bytes.data() + i);
@@ -100,6 +108,7 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
     work.sample = job_.dataset.read(work.index, work.scratch);
     check(work.sample);
     fetch_ahead(work.sample.bytes);
+    wait_for_pages(work.sample.bytes);
     labels[at_] = work.sample.label;
     bytes += work.sample.bytes.size();
   });

@@ -162,15 +162,31 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
   for (const char* threads : {"0", "1", "2", "3", "4", "8"}) {
     const ordered_json loaded =
         json({"load", at("lmdb/train"), "--threads", threads, "--epochs", "2"});
-    EXPECT_EQ(keys(loaded),
-              (std::vector<std::string>{"images",         "seconds",      "images_per_second",
-                                        "threads",        "workers_seen", "auto",
-                                        "batch",          "epochs",       "digest",
-                                        "stall_seconds",  "busy",         "bound",
-                                        "supply",         "demand",       "accelerator_utilisation",
-                                        "passes",         "cpu_seconds",  "cpu_seconds_per_image",
-                                        "peak_rss_bytes", "bytes_read",   "storage_bytes",
-                                        "in_memory",      "state",        "bad"}));
+    EXPECT_EQ(keys(loaded), (std::vector<std::string>{"images",
+                                                      "seconds",
+                                                      "images_per_second",
+                                                      "threads",
+                                                      "workers_seen",
+                                                      "auto",
+                                                      "batch",
+                                                      "epochs",
+                                                      "digest",
+                                                      "stall_seconds",
+                                                      "busy",
+                                                      "bound",
+                                                      "supply",
+                                                      "demand",
+                                                      "accelerator_utilisation",
+                                                      "passes",
+                                                      "cpu_seconds",
+                                                      "cpu_seconds_per_image",
+                                                      "peak_rss_bytes",
+                                                      "bytes_read",
+                                                      "storage_bytes",
+                                                      "in_memory",
+                                                      "cache",
+                                                      "state",
+                                                      "bad"}));
     EXPECT_EQ(keys(loaded.at("busy")), (std::vector<std::string>{"read", "decode", "augment"}));
     EXPECT_EQ(loaded.at("images"), 1200);
     EXPECT_EQ(loaded.at("epochs"), 2.0);

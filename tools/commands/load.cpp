@@ -13,6 +13,7 @@
 #include "formats/page_cache.h"
 #include "formats/text.h"
 #include "loader/drive.h"
+#include "loader/sample_cache.h"
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
@@ -35,6 +36,7 @@ struct Options {
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
+  std::uint64_t cache = 0;  // bytes
   std::string from;
   std::string last = "partial";
   std::string on_bad = "fail";
@@ -118,13 +120,16 @@ LoadReport load(const Options& options) {
     settings.threads = settings.most_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
+  // Of the loader alone: the digest's pass reads as it would without.
+  const SampleCache cache(*dataset, options.cache);
+  const Dataset& source = options.cache > 0 ? static_cast<const Dataset&>(cache) : *dataset;
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
   loaded.skips = settings.on_bad == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
-    Loader loader(*dataset, augment, settings);
+    Loader loader(source, augment, settings);
     try {
       const Watch watch(loader, settings.epochs * dataset->size());
       loaded.result = drive(loader, options.drive);
@@ -136,6 +141,7 @@ LoadReport load(const Options& options) {
     loaded.bad_samples = loader.bad_samples().size();
     loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
+    if (options.cache > 0) loaded.cached = {cache.samples_kept(), cache.bytes_kept()};
     loaded.threads = loaded.stats.threads;
     if (settings.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
@@ -243,6 +249,10 @@ class LoadCommand : public Command {
         ->type_name("RATE");
     app.add_flag("--cold", options->cold,
                  "Have the system forget the dataset first: it comes from the disk");
+    app.add_option("--cache", options->cache,
+                   "Keep so much of the encoded samples in memory: 2000000000, 2gb, 500mb")
+        ->type_name("BYTES")
+        ->transform(CLI::AsSizeValue(true));
     check_whole(app.add_option("--io-threads", options->loader.io_threads,
                                "Threads that have data read from disk ahead of the workers"),
                 0, most_io_threads)

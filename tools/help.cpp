@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "formats/text.h"
+#include "tools/bars.h"
 
 namespace feedrate {
 namespace {
@@ -90,8 +91,9 @@ class HelpLayout : public CLI::Formatter {
 
   std::string make_option(const CLI::Option* option, bool positional) const override {
     const std::string left = "  " + make_option_name(option, positional) + make_option_opts(option);
-    const std::string gap = left.size() < name_columns
-                                ? std::string(name_columns - left.size(), ' ')
+    const std::size_t columns = columns_of(left);
+    const std::string gap = columns < name_columns
+                                ? std::string(name_columns - columns, ' ')
                                 : "\n" + std::string(name_columns, ' ');
     return left + gap + make_option_desc(option) + "\n";
   }

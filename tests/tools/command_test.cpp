@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/support/places.h"
 #include "tests/support/run_program.h"
 
@@ -38,6 +40,27 @@ TEST(CommandsHelp, every_command_explains_itself_on_stdout_and_exits_0) {
       EXPECT_NE(said.output.find(part), std::string::npos) << command->name() << ": " << part;
     }
   }
+}
+
+TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
+  constexpr std::size_t name_columns = 26;
+  std::size_t seen = 0;
+  for (const Command* command : commands()) {
+    std::istringstream help(feedrate({std::string(command->name()), "--help"}).output);
+    for (std::string line; std::getline(help, line);) {
+      if (!line.starts_with("  -")) continue;
+      ++seen;
+      std::size_t columns = 0, at = 0;
+      for (; at < line.size() && columns < name_columns; ++at) {
+        columns += (line[at] & 0xC0) != 0x80 ? 1 : 0;
+      }
+      while (at < line.size() && (line[at] & 0xC0) == 0x80) ++at;
+      if (at == line.size()) continue;  // a long name: its description has a line of its own
+      EXPECT_EQ(line[at - 1], ' ') << line;
+      EXPECT_NE(line[at], ' ') << line;
+    }
+  }
+  EXPECT_GT(seen, 50U);
 }
 
 TEST(CommandsHelp, no_line_of_help_is_wider_than_a_common_terminal) {

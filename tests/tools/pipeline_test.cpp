@@ -196,15 +196,16 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
 }
 
 TEST_F(CommandsPipeline, an_emulated_trainer_sets_the_pace) {
+  // Slow enough that three batches in hand last a third of a second: a busy machine changes nothing.
   const ordered_json loaded =
-      json({"load", at("lmdb/train"), "--threads", "1", "--emulate", "2400", "--no-digest"});
+      json({"load", at("lmdb/train"), "--threads", "1", "--emulate", "600", "--no-digest"});
   EXPECT_TRUE(loaded.at("digest").is_null());
-  EXPECT_GT(loaded.at("seconds"), 0.2);  // 600 images at 2,400 a second
+  EXPECT_GT(loaded.at("seconds"), 0.8);  // 600 images at 600 a second
   EXPECT_EQ(loaded.at("bound"), "consumer");
   EXPECT_GT(loaded.at("supply"), loaded.at("demand"));
   EXPECT_GT(loaded.at("accelerator_utilisation"), 0.9);
   EXPECT_TRUE(loaded.at("passes"));
-  const std::string slow = run({"load", at("lmdb/train"), "--emulate", "2400", "--no-digest"});
+  const std::string slow = run({"load", at("lmdb/train"), "--emulate", "600", "--no-digest"});
   EXPECT_NE(slow.find("\n  consumer-bound: the workers could give "), std::string::npos) << slow;
   EXPECT_NE(slow.find(": pass at the 90 % of MLPerf Storage\n"), std::string::npos) << slow;
 

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Does what `feedrate advise` predicted come true? Every conversion that it tried on some of the images
+is made of all of them, loaded as it was measured, and compared.
+
+Each case is a dataset as published, converted once, and a recipe. A row is one way to keep it: predicted
+and measured supply at one thread and at the most, and the sizes. Takes turns, medians of three.
+"""
+import argparse
+import json
+import pathlib
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from bench_convert import archives  # noqa: E402
+
+# source, images of a made archive, kept as, recipe
+CASES = [
+    ("mnist", 60000, ["--to", "png-map"], "mnist"),
+    ("cifar10", 50000, ["--to", "recordio"], "cifar-train"),
+    ("cifar10", 50000, ["--to", "png-map"], "cifar-train"),
+    ("imagenet", 2000, ["--to", "webdataset"], "imagenet-train"),
+    ("imagenet", 2000, ["--to", "lmdb"], "imagenet-eval"),
+]
+
+
+def run(command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def loaded(feedrate, path, recipe, threads, seconds):
+    rates = [json.loads(run([feedrate, "load", path, "--recipe", recipe, "--threads", str(threads),
+                             "--seconds", str(seconds), "--no-digest", "--json"]))["images_per_second"]
+             for _ in range(3)]
+    return statistics.median(rates)
+
+
+def check(feedrate, case, dataset, recipe, seconds, total):
+    advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
+                             "--json"]))
+    for way in [advice["now"], *advice["alternatives"]]:
+        path = dataset
+        if "command" in way:
+            command = shlex.split(way["command"])
+            path = pathlib.Path(command[-1])
+            run([feedrate, *command[1:]])
+        row = {"source": case, "recipe": recipe, "kept_as": way["kept_as"], "predicted_bytes": way["bytes"],
+               "bytes": sum(f.stat().st_size for f in pathlib.Path(path).rglob("*") if f.is_file()),
+               "doubt_percent": way["doubt_percent"]}
+        for name in ("one_thread", "most_threads"):
+            predicted = way[name]
+            measured = loaded(feedrate, path, recipe, predicted["threads"], seconds)
+            row[name] = {"threads": predicted["threads"], "predicted": predicted["images_per_second"],
+                         "measured": measured, "ratio": round(predicted["images_per_second"] / measured, 3)}
+        if path != dataset:
+            shutil.rmtree(path)
+        yield row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--feedrate", required=True, type=pathlib.Path)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=2, help="of each measurement by 'feedrate load'")
+    parser.add_argument("--total", type=float, default=24, help="that 'feedrate advise' measures for")
+    options = parser.parse_args()
+    feedrate, out = options.feedrate.resolve(), options.out.resolve()
+    errors = []
+    print("| source, recipe | kept as | MB: predicted, measured | images/s: predicted, measured | ratio |")
+    print("|---|---|---|---|---|")
+    with (tempfile.TemporaryDirectory(dir=out) as scratch,
+          open(out / "advise.jsonl", "w", encoding="utf-8") as rows):
+        for number, (source, images, options_to, recipe) in enumerate(CASES):
+            dataset = pathlib.Path(scratch) / f"{source}-{number}"
+            run([feedrate, "convert", source, archives(feedrate, source, images, out), *options_to,
+                 "--split", "train", "--out", dataset])
+            for row in check(feedrate, source, dataset, recipe, options.seconds, options.total):
+                rows.write(json.dumps(row) + "\n")
+                rows.flush()
+                for name in ("one_thread", "most_threads"):
+                    point = row[name]
+                    errors.append(abs(point["ratio"] - 1))
+                    print(f"| {source}, {recipe} | {row['kept_as']}, {point['threads']} threads | "
+                          f"{row['predicted_bytes'] / 1e6:,.1f}, {row['bytes'] / 1e6:,.1f} | "
+                          f"{point['predicted']:,.0f}, {point['measured']:,.0f} | {point['ratio']:.2f} |",
+                          flush=True)
+    print(f"\nmedian error {100 * statistics.median(errors):.1f} %, largest {100 * max(errors):.1f} %")
+
+
+if __name__ == "__main__":
+    main()

@@ -55,9 +55,13 @@ TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
         columns += (line[at] & 0xC0) != 0x80 ? 1 : 0;
       }
       while (at < line.size() && (line[at] & 0xC0) == 0x80) ++at;
-      if (at == line.size()) continue;  // a long name: its description has a line of its own
-      EXPECT_EQ(line[at - 1], ' ') << line;
-      EXPECT_NE(line[at], ' ') << line;
+      if (at < line.size() && line[at - 1] == ' ') {
+        EXPECT_NE(line[at], ' ') << line;
+        continue;
+      }
+      EXPECT_EQ(line.find("  ", 2), std::string::npos) << line;  // a long name alone …
+      std::getline(help, line);
+      EXPECT_EQ(line.find_first_not_of(' '), name_columns) << line;  // … its description below
     }
   }
   EXPECT_GT(seen, 50U);

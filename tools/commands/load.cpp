@@ -252,7 +252,7 @@ class LoadCommand : public Command {
     app.add_option("--cache", options->cache,
                    "Keep so much of the encoded samples in memory: 2000000000, 2gb, 500mb")
         ->type_name("BYTES")
-        ->transform(CLI::AsSizeValue(true));
+        ->transform(CLI::AsSizeValue(true).description(""));
     check_whole(app.add_option("--io-threads", options->loader.io_threads,
                                "Threads that have data read from disk ahead of the workers"),
                 0, most_io_threads)

@@ -70,7 +70,7 @@ def main():
     parser.add_argument("--total", type=float, default=24, help="that 'feedrate advise' measures for")
     options = parser.parse_args()
     feedrate, out = options.feedrate.resolve(), options.out.resolve()
-    errors = []
+    gains = []
     print("| source, recipe | kept as | MB: predicted, measured | images/s: predicted, measured | ratio |")
     print("|---|---|---|---|---|")
     with (tempfile.TemporaryDirectory(dir=out) as scratch,
@@ -79,17 +79,21 @@ def main():
             dataset = pathlib.Path(scratch) / f"{source}-{number}"
             run([feedrate, "convert", source, archives(feedrate, source, images, out), *options_to,
                  "--split", "train", "--out", dataset])
+            now = None
             for row in check(feedrate, source, dataset, recipe, options.seconds, options.total):
+                now = now or row
                 rows.write(json.dumps(row) + "\n")
                 rows.flush()
                 for name in ("one_thread", "most_threads"):
                     point = row[name]
-                    errors.append(abs(point["ratio"] - 1))
+                    if row is not now:
+                        gains.append(abs(point["ratio"] / now[name]["ratio"] - 1))
                     print(f"| {source}, {recipe} | {row['kept_as']}, {point['threads']} threads | "
                           f"{row['predicted_bytes'] / 1e6:,.1f}, {row['bytes'] / 1e6:,.1f} | "
                           f"{point['predicted']:,.0f}, {point['measured']:,.0f} | {point['ratio']:.2f} |",
                           flush=True)
-    print(f"\nmedian error {100 * statistics.median(errors):.1f} %, largest {100 * max(errors):.1f} %")
+    print(f"\nerror of the {len(gains)} predicted gains: median {100 * statistics.median(gains):.1f} %, "
+          f"largest {100 * max(gains):.1f} %, {sum(gain <= 0.1 for gain in gains)} within 10 %")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_pixels = std::uint64_t{160} << 20;  // bytes
-constexpr std::uint64_t most_images = 20'000;
+// Enough that small images do not lie in the processor's caches, as all of them would not.
+constexpr std::uint64_t most_pixels = std::uint64_t{256} << 20;  // bytes
+constexpr std::uint64_t most_images = 100'000;
 constexpr std::uint64_t least_images = 64;
 
 class ScratchDirectory {

@@ -25,21 +25,6 @@ namespace fs = std::filesystem;
 // Pages asked about in one call.
 constexpr std::size_t window_pages = std::size_t{1} << 16;
 
-// A page that a process has touched in a map stays in memory: this process lets go of those of its
-// shared maps, which come again from the file. "7f00-7f08 r--s 0000 fe:00 123 /data.mdb"
-void let_go_of_maps(const std::set<std::string>& inodes) {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    std::istringstream words(line);
-    std::uintptr_t begin = 0, end = 0;
-    char dash = 0;
-    std::string rights, offset, device, inode;
-    words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode;
-    if (rights != "r--s" || !inodes.contains(inode)) continue;
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-  }
-}
-
 }  // namespace
 
 std::vector<fs::path> sample_files(const Dataset& dataset) {
@@ -55,13 +40,27 @@ std::vector<fs::path> sample_files(const Dataset& dataset) {
   return files;
 }
 
-void drop_from_memory(std::span<const fs::path> files) {
+// The lines read: "7f00-7f08 r--s 0000 fe:00 123 /data.mdb"
+void let_go_of_maps(std::span<const fs::path> files) {
   std::set<std::string> inodes;  // of another device they may be, too: no harm is done
   for (const fs::path& path : files) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) inodes.insert(std::to_string(status.st_ino));
   }
-  let_go_of_maps(inodes);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    std::string rights, offset, device, inode;
+    words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode;
+    if (rights != "r--s" || !inodes.contains(inode)) continue;
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+}
+
+void drop_from_memory(std::span<const fs::path> files) {
+  let_go_of_maps(files);  // what a process has touched in a map stays
   for (const fs::path& path : files) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) fail_errno(path, "cannot open", errno);

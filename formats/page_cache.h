@@ -13,6 +13,11 @@ class Dataset;
 /// The files that hold a dataset's samples, each once: one or a few, or one a sample.
 std::vector<std::filesystem::path> sample_files(const Dataset& dataset);
 
+/// Has this process let go of the pages that it has touched in its shared, read-only maps of the
+/// files. They stay as they are: touched again they come again, from the system's memory or the
+/// file.
+void let_go_of_maps(std::span<const std::filesystem::path> files);
+
 /// Has the system forget what it holds of the files: what was written is brought to disk first.
 /// What another process has mapped and touched stays. Throws Error naming a file that cannot be
 /// opened.

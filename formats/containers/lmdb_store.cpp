@@ -6,6 +6,7 @@
 
 #include "formats/containers/lmdb_meta.h"
 #include "formats/error.h"
+#include "formats/page_cache.h"
 
 namespace feedrate {
 namespace {
@@ -14,6 +15,9 @@ constexpr std::size_t batch_entries = 1000;  // Caffe's
 // What a batch of large values holds: its pages stay in the cache between their filling and the
 // commit that writes them. 8 MiB were measured against 1 … 64.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
+// Each batch looks at pages of the ones before, and the system maps their surroundings too: some
+// hundred KiB that would stay, gigabytes in the end.
+constexpr std::uint64_t batches_remembered = 64;
 
 // Address space for the map, so that nothing ever has to grow: a batch in pages cannot be played
 // again. Where less is to be had (ulimit -v), less is taken.
@@ -64,7 +68,9 @@ struct LmdbStore::State {
 
   void commit() {
     entries = bytes = 0;
-    if (transaction != nullptr) require(mdb_txn_commit(transaction.release()));
+    if (transaction == nullptr) return;
+    require(mdb_txn_commit(transaction.release()));
+    if (++batches % batches_remembered == 0) let_go_of_maps({&path, 1});
   }
 
   // What the file takes, in pages as they are numbered.
@@ -92,6 +98,7 @@ struct LmdbStore::State {
   MDB_dbi database = 0;
   std::size_t entries = 0;  // of the open transaction
   std::size_t bytes = 0;
+  std::uint64_t batches = 0;  // committed
 };
 
 LmdbStore::LmdbStore(const std::filesystem::path& data) : state_(std::make_unique<State>(data)) {}

@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
 #include <lmdb.h>
 
-#include <algorithm>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "formats/file.h"
 #include "formats/verify.h"
@@ -30,41 +27,6 @@ using testing::TempDirectory;
 using testing::write_dataset;
 
 const Container& lmdb() { return container("lmdb"); }
-
-/// KiB of the file's maps that this process has in memory.
-std::uint64_t mapped_kib(const fs::path& file) {
-  std::ifstream smaps("/proc/self/smaps");
-  std::uint64_t sum = 0;
-  bool ours = false;
-  for (std::string line; std::getline(smaps, line);) {
-    std::istringstream words(line);
-    std::string first, second;
-    words >> first >> second;
-    if (first.find('-') != std::string::npos) ours = line.ends_with(file.string());
-    if (ours && first == "Rss:") sum += std::stoull(second);
-  }
-  return sum;
-}
-
-TEST(UnitLmdbWriter, however_much_is_written_few_of_its_pages_stay_in_memory) {
-  const TempDirectory directory;
-  WriterOptions options;
-  options.codec = &raw_codec;
-  const std::unique_ptr<Writer> writer = lmdb().create(directory.path(), options);
-  const Image image = make_image({3, 2, 1}, 1);
-  const Sample sample{.bytes = image.pixels, .codec = &raw_codec, .shape = image.shape};
-  std::uint64_t early = 0, late = 0;
-  constexpr unsigned batch = 1000, remembered = 64;  // as the store has them
-  for (unsigned i = 0; i < 4 * remembered * batch; ++i) {
-    writer->add(sample);
-    if (i % batch != 0) continue;
-    std::uint64_t& most = i < remembered * batch ? early : late;
-    most = std::max(most, mapped_kib(directory / "data.mdb"));
-  }
-  EXPECT_GT(early, 0U) << "the test looks at the wrong map";
-  EXPECT_LT(late, early + early / 2) << "in KiB; it would be four times as much";
-  writer->finish(nullptr);
-}
 
 TEST(InteropLmdb, liblmdb_finds_caffe_s_keys_and_values_and_nothing_else_lies_there) {
   TempDirectory temporary;

@@ -23,7 +23,9 @@ ordered_json or_null(const std::optional<T>& value) {
 /// Calls `field(key, member)` for every member of a row: the one list of its keys, in order.
 template <class RunType, class Field>
 void for_each_field(RunType& run, const Field& field) {
+  field("schema", run.schema);
   field("kind", run.kind);
+  field("tool", run.tool);
   field("dataset", run.dataset);
   field("format", run.format);
   field("codec", run.codec);
@@ -32,12 +34,20 @@ void for_each_field(RunType& run, const Field& field) {
   field("device", run.device);
   field("precision", run.precision);
   field("batch", run.batch);
+  field("cache", run.cache);
   field("threads", run.threads);
   field("compute_threads", run.compute_threads);
   field("workers_seen", run.workers_seen);
   field("repeats", run.repeats);
   field("images_per_second", run.images_per_second);
+  field("predicted", run.predicted);
+  field("warmup_seconds", run.warmup_seconds);
   field("stall_percent", run.stall_percent);
+  field("wait_ms", run.wait_ms);
+  field("read_us", run.read_us);
+  field("decode_us", run.decode_us);
+  field("augment_us", run.augment_us);
+  field("cpu_us", run.cpu_us);
   field("digest", run.digest);
   field("cpu_seconds", run.telemetry.cpu_seconds);
   field("peak_rss_mib", run.telemetry.peak_rss_mib);
@@ -104,6 +114,17 @@ struct Take {
   }
 };
 
+/// Rows of the first schema, which did not name itself, begin with their kind.
+void refuse_other_schema(const ordered_json& object) {
+  if (!object.is_object()) return;
+  const bool first = !object.contains("schema") && object.contains("kind");
+  const ordered_json schema = first ? ordered_json(1) : object.value("schema", ordered_json());
+  if (schema.is_number() && schema != row_schema) {
+    throw Error(join("it is of schema ", schema.dump(), ", this feedrate reads schema ", row_schema,
+                     "; measure it again"));
+  }
+}
+
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -134,6 +155,7 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   Run run;
   try {
     const ordered_json object = ordered_json::parse(text);
+    refuse_other_schema(object);
     for_each_field(run, Take{object});
     for_each_environment_field(run.environment, Take{object.at("environment")});
   } catch (const Error& problem) {
@@ -149,6 +171,9 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
       run.kind == supply_kind || run.kind == demand_kind || run.kind == delivered_kind;
   if (!known)
     fail(file, "line ", line, ": kind '", run.kind, "' is none of supply, demand, delivered");
+  if (run.cache != warm_cache && run.cache != cold_cache) {
+    fail(file, "line ", line, ": cache '", run.cache, "' is neither warm nor cold");
+  }
   if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
   if (run.images_per_second < 0 || *std::min_element(run.repeats.begin(), run.repeats.end()) < 0) {
     fail(file, "line ", line, ": images/s below 0");
@@ -160,17 +185,23 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   return run;
 }
 
-std::vector<Run> read_runs(const std::filesystem::path& file) {
+Rows read_rows(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream || std::filesystem::is_directory(file)) fail(file, "cannot read it");
-  std::vector<Run> runs;
+  Rows rows;
   std::size_t number = 0;
   for (std::string line; std::getline(stream, line);) {
     ++number;
-    if (!line.empty()) runs.push_back(parse_run(line, file, number));
+    if (line.empty()) continue;
+    try {
+      rows.runs.push_back(parse_run(line, file, number));
+    } catch (const Error& problem) {
+      rows.refused.emplace_back(problem.what());
+    }
   }
-  if (runs.empty()) fail(file, "holds no rows");
-  return runs;
+  if (rows.runs.empty() && !rows.refused.empty()) throw Error(rows.refused.front());
+  if (rows.runs.empty()) fail(file, "holds no rows");
+  return rows;
 }
 
 }  // namespace feedrate

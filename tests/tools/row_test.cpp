@@ -27,6 +27,19 @@ TEST(UnitRow, a_row_comes_back_as_it_went) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
+// Scripts rely on these.
+TEST(UnitRow, the_keys_promised_are_all_there) {
+  const auto row = nlohmann::json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
+  for (const char* key : {"schema",         "kind",          "tool",         "dataset",
+                          "format",         "codec",         "recipe",       "network",
+                          "device",         "precision",     "batch",        "cache",
+                          "threads",        "workers_seen",  "repeats",      "images_per_second",
+                          "predicted",      "stall_percent", "digest",       "cpu_seconds",
+                          "gpu_memory_mib", "gpu_power_w",   "gpu_energy_j", "environment"}) {
+    EXPECT_TRUE(row.contains(key)) << key;
+  }
+}
+
 TEST(UnitRow, what_was_not_measured_is_null_not_zero) {
   const auto row = nlohmann::json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
   for (const char* key : {"network", "stall_percent", "gpu_power_w", "cpu_energy_j"}) {
@@ -46,12 +59,25 @@ TEST(UnitRow, the_median_of_an_even_number_lies_between) {
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
-TEST(HostileRow, a_malformed_line_names_file_and_line) {
+TEST(HostileRow, a_malformed_line_names_file_and_line_and_the_others_are_kept) {
   const testing::TempDirectory directory;
   const auto file = directory / "results.jsonl";
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
-  std::ofstream(file) << good << "\n\n" << good.substr(0, good.size() / 2) << "\n";
-  expect_error([&] { read_runs(file); }, {"results.jsonl", "line 3", "not a row of results"});
+  std::ofstream(file) << good << "\n\n" << good.substr(0, good.size() / 2) << "\n" << good << "\n";
+  const Rows rows = read_rows(file);
+  EXPECT_EQ(rows.runs.size(), 2U);
+  ASSERT_EQ(rows.refused.size(), 1U);
+  for (const char* part : {"results.jsonl", "line 3", "not a row of results"}) {
+    EXPECT_NE(rows.refused[0].find(part), std::string::npos) << rows.refused[0];
+  }
+}
+
+TEST(HostileRow, a_row_of_another_schema_says_so) {
+  const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
+  expect_error([&] { parse_run(replaced(good, "\"schema\":2,", ""), "r.jsonl", 7); },
+               {"line 7", "schema 1", "measure it again"});
+  expect_error([&] { parse_run(replaced(good, "\"schema\":2", "\"schema\":3"), "r.jsonl", 7); },
+               {"schema 3", "schema 2"});
 }
 
 TEST(HostileRow, a_missing_key_is_named) {
@@ -91,12 +117,12 @@ TEST(HostileRow, an_unknown_kind_a_row_without_repeats_and_one_without_threads_a
 
 TEST(HostileRow, an_absent_an_empty_and_a_foreign_file_say_what_they_are) {
   const testing::TempDirectory directory;
-  expect_error([&] { read_runs(directory / "absent"); }, {"absent", "cannot read"});
-  expect_error([&] { read_runs(directory.path()); }, {"cannot read"});
+  expect_error([&] { read_rows(directory / "absent"); }, {"absent", "cannot read"});
+  expect_error([&] { read_rows(directory.path()); }, {"cannot read"});
   std::ofstream(directory / "empty");
-  expect_error([&] { read_runs(directory / "empty"); }, {"empty", "no rows"});
+  expect_error([&] { read_rows(directory / "empty"); }, {"empty", "no rows"});
   std::ofstream(directory / "page") << "<html></html>\n";
-  expect_error([&] { read_runs(directory / "page"); }, {"page", "line 1"});
+  expect_error([&] { read_rows(directory / "page"); }, {"page", "line 1"});
 }
 
 }  // namespace

@@ -103,9 +103,9 @@ bool same_point(const Run& a, const Run& b) {
   const auto key = [](const Run& run) {
     // Demand is measured on batches in memory: which dataset filled them does not matter.
     const bool demand = run.kind == demand_kind;
-    return std::make_tuple(run.kind, demand ? "" : run.format, demand ? "" : run.codec, run.recipe,
-                           run.network, run.device, run.precision, run.batch, run.threads,
-                           run.compute_threads, run.digest);
+    return std::make_tuple(run.kind, run.tool, run.cache, demand ? "" : run.format,
+                           demand ? "" : run.codec, run.recipe, run.network, run.device,
+                           run.precision, run.batch, run.threads, run.compute_threads, run.digest);
   };
   return key(a) == key(b);
 }

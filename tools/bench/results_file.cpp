@@ -24,7 +24,7 @@ std::vector<Run> parse_rows(std::string_view text, const std::filesystem::path& 
 
 // What is cut off must be ours: a file given by mistake stays as it was.
 bool may_begin_row(std::string_view text) {
-  constexpr std::string_view begin = R"({"kind":)";
+  constexpr std::string_view begin = R"({"schema":)";
   return text.substr(0, begin.size()) == begin.substr(0, text.size());
 }
 

@@ -28,7 +28,9 @@ void write(const fs::path& file, const std::string& text) {
 }
 
 int run(const Options& options) {
-  const Report report = make_report(read_runs(options.results));
+  Rows rows = read_rows(options.results);
+  for (const std::string& problem : rows.refused) warn("left out: " + problem);
+  const Report report = make_report(std::move(rows.runs));
   if (!options.html.empty()) write(options.html, report_html(report));
   if (!options.csv.empty()) write(options.csv, report_csv(report));
   print(options.json ? report_json(report) + "\n" : report_table(report));

@@ -12,16 +12,16 @@ extern const Command& synth_command;
 extern const Command& fetch_command;
 extern const Command& load_command;
 extern const Command& train_command;
+extern const Command& time_command;
 extern const Command& bench_command;
 extern const Command& report_command;
 extern const Command& advise_command;
 
 std::span<const Command* const> commands() {
   static const Command* const rows[] = {
-      &convert_command, &inspect_command, &verify_command, &mean_command,
-      &index_command,   &list_command,    &synth_command,  &fetch_command,
-      &load_command,    &train_command,   &bench_command,  &report_command,
-      &advise_command,
+      &convert_command, &inspect_command, &verify_command, &mean_command,   &index_command,
+      &list_command,    &synth_command,   &fetch_command,  &load_command,   &train_command,
+      &time_command,    &bench_command,   &report_command, &advise_command,
   };
   return rows;
 }

@@ -20,6 +20,8 @@ std::span<const Backend* const> backends() {
 
 const Backend& backend(std::string_view name) { return find_kind("device", name, backends()); }
 
+std::optional<Roof> Backend::measure_roof(unsigned) const { return std::nullopt; }
+
 std::string first_not_finite(const Session& session, const Node& node) {
   for (const std::size_t number : node.parameters) {
     const Parameter& parameter = session.plan().graph.parameters[number];

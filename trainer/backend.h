@@ -12,6 +12,7 @@
 #include "loader/batch.h"
 #include "trainer/optimizer.h"
 #include "trainer/plan.h"
+#include "trainer/roofline.h"
 
 namespace feedrate {
 
@@ -96,6 +97,8 @@ class Backend : public Kind {
   virtual std::string device_name() const = 0;
   /// Throws Error when the device lacks memory or cannot do what is asked.
   virtual std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const = 0;
+  /// What so many threads of it can do, measured now; nothing where that is not known.
+  virtual std::optional<Roof> measure_roof(unsigned threads) const;
   /// Memory that the device reads fastest, for the loader's slots. Lives as long as the program.
   virtual PixelMemory& pixel_memory() const = 0;
 };

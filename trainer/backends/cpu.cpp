@@ -5,6 +5,7 @@
 #include "formats/cores.h"
 #include "trainer/backend.h"
 #include "trainer/backends/cpu/gemm.h"
+#include "trainer/backends/cpu/roof.h"
 #include "trainer/backends/cpu/session.h"
 
 namespace feedrate {
@@ -35,6 +36,9 @@ class CpuBackend final : public Backend {
     cpu::use_one_blas_thread();
     const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
     return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);
+  }
+  std::optional<Roof> measure_roof(unsigned threads) const override {
+    return cpu::measure_roof(threads != 0 ? threads : usable_cores());
   }
   PixelMemory& pixel_memory() const override { return plain_memory(); }
 };

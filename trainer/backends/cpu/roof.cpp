@@ -1,0 +1,83 @@
+#include "trainer/backends/cpu/roof.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <dnnl.hpp>
+#include <vector>
+
+#include "formats/error.h"
+#include "trainer/backends/cpu/memory.h"
+#include "trainer/backends/cpu/omp_threads.h"
+#include "trainer/backends/cpu/parallel.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// Large enough that its edges cost nothing, small enough to take a tenth of a second.
+constexpr std::int64_t side = 1536;
+// Beyond the caches of a core; where a machine's last cache is larger still, it is that cache's
+// rate which layers meet too.
+constexpr std::size_t copied = std::size_t{128} << 20;  // bytes
+constexpr int rounds = 5;
+
+/// Seconds of the best of some rounds after one that is not counted: what the device can do.
+template <class Once>
+double best_seconds(const Once& once) {
+  once();
+  double best = 1e9;
+  for (int i = 0; i < rounds; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    once();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+double measure_flops() {
+  using dnnl::memory;
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::stream stream(engine);
+  const memory::desc any({side, side}, memory::data_type::f32, memory::format_tag::any);
+  const dnnl::matmul::primitive_desc product({any, any, any}, engine);
+  std::vector<memory> matrices;
+  for (const memory::desc& desc :
+       {product.src_desc(), product.weights_desc(), product.dst_desc()}) {
+    matrices.emplace_back(desc, engine);
+    std::fill_n(static_cast<float*>(matrices.back().get_data_handle()),
+                desc.get_size() / sizeof(float), 0.01F);
+  }
+  const dnnl::matmul matmul(product);
+  const double seconds = best_seconds([&] {
+    matmul.execute(stream, {{DNNL_ARG_SRC, matrices[0]},
+                            {DNNL_ARG_WEIGHTS, matrices[1]},
+                            {DNNL_ARG_DST, matrices[2]}});
+    stream.wait();
+  });
+  return 2.0 * side * side * side / seconds;
+}
+
+double measure_bytes(unsigned threads) {
+  const Memory from(copied), to(copied);
+  const double seconds = best_seconds([&] {
+    on_shares(threads, static_cast<std::int64_t>(copied), alignment, [&](const Range& range) {
+      const auto begin = static_cast<std::size_t>(range.begin);
+      std::memcpy(to.at(begin), from.at(begin), static_cast<std::size_t>(range.size()));
+    });
+  });
+  return 2.0 * copied / seconds;
+}
+
+}  // namespace
+
+Roof measure_roof(unsigned threads) {
+  const OmpThreads omp(threads);
+  try {
+    return {measure_flops(), measure_bytes(threads)};
+  } catch (const dnnl::error& error) {
+    throw Error(join("oneDNN cannot multiply matrices: ", error.message));
+  }
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,11 @@
+#pragma once
+// The CPU's roof, by oneDNN's own matrix product and by a copy.
+
+#include "trainer/roofline.h"
+
+namespace feedrate::cpu {
+
+/// Takes about half a second. `threads` of OpenMP.
+Roof measure_roof(unsigned threads);
+
+}  // namespace feedrate::cpu

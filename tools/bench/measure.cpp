@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/error.h"
-#include "tools/bench/process.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -13,8 +12,14 @@ namespace {
 
 struct Repeat {
   double rate = 0;
-  std::optional<double> stall_percent;
   std::optional<unsigned> workers_seen;
+  std::optional<double> warmup_seconds;
+  std::optional<double> stall_percent;
+  std::optional<double> wait_ms;
+  std::optional<double> read_us;
+  std::optional<double> decode_us;
+  std::optional<double> augment_us;
+  std::optional<double> cpu_us;
   Telemetry telemetry;
 };
 
@@ -25,14 +30,44 @@ std::optional<T> take(const nlohmann::json& object, const char* key) {
   return found->get<T>();
 }
 
-Repeat measure_once(const BenchPoint& point, const BenchOptions& options) {
-  const Finished finished = run_self(point.command(options));
+constexpr double micro = 1e6;
+
+std::optional<double> in_micro(std::optional<double> seconds) {
+  if (seconds) *seconds = rounded(*seconds * micro, 3);
+  return seconds;
+}
+
+/// What a worker spent on an image, where the loader was at work and says so.
+void take_busy(const nlohmann::json& object, Repeat& repeat) {
+  const auto busy = object.find("busy");
+  const auto images = take<double>(object, "images");
+  if (busy == object.end() || !busy->is_object() || !images || *images <= 0) return;
+  const auto share = [&](const char* stage) {
+    auto seconds = take<double>(*busy, stage);
+    if (seconds) *seconds /= *images;
+    return in_micro(seconds);
+  };
+  repeat.read_us = share("read");
+  repeat.decode_us = share("decode");
+  repeat.augment_us = share("augment");
+}
+
+Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const Runner& runner) {
+  const Finished finished = runner(point.command(options));
   const auto object = nlohmann::json::parse(finished.output);
+  const std::string_view kind = point.row.kind;
   Repeat repeat;
   repeat.rate = rounded(object.at("images_per_second").get<double>(), 1);
-  if (point.row.kind == delivered_kind)
+  repeat.warmup_seconds = take<double>(object, "warmup_seconds");
+  repeat.cpu_us = in_micro(take<double>(object, "cpu_seconds_per_image"));
+  if (kind == delivered_kind) {
     repeat.stall_percent = take<double>(object, "stall_percent");
-  if (point.row.kind != demand_kind) repeat.workers_seen = take<unsigned>(object, "workers_seen");
+    repeat.wait_ms = take<double>(object, "wait_ms_per_step");
+  }
+  if (kind != demand_kind) {
+    repeat.workers_seen = take<unsigned>(object, "workers_seen");
+    take_busy(object, repeat);
+  }
   repeat.telemetry = {.cpu_seconds = rounded(finished.cpu_seconds, 3),
                       .peak_rss_mib = rounded(finished.peak_rss_mib, 1),
                       .cpu_energy_j = finished.cpu_energy_j,
@@ -44,11 +79,11 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options) {
 
 }  // namespace
 
-Run measure(const BenchPoint& point, const BenchOptions& options) {
+Run measure(const BenchPoint& point, const BenchOptions& options, const Runner& runner) {
   Run run = point.row;
   std::vector<Repeat> repeats;
   for (unsigned i = 0; i < options.repeat; ++i) {
-    repeats.push_back(measure_once(point, options));
+    repeats.push_back(measure_once(point, options, runner));
     run.repeats.push_back(repeats.back().rate);
   }
   run.images_per_second = median(run.repeats);
@@ -58,8 +93,14 @@ Run measure(const BenchPoint& point, const BenchOptions& options) {
   const Repeat& middle = *std::min_element(
       repeats.begin(), repeats.end(),
       [&](const Repeat& a, const Repeat& b) { return distance(a) < distance(b); });
-  run.stall_percent = middle.stall_percent;
   run.workers_seen = middle.workers_seen;
+  run.warmup_seconds = middle.warmup_seconds;
+  run.stall_percent = middle.stall_percent;
+  run.wait_ms = middle.wait_ms;
+  run.read_us = middle.read_us;
+  run.decode_us = middle.decode_us;
+  run.augment_us = middle.augment_us;
+  run.cpu_us = middle.cpu_us;
   run.telemetry = middle.telemetry;
   return run;
 }

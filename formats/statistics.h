@@ -1,0 +1,22 @@
+#pragma once
+// What repeated measurements tell of the value behind them. Pure functions.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace feedrate {
+
+/// Where 95 % of Student's t distribution lie: within ± this. `degrees` of freedom, at least 1.
+double student_t(std::size_t degrees);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// Where the mean of endless repeats lies with 95 % confidence, by Student's t; nothing for fewer
+/// than two values, of which nobody can tell. May begin below 0 where few values differ much.
+std::optional<Interval> mean_interval(std::span<const double> values);
+
+}  // namespace feedrate

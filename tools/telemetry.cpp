@@ -1,5 +1,7 @@
 #include "tools/telemetry.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -50,6 +52,24 @@ std::vector<std::uint64_t> read_packages() {
 }
 
 }  // namespace
+
+double process_cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void CpuMeter::start() {
+  if (!start_) start_ = process_cpu_seconds();
+}
+
+void CpuMeter::stop() {
+  if (start_) seconds_ += process_cpu_seconds() - *start_;
+  start_.reset();
+}
 
 EnergyMeter::EnergyMeter() : start_(read_packages()) {}
 

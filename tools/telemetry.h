@@ -16,6 +16,21 @@ struct Telemetry {
   std::optional<double> gpu_energy_j;
 };
 
+/// Processor time of this process so far: user + system, all threads.
+double process_cpu_seconds();
+
+/// What process_cpu_seconds() grows by between start() and stop(), as often as they come.
+class CpuMeter {
+ public:
+  void start();
+  void stop();
+  double seconds() const { return seconds_; }  // until the last stop()
+
+ private:
+  std::optional<double> start_;  // absent: it stands still
+  double seconds_ = 0;
+};
+
 /// Energy of all processor packages between construction and joules(), from the kernel's powercap
 /// counters. One thread.
 class EnergyMeter {

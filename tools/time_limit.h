@@ -2,6 +2,8 @@
 // Batch sources as the commands ask for them.
 
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "loader/batch.h"
 
@@ -33,6 +35,24 @@ class TimeLimit : public BatchSource {
   double seconds_;
   std::uint64_t taken_ = 0;
   Clock::time_point start_;
+};
+
+/// Tells when the second batch is asked for: there the clock of a run starts.
+class FromSecond : public BatchSource {
+ public:
+  FromSecond(BatchSource& source, std::function<void()> begins)
+      : source_(source), begins_(std::move(begins)) {}
+  const Batch* next() override {
+    if (++asked_ == 2) begins_();
+    return source_.next();
+  }
+  Shape shape() const override { return source_.shape(); }
+  std::uint32_t batch_size() const override { return source_.batch_size(); }
+
+ private:
+  BatchSource& source_;
+  std::function<void()> begins_;
+  std::uint64_t asked_ = 0;
 };
 
 }  // namespace feedrate

@@ -210,12 +210,16 @@ TrainingReport run_training(const TrainingRequest& request) {
   const std::uint64_t validate_every = validation ? request.val_every * per_epoch : 0;
   const std::uint64_t save_every = request.checkpoint.empty() ? 0 : request.save_every;
   options.pause_every = std::gcd(validate_every, save_every);
+  CpuMeter cpu;
   options.pause = [&](std::uint64_t steps) {
+    cpu.stop();
     if (save_every != 0 && steps % save_every == 0) saver.save(steps);
-    if (validate_every == 0 || steps % validate_every != 0) return;
-    report.validations.push_back(
-        {steps, steps / per_epoch,
-         validate(request, *validation, *session, device.pixel_memory(), threads)});
+    if (validate_every != 0 && steps % validate_every == 0) {
+      report.validations.push_back(
+          {steps, steps / per_epoch,
+           validate(request, *validation, *session, device.pixel_memory(), threads)});
+    }
+    cpu.start();
   };
 
   Loader loader(*dataset, augment,
@@ -235,11 +239,15 @@ TrainingReport run_training(const TrainingRequest& request) {
   TimeLimit limited(batches, request.seconds);
 
   const GpuMeter gpu(request.device);
-  report.result = train(*session, request.seconds > 0 ? limited : batches, options);
+  FromSecond timed(request.seconds > 0 ? limited : batches, [&] { cpu.start(); });
+  report.result = train(*session, timed, options);
+  cpu.stop();
+  report.telemetry.cpu_seconds = cpu.seconds();
   gpu.stop(report.telemetry);
-  report.threads = loader.stats().threads;
+  const LoaderStats stats = loader.stats();
+  report.threads = stats.threads;
   if (request.auto_threads && !request.resident) report.tuning = loader.tuning();
-  if (!request.resident) report.workers_seen = loader.stats().workers_seen;
+  if (!request.resident) report.loader = stats;
 
   const std::uint64_t done = position.step + report.result.steps;
   saver.save(done);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "loader/loader.h"
 #include "loader/tuner.h"
 #include "tools/telemetry.h"
 #include "trainer/network.h"
@@ -67,10 +68,10 @@ struct TrainingReport {
     std::uint64_t epoch;  // whole ones done
     Evaluation evaluation;
   };
-  std::vector<Validation> validations;   // the last at the end
-  unsigned threads = 0;                  // of the loader, in the end
-  std::optional<Tuning> tuning;          // where the loader was to find their number
-  std::optional<unsigned> workers_seen;  // absent when resident: the loader is not at work
+  std::vector<Validation> validations;  // the last at the end
+  unsigned threads = 0;                 // of the loader, in the end
+  std::optional<Tuning> tuning;         // where the loader was to find their number
+  std::optional<LoaderStats> loader;    // absent when resident: the loader is not at work
   Telemetry telemetry;
 };
 

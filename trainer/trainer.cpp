@@ -43,8 +43,8 @@ class Run {
     refuse_divergence();
     result_.seconds = result_.steps > 1 ? since_first_.seconds() - paused_ : 0;
     if (window_images_ != 0) report();
-    result_.images_per_second =
-        ratio(static_cast<double>(result_.images - first_images_), result_.seconds);
+    result_.timed_images = result_.images - first_images_;
+    result_.images_per_second = ratio(static_cast<double>(result_.timed_images), result_.seconds);
     result_.stall_percent = 100 * ratio(result_.wait_seconds, result_.seconds);
     return std::move(result_);
   }
@@ -71,7 +71,7 @@ class Run {
     epoch_ = batch.epoch;
     if (result_.steps == 1) {  // the first step pays for what every later one finds ready
       session_.wait();
-      first_images_ = result_.images;
+      first_images_ = untimed_images_ = result_.images;
       since_first_.restart();
       window_.restart();
     }
@@ -114,8 +114,9 @@ class Run {
         .loss = ratio(metrics.loss_sum, images),
         .accuracy = ratio(static_cast<double>(metrics.correct), images),
         .accuracy5 = ratio(static_cast<double>(metrics.correct5), images),
-        .images_per_second = ratio(static_cast<double>(window_images_), window_.seconds())};
-    window_images_ = 0;
+        .images_per_second =
+            ratio(static_cast<double>(window_images_ - untimed_images_), window_.seconds())};
+    window_images_ = untimed_images_ = 0;
     window_.restart();
     result_.loss = progress.loss;
     result_.accuracy = progress.accuracy;
@@ -131,6 +132,7 @@ class Run {
   TrainResult result_;
   Stopwatch since_first_, window_;
   std::uint64_t first_images_ = 0, window_images_ = 0;
+  std::uint64_t untimed_images_ = 0;  // of the window: the first step's
   std::uint64_t epoch_ = 0;
   double paused_ = 0;
 };

@@ -27,7 +27,7 @@ struct TrainOptions {
     double loss = 0;      // mean since the last call
     double accuracy = 0;  // top-1
     double accuracy5 = 0;
-    double images_per_second = 0;
+    double images_per_second = 0;  // 0: the first step alone, which is not timed
   };
   std::function<void(const Progress&)> progress{};
   /// Every so many steps, and not on the clock: a time to save or to evaluate. Gets the steps done
@@ -41,11 +41,12 @@ struct TrainOptions {
 struct TrainResult {
   std::uint64_t steps = 0;
   std::uint64_t images = 0;
-  double seconds = 0;            // wall, first step excluded
-  double wait_seconds = 0;       // of which waiting for batches
-  double images_per_second = 0;  // over `seconds`
-  double stall_percent = 0;      // 100 × wait / seconds
-  double loss = 0;               // mean over the last report window
+  std::uint64_t timed_images = 0;  // all but the first step's
+  double seconds = 0;              // wall, for those
+  double wait_seconds = 0;         // of which waiting for batches
+  double images_per_second = 0;    // over `seconds`
+  double stall_percent = 0;        // 100 × wait / seconds
+  double loss = 0;                 // mean over the last report window
   double accuracy = 0;
   double accuracy5 = 0;
   std::vector<TrainOptions::Progress> curve;

@@ -1,0 +1,103 @@
+// What `feedrate train --json` tells of where time went.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_program.h"
+#include "tools/command.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::feedrate;
+using testing::Said;
+using testing::TempDirectory;
+
+/// 300 images in an LMDB.
+class CommandsTrain : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    run({"synth", "mnist", "--images", "300", "--out", at("archives")});
+    run({"convert", "mnist", at("archives"), "--to", "lmdb", "--out", at("lmdb")});
+  }
+
+  std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  std::string run(const std::vector<std::string>& arguments) const {
+    const Said said = feedrate(arguments);
+    EXPECT_EQ(said.code, exit_done) << arguments.front() << ": " << said.errors << said.output;
+    return said.output;
+  }
+
+  ordered_json train(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments{"train", at("lmdb"), "--network", "lenet", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return ordered_json::parse(run(arguments));
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
+  const ordered_json trained = train({"--steps", "2"});
+  std::string keys;
+  for (const auto& [key, value] : trained.items()) keys += key + " ";
+  EXPECT_EQ(keys,
+            "network parameters macs device precision optimizer batch steps images seconds "
+            "images_per_second stall_percent wait_ms_per_step busy cpu_seconds_per_image loss "
+            "accuracy accuracy5 curve val_accuracy val_accuracy5 validations gpu_memory_mib "
+            "gpu_power_w gpu_energy_j threads workers_seen ");
+}
+
+TEST_F(CommandsTrain, says_what_the_workers_did_and_what_each_image_cost) {
+  const ordered_json trained = train({"--steps", "210", "--batch", "16"});
+  EXPECT_GT(trained.at("busy").at("read"), 0);
+  EXPECT_GT(trained.at("busy").at("decode"), 0);
+  EXPECT_EQ(trained.at("busy").at("augment"), 0);  // --recipe none
+  // A step waits no longer than the run lasted, and an image costs time on one core at least.
+  const double seconds = trained.at("seconds");
+  EXPECT_GE(trained.at("wait_ms_per_step"), 0);
+  EXPECT_LE(trained.at("wait_ms_per_step").get<double>() * 209 / 1000, seconds + 1e-3);
+  EXPECT_GT(trained.at("cpu_seconds_per_image"), 0);
+  EXPECT_NEAR(trained.at("wait_ms_per_step").get<double>() * 209 / 10 / seconds,
+              trained.at("stall_percent").get<double>(), 0.1);
+}
+
+TEST_F(CommandsTrain, gives_the_curve_of_the_loss_step_by_step) {
+  const ordered_json curve = train({"--steps", "210", "--batch", "16"}).at("curve");
+  ASSERT_EQ(curve.size(), 3U);  // every 100 steps, and the rest
+  EXPECT_EQ(curve[0].at("step"), 100);
+  EXPECT_EQ(curve[2].at("step"), 210);
+  EXPECT_EQ(curve[2].at("epoch"), 11);  // 19 batches each
+  EXPECT_LT(curve[2].at("loss"), curve[0].at("loss"));
+  EXPECT_GT(curve[2].at("accuracy"), curve[0].at("accuracy"));
+  EXPECT_GT(curve[1].at("images_per_second"), 0);
+}
+
+TEST_F(CommandsTrain, what_has_no_meaning_is_null) {
+  const ordered_json resident = train({"--resident", "--steps", "3"});
+  EXPECT_TRUE(resident.at("busy").is_null());
+  EXPECT_TRUE(resident.at("workers_seen").is_null());
+  EXPECT_TRUE(resident.at("cpu_seconds_per_image").is_number());
+
+  const ordered_json one = train({"--steps", "1"});
+  for (const char* key : {"images_per_second", "wait_ms_per_step", "cpu_seconds_per_image"}) {
+    EXPECT_TRUE(one.at(key).is_null()) << key;
+  }
+  ASSERT_EQ(one.at("curve").size(), 1U);
+  EXPECT_TRUE(one.at("curve")[0].at("images_per_second").is_null());
+}
+
+TEST_F(CommandsTrain, validation_on_the_way_is_not_on_the_clock) {
+  const ordered_json trained =
+      train({"--val", at("lmdb"), "--val-every", "1", "--epochs", "3", "--batch", "150"});
+  EXPECT_EQ(trained.at("validations").size(), 3U);
+  EXPECT_EQ(trained.at("steps"), 6);
+  EXPECT_GT(trained.at("cpu_seconds_per_image"), 0);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,165 @@
+#include "tools/train_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json busy(const std::optional<LoaderStats>& loader) {
+  if (!loader) return nullptr;
+  return {{"read", rounded(loader->busy_read, 6)},
+          {"decode", rounded(loader->busy_decode, 6)},
+          {"augment", rounded(loader->busy_augment, 6)}};
+}
+
+}  // namespace
+
+std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
+  const TrainResult& result = report.result;
+  // The clock starts after the first step: one step alone has no rate.
+  const auto timed = [&](double value) {
+    return result.seconds > 0 ? ordered_json(value) : ordered_json(nullptr);
+  };
+  ordered_json curve = ordered_json::array();
+  for (const TrainOptions::Progress& at : result.curve) {
+    curve.push_back({{"step", at.step},
+                     {"epoch", at.epoch},
+                     {"loss", rounded(at.loss, 6)},
+                     {"accuracy", rounded(at.accuracy, 6)},
+                     {"images_per_second", at.images_per_second > 0
+                                               ? ordered_json(rounded(at.images_per_second, 1))
+                                               : ordered_json(nullptr)}});
+  }
+  ordered_json validations = ordered_json::array();
+  for (const TrainingReport::Validation& at : report.validations) {
+    validations.push_back({{"step", at.step},
+                           {"epoch", at.epoch},
+                           {"loss", rounded(at.evaluation.loss, 6)},
+                           {"accuracy", rounded(at.evaluation.accuracy, 6)},
+                           {"accuracy5", rounded(at.evaluation.accuracy5, 6)},
+                           {"seconds", rounded(at.evaluation.seconds, 3)}});
+  }
+  const TrainingReport::Validation* last =
+      report.validations.empty() ? nullptr : &report.validations.back();
+  const ordered_json object = {
+      {"network", request.network},
+      {"parameters", report.parameters},
+      {"macs", report.macs},
+      {"device", request.device},
+      {"precision", request.precision},
+      {"optimizer", report.optimizer},
+      {"batch", report.batch},
+      {"steps", result.steps},
+      {"images", result.images},
+      {"seconds", rounded(result.seconds, 6)},
+      {"images_per_second", timed(rounded(result.images_per_second, 1))},
+      {"stall_percent", timed(rounded(result.stall_percent, 3))},
+      {"wait_ms_per_step",
+       timed(rounded(1e3 * result.wait_seconds / static_cast<double>(result.steps - 1), 6))},
+      {"busy", busy(report.loader)},
+      {"cpu_seconds_per_image", timed(rounded(report.telemetry.cpu_seconds.value_or(0) /
+                                                  static_cast<double>(result.timed_images),
+                                              9))},
+      {"loss", rounded(result.loss, 6)},
+      {"accuracy", rounded(result.accuracy, 6)},
+      {"accuracy5", rounded(result.accuracy5, 6)},
+      {"curve", curve},
+      {"val_accuracy", last == nullptr ? ordered_json(nullptr)
+                                       : ordered_json(rounded(last->evaluation.accuracy, 6))},
+      {"val_accuracy5", last == nullptr ? ordered_json(nullptr)
+                                        : ordered_json(rounded(last->evaluation.accuracy5, 6))},
+      {"validations", validations},
+      {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
+      {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
+      {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
+      {"threads", report.threads},
+      {"workers_seen",
+       report.loader ? ordered_json(report.loader->workers_seen) : ordered_json(nullptr)}};
+  return object.dump(2) + "\n";
+}
+
+std::string to_text(const TrainingRequest& request, const TrainingReport& report) {
+  const TrainResult& result = report.result;
+  const std::string rate =
+      result.seconds > 0 ? quantity(result.images_per_second) + " images/s" : "rate unknown";
+  std::string text = fmt::format(
+      "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
+      "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n",
+      request.network, report.device_name, rate, counted(result.steps, "step"), report.batch,
+      duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy,
+      100 * result.accuracy5);
+  if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
+  for (const TrainingReport::Validation& at : report.validations) {
+    const Evaluation& evaluation = at.evaluation;
+    text += fmt::format("  step {}: validation loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % of {}\n",
+                        at.step, evaluation.loss, 100 * evaluation.accuracy,
+                        100 * evaluation.accuracy5, counted(evaluation.images, "image"));
+  }
+  return text;
+}
+
+std::string to_json(const TrainingRequest& request, const ForwardReport& report) {
+  const Inference& result = report.result;
+  const bool timed = result.timed_images > 0;
+  const bool infers = report.features.empty();
+  const auto when = [](bool known, double value) {
+    return known ? ordered_json(value) : ordered_json(nullptr);
+  };
+  const Extent& extent = report.feature_extent;
+  const ordered_json object = {
+      {"network", request.network},
+      {"mode", request.mode},
+      {"parameters", report.parameters},
+      {"macs", report.macs},
+      {"device", request.device},
+      {"precision", request.precision},
+      {"batch", report.batch},
+      {"images", result.images},
+      {"seconds", rounded(result.seconds, 6)},
+      {"images_per_second",
+       when(timed, rounded(static_cast<double>(result.timed_images) / result.seconds, 1))},
+      {"seconds_per_1000", when(timed, rounded(result.seconds_per_1000(), 4))},
+      {"stall_percent", when(timed, rounded(100 * result.wait_seconds / result.seconds, 3))},
+      {"loss", when(infers, rounded(result.loss, 6))},
+      {"accuracy", when(infers, rounded(result.accuracy, 6))},
+      {"accuracy5", when(infers, rounded(result.accuracy5, 6))},
+      {"features", infers ? ordered_json(nullptr) : ordered_json(report.features)},
+      {"feature_shape", infers ? ordered_json(nullptr)
+                               : ordered_json({extent.channels, extent.height, extent.width})},
+      {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
+      {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
+      {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
+      {"threads", report.threads}};
+  return object.dump(2) + "\n";
+}
+
+std::string to_text(const TrainingRequest& request, const ForwardReport& report) {
+  const Inference& result = report.result;
+  const std::string time = result.timed_images > 0
+                               ? fmt::format("{:.3f} s for 1,000 images", result.seconds_per_1000())
+                               : std::string("time unknown, one batch alone");
+  std::string text = fmt::format("{} on {}: {}, {} forward\n", request.network, report.device_name,
+                                 time, counted(result.images, "image"));
+  if (report.features.empty()) {
+    text += fmt::format("  loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n", result.loss,
+                        100 * result.accuracy, 100 * result.accuracy5);
+  } else {
+    const Extent& extent = report.feature_extent;
+    text += fmt::format("  features: {} × {} × {} of each image, what {} puts out\n",
+                        extent.channels, extent.height, extent.width, report.features);
+  }
+  return text;
+}
+
+}  // namespace feedrate

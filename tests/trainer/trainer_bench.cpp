@@ -1,6 +1,6 @@
 // What of a training step on the CPU is anything but its convolutions and dense layers?
 //
-//   bench_trainer [--json | --ops | --nodes] [--threads N] [NETWORK[,BATCH] …]
+//   bench_trainer [--json | --ops | --nodes] [--threads N] [--bf16] [NETWORK[,BATCH] …]
 //
 // trains on one resident batch of the network's published shape (BATCH: that of its recipe) and
 // runs the products alone in turns, so that a neighbour's burst of work meets both. --ops and
@@ -32,7 +32,7 @@ constexpr double seconds_each = 4;  // of a network, about
 constexpr std::size_t fewest = 3, most = 201;
 
 struct Options {
-  bool json = false, ops = false, nodes = false;
+  bool json = false, ops = false, nodes = false, bf16 = false;
   unsigned threads = usable_cores();
   std::vector<std::string> networks;
 };
@@ -95,13 +95,14 @@ void compare(const Options& options, std::string_view name, std::uint32_t batch)
   std::vector<NodeSeconds> times;
   const auto session =
       backend("cpu").compile(make_plan(net.build(shape, classes), batch),
-                             {.threads = options.threads,
+                             {.precision = options.bf16 ? "bf16" : "fp32",
+                              .threads = options.threads,
                               .optimizer = &optimizer("sgd"),
                               .node_seconds = options.ops || options.nodes ? &times : nullptr});
   initialise(*session, 1);
   testing::RandomSource source({.shape = shape, .classes = classes, .batch = batch});
   session->upload(*source.next());
-  const testing::Limit products(session->plan(), options.threads);
+  const testing::Limit products(session->plan(), options.threads, options.bf16);
   const auto step = [&] { session->train_step({.rate = 1e-4, .momentum = 0.9}, 0); };
   step();
   products.step();
@@ -117,9 +118,11 @@ void compare(const Options& options, std::string_view name, std::uint32_t batch)
   const double ours = median(steps), limit = median(limits);
   if (options.json) {
     fmt::print(
-        "{{\"network\": \"{}\", \"batch\": {}, \"threads\": {}, \"images_per_second\": {:.2f}, "
+        "{{\"network\": \"{}\", \"precision\": \"{}\", \"batch\": {}, \"threads\": {}, "
+        "\"images_per_second\": {:.2f}, "
         "\"limit\": {:.2f}, \"ratio\": {:.3f}, \"steps\": {}}}\n",
-        name, batch, options.threads, batch / ours, batch / limit, limit / ours, steps.size());
+        name, options.bf16 ? "bf16" : "fp32", batch, options.threads, batch / ours, batch / limit,
+        limit / ours, steps.size());
   } else {
     fmt::print(
         "{}, batch {}, {} thread{}: {:.5g} images/s; its convolutions and dense layers alone "
@@ -137,7 +140,9 @@ Options read(int count, char** words) {
   Options options;
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
-    if (word == "--ops") {
+    if (word == "--bf16") {
+      options.bf16 = true;
+    } else if (word == "--ops") {
       options.ops = true;
     } else if (word == "--json") {
       options.json = true;

@@ -21,8 +21,8 @@ const dnnl::engine& engine() {
   return cpu;
 }
 
-memory::desc any(memory::dims dims) {
-  return {std::move(dims), memory::data_type::f32, memory::format_tag::any};
+memory::desc any(memory::dims dims, memory::data_type type = memory::data_type::f32) {
+  return {std::move(dims), type, memory::format_tag::any};
 }
 
 // A layer in the numbers that matter; a dense layer is a convolution of one pixel.
@@ -31,9 +31,10 @@ struct Shape {
   Extent in, out;
   bool dense;
   bool input_learns;
+  memory::data_type factors;  // results are fp32
 };
 
-Shape shape_of(const Plan& plan, std::size_t number) {
+Shape shape_of(const Plan& plan, std::size_t number, bool bf16) {
   const Node& node = plan.graph.nodes[number];
   const std::size_t input = node.inputs[0];
   const bool dense = node.op->name() == "dense";
@@ -48,7 +49,8 @@ Shape shape_of(const Plan& plan, std::size_t number) {
           .in = in,
           .out = node.extent,
           .dense = dense,
-          .input_learns = plan.learns[input]};
+          .input_learns = plan.learns[input],
+          .factors = bf16 && !dense ? memory::data_type::bf16 : memory::data_type::f32};
 }
 
 // Primitives with memory of their own, touched once.
@@ -65,30 +67,34 @@ class Primitives {
  private:
   memory fresh(const memory::desc& desc) {
     memory made(desc, engine());
-    std::fill_n(static_cast<float*>(made.get_data_handle()), desc.get_size() / sizeof(float),
-                0.01F);
+    // Some small number in fp32, and in bf16.
+    std::fill_n(static_cast<std::uint16_t*>(made.get_data_handle()),
+                desc.get_size() / sizeof(std::uint16_t), std::uint16_t{0x3c24});
     return made;
   }
 
   void add_convolution(const Shape& s) {
     const auto direct = dnnl::algorithm::convolution_direct;
-    const memory::desc in = any({s.batch, s.channels, s.in.height, s.in.width});
-    const memory::desc out = any({s.batch, s.filters, s.out.height, s.out.width});
+    const memory::dims in_dims = {s.batch, s.channels, s.in.height, s.in.width};
+    const memory::dims out_dims = {s.batch, s.filters, s.out.height, s.out.width};
     const std::int64_t filters = s.filters / s.groups, channels = s.channels / s.groups;
-    const memory::desc weights = s.groups == 1
-                                     ? any({filters, channels, s.kernel, s.kernel})
-                                     : any({s.groups, filters, channels, s.kernel, s.kernel});
+    const memory::dims weights_dims =
+        s.groups == 1 ? memory::dims{filters, channels, s.kernel, s.kernel}
+                      : memory::dims{s.groups, filters, channels, s.kernel, s.kernel};
+    const memory::desc in = any(in_dims, s.factors), out = any(out_dims, s.factors);
+    const memory::desc weights = any(weights_dims, s.factors);
     const memory::dims strides(2, s.stride), pads(2, s.pad);
     const dnnl::convolution_forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, direct, in, weights, out, strides, pads, pads},
+        {dnnl::prop_kind::forward_training, direct, in, weights, any(out_dims), strides, pads,
+         pads},
         engine());
     const dnnl::convolution_backward_weights::primitive_desc to_weights(
-        {direct, in, weights, out, strides, pads, pads}, engine(), forward);
+        {direct, in, any(weights_dims), out, strides, pads, pads}, engine(), forward);
     add<dnnl::convolution_forward>(forward);
     add_weights<dnnl::convolution_backward_weights>(to_weights);
     if (!s.input_learns) return;
     add_data<dnnl::convolution_backward_data>(dnnl::convolution_backward_data::primitive_desc(
-        {direct, in, weights, out, strides, pads, pads}, engine(), forward));
+        {direct, any(in_dims), weights, out, strides, pads, pads}, engine(), forward));
   }
 
   void add_dense(const Shape& s) {
@@ -193,15 +199,15 @@ double seconds(const Work& work) {
 
 }  // namespace
 
-Limit::Limit(const Plan& plan, unsigned threads) {
+Limit::Limit(const Plan& plan, unsigned threads, bool bf16) {
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
     const std::string_view op = plan.graph.nodes[i].op->name();
     if (op != "conv" && op != "dense") continue;
-    const Shape shape = shape_of(plan, i);
+    const Shape shape = shape_of(plan, i, bf16);
     const auto primitives = std::make_shared<Primitives>(shape);
     const Work by_primitives = [primitives] { primitives->run(); };
     layers_.push_back(by_primitives);
-    if (shape.groups > 1) continue;
+    if (shape.groups > 1 || shape.factors == memory::data_type::bf16) continue;
     const auto products = std::make_shared<Products>(shape, threads);
     const Work by_products = [products] { products->run(); };
     if (seconds(by_products) < seconds(by_primitives)) layers_.back() = by_products;

@@ -1,7 +1,8 @@
 #pragma once
 // The limit of a training step on the CPU: its convolutions and dense layers alone, forward and
 // both gradients, each layer by the faster of oneDNN (in whatever layouts it likes best) and
-// OpenBLAS (one thread for each share of the images or columns). No unfolding of patches, no
+// OpenBLAS (one thread for each share of the images or columns; in fp32). In bf16 that is what the
+// convolutions' factors are. No unfolding of patches, no
 // reorders, no bias: nothing else that a step needs.
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace feedrate::testing {
 class Limit {
  public:
   /// Tries both ways on every layer.
-  Limit(const Plan& plan, unsigned threads);
+  Limit(const Plan& plan, unsigned threads, bool bf16 = false);
   /// Runs every product of one step.
   void step() const;
 

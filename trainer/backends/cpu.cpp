@@ -21,6 +21,24 @@ std::string processor_name() {
   return "a processor without a name";
 }
 
+// Without instructions for it bf16 would be slower than fp32.
+bool multiplies_bf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
+void check_precision(const std::string& precision) {
+  if (precision != "fp32" && precision != "bf16") {
+    throw Error(join("the cpu backend computes in fp32 or bf16, not in ", precision));
+  }
+  if (precision == "bf16" && !multiplies_bf16()) {
+    throw Error("this processor has no instructions for bf16 (avx512_bf16); use --precision fp32");
+  }
+}
+
 class CpuBackend final : public Backend {
  public:
   using Backend::Backend;
@@ -30,9 +48,7 @@ class CpuBackend final : public Backend {
     return join(processor_name(), ", ", cores, cores == 1 ? " thread" : " threads");
   }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
-    if (options.precision != "fp32") {
-      throw Error(join("the cpu backend computes in fp32, not in ", options.precision));
-    }
+    check_precision(options.precision);
     cpu::use_one_blas_thread();
     const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
     return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);

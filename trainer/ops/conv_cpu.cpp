@@ -32,7 +32,8 @@ bool suits_blocks(std::int64_t channels, std::int64_t filters) {
 }  // namespace
 
 std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
-  if (groups_of(site.node().attributes) > 1 ||
+  // OpenBLAS multiplies in fp32 alone.
+  if (site.bf16 || groups_of(site.node().attributes) > 1 ||
       suits_blocks(site.input.extent.channels, site.node().extent.channels)) {
     return make_onednn_conv(site);
   }

@@ -25,6 +25,7 @@ struct LayerSite {
   std::int64_t batch = 0;
   unsigned threads = 1;
   std::uint64_t seed = 0;
+  bool bf16 = false;          // factors of convolutions are rounded to bf16; all else is fp32
   bool input_learns = false;  // somebody wants the gradient of inputs[0]
   bool relu_follows = false;  // the only reader is a relu that works in place
   bool relu_before = false;   // inputs[0] is such a relu, and is read by nobody else

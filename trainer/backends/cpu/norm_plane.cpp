@@ -33,6 +33,21 @@ class Sums {
   Doubles sums_[parts];
 };
 
+// Channels-last planes are walked in strips of a few pixels, over all channels each: a column of 16
+// channels through the whole plane would jump by a pixel's width at every step, which no prefetcher
+// follows.
+constexpr std::int64_t strip_pixels = 8;
+constexpr std::int64_t widest_column = 16;
+
+/// work(offset of a strip, the strip).
+template <class Work>
+FEEDRATE_INLINE inline void for_strips(const NormPlane& plane, const Work& work) {
+  if (plane.block <= widest_column) return work(std::int64_t{0}, plane);
+  for (std::int64_t pixel = 0; pixel < plane.pixels; pixel += strip_pixels) {
+    work(pixel * plane.block, NormPlane{std::min(strip_pixels, plane.pixels - pixel), plane.block});
+  }
+}
+
 // The three below are batch_normalised(), batch_norm_gradient() and relu's two of elementwise.h, on
 // vectors.
 
@@ -107,10 +122,8 @@ FEEDRATE_INLINE inline void denormalise(const float* gradients, const float* in,
   });
 }
 
-}  // namespace
-
-FEEDRATE_VECTOR void add_moments(const float* values, const NormPlane& plane, double* sums,
-                                 double* squares) {
+FEEDRATE_INLINE inline void add_strip_moments(const float* values, const NormPlane& plane,
+                                              double* sums, double* squares) {
   for_lanes(plane.block, [&](std::int64_t first, auto lanes) FEEDRATE_INLINE {
     using Lanes = Sums<lanes>;
     Lanes sum(sums + first), square(squares + first);
@@ -127,20 +140,35 @@ FEEDRATE_VECTOR void add_moments(const float* values, const NormPlane& plane, do
   });
 }
 
+}  // namespace
+
+FEEDRATE_VECTOR void add_moments(const float* values, const NormPlane& plane, double* sums,
+                                 double* squares) {
+  for_strips(plane, [&](std::int64_t at, const NormPlane& strip)
+                        FEEDRATE_INLINE { add_strip_moments(values + at, strip, sums, squares); });
+}
+
 FEEDRATE_VECTOR void add_gradients(bool relu_follows, const float* gradients, const float* values,
                                    const NormPlane& plane, const NormCoefficients& c, double* sums,
                                    double* products) {
-  relu_follows ? add_gradients<true>(gradients, values, plane, c, sums, products)
-               : add_gradients<false>(gradients, values, plane, c, sums, products);
+  for_strips(plane, [&](std::int64_t at, const NormPlane& strip) FEEDRATE_INLINE {
+    relu_follows ? add_gradients<true>(gradients + at, values + at, strip, c, sums, products)
+                 : add_gradients<false>(gradients + at, values + at, strip, c, sums, products);
+  });
 }
 FEEDRATE_VECTOR void normalise(bool relu_follows, const float* in, const NormPlane& plane,
                                const NormCoefficients& c, float* out) {
-  relu_follows ? normalise<true>(in, plane, c, out) : normalise<false>(in, plane, c, out);
+  for_strips(plane, [&](std::int64_t at, const NormPlane& strip) FEEDRATE_INLINE {
+    relu_follows ? normalise<true>(in + at, strip, c, out + at)
+                 : normalise<false>(in + at, strip, c, out + at);
+  });
 }
-FEEDRATE_VECTOR void denormalise(bool relu_follows, const float* gradient, const float* in,
+FEEDRATE_VECTOR void denormalise(bool relu_follows, const float* gradients, const float* in,
                                  const NormPlane& plane, const NormCoefficients& c, float* out) {
-  relu_follows ? denormalise<true>(gradient, in, plane, c, out)
-               : denormalise<false>(gradient, in, plane, c, out);
+  for_strips(plane, [&](std::int64_t at, const NormPlane& strip) FEEDRATE_INLINE {
+    relu_follows ? denormalise<true>(gradients + at, in + at, strip, c, out + at)
+                 : denormalise<false>(gradients + at, in + at, strip, c, out + at);
+  });
 }
 
 }  // namespace feedrate::cpu

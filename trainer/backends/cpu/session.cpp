@@ -66,17 +66,21 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
   if (node_seconds_ != nullptr) node_seconds_->assign(plan_.graph.nodes.size(), {});
   let_idle_threads_sleep(threads_);
   const OmpThreads omp(threads_);
-  make_layers(options.seed);
+  make_layers(options);
   place_parameters();
   place_values();
 }
 
-void CpuSession::make_layers(std::uint64_t seed) {
+void CpuSession::make_layers(const SessionOptions& options) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   done_elsewhere_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    LayerSite site{
-        .graph = plan_.graph, .number = i, .batch = plan_.batch, .threads = threads_, .seed = seed};
+    LayerSite site{.graph = plan_.graph,
+                   .number = i,
+                   .batch = plan_.batch,
+                   .threads = threads_,
+                   .seed = options.seed,
+                   .bf16 = options.precision == "bf16"};
     for (const std::size_t input : nodes[i].inputs) {
       site.inputs.push_back(layers_[input]->output());
     }

@@ -43,7 +43,7 @@ class CpuSession final : public Session {
     std::size_t size;    // floats, in the layer's layout
   };
 
-  void make_layers(std::uint64_t seed);
+  void make_layers(const SessionOptions& options);
   void place_parameters();
   void place_values();
   void bind(const Places& places);

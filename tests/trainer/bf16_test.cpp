@@ -1,0 +1,157 @@
+// bf16 on the CPU: factors of convolutions are rounded, all else is fp32. One thread: oneDNN's
+// threads wait for one another by spinning, which beside other tests takes forever.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "formats/error.h"
+#include "tests/support/places.h"
+#include "tests/trainer/batches.h"
+#include "trainer/backend.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+constexpr double tolerance = 2e-2;  // relative
+
+class Bf16 : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      compile(plain_conv({}), 1, "bf16");
+    } catch (const Error& problem) {
+      GTEST_SKIP() << problem.what();
+    }
+  }
+
+  struct Conv {
+    std::int64_t channels = 16, filters = 32, kernel = 3, stride = 1, groups = 1;
+    bool bias = true;
+  };
+  // Two, so that the second hands a gradient on. No relu: a value near zero that rounding lifts
+  // over it would count as a difference of its whole gradient.
+  static Graph plain_conv(const Conv& conv) {
+    Builder b("conv", {9, 9, 3}, 5);
+    auto x = b.conv(b.input(1.0 / 255, 128), conv.channels, 3, 1, 1, {});
+    x = b.conv(x, conv.filters, conv.kernel, conv.stride, conv.kernel / 2,
+               {.no_bias = !conv.bias, .groups = conv.groups});
+    return b.softmax_loss(b.dense(x, 5, {}));
+  }
+  static std::unique_ptr<Session> compile(Graph graph, std::uint32_t batch,
+                                          const std::string& precision) {
+    auto session = backend("cpu").compile(
+        make_plan(std::move(graph), batch),
+        {.precision = precision, .threads = 1, .optimizer = &optimizer("sgd")});
+    initialise(*session, 1);
+    return session;
+  }
+
+  static double distance(const std::vector<float>& a, const std::vector<float>& b) {
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      difference += std::pow(double{a[i]} - b[i], 2);
+      size += std::pow(double{b[i]}, 2);
+    }
+    return std::sqrt(difference / size);
+  }
+};
+
+using UnitBf16 = Bf16;
+using InteropPyTorchBf16 = Bf16;
+
+TEST_F(UnitBf16, every_gradient_is_that_of_fp32_but_for_the_rounding) {
+  const Conv cases[] = {{},
+                        {.channels = 5, .filters = 7},
+                        {.kernel = 1},
+                        {.kernel = 5, .stride = 2},
+                        {.groups = 2},
+                        {.bias = false}};
+  for (const Conv& one : cases) {
+    const Graph graph = plain_conv(one);
+    testing::RandomSource source({.shape = graph.input, .classes = 5, .batch = 6, .images = 6});
+    const Batch& batch = *source.next();
+    const auto narrow = compile(graph, 6, "bf16"), wide = compile(graph, 6, "fp32");
+    for (Session* session : {narrow.get(), wide.get()}) {
+      session->upload(batch);
+      session->train_step({.rate = 0}, 0);
+    }
+    bool differs = false;
+    for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+      const double d = distance(narrow->gradient(i), wide->gradient(i));
+      EXPECT_LT(d, tolerance) << graph.parameters[i].name << ", kernel " << one.kernel
+                              << ", groups " << one.groups;
+      differs = differs || d > 1e-5;
+    }
+    EXPECT_TRUE(differs) << "nothing was rounded: is it bf16 at all?";
+  }
+}
+
+TEST_F(UnitBf16, parameters_come_back_as_they_were_set) {
+  const auto session = compile(plain_conv({.channels = 5, .filters = 7}), 2, "bf16");
+  std::vector<float> values = session->parameter(2);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1.0F + static_cast<float>(i) * 1e-6F;
+  session->set_parameter(2, values);
+  EXPECT_EQ(session->parameter(2), values);
+}
+
+TEST_F(UnitBf16, the_same_steps_give_the_same_bits) {
+  const auto losses = [] {
+    const Graph graph = plain_conv({});
+    testing::RandomSource source({.shape = graph.input, .classes = 5, .batch = 6, .images = 30});
+    const auto session = compile(graph, 6, "bf16");
+    std::vector<double> all;
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      session->upload(*source.next());
+      session->train_step({.rate = 0.01}, step);
+      all.push_back(session->take_metrics().loss_sum);
+    }
+    return all;
+  };
+  EXPECT_EQ(losses(), losses());
+}
+
+TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
+  std::ifstream file(testing::source_directory() / "tests/trainer/parity/lenet.json");
+  const auto expected = nlohmann::json::parse(file);
+  const Network& lenet = network("lenet");
+  const TrainRecipe recipe = lenet.recipe();
+  const auto session = compile(lenet.build({28, 28, 1}, 10), 64, "bf16");
+  testing::RandomSource source({.seed = 1});
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    session->upload(*source.next());
+    session->train_step(
+        {.rate = recipe.schedule.at(step), .momentum = recipe.momentum, .decay = recipe.decay},
+        step);
+    const double theirs = expected["losses"][step];
+    EXPECT_NEAR(session->take_metrics().loss_sum / 64, theirs, tolerance * theirs)
+        << "step " << step;
+  }
+}
+
+TEST_F(InteropPyTorchBf16, steps_of_every_network_for_small_images_stay_near_pytorchs_in_fp32) {
+  std::ifstream file(testing::source_directory() / "tests/trainer/parity/networks.json");
+  const auto all = nlohmann::json::parse(file);
+  for (const Network* row : networks()) {
+    if (!all.contains(row->name())) continue;
+    const auto& expected = all[std::string(row->name())];
+    const Graph graph = row->build(row->published_input(), 10);
+    const auto session = compile(graph, 8, "bf16");
+    testing::RandomSource source({.shape = graph.input, .batch = 8, .images = 29, .epochs = 2});
+    for (std::uint64_t step = 0; step < expected["losses"].size(); ++step) {
+      session->upload(*source.next());
+      session->train_step({.rate = expected["rate"], .momentum = 0.9, .decay = 5e-4}, step);
+      const Metrics metrics = session->take_metrics();
+      const double theirs = expected["losses"][step];
+      EXPECT_NEAR(metrics.loss_sum / static_cast<double>(metrics.images), theirs,
+                  tolerance * theirs)
+          << row->name() << ", step " << step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

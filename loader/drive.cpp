@@ -91,6 +91,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
       const double ahead = std::max(0.0, first.mean_filled - 1);  // batches beside this one
       prepared = batch->count + static_cast<std::uint64_t>(ahead) * loader.batch_size();
       first_waited = first.wait_seconds;
+      if (options.first_batch) options.first_batch();
     }
     ++result.batches;
     result.images += batch->count;
@@ -110,6 +111,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   result.seconds = since(start);
   const LoaderStats end = loader.stats();
   if (2 * prepared > result.images) {
+    result.from_start = true;
     result.seconds = end.alive_seconds;
     prepared = 0;
     first_waited = 0;

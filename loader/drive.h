@@ -2,6 +2,7 @@
 // Runs a loader with no trainer behind it: as fast as it goes, or as a trainer of a given speed.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@ struct DriveOptions {
   double seconds = 0;                    // stop after as many; 0: at the loader's end
   double emulate_images_per_second = 0;  // take a batch as a trainer of this speed; 0: at once
   bool digest = false;                   // hash all batches: proves that two runs gave the same
+  std::function<void()> first_batch{};   // called when it has come
 };
 
 /// The clock starts when the first batch arrives: starting up is told apart, as MLPerf Storage
@@ -23,6 +25,7 @@ struct DriveResult {
   std::uint64_t batches = 0;
   double first_batch_seconds = 0;                 // from the call to the first batch
   double seconds = 0;                             // from the first batch to the end
+  bool from_start = false;                        // or, in so short a run, from the loader's start
   double images_per_second = 0;                   // of the batches filled in that time
   double stall_seconds = 0;                       // the consumer waited, the first batch excluded
   std::optional<double> accelerator_utilisation;  // compute / total, when emulating

@@ -1,17 +1,11 @@
 #pragma once
 // What the commands that compute ask of devices.
 
-#include <chrono>
-#include <memory>
-#include <optional>
 #include <string>
 
-#include "tools/telemetry.h"
 #include "trainer/backend.h"
 
 namespace feedrate {
-
-class Nvml;
 
 /// The device of that name; throws Error with the reason when it cannot be used here.
 const Backend& usable_backend(const std::string& name);
@@ -21,17 +15,7 @@ const Backend& usable_backend(const std::string& name);
 void note_oversubscription(const std::string& device, unsigned loader_threads,
                            unsigned compute_threads);
 
-/// What a GPU spends between construction and stop(). Nothing is known of other devices.
-class GpuMeter {
- public:
-  explicit GpuMeter(const std::string& device);
-  ~GpuMeter();
-  void stop(Telemetry& telemetry) const;
-
- private:
-  std::unique_ptr<Nvml> nvml_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<double> energy_;
-};
+/// What a session's plan takes of the device's memory.
+double planned_mib(const Session& session);
 
 }  // namespace feedrate

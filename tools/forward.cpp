@@ -7,6 +7,7 @@
 #include "loader/loader.h"
 #include "tools/devices.h"
 #include "tools/npy.h"
+#include "tools/sampler.h"
 #include "tools/time_limit.h"
 #include "trainer/checkpoint.h"
 #include "trainer/network.h"
@@ -76,9 +77,9 @@ ForwardReport run_forward(const TrainingRequest& request) {
   }
   BatchSource& batches = replay ? static_cast<BatchSource&>(*replay) : loader;
   TimeLimit limited(batches, request.seconds);
-  BatchSource& source = request.seconds > 0 ? limited : batches;
-
-  const GpuMeter gpu(request.device);
+  Sampler sampler({.device = request.device, .transfers = [&] { return session->transfers(); }});
+  FromSecond source(request.seconds > 0 ? limited : batches,
+                    [&] { sampler.enter(Section::measured); });
   if (report.features.empty()) {
     const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
     const bool endless = request.resident && request.seconds == 0 && request.steps == 0;
@@ -86,7 +87,8 @@ ForwardReport run_forward(const TrainingRequest& request) {
   } else {
     report.result = features(request, *session, source, dataset->size(), node);
   }
-  gpu.stop(report.telemetry);
+  report.telemetry = sampler.measured();
+  report.telemetry.planned_memory_mib = planned_mib(*session);
   report.threads = loader.stats().threads;
   return report;
 }

@@ -45,7 +45,7 @@ ordered_json as_json(const std::optional<Tuning>& tuning) {
 std::string LoadReport::json() const {
   const Verdict verdict = judge(stats, threads);
   const std::optional<double>& utilisation = result.accelerator_utilisation;
-  const ordered_json object = {
+  ordered_json object = {
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second", rounded(result.images_per_second, 1)},
@@ -76,6 +76,10 @@ std::string LoadReport::json() const {
                        : ordered_json(nullptr)},
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
+  for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
+    // Of the whole call, as cpu_seconds_per_image is: it is told already.
+    if (key != "cpu_seconds") object[key] = value ? ordered_json(*value) : ordered_json(nullptr);
+  });
   return object.dump(2) + "\n";
 }
 

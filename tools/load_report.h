@@ -6,6 +6,7 @@
 #include <string>
 
 #include "loader/drive.h"
+#include "tools/telemetry.h"
 
 namespace feedrate {
 
@@ -23,9 +24,10 @@ struct LoadReport {
   std::uint64_t storage_bytes = 0;  // read from disks while it ran, ahead of what was used too
   DriveResult result;
   LoaderStats stats;
-  double epochs = 0;   // images handed out, in dataset sizes
-  std::string digest;  // of the first epoch; empty when not asked for
-  LoaderState state;   // behind the last batch
+  Telemetry telemetry;  // while the clock of the rate ran
+  double epochs = 0;    // images handed out, in dataset sizes
+  std::string digest;   // of the first epoch; empty when not asked for
+  LoaderState state;    // behind the last batch
   std::size_t bad_samples = 0;
 
   /// Lines: the rate, where time went, what limited it.

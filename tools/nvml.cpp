@@ -1,6 +1,7 @@
 #include "tools/nvml.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -104,6 +105,9 @@ struct Nvml::Library {
   Function<Device, unsigned*> power{handle, "nvmlDeviceGetPowerUsage"};
   Function<Device, unsigned long long*> energy{handle, "nvmlDeviceGetTotalEnergyConsumption"};
   Function<Device, Utilisation*> utilisation{handle, "nvmlDeviceGetUtilizationRates"};
+  Function<Device, int, unsigned*> clock{handle, "nvmlDeviceGetClockInfo"};
+  Function<Device, unsigned long long*> throttle{handle,
+                                                 "nvmlDeviceGetCurrentClocksThrottleReasons"};
 };
 
 Nvml::Nvml(const std::string& pci_bus_id) {
@@ -178,6 +182,49 @@ std::optional<double> Nvml::utilisation_percent() const {
     return std::nullopt;
   }
   return utilisation.gpu;
+}
+
+std::optional<double> Nvml::clock_mhz() const {
+  constexpr int multiprocessors = 1;
+  unsigned mhz = 0;
+  if (!available() || library_->clock(library_->device, multiprocessors, &mhz) != success) {
+    return std::nullopt;
+  }
+  return mhz;
+}
+
+std::optional<std::uint64_t> Nvml::throttle_reasons() const {
+  unsigned long long reasons = 0;
+  if (!available() || library_->throttle(library_->device, &reasons) != success) {
+    return std::nullopt;
+  }
+  return reasons;
+}
+
+std::string throttle_text(std::uint64_t reasons) {
+  constexpr std::uint64_t idle = 0x1, clocks_as_set = 0x2, display_clocks = 0x100;
+  struct Reason {
+    std::uint64_t bit;
+    const char* text;
+  };
+  constexpr Reason known[] = {{0x4, "software power cap"},
+                              {0x8, "hardware slowdown"},
+                              {0x10, "clocks kept equal among GPUs"},
+                              {0x20, "software thermal slowdown"},
+                              {0x40, "hardware thermal slowdown"},
+                              {0x80, "hardware power brake"}};
+  reasons &= ~(idle | clocks_as_set | display_clocks);
+  std::string text;
+  const auto add = [&](const std::string& reason) {
+    if (!text.empty()) text += ", ";
+    text += reason;
+  };
+  for (const Reason& reason : known) {
+    if ((reasons & reason.bit) != 0) add(reason.text);
+    reasons &= ~reason.bit;
+  }
+  if (reasons != 0) add(fmt::format("unknown reason 0x{:x}", reasons));
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace feedrate

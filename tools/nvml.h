@@ -2,6 +2,7 @@
 // What NVIDIA's management library knows of a GPU. It is opened when asked for, so that nothing
 // here needs it; what it cannot tell is absent, never 0. One thread.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,11 +34,19 @@ class Nvml {
   std::optional<double> energy_j() const;
   /// Share of the last sampling period in which a kernel ran: busy, not efficient.
   std::optional<double> utilisation_percent() const;
+  /// Of the multiprocessors, now.
+  std::optional<double> clock_mhz() const;
+  /// Why clocks are lower than they could be, now: bits, for throttle_text().
+  std::optional<std::uint64_t> throttle_reasons() const;
 
  private:
   struct Library;
   std::unique_ptr<Library> library_;
   std::string problem_;
 };
+
+/// "software power cap, hardware thermal slowdown"; "none" where clocks are low only because nobody
+/// asks for more, or are as the user has set them.
+std::string throttle_text(std::uint64_t reasons);
 
 }  // namespace feedrate

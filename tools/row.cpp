@@ -49,12 +49,7 @@ void for_each_field(RunType& run, const Field& field) {
   field("augment_us", run.augment_us);
   field("cpu_us", run.cpu_us);
   field("digest", run.digest);
-  field("cpu_seconds", run.telemetry.cpu_seconds);
-  field("peak_rss_mib", run.telemetry.peak_rss_mib);
-  field("cpu_energy_j", run.telemetry.cpu_energy_j);
-  field("gpu_memory_mib", run.telemetry.gpu_memory_mib);
-  field("gpu_power_w", run.telemetry.gpu_power_w);
-  field("gpu_energy_j", run.telemetry.gpu_energy_j);
+  for_each_telemetry_field(run.telemetry, field);
 }
 
 template <class EnvironmentType, class Field>

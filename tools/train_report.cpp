@@ -11,9 +11,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
+void put(ordered_json& object, const Telemetry& telemetry) {
+  for_each_telemetry_field(telemetry, [&](const char* key, const auto& value) {
+    object[key] = value ? ordered_json(*value) : ordered_json(nullptr);
+  });
 }
 
 ordered_json busy(const std::optional<LoaderStats>& loader) {
@@ -52,7 +53,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
   }
   const TrainingReport::Validation* last =
       report.validations.empty() ? nullptr : &report.validations.back();
-  const ordered_json object = {
+  ordered_json object = {
       {"network", request.network},
       {"parameters", report.parameters},
       {"macs", report.macs},
@@ -79,13 +80,11 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
                                        : ordered_json(rounded(last->evaluation.accuracy, 6))},
       {"val_accuracy5", last == nullptr ? ordered_json(nullptr)
                                         : ordered_json(rounded(last->evaluation.accuracy5, 6))},
-      {"validations", validations},
-      {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
-      {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
-      {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
-      {"threads", report.threads},
-      {"workers_seen",
-       report.loader ? ordered_json(report.loader->workers_seen) : ordered_json(nullptr)}};
+      {"validations", validations}};
+  put(object, report.telemetry);
+  object["threads"] = report.threads;
+  object["workers_seen"] =
+      report.loader ? ordered_json(report.loader->workers_seen) : ordered_json(nullptr);
   return object.dump(2) + "\n";
 }
 
@@ -117,7 +116,7 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
     return known ? ordered_json(value) : ordered_json(nullptr);
   };
   const Extent& extent = report.feature_extent;
-  const ordered_json object = {
+  ordered_json object = {
       {"network", request.network},
       {"mode", request.mode},
       {"parameters", report.parameters},
@@ -136,11 +135,9 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
       {"accuracy5", when(infers, rounded(result.accuracy5, 6))},
       {"features", infers ? ordered_json(nullptr) : ordered_json(report.features)},
       {"feature_shape", infers ? ordered_json(nullptr)
-                               : ordered_json({extent.channels, extent.height, extent.width})},
-      {"gpu_memory_mib", or_null(report.telemetry.gpu_memory_mib)},
-      {"gpu_power_w", or_null(report.telemetry.gpu_power_w)},
-      {"gpu_energy_j", or_null(report.telemetry.gpu_energy_j)},
-      {"threads", report.threads}};
+                               : ordered_json({extent.channels, extent.height, extent.width})}};
+  put(object, report.telemetry);
+  object["threads"] = report.threads;
   return object.dump(2) + "\n";
 }
 

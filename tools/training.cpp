@@ -11,6 +11,7 @@
 #include "loader/loader.h"
 #include "tools/console.h"
 #include "tools/devices.h"
+#include "tools/sampler.h"
 #include "tools/text.h"
 #include "tools/time_limit.h"
 #include "trainer/checkpoint.h"
@@ -210,16 +211,16 @@ TrainingReport run_training(const TrainingRequest& request) {
   const std::uint64_t validate_every = validation ? request.val_every * per_epoch : 0;
   const std::uint64_t save_every = request.checkpoint.empty() ? 0 : request.save_every;
   options.pause_every = std::gcd(validate_every, save_every);
-  CpuMeter cpu;
+  Sampler sampler({.device = request.device, .transfers = [&] { return session->transfers(); }});
   options.pause = [&](std::uint64_t steps) {
-    cpu.stop();
+    sampler.enter(Section::paused);
     if (save_every != 0 && steps % save_every == 0) saver.save(steps);
     if (validate_every != 0 && steps % validate_every == 0) {
       report.validations.push_back(
           {steps, steps / per_epoch,
            validate(request, *validation, *session, device.pixel_memory(), threads)});
     }
-    cpu.start();
+    sampler.enter(Section::measured);
   };
 
   Loader loader(*dataset, augment,
@@ -238,12 +239,11 @@ TrainingReport run_training(const TrainingRequest& request) {
   BatchSource& batches = replay ? static_cast<BatchSource&>(*replay) : loader;
   TimeLimit limited(batches, request.seconds);
 
-  const GpuMeter gpu(request.device);
-  FromSecond timed(request.seconds > 0 ? limited : batches, [&] { cpu.start(); });
+  FromSecond timed(request.seconds > 0 ? limited : batches,
+                   [&] { sampler.enter(Section::measured); });
   report.result = train(*session, timed, options);
-  cpu.stop();
-  report.telemetry.cpu_seconds = cpu.seconds();
-  gpu.stop(report.telemetry);
+  report.telemetry = sampler.measured();
+  report.telemetry.planned_memory_mib = planned_mib(*session);
   const LoaderStats stats = loader.stats();
   report.threads = stats.threads;
   if (request.auto_threads && !request.resident) report.tuning = loader.tuning();

@@ -47,6 +47,18 @@ struct Divergence {
   std::string parameter;  // of that layer, if one was not finite before the step; else ""
 };
 
+/// Copies between the host and a device in one direction: of batches, sums and values, not of
+/// parameters that are set or saved.
+struct Copies {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;  // from asking for a copy to having it
+};
+struct Transfers {
+  Copies up;    // to the device
+  Copies down;  // from it
+};
+
 /// One network on one device with its parameters. One thread. Deterministic: the same calls give
 /// the same bits on the same machine with the same options.
 class Session {
@@ -86,6 +98,8 @@ class Session {
 
   /// Bytes planned for activations, parameters, gradients and state.
   virtual std::size_t planned_bytes() const = 0;
+  /// All copies so far; absent where the device works in the host's own memory.
+  virtual std::optional<Transfers> transfers() const { return std::nullopt; }
 };
 
 class Backend : public Kind {

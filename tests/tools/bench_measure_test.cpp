@@ -13,10 +13,8 @@ namespace {
 
 /// A process that writes each of `outputs` in turn.
 Runner saying(std::vector<std::string> outputs) {
-  return [outputs = std::move(outputs),
-          turn = std::size_t{0}](const std::vector<std::string>&) mutable {
-    return Finished{outputs.at(turn++), 1, 10, {}};
-  };
+  return [outputs = std::move(outputs), turn = std::size_t{0}](
+             const std::vector<std::string>&) mutable { return Finished{outputs.at(turn++)}; };
 }
 
 BenchPoint point(auto row) {
@@ -44,6 +42,17 @@ TEST(UnitBenchMeasure, a_loader_tells_what_a_worker_spends_on_an_image) {
   EXPECT_EQ(row.cpu_us, 925);
   EXPECT_EQ(row.warmup_seconds, 0.3);
   EXPECT_FALSE(row.wait_ms);
+}
+
+TEST(UnitBenchMeasure, what_a_run_cost_is_what_its_process_tells_of_the_window) {
+  const auto row =
+      measure(point(testing::delivered("lmdb", 2, 0, 0)), repeats(1),
+              saying({R"({"images_per_second": 5, "cpu_seconds": 1.5, "cpu_energy_j": null,
+                  "gpu_throttle": "software power cap", "upload_count": 12})"}));
+  EXPECT_EQ(row.telemetry.cpu_seconds, 1.5);
+  EXPECT_EQ(row.telemetry.gpu_throttle, "software power cap");
+  EXPECT_EQ(row.telemetry.upload_count, 12U);
+  EXPECT_FALSE(row.telemetry.cpu_energy_j || row.telemetry.peak_rss_mib);
 }
 
 TEST(UnitBenchMeasure, what_a_process_does_not_tell_is_absent) {

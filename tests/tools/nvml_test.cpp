@@ -36,6 +36,16 @@ TEST_F(UnitNvml, tells_what_the_first_gpu_tells_in_our_units) {
   EXPECT_DOUBLE_EQ(nvml.power_w().value(), 123.456);
   EXPECT_DOUBLE_EQ(nvml.energy_j().value(), 7654.321);
   EXPECT_DOUBLE_EQ(nvml.utilisation_percent().value(), 87);
+  EXPECT_DOUBLE_EQ(nvml.clock_mhz().value(), 1755);
+  EXPECT_EQ(throttle_text(nvml.throttle_reasons().value()),
+            "software power cap, hardware thermal slowdown");
+}
+
+TEST_F(UnitNvml, clocks_that_nobody_holds_down_are_not_throttled) {
+  EXPECT_EQ(throttle_text(0), "none");
+  EXPECT_EQ(throttle_text(0x1 | 0x2 | 0x100), "none");  // idle, or as the user has set them
+  EXPECT_EQ(throttle_text(0x80), "hardware power brake");
+  EXPECT_EQ(throttle_text(0x1000 | 0x8), "hardware slowdown, unknown reason 0x1000");
 }
 
 TEST_F(UnitNvml, finds_this_process_among_more_than_it_made_room_for) {
@@ -62,6 +72,7 @@ TEST_F(UnitNvml, what_an_old_driver_does_not_know_is_absent_and_not_zero) {
   ASSERT_TRUE(nvml.available()) << nvml.problem();
   EXPECT_EQ(nvml.energy_j(), std::nullopt);
   EXPECT_EQ(nvml.own_memory_mib(), std::nullopt);
+  EXPECT_EQ(nvml.throttle_reasons(), std::nullopt);
   EXPECT_TRUE(nvml.power_w().has_value());
 }
 

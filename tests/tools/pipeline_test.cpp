@@ -187,7 +187,13 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "in_memory",
                                                       "cache",
                                                       "state",
-                                                      "bad"}));
+                                                      "bad",
+                                                      "peak_rss_mib",
+                                                      "read_mib",
+                                                      "psi_cpu_percent",
+                                                      "psi_io_percent",
+                                                      "psi_memory_percent",
+                                                      "cpu_energy_j"}));
     EXPECT_EQ(keys(loaded.at("busy")), (std::vector<std::string>{"read", "decode", "augment"}));
     EXPECT_EQ(loaded.at("images"), 1200);
     EXPECT_EQ(loaded.at("epochs"), 2.0);

@@ -22,6 +22,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 TEST(UnitRow, a_row_comes_back_as_it_went) {
   auto run = testing::delivered("lmdb", 2, 6000, 1.5);
   run.telemetry.cpu_seconds = 3.25;
+  run.telemetry.gpu_throttle = "none";
+  run.telemetry.upload_count = 7;
   const std::string line = to_json_line(run);
   EXPECT_EQ(to_json_line(parse_run(line, "results.jsonl", 1)), line);
   EXPECT_EQ(line.find('\n'), std::string::npos);

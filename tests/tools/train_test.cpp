@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/run_program.h"
+#include "tests/tools/powercap.h"
 #include "tools/command.h"
 
 namespace feedrate {
@@ -48,8 +49,12 @@ TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
   EXPECT_EQ(keys,
             "network parameters macs device precision optimizer batch steps images seconds "
             "images_per_second stall_percent wait_ms_per_step busy cpu_seconds_per_image loss "
-            "accuracy accuracy5 curve val_accuracy val_accuracy5 validations gpu_memory_mib "
-            "gpu_power_w gpu_energy_j threads workers_seen ");
+            "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
+            "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
+            "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
+            "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
+            "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
+            "download_seconds threads workers_seen ");
 }
 
 TEST_F(CommandsTrain, says_what_the_workers_did_and_what_each_image_cost) {
@@ -97,6 +102,24 @@ TEST_F(CommandsTrain, validation_on_the_way_is_not_on_the_clock) {
   EXPECT_EQ(trained.at("validations").size(), 3U);
   EXPECT_EQ(trained.at("steps"), 6);
   EXPECT_GT(trained.at("cpu_seconds_per_image"), 0);
+}
+
+TEST_F(CommandsTrain, every_mode_and_load_tell_what_they_cost_on_the_clock) {
+  const testing::FakePowercap powercap;
+  powercap.counter("intel-rapl:0", "package-0", 1000);
+  const ordered_json found[] = {
+      train({"--seconds", "0.3"}), train({"--resident", "--steps", "9"}),
+      train({"--mode", "infer", "--epochs", "2"}),
+      ordered_json::parse(run({"load", at("lmdb"), "--seconds", "0.3", "--json"}))};
+  for (const ordered_json& one : found) {
+    EXPECT_GT(one.at("cpu_seconds"), 0);
+    EXPECT_GT(one.at("peak_rss_mib"), 1);
+    EXPECT_EQ(one.at("cpu_energy_j"), 0.0);  // it is looked at, and stands still
+  }
+  EXPECT_GT(found[0].at("planned_memory_mib"), 5);  // 431,080 parameters, gradients, momenta
+  EXPECT_LT(found[2].at("planned_memory_mib"), found[0].at("planned_memory_mib"));
+  EXPECT_TRUE(found[0].at("gpu_energy_j").is_null());
+  EXPECT_TRUE(found[0].at("upload_count").is_null());
 }
 
 }  // namespace

@@ -68,6 +68,15 @@ TEST(UnitCudaPlugin, a_precision_that_is_not_there_yet_is_refused) {
   expect_error([&] { plugin->backend->compile(plan, bf16); }, {"fp32 or tf32", "bf16"});
 }
 
+TEST(UnitCudaPlugin, tells_the_versions_of_its_libraries_without_a_device) {
+  const CudaPlugin* plugin = built_plugin();
+  if (plugin == nullptr) GTEST_SKIP() << "this build has no CUDA plug-in that loads here";
+  for (const std::string& version : {plugin->runtime_version(), plugin->cudnn_version()}) {
+    EXPECT_GE(std::stoi(version), 9) << version;
+    EXPECT_NE(version.find('.'), std::string::npos) << version;
+  }
+}
+
 TEST(UnitCudaPlugin, a_plugin_of_another_build_is_refused) {
   const fs::path file = beside_this_program("libfeedrate_cuda.so");
   void* library = fs::exists(file) ? dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;

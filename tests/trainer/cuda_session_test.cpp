@@ -26,6 +26,25 @@ TEST_P(CudaParity, smoothed_labels_and_top_5) {
   expect_parity(graph, 6, 3);
 }
 
+TEST_P(CudaParity, copies_are_counted_in_both_directions) {
+  const Network& lenet = network("lenet");
+  const Graph graph = lenet.build(lenet.published_input(), 10);
+  EXPECT_FALSE(start(backend("cpu"), graph, 3)->transfers());
+  const auto gpu = start(*cuda_, graph, 3);
+  ASSERT_TRUE(gpu->transfers());
+  EXPECT_EQ(gpu->transfers()->up.count, 0U);
+  const RandomBatch images(graph, 2, 1);
+  gpu->upload(images.batch());
+  gpu->evaluate_step();
+  gpu->take_metrics();
+  const Transfers now = *gpu->transfers();
+  EXPECT_EQ(now.up.count, 2U);                                      // pixels, labels
+  EXPECT_EQ(now.up.bytes, 2 * 28 * 28 + 3 * sizeof(std::int32_t));  // of two images, of a batch
+  EXPECT_GT(now.up.seconds, 0);
+  EXPECT_EQ(now.down.count, 1U);
+  EXPECT_GE(now.down.bytes, sizeof(Metrics));
+}
+
 TEST_P(CudaParity, features_as_far_as_a_node) {
   const Network& lenet = network("lenet");
   const Graph graph = lenet.build(lenet.published_input(), 10);

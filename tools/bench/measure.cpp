@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "formats/error.h"
 #include "tools/text.h"
@@ -68,12 +69,9 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
     repeat.workers_seen = take<unsigned>(object, "workers_seen");
     take_busy(object, repeat);
   }
-  repeat.telemetry = {.cpu_seconds = rounded(finished.cpu_seconds, 3),
-                      .peak_rss_mib = rounded(finished.peak_rss_mib, 1),
-                      .cpu_energy_j = finished.cpu_energy_j,
-                      .gpu_memory_mib = take<double>(object, "gpu_memory_mib"),
-                      .gpu_power_w = take<double>(object, "gpu_power_w"),
-                      .gpu_energy_j = take<double>(object, "gpu_energy_j")};
+  for_each_telemetry_field(repeat.telemetry, [&](const char* key, auto& value) {
+    value = take<typename std::decay_t<decltype(value)>::value_type>(object, key);
+  });
   return repeat;
 }
 

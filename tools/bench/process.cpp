@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 
 #include "formats/error.h"
 #include "formats/file.h"
-#include "tools/telemetry.h"
 
 namespace feedrate {
 namespace {
@@ -73,14 +71,12 @@ Finished run_self(const std::vector<std::string>& arguments) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
-  const EnergyMeter energy;
   pid_t process = 0;
   const int refused = posix_spawn(&process, "/proc/self/exe", redirections.get(), nullptr,
                                   pointers.data(), environ);
   if (refused != 0) fail_errno("/proc/self/exe", "cannot start", refused);
   int status = 0;
-  rusage usage{};
-  while (wait4(process, &status, 0, &usage) < 0) {
+  while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) fail_errno("/proc/self/exe", "cannot wait", errno);
   }
   const std::string told = fmt::format("feedrate {}", fmt::join(arguments, " "));
@@ -91,11 +87,7 @@ Finished run_self(const std::vector<std::string>& arguments) {
   if (WEXITSTATUS(status) != 0) {
     throw Error(fmt::format("'{}' failed: {}", told, last_words(errors.text())));
   }
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return {output.text(), seconds(usage.ru_utime) + seconds(usage.ru_stime),
-          static_cast<double>(usage.ru_maxrss) / 1024, energy.joules()};
+  return {output.text()};
 }
 
 }  // namespace feedrate

@@ -18,6 +18,7 @@
 #include "tools/console.h"
 #include "tools/help.h"
 #include "tools/load_report.h"
+#include "tools/sampler.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -132,7 +133,12 @@ LoadReport load(const Options& options) {
     Loader loader(source, augment, settings);
     try {
       const Watch watch(loader, settings.epochs * dataset->size());
-      loaded.result = drive(loader, options.drive);
+      Sampler sampler;
+      DriveOptions drive_options = options.drive;
+      drive_options.first_batch = [&] { sampler.enter(Section::measured); };
+      loaded.result = drive(loader, drive_options);
+      loaded.telemetry =
+          loaded.result.from_start ? sampler.measured_from_start() : sampler.measured();
     } catch (const Error&) {
       quarantine(options, loader);  // when the budget is used up the list is wanted most
       throw;

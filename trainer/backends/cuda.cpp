@@ -88,6 +88,14 @@ std::string cuda_pci_bus_id() {
   return loaded().plugin == nullptr ? "" : loaded().plugin->pci_bus_id();
 }
 
+std::string cuda_runtime_version() {
+  return loaded().plugin == nullptr ? "" : loaded().plugin->runtime_version();
+}
+
+std::string cudnn_version() {
+  return loaded().plugin == nullptr ? "" : loaded().plugin->cudnn_version();
+}
+
 extern const Backend& cuda_backend;
 const Backend& cuda_backend = row;
 

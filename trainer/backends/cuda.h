@@ -23,4 +23,8 @@ LoadedCudaPlugin load_cuda_plugin(const std::vector<std::filesystem::path>& plac
 /// PCI bus id of the CUDA device in use, "" when there is none: what telemetry asks for.
 std::string cuda_pci_bus_id();
 
+/// Versions of the CUDA runtime and of cuDNN that the plug-in uses; "" where there is no plug-in.
+std::string cuda_runtime_version();
+std::string cudnn_version();
+
 }  // namespace feedrate

@@ -114,6 +114,8 @@ float* out(void* memory) { return static_cast<float*>(memory); }
 
 extern "C" {
 
+std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
+
 const char* cudnnGetErrorString(cudnnStatus_t) { return "emulated failure"; }
 void cudnnGetLastErrorString(char* text, std::size_t) { *text = '\0'; }
 

@@ -78,10 +78,20 @@ int nvmlDeviceGetUtilizationRates(FakeDevice*, Utilisation* utilisation) {
   *utilisation = {87, 12};
   return success;
 }
+int nvmlDeviceGetClockInfo(FakeDevice*, int type, unsigned* mhz) {
+  *mhz = type == 1 ? 1755 : 2619;
+  return success;
+}
 
 #ifndef FEEDRATE_OLD_DRIVER
+// Every answer is 50 J further than the last.
 int nvmlDeviceGetTotalEnergyConsumption(FakeDevice*, unsigned long long* millijoules) {
-  *millijoules = 7654321;
+  static unsigned long long so_far = 7654321 - 50000;
+  *millijoules = so_far += 50000;
+  return success;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(FakeDevice*, unsigned long long* reasons) {
+  *reasons = 0x4 | 0x40 | 0x1;
   return success;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(FakeDevice*, unsigned* count, Process* processes) {

@@ -102,7 +102,18 @@ std::string pci_bus_id() {
   return id.data();
 }
 
-constexpr CudaPlugin plugin{&backend, &pci_bus_id};
+std::string runtime_version() {
+  int runtime = 0;
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  return version(runtime);
+}
+
+std::string cudnn_version() {
+  const std::size_t number = cudnnGetVersion();
+  return join(number / 10000, ".", number / 100 % 100, ".", number % 100);  // since cuDNN 9
+}
+
+constexpr CudaPlugin plugin{&backend, &pci_bus_id, &runtime_version, &cudnn_version};
 
 }  // namespace
 }  // namespace feedrate::cuda

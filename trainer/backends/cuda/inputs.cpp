@@ -1,6 +1,7 @@
 #include "trainer/backends/cuda/inputs.cuh"
 
 #include <algorithm>
+#include <chrono>
 
 namespace feedrate::cuda {
 namespace {
@@ -13,6 +14,8 @@ Event make_event() {
 }
 
 constexpr std::int32_t missing = -1;
+
+using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
@@ -34,6 +37,7 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   const auto rest = std::ranges::copy(batch.labels.first(batch.count), labels.begin()).out;
   std::fill(rest, labels.end(), missing);
 
+  const auto asked = Clock::now();
   const cudaStream_t stream = context.uploads();
   check(cudaStreamWaitEvent(stream, side.released.get(), 0), "cudaStreamWaitEvent");
   check(cudaMemcpyAsync(side.pixels.data(), batch.pixels.data(), batch.count * shape_.bytes(),
@@ -45,6 +49,9 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
   // The caller's memory is free again, and whatever is launched from now on sees the batch.
   check(cudaEventSynchronize(side.copied.get()), "cudaEventSynchronize");
+  copies_.count += 2;
+  copies_.bytes += batch.count * shape_.bytes() + labels.size_bytes();
+  copies_.seconds += std::chrono::duration<double>(Clock::now() - asked).count();
   current_ = next;
   side.count = batch.count;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "loader/batch.h"
+#include "trainer/backend.h"
 #include "trainer/backends/cuda/context.cuh"
 
 namespace feedrate::cuda {
@@ -29,6 +30,7 @@ class Inputs {
   /// Of the current batch; 0 before the first.
   std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
+  const Copies& copies() const { return copies_; }
 
  private:
   struct Side {
@@ -45,6 +47,7 @@ class Inputs {
   Shape shape_;
   std::array<Side, 2> sides_;
   std::size_t current_ = 0;
+  Copies copies_;
 };
 
 }  // namespace feedrate::cuda

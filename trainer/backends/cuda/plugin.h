@@ -13,6 +13,9 @@ struct CudaPlugin {
   /// PCI bus id of the device in use ("0000:1B:00.0"), "" when there is none: NVML counts devices
   /// in another order than CUDA.
   std::string (*pci_bus_id)();
+  /// "13.0" and "9.13.0": of the libraries in use, a device or not.
+  std::string (*runtime_version)();
+  std::string (*cudnn_version)();
 };
 
 /// The one symbol of the plug-in: null when `abi` is not its own.

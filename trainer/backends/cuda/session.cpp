@@ -1,6 +1,7 @@
 #include "trainer/backends/cuda/session.cuh"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "formats/error.h"
@@ -145,13 +146,20 @@ void CudaSession::evaluate_step() {
   inputs_.release_after_work(context_, 0);
 }
 
-std::vector<float> CudaSession::output(std::size_t node) const {
+void CudaSession::download(void* to, const void* from, std::size_t bytes) {
+  using Clock = std::chrono::steady_clock;
+  context_.wait();
+  const auto asked = Clock::now();
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  ++down_.count;
+  down_.bytes += bytes;
+  down_.seconds += std::chrono::duration<double>(Clock::now() - asked).count();
+}
+
+std::vector<float> CudaSession::output(std::size_t node) {
   std::vector<float> values(inputs_.count() *
                             static_cast<std::size_t>(plan_.graph.nodes[node].extent.elements()));
-  context_.wait();
-  check(cudaMemcpy(values.data(), places_[node].y, values.size() * sizeof(float),
-                   cudaMemcpyDeviceToHost),
-        "cudaMemcpy");
+  download(values.data(), places_[node].y, values.size() * sizeof(float));
   return values;
 }
 
@@ -189,7 +197,7 @@ void CudaSession::wait() {
 Metrics CudaSession::take_metrics() {
   wait();
   DeviceMetrics sums{};
-  check(cudaMemcpy(&sums, metrics_.data(), sizeof(sums), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  download(&sums, metrics_.data(), sizeof(sums));
   check(cudaMemsetAsync(metrics_.data(), 0, sizeof(sums), context_.compute()), "cudaMemsetAsync");
   return {.images = sums.images,
           .correct = sums.correct,

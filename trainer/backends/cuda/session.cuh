@@ -35,6 +35,7 @@ class CudaSession final : public Session {
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
   std::vector<float> gradient(std::size_t number) const override;
   std::size_t planned_bytes() const override;
+  std::optional<Transfers> transfers() const override { return Transfers{inputs_.copies(), down_}; }
 
  private:
   void make_ops(std::uint64_t seed);
@@ -43,7 +44,8 @@ class CudaSession final : public Session {
   Step make_step(std::uint64_t number, bool training) const;
   void forward(const Step& step);
   void backward(const Step& step);
-  std::vector<float> output(std::size_t node) const;
+  std::vector<float> output(std::size_t node);
+  void download(void* to, const void* from, std::size_t bytes);
   void find_divergence();
   float* state_buffer(std::size_t slot) const;
 
@@ -53,6 +55,7 @@ class CudaSession final : public Session {
   Update update_;  // null without an optimizer
   FlatParameters parameters_;
   Inputs inputs_;
+  Copies down_;
   DeviceMemory metrics_;
   PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged
   std::optional<Divergence> divergence_;

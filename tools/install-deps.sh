@@ -13,7 +13,7 @@ build=(
   liblmdb-dev libpng-dev libjpeg-dev zlib1g-dev libisal-dev libxxhash-dev libarchive-dev libtbb-dev
   libopenblas-dev libdnnl-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libspdlog-dev libssl-dev libcurl4-openssl-dev
-  libjs-chart.js libgtest-dev libbenchmark-dev
+  libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
   [tests]="chromium fonts-dejavu-core python3 xz-utils"
@@ -34,7 +34,7 @@ install-deps: this system has no apt. Install by hand, with headers:
   a C++20 compiler (GCC 12 or newer), CMake 3.25, Ninja, pkg-config
   LMDB  libpng  libjpeg-turbo  zlib  ISA-L  xxHash  libarchive  oneTBB
   OpenBLAS  oneDNN 2.x (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
-  nlohmann-json  spdlog  GoogleTest  Google Benchmark  Chart.js 3 (one file: Chart.min.js)
+  nlohmann-json  spdlog  GoogleTest  Google Benchmark
 and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9.
 EOF
   exit 1

@@ -40,8 +40,8 @@ TEST(UnitCsv, every_line_has_as_many_fields_as_the_head) {
 }
 
 TEST(UnitReport, the_table_marks_the_chosen_point_and_ends_with_the_verdict) {
-  const std::string table = report_table(invented_report());
-  EXPECT_NE(table.find("→ 1"), std::string::npos) << table;
+  const std::string table = report_text(invented_report());
+  EXPECT_NE(table.find("→                   1"), std::string::npos) << table;
   EXPECT_NE(table.rfind("lenet on cpu, fp32, batch 64: 1 loader thread, lmdb × raw."),
             std::string::npos)
       << table;
@@ -71,7 +71,8 @@ TEST(UnitPage, it_loads_nothing_from_elsewhere) {
   for (const char* loads : {"src=", "@import", "<link", "url(", "fetch(", "XMLHttpRequest"}) {
     EXPECT_EQ(page.find(loads), std::string::npos) << loads;
   }
-  for (const char* place : {"{{title}}", "{{answer}}", "{{css}}", "{{chart}}", "{{data}}"}) {
+  for (const char* place :
+       {"{{title}}", "{{answer}}", "{{css}}", "{{studies}}", "{{rows}}", "{{script}}"}) {
     EXPECT_EQ(page.find(place), std::string::npos) << place;
   }
 }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/expect_error.h"
 #include "tests/tools/rows.h"
 
 namespace feedrate {
@@ -91,55 +90,34 @@ TEST(UnitVerdict, without_training_supply_alone_is_judged_and_no_limit_claimed) 
   EXPECT_TRUE(says(verdict.reason, "Nothing was trained")) << verdict.reason;
 }
 
+TEST(UnitVerdict, what_another_tool_or_a_cold_start_delivers_is_never_the_answer) {
+  auto cold = delivered("recordio", 1, 5990, 1);
+  cold.cache = cold_cache;
+  auto peer = delivered("recordio", 2, 9000, 1);
+  peer.tool = "pytorch";
+  const Verdict verdict = verdict_of({demand(6000), delivered("lmdb", 4, 4000, 30), cold, peer});
+  EXPECT_EQ(verdict.answer, "4 loader threads, lmdb × raw");
+  EXPECT_TRUE(says(verdict.reason, "pytorch · recordio × raw delivers 9,000")) << verdict.reason;
+}
+
+TEST(UnitVerdict, a_cold_start_alone_is_judged_as_it_is) {
+  auto cold = delivered("lmdb", 2, 3000, 50);
+  cold.cache = cold_cache;
+  EXPECT_EQ(verdict_of({demand(6000), cold}).answer, "2 loader threads, lmdb × raw, cold");
+}
+
+TEST(UnitVerdict, the_knee_is_the_first_point_of_its_band) {
+  const auto studies = make_studies(
+      {delivered("lmdb", 1, 900, 1), delivered("lmdb", 2, 980, 1), delivered("lmdb", 4, 1000, 1)});
+  const auto& points = studies.front().curves.front().delivered;
+  const Band band = knee_band(points);
+  EXPECT_DOUBLE_EQ(band.high, 1000);
+  EXPECT_DOUBLE_EQ(band.low, 970);
+  EXPECT_EQ(knee(points).threads, 2U);
+}
+
 TEST(UnitVerdict, demand_alone_gives_no_answer) {
   EXPECT_EQ(verdict_of({demand(6000)}).answer, "no answer");
-}
-
-TEST(UnitStudy, each_network_is_a_study_and_shares_the_supply) {
-  auto other = delivered("lmdb", 1, 9000, 1);
-  other.network = "mlp";
-  const auto studies =
-      make_studies({supply("lmdb", 1, 50000), delivered("lmdb", 1, 6000, 1), other});
-  ASSERT_EQ(studies.size(), 2U);
-  for (const Study& study : studies) EXPECT_EQ(study.curves.front().supply.size(), 1U);
-  EXPECT_EQ(studies[1].title(), "mlp on cpu, fp32, batch 64");
-}
-
-TEST(UnitStudy, rows_of_one_point_are_pooled) {
-  const auto studies = make_studies({supply("lmdb", 1, 1000), supply("lmdb", 1, 1100)});
-  ASSERT_EQ(studies.front().curves.front().supply.size(), 1U);
-  EXPECT_NEAR(studies.front().curves.front().supply.front().rate, 1050, 1);
-}
-
-TEST(UnitStudy, rows_of_other_images_are_refused) {
-  auto other = supply("recordio", 1, 1000);
-  other.digest = "d2";
-  testing::expect_error(
-      [&] {
-        make_studies({supply("lmdb", 1, 1000), other});
-      },
-      {"data/recordio", "d2", "do not compare"});
-}
-
-TEST(UnitDoubts, quiet_release_rows_raise_none) {
-  const std::vector<feedrate::Run> runs{demand(6000), delivered("lmdb", 1, 5900, 1)};
-  EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
-}
-
-TEST(UnitDoubts, each_cause_has_its_sentence) {
-  auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
-  run.environment.build_type = "Debug";
-  run.workers_seen = 3;
-  auto elsewhere = demand(6000);
-  elsewhere.environment.cpu = "another";
-  elsewhere.environment.commit = "7654321";
-  const std::vector<feedrate::Run> runs{run, elsewhere};
-  std::string all;
-  for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
-  for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
-                           "fewer loader threads", "2 machines", "2 commits", "more than"}) {
-    EXPECT_TRUE(says(all, part)) << part << " is missing in\n" << all;
-  }
 }
 
 }  // namespace

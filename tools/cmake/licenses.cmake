@@ -8,8 +8,8 @@ if(NOT dpkg_query)
   return()
 endif()
 
-# Compiled in: header-only libraries, and the charts of the report.
-set(packages libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libjs-chart.js)
+# Compiled in: header-only libraries.
+set(packages libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev)
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} PRE_EXCLUDE_REGEXES ${EXCLUDE}
   RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR ignored)
 set(patterns)

@@ -23,14 +23,12 @@ add_dependencies(feedrate_tools feedrate_commit)
 target_sources(feedrate_tools PRIVATE ${generated}/build_info.cpp)
 target_include_directories(feedrate_tools PRIVATE ${generated})
 
-# The report's page and its charting library travel inside the binary.
+# The report's page and the style of its charts travel inside the binary.
 include(embed)
-find_file(CHART_JS Chart.min.js PATHS /usr/share/javascript/chart.js /usr/local/share/javascript
-  DOC "Chart.js 3, one file (Debian: libjs-chart.js)" REQUIRED)
 embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/page.html)
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/page.css)
 embed(feedrate_tools page_js ${CMAKE_SOURCE_DIR}/tools/report/page.js)
-embed(feedrate_tools chart_js ${CHART_JS})
+embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/charts.css)
 
 add_executable(feedrate tools/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)

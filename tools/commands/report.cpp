@@ -3,12 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
+#include "formats/error.h"
 #include "formats/file.h"
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
 #include "tools/report/output.h"
+#include "tools/text.h"
 
 namespace feedrate {
 namespace {
@@ -19,6 +22,8 @@ struct Options {
   fs::path results;
   fs::path html;
   fs::path csv;
+  fs::path svg;
+  std::vector<fs::path> training;
   bool json = false;
 };
 
@@ -27,13 +32,23 @@ void write(const fs::path& file, const std::string& text) {
   note(fmt::format("wrote {}", file.string()));
 }
 
+void write_charts(const fs::path& directory, const Report& report) {
+  std::error_code problem;
+  fs::create_directories(directory, problem);
+  if (problem) fail(directory, "cannot make this directory: ", problem.message());
+  const std::vector<ChartFile> files = report_svg(report);
+  for (const ChartFile& file : files) write_text(directory / file.name, file.text);
+  note(fmt::format("wrote {} to {}", counted(files.size(), "chart"), directory.string()));
+}
+
 int run(const Options& options) {
   Rows rows = read_rows(options.results);
   for (const std::string& problem : rows.refused) warn("left out: " + problem);
-  const Report report = make_report(std::move(rows.runs));
+  const Report report = make_report(std::move(rows.runs), read_trainings(options.training));
   if (!options.html.empty()) write(options.html, report_html(report));
   if (!options.csv.empty()) write(options.csv, report_csv(report));
-  print(options.json ? report_json(report) + "\n" : report_table(report));
+  if (!options.svg.empty()) write_charts(options.svg, report);
+  print(options.json ? report_json(report) + "\n" : report_text(report));
   return exit_done;
 }
 
@@ -47,11 +62,17 @@ class ReportCommand : public Command {
            "with the figures behind it: the fewest threads that deliver within 3 % of the best, "
            "and\n"
            "what limits there. Differences smaller than the spread of the repeats count as none.\n"
-           "Rows of different images are refused; what makes rows doubtful is said.";
+           "Rows of different images are never put into one chart; what makes rows doubtful is "
+           "said.\n"
+           "Shows too where the time of an image goes, how far predictions were off, what a "
+           "format\n"
+           "costs, and the published figures of 2018 beside the same networks.";
   }
   std::string_view examples() const override {
     return "  feedrate report results.jsonl\n"
-           "  feedrate report results.jsonl --html report.html --csv results.csv\n";
+           "  feedrate report results.jsonl --html report.html --csv results.csv\n"
+           "  feedrate report results.jsonl --training lenet.json --svg charts --html "
+           "report.html\n";
   }
   std::string_view advice() const override {
     return "Rows are made by 'feedrate bench PATH… --out results.jsonl'.";
@@ -66,6 +87,12 @@ class ReportCommand : public Command {
     app.add_option("--csv", options->csv, "Write every row as CSV")
         ->type_name("FILE")
         ->group("Output");
+    app.add_option("--svg", options->svg, "Write each chart as an SVG file into this directory")
+        ->type_name("DIR")
+        ->group("Output");
+    app.add_option("--training", options->training,
+                   "What 'feedrate train --json' printed: adds how the training went")
+        ->type_name("FILE");
     add_json(app, options->json);
     return [options] { return run(*options); };
   }

@@ -1,15 +1,35 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
 
 #include "tools/report/output.h"
 
 namespace feedrate {
 namespace {
 
-template <class T>
-std::string cell(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "";
+using nlohmann::ordered_json;
+using Take = std::function<void(const std::string& name, const std::string& cell)>;
+
+std::string cell(const ordered_json& value) {
+  if (value.is_null()) return {};
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// Every value of a row by its key, repeats as their range and number, the environment's in line.
+void for_each_cell(const Run& run, const Take& take) {
+  const ordered_json row = ordered_json::parse(to_json_line(run));
+  for (const auto& [key, value] : row.items()) {
+    if (key == "environment") {
+      for (const auto& [name, own] : value.items()) take(name, cell(own));
+    } else if (key == "repeats") {
+      const auto [low, high] = std::ranges::minmax(run.repeats);
+      take("lowest", ordered_json(low).dump());
+      take("highest", ordered_json(high).dump());
+      take("repeats", std::to_string(run.repeats.size()));
+    } else {
+      take(key, cell(value));
+    }
+  }
 }
 
 }  // namespace
@@ -25,51 +45,18 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string report_csv(const Report& report) {
-  std::string text =
-      "kind,dataset,format,codec,recipe,network,device,precision,batch,threads,compute_threads,"
-      "workers_seen,images_per_second,lowest,highest,repeats,stall_percent,cpu_seconds,"
-      "peak_rss_mib,cpu_energy_j,gpu_memory_mib,gpu_power_w,gpu_energy_j,digest,cpu,cores,gpu,"
-      "commit,build_type,time\r\n";
-  for (const Run& run : report.runs) {
-    const auto [low, high] = std::minmax_element(run.repeats.begin(), run.repeats.end());
-    const std::string cells[] = {run.kind,
-                                 run.dataset,
-                                 run.format,
-                                 run.codec,
-                                 run.recipe,
-                                 cell(run.network),
-                                 cell(run.device),
-                                 cell(run.precision),
-                                 std::to_string(run.batch),
-                                 cell(run.threads),
-                                 cell(run.compute_threads),
-                                 cell(run.workers_seen),
-                                 fmt::format("{}", run.images_per_second),
-                                 fmt::format("{}", *low),
-                                 fmt::format("{}", *high),
-                                 std::to_string(run.repeats.size()),
-                                 cell(run.stall_percent),
-                                 cell(run.telemetry.cpu_seconds),
-                                 cell(run.telemetry.peak_rss_mib),
-                                 cell(run.telemetry.cpu_energy_j),
-                                 cell(run.telemetry.gpu_memory_mib),
-                                 cell(run.telemetry.gpu_power_w),
-                                 cell(run.telemetry.gpu_energy_j),
-                                 run.digest,
-                                 run.environment.cpu,
-                                 std::to_string(run.environment.cores),
-                                 cell(run.environment.gpu),
-                                 run.environment.commit,
-                                 run.environment.build_type,
-                                 run.environment.time};
+  std::string text;
+  const auto add = [&](const Run& run, bool names) {
     const char* separator = "";
-    for (const std::string& one : cells) {
+    for_each_cell(run, [&](const std::string& name, const std::string& value) {
       text += separator;
-      text += csv_field(one);
+      text += csv_field(names ? name : value);
       separator = ",";
-    }
+    });
     text += "\r\n";
-  }
+  };
+  if (!report.runs.empty()) add(report.runs.front(), true);
+  for (const Run& run : report.runs) add(run, false);
   return text;
 }
 

@@ -1,8 +1,15 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "tools/report/charts.h"
+#include "tools/report/machine.h"
 #include "tools/report/output.h"
+#include "tools/report/published_2018.h"
+#include "tools/report/study_tables.h"
+#include "tools/text.h"
 
 namespace feedrate {
 
@@ -10,32 +17,9 @@ namespace feedrate {
 extern const std::string_view page_html;
 extern const std::string_view page_css;
 extern const std::string_view page_js;
-extern const std::string_view chart_js;
+extern const std::string_view charts_css;
 
 namespace {
-
-std::string escape_html(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 /// Escaped, and a figure never parted from its sign at the end of a line.
 std::string typeset(std::string_view text) {
@@ -51,20 +35,118 @@ std::string typeset(std::string_view text) {
       set += text[i];
     }
   }
-  return escape_html(set);
+  return escape_markup(set);
 }
 
-/// JSON that no text in it can make end the script element it stands in.
-std::string escape_script(const std::string& json) {
-  std::string escaped;
-  for (const char c : json) {
-    if (c == '<') {
-      escaped += "\\u003c";
-    } else {
-      escaped += c;
-    }
+std::string scrolling(const Table& table) {
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}, scrolls\">{}</div>\n",
+      escape_markup(table.title), table_html(table));
+}
+
+/// With its title; "" for a table without rows.
+std::string titled(const Table& table) {
+  if (table.rows.empty()) return {};
+  std::string text = fmt::format("<h3 class=\"table\">{}</h3>\n", escape_markup(table.title));
+  if (!table.note.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", typeset(table.note));
+  return text + scrolling(table);
+}
+
+std::string folded(const Table& table) {
+  if (table.rows.empty()) return {};
+  return fmt::format("<details><summary>{}, as a table</summary>{}</details>\n",
+                     escape_markup(table.title), scrolling(table));
+}
+
+std::string figures(const std::vector<Chart>& charts, const std::string& study) {
+  std::string text = "<div class=\"charts\">\n";
+  for (const Chart& chart : charts) {
+    text += fmt::format(
+        "<figure data-name=\"{}\" data-csv=\"{}\"><figcaption><h3>{}</h3><p>{}</p></figcaption>\n"
+        "{}</figure>\n",
+        escape_markup(study + "." + chart.name), escape_markup(table_csv(chart.data)),
+        escape_markup(chart.title), typeset(chart.caption), chart.svg.markup());
   }
-  return escaped;
+  return text + "</div>\n";
+}
+
+std::string study_section(const Study& study, const Verdict& verdict, bool first) {
+  std::string text = fmt::format("<section><h2>{}</h2>\n", typeset(study.title()));
+  if (!first) {
+    text += fmt::format("<p class=\"answer\">{}</p>\n<p class=\"note\">{}</p>\n",
+                        typeset(verdict.answer), typeset(verdict.reason));
+  }
+  text += figures(study_charts(study, verdict), file_name_of(study));
+  text += titled(formats_table(study, verdict)) + titled(costs_table(study)) +
+          titled(attribution_table(study)) + titled(prediction_table(study)) +
+          folded(points_table(study, verdict));
+  return text + "</section>\n";
+}
+
+std::string study_sections(const Report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    text += study_section(report.studies[i], report.verdicts[i], i == 0);
+  }
+  if (!report.trainings.empty()) {
+    text += "<section><h2>Training</h2>\n" +
+            figures(training_charts(report.trainings), "training") +
+            titled(training_table(report.trainings)) + "</section>\n";
+  }
+  const Table published = published_table(report.runs);
+  if (!published.rows.empty()) {
+    text +=
+        fmt::format("<section><h2>{}</h2>\n<p class=\"note\">{}</p>\n{}</section>\n",
+                    escape_markup(published.title), typeset(published.note), scrolling(published));
+  }
+  return text;
+}
+
+/// The verdict's own figures, large.
+std::string key_figures(const Verdict& verdict) {
+  std::string text;
+  const auto add = [&](const char* name, const std::string& value, const std::string& detail) {
+    text += fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name,
+                        typeset(value), typeset(detail));
+  };
+  if (verdict.format.empty()) return text;
+  const bool trained = verdict.stall || verdict.demand;
+  add(trained ? "Delivered" : "Supply", quantity(verdict.rate), "images/s");
+  if (verdict.demand) {
+    add("Of demand", percent_cell(100 * verdict.rate / *verdict.demand, 0),
+        quantity(*verdict.demand) + " images/s");
+  }
+  if (verdict.stall) add("Stall", percent_cell(verdict.stall), "of training time");
+  if (verdict.limit != Limit::unknown) {
+    add("The limit", std::string(name_of(verdict.limit)), "what holds the rate down");
+  }
+  return text;
+}
+
+std::string doubt_section(const std::vector<std::string>& doubts) {
+  if (doubts.empty()) return {};
+  std::string text =
+      "<section class=\"doubts\" aria-labelledby=\"doubts\"><h2 id=\"doubts\">Read with care</h2>"
+      "<ul>";
+  for (const std::string& doubt : doubts) text += fmt::format("<li>{}</li>", typeset(doubt));
+  return text + "</ul></section>\n";
+}
+
+std::string machine_list(const Report& report) {
+  std::string text;
+  for (const auto& [name, value] : machine_fields(report.runs, report.studies)) {
+    const bool full = name == "Command" || name == "Libraries";
+    text += fmt::format("<div{}><dt>{}</dt><dd>{}{}{}</dd></div>\n", full ? " class=\"full\"" : "",
+                        escape_markup(name), full ? "<code>" : "", escape_markup(value),
+                        full ? "</code>" : "");
+  }
+  return text;
+}
+
+std::string context(const Report& report) {
+  const Environment& environment = report.runs.front().environment;
+  return fmt::format("{} · {}, {} · {:.10}", report.studies.front().title(), environment.cpu,
+                     counted(environment.cores, "core"), environment.time);
 }
 
 }  // namespace
@@ -72,13 +154,18 @@ std::string escape_script(const std::string& json) {
 std::string report_html(const Report& report) {
   const Verdict& verdict = report.verdicts.front();
   const Study& study = report.studies.front();
-  const std::array<std::pair<std::string_view, std::string>, 7> parts{{
-      {"{{title}}", escape_html(verdict.answer + " · " + study.title())},
+  const std::array<std::pair<std::string_view, std::string>, 12> parts{{
+      {"{{title}}", escape_markup(verdict.answer + " · " + study.title())},
+      {"{{context}}", typeset(context(report))},
       {"{{answer}}", typeset(verdict.answer)},
       {"{{reason}}", typeset(verdict.reason)},
+      {"{{figures}}", key_figures(verdict)},
+      {"{{doubts}}", doubt_section(report.doubts)},
+      {"{{studies}}", study_sections(report)},
+      {"{{machine}}", machine_list(report)},
+      {"{{rows}}", scrolling(rows_table(report.runs))},
+      {"{{charts_css}}", std::string(charts_css)},
       {"{{css}}", std::string(page_css)},
-      {"{{chart}}", std::string(chart_js)},
-      {"{{data}}", escape_script(report_json(report))},
       {"{{script}}", std::string(page_js)},
   }};
   // One pass over the template, so that nothing put in is taken for a place.

@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/report/attribution.h"
+#include "tools/report/doubts.h"
 #include "tools/report/output.h"
+#include "tools/report/study_tables.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -22,6 +26,7 @@ ordered_json point_json(const Point& point) {
           {"images_per_second", rounded(point.rate, 1)},
           {"low", rounded(point.low, 1)},
           {"high", rounded(point.high, 1)},
+          {"predicted", or_null(point.predicted)},
           {"stall_percent", or_null(point.stall)},
           {"workers_seen", or_null(point.workers_seen)}};
 }
@@ -50,14 +55,52 @@ ordered_json verdict_json(const Study& study, const Verdict& verdict) {
           {"as_good", verdict.as_good}};
 }
 
+/// The errors of a study's predictions in percent; null where nothing was predicted.
+ordered_json errors_json(const std::vector<double>& errors) {
+  if (errors.empty()) return nullptr;
+  return {{"predictions", errors.size()},
+          {"median_percent", rounded(median(errors), 3)},
+          {"largest_percent", rounded(*std::ranges::max_element(errors), 3)}};
+}
+
+ordered_json attribution_json(const Study& study) {
+  ordered_json list = ordered_json::array();
+  for (const AttributedPoint& point : attribute(study)) {
+    ordered_json object{{"format", point.format},
+                        {"threads", point.threads},
+                        {"at_knee", point.at_knee},
+                        {"total_us", rounded(point.parts.total, 3)}};
+    for (const AttributionPart& part : attribution_parts) {
+      std::string key(part.name);
+      std::ranges::replace(key, ' ', '_');
+      object[key + "_us"] = rounded(point.parts.*part.member, 3);
+    }
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+ordered_json curve_json(const Curve& curve) {
+  return {{"format", curve.format},
+          {"tool", curve.tool},
+          {"cache", curve.cache},
+          {"supply", points_json(curve.supply)},
+          {"delivered", points_json(curve.delivered)},
+          {"supply_knee", knee_json(curve.supply)},
+          {"delivered_knee", knee_json(curve.delivered)},
+          {"demand", curve.demand ? point_json(*curve.demand) : ordered_json(nullptr)},
+          {"prediction_error", errors_json(prediction_errors(curve))}};
+}
+
 }  // namespace
 
-Report make_report(std::vector<Run> runs) {
+Report make_report(std::vector<Run> runs, std::vector<TrainingCurve> trainings) {
   Report report;
   report.studies = make_studies(runs);
   for (const Study& study : report.studies) report.verdicts.push_back(judge(study));
   report.doubts = doubts(runs, report.studies);
   report.runs = std::move(runs);
+  report.trainings = std::move(trainings);
   return report;
 }
 
@@ -66,14 +109,10 @@ std::string report_json(const Report& report) {
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const Study& study = report.studies[i];
     ordered_json curves = ordered_json::array();
-    for (const Curve& curve : study.curves) {
-      curves.push_back({{"format", curve.format},
-                        {"supply", points_json(curve.supply)},
-                        {"delivered", points_json(curve.delivered)},
-                        {"supply_knee", knee_json(curve.supply)},
-                        {"delivered_knee", knee_json(curve.delivered)}});
-    }
+    for (const Curve& curve : study.curves) curves.push_back(curve_json(curve));
     studies.push_back({{"title", study.title()},
+                       {"dataset", or_null(study.dataset)},
+                       {"digest", study.digest},
                        {"network", or_null(study.network)},
                        {"device", or_null(study.device)},
                        {"precision", or_null(study.precision)},
@@ -81,7 +120,9 @@ std::string report_json(const Report& report) {
                        {"batch", study.batch},
                        {"verdict", verdict_json(study, report.verdicts[i])},
                        {"demand", study.demand ? point_json(*study.demand) : ordered_json(nullptr)},
-                       {"curves", std::move(curves)}});
+                       {"curves", std::move(curves)},
+                       {"prediction_error", errors_json(prediction_errors(study))},
+                       {"attribution", attribution_json(study)}});
   }
   ordered_json rows = ordered_json::array();
   for (const Run& run : report.runs) rows.push_back(ordered_json::parse(to_json_line(run)));

@@ -42,16 +42,14 @@ struct Candidate {
 };
 
 double supply_at(const Curve& curve, unsigned threads) {
-  for (const Point& point : curve.supply) {
-    if (point.threads == threads) return point.rate;
-  }
-  return 0;
+  const Point* point = at_threads(curve.supply, threads);
+  return point == nullptr ? 0 : point->rate;
 }
 
 std::vector<Candidate> candidates(const Study& study, std::vector<Point> Curve::*points) {
   std::vector<Candidate> found;
   for (const Curve& curve : study.curves) {
-    if ((curve.*points).empty()) continue;
+    if ((curve.*points).empty() || !is_own(study, curve)) continue;
     const Point& point = knee(curve.*points);
     found.push_back({&curve, &point, supply_at(curve, point.threads)});
   }
@@ -157,6 +155,11 @@ const Point& knee(const std::vector<Point>& points) {
   const Point& best = fastest(points);
   return *std::find_if(points.begin(), points.end(),
                        [&](const Point& point) { return as_good_as(point, best); });
+}
+
+Band knee_band(const std::vector<Point>& points) {
+  const Point& best = fastest(points);
+  return {best.rate * (1 - tolerance(knee(points), best)), best.rate};
 }
 
 std::string_view name_of(Limit limit) {

@@ -34,6 +34,13 @@ struct Verdict {
 /// fastest: within 3 %, or within the spread of the repeats up to 10 %.
 const Point& knee(const std::vector<Point>& points);
 
+/// The images/s that count as the fastest for the knee: it is the first point in this band.
+struct Band {
+  double low = 0;
+  double high = 0;
+};
+Band knee_band(const std::vector<Point>& points);
+
 /// Each format at the knee of what it delivers, then the format that delivers most there; what
 /// counts as no difference is the same as for the knee.
 Verdict judge(const Study& study);

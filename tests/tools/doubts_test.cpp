@@ -1,0 +1,36 @@
+#include "tools/report/doubts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/rows.h"
+
+namespace feedrate {
+namespace {
+
+using testing::delivered;
+using testing::demand;
+using testing::spread;
+
+TEST(UnitDoubts, quiet_release_rows_raise_none) {
+  const std::vector<feedrate::Run> runs{demand(6000), delivered("lmdb", 1, 5900, 1)};
+  EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
+}
+
+TEST(UnitDoubts, each_cause_has_its_sentence) {
+  auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
+  run.environment.build_type = "Debug";
+  run.workers_seen = 3;
+  auto elsewhere = demand(6000);
+  elsewhere.environment.cpu = "another";
+  elsewhere.environment.commit = "7654321";
+  const std::vector<feedrate::Run> runs{run, elsewhere};
+  std::string all;
+  for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
+  for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
+                           "fewer loader threads", "2 machines", "2 commits", "more than"}) {
+    EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,204 @@
+#include "tools/report/study_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/report/attribution.h"
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+using Column = Table::Column;
+constexpr Table::Align left = Table::Align::left;
+
+std::optional<double> rate_of(const Point* point) {
+  return point == nullptr ? std::nullopt : std::optional(point->rate);
+}
+
+/// Of the demand of the tool that read the curve.
+std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
+  if (delivered == nullptr || !curve.demand) return std::nullopt;
+  return 100 * delivered->rate / curve.demand->rate;
+}
+
+unsigned style_of(const Study& study, const Curve& curve) {
+  return static_cast<unsigned>(&curve - study.curves.data());
+}
+
+/// The knee of what was delivered, or of supply where nothing was trained; null for no point.
+const Point* shown_knee(const Curve& curve) {
+  if (!curve.delivered.empty()) return &knee(curve.delivered);
+  return curve.supply.empty() ? nullptr : &knee(curve.supply);
+}
+
+}  // namespace
+
+Table points_table(const Study& study, const Verdict& verdict) {
+  Table table{.title = "The points of the curves",
+              .note = "",
+              .columns = {{"format", left},
+                          {"threads"},
+                          {"supply"},
+                          {"delivered"},
+                          {"predicted"},
+                          {"of demand"},
+                          {"stall"},
+                          {"spread"}},
+              .rows = {}};
+  for (const Curve& curve : study.curves) {
+    for (const unsigned threads : thread_counts(curve)) {
+      const Point* supply = at_threads(curve.supply, threads);
+      const Point* delivered = at_threads(curve.delivered, threads);
+      const Point& shown = delivered != nullptr ? *delivered : *supply;
+      table.rows.push_back(
+          {.cells = {curve.format, std::to_string(threads), rate_cell(rate_of(supply)),
+                     rate_cell(rate_of(delivered)), rate_cell(shown.predicted),
+                     percent_cell(share_of_demand(curve, delivered)),
+                     percent_cell(delivered != nullptr ? delivered->stall : std::nullopt),
+                     percent_cell(100 * shown.spread())},
+           .series = style_of(study, curve),
+           .chosen = curve.format == verdict.format && threads == verdict.threads});
+    }
+  }
+  return table;
+}
+
+Table formats_table(const Study& study, const Verdict& verdict) {
+  Table table{.title = "Formats side by side",
+              .note =
+                  "Each at the fewest threads that do as well as its own best: within 3 %, or "
+                  "within what its repeats differ by, up to 10 %.",
+              .columns = {{"format", left},
+                          {"threads"},
+                          {"delivered images/s"},
+                          {"of demand"},
+                          {"stall"},
+                          {"spread"},
+                          {"best supply images/s"},
+                          {"at threads"}},
+              .rows = {}};
+  for (const Curve& curve : study.curves) {
+    const Point* at = curve.delivered.empty() ? nullptr : &knee(curve.delivered);
+    const Point* supply = curve.supply.empty() ? nullptr : &knee(curve.supply);
+    table.rows.push_back(
+        {.cells = {curve.format, at ? std::to_string(at->threads) : not_measured,
+                   rate_cell(rate_of(at)), percent_cell(share_of_demand(curve, at), 0),
+                   percent_cell(at ? at->stall : std::nullopt),
+                   at ? percent_cell(100 * at->spread()) : not_measured, rate_cell(rate_of(supply)),
+                   supply ? std::to_string(supply->threads) : not_measured},
+         .series = style_of(study, curve),
+         .chosen = curve.format == verdict.format});
+  }
+  return table;
+}
+
+std::vector<double> prediction_errors(const Curve& curve) {
+  std::vector<double> errors;
+  for (const auto* points : {&curve.supply, &curve.delivered}) {
+    for (const Point& point : *points) {
+      if (const auto error = point.prediction_error()) errors.push_back(*error);
+    }
+  }
+  return errors;
+}
+
+std::vector<double> prediction_errors(const Study& study) {
+  std::vector<double> errors;
+  for (const Curve& curve : study.curves) {
+    const std::vector<double> own = prediction_errors(curve);
+    errors.insert(errors.end(), own.begin(), own.end());
+  }
+  return errors;
+}
+
+Table prediction_table(const Study& study) {
+  Table table{.title = "How far the predictions were off",
+              .note =
+                  "Rates were predicted from the times of the loader's stages before they were "
+                  "measured; the error is a share of what was measured.",
+              .columns = {{"format", left}, {"predictions"}, {"median error"}, {"largest error"}},
+              .rows = {}};
+  const auto add = [&](const std::string& name, const std::vector<double>& errors,
+                       std::optional<unsigned> style) {
+    table.rows.push_back(
+        {.cells = {name, std::to_string(errors.size()), percent_cell(median(errors)),
+                   percent_cell(*std::max_element(errors.begin(), errors.end()))},
+         .series = style});
+  };
+  for (const Curve& curve : study.curves) {
+    const std::vector<double> errors = prediction_errors(curve);
+    if (!errors.empty()) add(curve.format, errors, style_of(study, curve));
+  }
+  if (table.rows.size() > 1) add("all", prediction_errors(study), {});
+  return table;
+}
+
+Table attribution_table(const Study& study) {
+  const std::vector<AttributedPoint> bars = attribute(study);
+  Table table{.title = "Where the time of an image goes",
+              .note =
+                  "Microseconds between two images that arrive, which add up to the whole. "
+                  "Compute is what the trainer takes with its batches in memory; waiting is "
+                  "divided as the loader's own times divide; storage is what a cold start "
+                  "adds; shared cores is time in which the trainer neither waited nor had "
+                  "all its cores.",
+              .columns = {{"format", left}, {"threads"}, {"µs per image"}},
+              .rows = {}};
+  std::vector<AttributionPart> parts;
+  for (const AttributionPart& part : attribution_parts) {
+    const bool any = std::any_of(bars.begin(), bars.end(), [&](const AttributedPoint& bar) {
+      return bar.parts.*part.member > 0.002 * bar.parts.total;
+    });
+    if (!any) continue;
+    parts.push_back(part);
+    table.columns.push_back({std::string(part.name)});
+  }
+  for (const AttributedPoint& bar : bars) {
+    Table::Row row{.cells = {bar.format, std::to_string(bar.threads), quantity(bar.parts.total)}};
+    for (const AttributionPart& part : parts) {
+      const double time = bar.parts.*part.member;
+      row.cells.push_back(time > 0 ? quantity(time) : not_measured);
+    }
+    const auto own = std::find_if(study.curves.begin(), study.curves.end(),
+                                  [&](const Curve& curve) { return curve.format == bar.format; });
+    row.series = style_of(study, *own);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table costs_table(const Study& study) {
+  Table table{.title = "What it costs",
+              .note =
+                  "At the threads of the table above. Processor time counts every thread; "
+                  "waiting is what nothing hid.",
+              .columns = {{"format", left},
+                          {"threads"},
+                          {"images/s"},
+                          {"CPU µs per image"},
+                          {"wait ms per step"},
+                          {"peak memory MiB"},
+                          {"GPU memory MiB"},
+                          {"GPU power W"},
+                          {"GPU J per image"}},
+              .rows = {}};
+  bool any = false;
+  for (const Curve& curve : study.curves) {
+    const Point* point = shown_knee(curve);
+    if (point == nullptr) continue;
+    any = any || point->cpu_us || point->wait_ms || point->peak_rss_mib || point->gpu_memory_mib;
+    const std::optional<double> joules = point->gpu_joules();
+    table.rows.push_back({.cells = {curve.format, std::to_string(point->threads),
+                                    quantity(point->rate), rate_cell(point->cpu_us),
+                                    rate_cell(point->wait_ms), rate_cell(point->peak_rss_mib),
+                                    rate_cell(point->gpu_memory_mib), rate_cell(point->gpu_power_w),
+                                    joules ? fmt::format("{:.3g}", *joules) : not_measured},
+                          .series = style_of(study, curve)});
+  }
+  if (!any) table.rows.clear();
+  return table;
+}
+
+}  // namespace feedrate

@@ -5,13 +5,17 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <string_view>
 
 #include "formats/cores.h"
 #include "tools/build_info.h"
+#include "tools/libraries.h"
 #include "tools/nvml.h"
+#include "tools/storage.h"
+#include "trainer/backends/cuda.h"
 
 namespace feedrate {
 namespace {
@@ -26,6 +30,10 @@ std::string value_of(const char* file, std::string_view key) {
     return start == std::string::npos ? "" : line.substr(start, end - start + 1);
   }
   return "unknown";
+}
+
+std::optional<std::string> or_absent(std::string text) {
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
 }  // namespace
@@ -44,16 +52,22 @@ std::string command_line() {
   return text;
 }
 
-Environment describe_environment(std::string command) {
+std::uint64_t machine_memory_mib() {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) >> 20;
+}
+
+Environment describe_environment(std::string command, const std::filesystem::path& dataset) {
   const BuildInfo& build = build_info();
   utsname system{};
   uname(&system);
-  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return {
+  const Nvml nvml;
+  Environment found{
       .cpu = value_of("/proc/cpuinfo", "model name"),
       .cores = usable_cores(),
-      .memory_mib = pages * page_bytes >> 20,
+      .cores_present = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))),
+      .quota = quota_cores(),
+      .memory_mib = machine_memory_mib(),
       .os = value_of("/etc/os-release", "PRETTY_NAME"),
       .kernel = fmt::format("{} {}", system.sysname, system.release),
       .compiler = std::string(build.compiler),
@@ -61,9 +75,27 @@ Environment describe_environment(std::string command) {
       .flags = std::string(build.flags),
       .commit = std::string(build.commit),
       .version = std::string(build.version),
-      .gpu = Nvml().name(),
+      .libraries = library_versions(),
+      .gpu = nvml.name(),
+      .gpu_driver = nvml.driver_version(),
+      .cuda = or_absent(cuda_runtime_version()),
+      .cudnn = or_absent(cudnn_version()),
+      .file_system = {},
+      .mount_options = {},
+      .disk = {},
+      .disk_rotational = {},
       .command = std::move(command),
       .time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()))};
+  const Storage storage = storage_of(dataset);
+  if (storage.mount) {
+    found.file_system = storage.mount->type;
+    found.mount_options = storage.mount->options;
+  }
+  if (storage.disk) {
+    found.disk = storage.disk->name;
+    found.disk_rotational = storage.disk->rotational;
+  }
+  return found;
 }
 
 }  // namespace feedrate

@@ -56,6 +56,8 @@ template <class EnvironmentType, class Field>
 void for_each_environment_field(EnvironmentType& environment, const Field& field) {
   field("cpu", environment.cpu);
   field("cores", environment.cores);
+  field("cores_present", environment.cores_present);
+  field("quota", environment.quota);
   field("memory_mib", environment.memory_mib);
   field("os", environment.os);
   field("kernel", environment.kernel);
@@ -64,7 +66,15 @@ void for_each_environment_field(EnvironmentType& environment, const Field& field
   field("flags", environment.flags);
   field("commit", environment.commit);
   field("version", environment.version);
+  field("libraries", environment.libraries);
   field("gpu", environment.gpu);
+  field("gpu_driver", environment.gpu_driver);
+  field("cuda", environment.cuda);
+  field("cudnn", environment.cudnn);
+  field("file_system", environment.file_system);
+  field("mount_options", environment.mount_options);
+  field("disk", environment.disk);
+  field("disk_rotational", environment.disk_rotational);
   field("command", environment.command);
   field("time", environment.time);
 }
@@ -85,7 +95,7 @@ struct Put {
 /// A value of the member's own type and range: the JSON library would wrap -1 into four billion.
 template <class T>
 void take(const char* key, const ordered_json& found, T& value) {
-  if constexpr (std::is_unsigned_v<T>) {
+  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
     const bool fits =
         found.is_number_unsigned() && found.get<std::uint64_t>() <= std::numeric_limits<T>::max();
     if (found.is_number() && !fits) {

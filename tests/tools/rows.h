@@ -11,6 +11,8 @@ namespace feedrate::testing {
 inline Environment invented_environment() {
   return {.cpu = "an invented processor",
           .cores = 8,
+          .cores_present = 8,
+          .quota = {},
           .memory_mib = 16384,
           .os = "no system",
           .kernel = "none",
@@ -19,7 +21,15 @@ inline Environment invented_environment() {
           .flags = "",
           .commit = "0123456",
           .version = "0.0.0",
+          .libraries = "none",
           .gpu = {},
+          .gpu_driver = {},
+          .cuda = {},
+          .cudnn = {},
+          .file_system = {},
+          .mount_options = {},
+          .disk = {},
+          .disk_rotational = {},
           .command = "feedrate bench",
           .time = "2001-02-03T04:05:06Z"};
 }

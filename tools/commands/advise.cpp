@@ -122,7 +122,7 @@ Advice advise(const Options& options) {
   advice.consumer = measure_consumer(options, supply.seconds * slices);
   advice.now = predict(advice.present, advice.consumer);
 
-  const std::uint64_t memory = describe_environment("").memory_mib << 20;
+  const std::uint64_t memory = machine_memory_mib() << 20;
   const TrialOptions trial_options{
       .images = trial_images(*dataset, looked), .most_threads = most, .supply = supply};
   for (const Candidate& way : ways) {

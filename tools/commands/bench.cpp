@@ -104,7 +104,7 @@ int run(const Options& options) {
   const std::string command = command_line();
   for (std::size_t i = 0; i < points.size(); ++i) {
     Run row = measure(points[i], bench);
-    row.environment = describe_environment(command);
+    row.environment = describe_environment(command, row.dataset);
     results.add(row);
     note(fmt::format("{}/{} {}: {}", i + 1, points.size(), points[i].title(), rate_text(row)));
   }

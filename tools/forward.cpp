@@ -5,6 +5,7 @@
 #include "formats/dataset.h"
 #include "formats/file.h"
 #include "loader/loader.h"
+#include "tools/cold.h"
 #include "tools/devices.h"
 #include "tools/npy.h"
 #include "tools/sampler.h"
@@ -64,6 +65,7 @@ ForwardReport run_forward(const TrainingRequest& request) {
   if (!request.resume.empty()) load_checkpoint(request.resume, *session);
 
   const bool repeats = request.resident || request.seconds > 0;
+  if (request.cold) make_cold(*dataset);
   Loader loader(*dataset, augment,
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,

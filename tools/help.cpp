@@ -92,9 +92,8 @@ class HelpLayout : public CLI::Formatter {
   std::string make_option(const CLI::Option* option, bool positional) const override {
     const std::string left = "  " + make_option_name(option, positional) + make_option_opts(option);
     const std::size_t columns = columns_of(left);
-    const std::string gap = columns < name_columns
-                                ? std::string(name_columns - columns, ' ')
-                                : "\n" + std::string(name_columns, ' ');
+    const std::string gap = columns < name_columns ? std::string(name_columns - columns, ' ')
+                                                   : "\n" + std::string(name_columns, ' ');
     return left + gap + make_option_desc(option) + "\n";
   }
 
@@ -164,6 +163,14 @@ CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
   return check_whole(option, 1, most_in_a_batch)->type_name("N");
 }
 
+CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
+  CLI::Option* option = app.add_option("--batch", batches, "Images in a batch");
+  return check_whole(option, 1, most_in_a_batch)
+      ->type_name("N,N…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description) {
   return check_whole(app.add_option(name, threads, description), 0, most_threads)->type_name("N");
@@ -190,7 +197,8 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<uns
                          const std::string& description) {
   return check_whole(app.add_option(name, threads, description), 0, most_threads)
       ->type_name("N,N…")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
 }
 
 }  // namespace feedrate

@@ -29,6 +29,7 @@ CLI::Option* check_not_negative(CLI::Option* option);
 CLI::Option* add_json(CLI::App& app, bool& json);
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed);
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch);
+CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches);
 /// "--threads" or another name for a number of threads.
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description);

@@ -9,6 +9,7 @@
 #include "formats/dataset.h"
 #include "formats/replace.h"
 #include "loader/loader.h"
+#include "tools/cold.h"
 #include "tools/console.h"
 #include "tools/devices.h"
 #include "tools/sampler.h"
@@ -223,6 +224,7 @@ TrainingReport run_training(const TrainingRequest& request) {
     sampler.enter(Section::measured);
   };
 
+  if (request.cold) make_cold(*dataset);
   Loader loader(*dataset, augment,
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,

@@ -1,122 +1,218 @@
-#include <gtest/gtest.h>
+// `feedrate bench` with the real binary, on images made for the purpose. Rates mean nothing here.
 
-#include <algorithm>
-#include <fstream>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
+#include <thread>
 
 #include "formats/file.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/temp_directory.h"
-#include "tests/tools/rows.h"
-#include "tools/bench/plan.h"
-#include "tools/bench/results_file.h"
+#include "tests/support/run_program.h"
+#include "tools/bench/machine_lock.h"
+#include "tools/command.h"
+#include "tools/row.h"
 
 namespace feedrate {
 namespace {
 
-const std::vector<BenchDataset> two_datasets{{"a", "lmdb", "raw", "d1"},
-                                             {"b", "recordio", "png", "d1"}};
+using nlohmann::ordered_json;
+using testing::feedrate;
+using testing::Said;
+using testing::slurp;
+using testing::TempDirectory;
 
-BenchOptions two_threads() {
-  BenchOptions options;
-  options.networks = {"lenet"};
-  options.threads = {0, 2};
-  return options;
-}
-
-std::vector<std::string> titles(const std::vector<BenchPoint>& points) {
-  std::vector<std::string> all;
-  for (const BenchPoint& point : points) all.push_back(point.title());
-  return all;
-}
-
-TEST(UnitBenchPlan, supply_and_delivered_for_each_dataset_and_thread_count_and_demand_once) {
-  const auto all = titles(plan_bench(two_threads(), two_datasets, 4));
-  EXPECT_EQ(std::set<std::string>(all.begin(), all.end()),
-            (std::set<std::string>{
-                "demand of lenet on cpu", "supply, lmdb × raw, 0 threads",
-                "supply, lmdb × raw, 2 threads", "supply, recordio × png, 0 threads",
-                "supply, recordio × png, 2 threads", "delivered to lenet, lmdb × raw, 0 threads",
-                "delivered to lenet, lmdb × raw, 2 threads",
-                "delivered to lenet, recordio × png, 0 threads",
-                "delivered to lenet, recordio × png, 2 threads"}));
-  EXPECT_EQ(all.size(), 9U);
-}
-
-TEST(UnitBenchPlan, the_order_follows_the_seed_alone) {
-  BenchOptions options = two_threads();
-  const auto first = titles(plan_bench(options, two_datasets, 4));
-  EXPECT_EQ(first, titles(plan_bench(options, two_datasets, 4)));
-  options.seed = 2;
-  EXPECT_NE(first, titles(plan_bench(options, two_datasets, 4)));
-}
-
-TEST(UnitBenchPlan, a_cpu_trainer_gets_every_core_at_any_loader_thread_count) {
-  for (const BenchPoint& point : plan_bench(two_threads(), two_datasets, 4)) {
-    const bool trains = point.row.kind != supply_kind;
-    EXPECT_EQ(point.row.compute_threads, trains ? std::optional(4U) : std::nullopt);
+/// 600 + 100 images as LMDB and as RecordIO.
+class CommandsBench : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    run({"synth", "mnist", "--images", "600", "--out", at("archives")});
+    for (const char* format : {"lmdb", "recordio"}) {
+      run({"convert", "mnist", at("archives"), "--to", format, "--split", "all", "--out",
+           at(format)});
+    }
   }
-}
 
-TEST(UnitBenchPlan, a_row_in_the_file_stands_for_its_point_whichever_dataset_filled_demand) {
-  const auto a = testing::demand(6000);
-  auto b = testing::demand(7000);
-  b.format = "recordio";
-  EXPECT_TRUE(same_point(a, b));
-  EXPECT_FALSE(same_point(testing::supply("lmdb", 1, 1), testing::supply("lmdb", 2, 1)));
-  EXPECT_FALSE(same_point(testing::supply("lmdb", 1, 1), testing::supply("recordio", 1, 1)));
-}
+  std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
 
-TEST(UnitBenchPlan, a_dataset_whose_name_begins_with_a_dash_is_no_option) {
-  const BenchOptions options = two_threads();
-  for (const BenchPoint& point : plan_bench(options, {{"-a", "lmdb", "raw", "d1"}}, 4)) {
-    const std::vector<std::string> words = point.command(options);
-    EXPECT_EQ(words.back(), "-a");
-    EXPECT_EQ(words.at(words.size() - 2), "--");
+  /// What it said on stdout, or on stderr when it fails.
+  std::string run(const std::vector<std::string>& arguments, int code = exit_done) const {
+    const Said said = feedrate(arguments);
+    EXPECT_EQ(said.code, code) << arguments.front() << ": " << said.errors << said.output;
+    return code == exit_done ? said.output : said.errors;
   }
-}
 
-TEST(UnitResultsFile, rows_added_are_rows_read) {
-  const testing::TempDirectory directory;
-  const auto path = directory / "results.jsonl";
-  ResultsFile(path, Existing::refuse).add(testing::supply("lmdb", 1, 1000));
-  const ResultsFile again(path, Existing::resume);
-  ASSERT_EQ(again.rows().size(), 1U);
-  EXPECT_EQ(again.rows().front().images_per_second, 1000);
-}
-
-TEST(UnitResultsFile, a_file_with_rows_is_not_overwritten_unasked) {
-  const testing::TempDirectory directory;
-  const auto path = directory / "results.jsonl";
-  ResultsFile(path, Existing::refuse).add(testing::supply("lmdb", 1, 1000));
-  testing::expect_error([&] { ResultsFile(path, Existing::refuse); }, {"has rows", "--resume"});
-}
-
-TEST(HostileResultsFile, what_a_killed_bench_left_of_a_line_is_cut_off) {
-  const testing::TempDirectory directory;
-  const auto path = directory / "results.jsonl";
-  ResultsFile(path, Existing::refuse).add(testing::supply("lmdb", 1, 1000));
-  const std::string whole = read_text(path);
-  std::ofstream(path, std::ios::app) << whole.substr(0, whole.size() / 2);
-  ResultsFile(path, Existing::resume).add(testing::supply("lmdb", 2, 2000));
-  EXPECT_EQ(read_rows(path).runs.size(), 2U);
-}
-
-TEST(HostileResultsFile, a_file_given_by_mistake_stays_as_it_was) {
-  const testing::TempDirectory directory;
-  const auto path = directory / "precious";
-  for (const std::string content : {"one line without an end", "a line\nand more", "{\"a\": 1}"}) {
-    write_text(path, content);
-    testing::expect_error([&] { ResultsFile(path, Existing::resume); }, {"precious"});
-    EXPECT_EQ(read_text(path), content);
+  /// Tests may run side by side, and measure nothing.
+  std::vector<std::string> bench(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"bench", "--beside-others"});
+    return more;
   }
+
+  /// The rows of r.jsonl, each of which must be whole.
+  auto rows() const {
+    std::vector<ordered_json> found;
+    std::istringstream lines(slurp(at("r.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_TRUE(to_json_line(parse_run(line, "r.jsonl", found.size() + 1)) == line) << line;
+      found.push_back(ordered_json::parse(line));
+    }
+    return found;
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+void expect_part(const std::string& text, std::string_view part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in: " << text;
 }
 
-TEST(HostileResultsFile, two_benches_do_not_write_one_file) {
-  const testing::TempDirectory directory;
-  const auto path = directory / "results.jsonl";
-  const ResultsFile first(path, Existing::refuse);
-  testing::expect_error([&] { ResultsFile(path, Existing::resume); }, {"another bench"});
+TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
+  const auto measure =
+      bench({at("lmdb/train"), at("recordio/train"), "--network", "mlp", "--threads", "0,1",
+             "--repeat", "2", "--seconds", "0.05", "--out", at("r.jsonl")});
+  run(measure);
+  const auto measured = rows();
+  EXPECT_EQ(measured.size(), 9U);  // supply 2 × 2, demand 1, delivered 2 × 2
+  for (const ordered_json& row : measured) {
+    EXPECT_EQ(row.at("repeats").size(), 2U);
+    EXPECT_GT(row.at("images_per_second"), 0);
+    EXPECT_GT(row.at("cpu_us"), 0);
+    EXPECT_EQ(row.at("decode_us").is_null(), row.at("kind") == demand_kind);
+    EXPECT_EQ(row.at("predicted").is_null(), row.at("kind") != delivered_kind);
+    EXPECT_EQ(row.at("wait_ms").is_null(), row.at("kind") != delivered_kind);
+  }
+
+  run(measure, exit_failed);  // a file with rows is not written to unasked
+  auto resumed = measure;
+  resumed.emplace_back("--resume");
+  const std::string before = slurp(at("r.jsonl"));
+  run(resumed);
+  EXPECT_EQ(slurp(at("r.jsonl")), before);
+
+  const std::string table = run({"report", at("r.jsonl"), "--csv", at("r.csv")});
+  expect_part(table, ", cpu, fp32, batch 64: ");
+  EXPECT_TRUE(slurp(at("r.csv")).starts_with("schema,kind,"));
+  EXPECT_EQ(ordered_json::parse(run({"report", at("r.jsonl"), "--json"})).at("rows").size(), 9U);
+}
+
+TEST_F(CommandsBench, refuses_datasets_of_different_images_but_in_a_plan) {
+  const std::string said =
+      run(bench({at("lmdb/train"), at("lmdb/test"), "--threads", "1", "--out", at("r.jsonl")}),
+          exit_failed);
+  expect_part(said, "holds other images");
+  EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
+
+  const ordered_json plan = {{"datasets", {at("lmdb/train"), at("lmdb/test")}},
+                             {"networks", {"mlp"}},
+                             {"threads", {1}},
+                             {"repeat", 1},
+                             {"seconds", 0.05}};
+  write_text(at("plan.json"), plan.dump());
+  run(bench({"--plan", at("plan.json"), "--out", at("r.jsonl")}));
+  std::set<std::string> demands;
+  for (const ordered_json& row : rows()) {
+    if (row.at("kind") == demand_kind) demands.insert(row.at("digest"));
+  }
+  EXPECT_EQ(rows().size(), 6U);
+  EXPECT_EQ(demands.size(), 2U);
+}
+
+TEST_F(CommandsBench, a_dry_run_prints_the_plan_and_measures_nothing) {
+  const auto asked = bench({at("lmdb/train"), "--network", "mlp,lenet", "--threads", "0,1",
+                            "--batch", "16,64", "--cache", "warm,cold", "--dry-run"});
+  const std::string text = run(asked);
+  expect_part(text, "  supply        8 points  batch 16, 64; cache cold, warm; threads 0, 1\n");
+  expect_part(text, "  demand        4 points  lenet, mlp on cpu, fp32; batch 16, 64\n");
+  expect_part(text, "28 points, 3 repeats of 2.0 s each: 2:48 min");
+  auto as_json = asked;
+  as_json.emplace_back("--json");
+  EXPECT_EQ(ordered_json::parse(run(as_json)).at("points").size(), 28U);
+}
+
+TEST_F(CommandsBench, what_cannot_be_is_refused_before_anything_is_measured) {
+  const auto refused = [&](std::vector<std::string> more, std::string_view part) {
+    more.insert(more.end(), {at("lmdb/train"), "--out", at("r.jsonl")});
+    expect_part(run(bench(more), exit_failed), part);
+    EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
+  };
+  refused({"--network", "vgg16"}, "vgg16 cannot take its images (28 × 28 × 1)");
+  refused({"--network", "lenet", "--precision", "fp16"}, "not in fp16");
+  refused({"--network", "lenett"}, "did you mean lenet?");
+  refused({"--recipe", "nonne"}, "did you mean none?");
+  refused({"--network", "lenet", "--device", "cppu"}, "did you mean cpu?");
+
+  write_text(at("plan.json"),
+             ordered_json({{"datasets", at("lmdb/train")}, {"networks", {"vgg16"}}}).dump());
+  const std::string said =
+      run(bench({"--plan", at("plan.json"), "--out", at("r.jsonl")}), exit_failed);
+  expect_part(said, "plan.json: ");
+  expect_part(said, "vgg16 cannot take its images");
+  const std::string unwritable =
+      run(bench({at("lmdb/train"), "--out", at("absent/r.jsonl")}), exit_failed);
+  expect_part(unwritable, "absent/r.jsonl: cannot open");
+}
+
+TEST_F(CommandsBench, cold_points_are_rows_of_their_own) {
+  run(bench({at("lmdb/train"), "--network", "mlp", "--threads", "1", "--cache", "warm,cold",
+             "--repeat", "1", "--seconds", "0.05", "--out", at("r.jsonl")}));
+  std::multiset<std::string> found;
+  for (const ordered_json& row : rows()) {
+    found.insert(row.at("kind").get<std::string>() + " " + row.at("cache").get<std::string>());
+  }
+  EXPECT_EQ(found, (std::multiset<std::string>{"supply warm", "supply cold", "demand warm",
+                                               "delivered warm", "delivered cold"}));
+}
+
+TEST_F(CommandsBench, a_plan_stands_alone) {
+  expect_part(run(bench({at("lmdb/train"), "--plan", "p", "--out", "r"}), exit_misused), "--plan");
+  expect_part(run(bench({"--threads", "1", "--plan", "p", "--out", "r"}), exit_misused), "--plan");
+  expect_part(run(bench({"--out", "r"}), exit_misused), "PATH or --plan");
+  expect_part(run(bench({at("lmdb/train")}), exit_misused), "--out");
+}
+
+TEST_F(CommandsBench, interrupted_it_keeps_whole_rows_and_goes_on_later) {
+  std::vector<std::string> words = bench({at("lmdb/train"), "--threads", "0,1,2,3", "--repeat", "1",
+                                          "--seconds", "0.3", "--out", at("r.jsonl")});
+  std::vector<char*> pointers;
+  std::string program = testing::program_under_test();
+  pointers.push_back(program.data());
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t process = 0;
+  ASSERT_EQ(posix_spawn(&process, program.c_str(), nullptr, nullptr, pointers.data(), environ), 0);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto has_a_row = [&] {
+    return std::filesystem::exists(at("r.jsonl")) && slurp(at("r.jsonl")).ends_with("\n");
+  };
+  while (!has_a_row() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(process, SIGTERM);
+  int status = 0;
+  waitpid(process, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+  const std::size_t kept = rows().size();
+  EXPECT_GE(kept, 1U);
+  EXPECT_LT(kept, 4U);
+  words.emplace_back("--resume");
+  run(words);
+  EXPECT_EQ(rows().size(), 4U);
+}
+
+TEST(UnitMachineLock, is_held_by_one_at_a_time_who_is_named) {
+  const TempDirectory directory;
+  {
+    const MachineLock held(directory.path());
+    testing::expect_error([&] { MachineLock(directory.path()); },
+                          {join("process ", getpid()), "--beside-others"});
+  }
+  EXPECT_NO_THROW(MachineLock(directory.path()));
 }
 
 }  // namespace

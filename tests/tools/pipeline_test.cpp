@@ -1,5 +1,5 @@
 // The whole way with the real binary, on images made for the purpose: archives, three formats,
-// loader, trainer, bench, report.
+// loader, trainer. Bench and report: bench_test.cpp.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,6 @@
 
 #include "tests/support/run_program.h"
 #include "tools/command.h"
-#include "tools/row.h"
 
 namespace feedrate {
 namespace {
@@ -327,53 +326,6 @@ TEST_F(CommandsPipeline, a_resumed_training_ends_in_the_same_bytes) {
   const Said over = feedrate(with({"--steps", "5", "--resume", at("first")}));
   EXPECT_EQ(over.code, exit_failed);
   EXPECT_NE(over.errors.find("step 7 of 5"), std::string::npos) << over.errors;
-}
-
-TEST_F(CommandsPipeline, bench_measures_every_point_once_and_report_answers) {
-  convert("recordio");
-  const std::vector<std::string> bench{"bench",
-                                       at("lmdb/train"),
-                                       at("recordio/train"),
-                                       "--network",
-                                       "mlp",
-                                       "--threads",
-                                       "0,1",
-                                       "--repeat",
-                                       "2",
-                                       "--seconds",
-                                       "0.05",
-                                       "--out",
-                                       at("r.jsonl")};
-  run(bench);
-  std::istringstream lines(testing::slurp(at("r.jsonl")));
-  std::size_t rows = 0;
-  for (std::string line; std::getline(lines, line); ++rows) {
-    const auto row = ordered_json::parse(line);
-    EXPECT_EQ(to_json_line(parse_run(line, "r.jsonl", rows + 1)), line);
-    EXPECT_EQ(row.at("repeats").size(), 2U);
-    EXPECT_GT(row.at("images_per_second"), 0);
-  }
-  EXPECT_EQ(rows, 9U);  // supply 2 × 2, demand 1, delivered 2 × 2
-
-  run(bench, exit_failed);  // a file with rows is not written to unasked
-  std::vector<std::string> resumed = bench;
-  resumed.emplace_back("--resume");
-  const std::string before = testing::slurp(at("r.jsonl"));
-  run(resumed);
-  EXPECT_EQ(testing::slurp(at("r.jsonl")), before);
-
-  const std::string table = run({"report", at("r.jsonl"), "--csv", at("r.csv")});
-  EXPECT_NE(table.find(", cpu, fp32, batch 64: "), std::string::npos) << table;
-  EXPECT_TRUE(testing::slurp(at("r.csv")).starts_with("schema,kind,"));
-  EXPECT_EQ(json({"report", at("r.jsonl")}).at("rows").size(), 9U);
-}
-
-TEST_F(CommandsPipeline, bench_refuses_datasets_of_different_images) {
-  const Said said = feedrate(
-      {"bench", at("lmdb/train"), at("lmdb/test"), "--threads", "1", "--out", at("r.jsonl")});
-  EXPECT_EQ(said.code, exit_failed);
-  EXPECT_NE(said.errors.find("holds other images"), std::string::npos) << said.errors;
-  EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
 }
 
 }  // namespace

@@ -6,20 +6,22 @@
 
 namespace feedrate {
 
-double Way::supply(unsigned threads) const {
+double Way::cost(unsigned threads) const {
   double cost = one.cost();
-  if (most.threads > 1) {
-    const double share = static_cast<double>(threads - 1) / (most.threads - 1);
-    cost += share * (most.cost() - one.cost());
+  if (most.threads > one.threads) {
+    const unsigned between = std::clamp(threads, one.threads, most.threads) - one.threads;
+    cost += between * (most.cost() - one.cost()) / (most.threads - one.threads);
   }
-  return threads / (cost + extra_read);
+  return cost + extra_read;
 }
 
 double delivered(const Way& way, const Consumer& consumer, unsigned threads) {
+  if (threads == 0) return 1 / (1 / consumer.demand + way.cost(0));
   const double supply = way.supply(threads);
-  if (!consumer.shares_cores) return std::min(supply, consumer.demand);
-  const double cost = threads / supply;
-  return std::min(supply, 1 / (1 / consumer.demand + cost / consumer.cores));
+  const double alone = std::min(supply, consumer.demand);
+  if (!consumer.shares_cores) return alone;
+  const unsigned computing = consumer.threads > 0 ? consumer.threads : consumer.cores;
+  return std::min(alone, consumer.cores / (computing / consumer.demand + way.cost(threads)));
 }
 
 Prediction predict(const Way& way, const Consumer& consumer) {

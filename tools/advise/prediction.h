@@ -2,8 +2,9 @@
 // What arrives at a trainer, from what a loader and the trainer can do alone. Pure functions.
 //
 // A trainer with a device of its own takes what it can or what comes: min(supply, demand). One on
-// the processor shares the cores with the loader: an image costs it cores / demand seconds of a
-// core, the loader `cost` more, and cores of them pass each second.
+// the processor shares the cores with the loader: an image costs it threads / demand seconds of a
+// core, the loader `cost` more, and cores of them pass each second. A loader without threads works
+// in the trainer's, so that an image takes the time of both, whatever the device.
 
 #include <cstdint>
 #include <limits>
@@ -18,11 +19,12 @@ struct Consumer {
   double demand = std::numeric_limits<double>::infinity();  // images/s when it never waits
   bool shares_cores = false;                                // with the loader
   unsigned cores = 1;                                       // of the machine
+  unsigned threads = 0;                                     // it computes with; 0: cores
   double doubt = 0;                                         // of the demand, as a share
 };
 
-/// One way to keep the images: what the loader gives from there, measured at one thread and at the
-/// most there may be.
+/// One way to keep the images: what the loader gives from there, measured at one thread, or the
+/// fewest there are, and at the most there may be.
 struct Way {
   std::string name;
   Supply one;
@@ -31,8 +33,11 @@ struct Way {
   double doubt = 0;         // beside the measurements': how well some images stand for all
   double extra_read = 0;    // seconds a thread for an image: from a disk, where memory is too small
 
-  /// images/s of so many threads, 1 … most.threads: an image's cost lies between the measured ones.
-  double supply(unsigned threads) const;
+  /// Seconds of a thread for an image, with so many of them: between the measured ones, or as the
+  /// nearer of them where it is not between.
+  double cost(unsigned threads) const;
+  /// images/s of so many threads, at least 1.
+  double supply(unsigned threads) const { return threads / cost(threads); }
 };
 
 struct Prediction {
@@ -46,6 +51,7 @@ struct Prediction {
 /// Differences smaller than this count as none, in 'feedrate report' too.
 inline constexpr double knee_margin = 0.03;
 
+/// images/s with so many loader threads; 0: in the trainer's own.
 double delivered(const Way& way, const Consumer& consumer, unsigned threads);
 Prediction predict(const Way& way, const Consumer& consumer);
 

@@ -58,7 +58,9 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
   const auto object = nlohmann::json::parse(finished.output);
   const std::string_view kind = point.row.kind;
   Repeat repeat;
-  repeat.rate = rounded(object.at("images_per_second").get<double>(), 1);
+  const auto rate = take<double>(object, "images_per_second");
+  if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
+  repeat.rate = rounded(*rate, 1);
   repeat.warmup_seconds = take<double>(object, "warmup_seconds");
   repeat.cpu_us = in_micro(take<double>(object, "cpu_seconds_per_image"));
   if (kind == delivered_kind) {

@@ -3,56 +3,168 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
+#include "formats/error.h"
 #include "formats/random.h"
 #include "tools/text.h"
 
 namespace feedrate {
 namespace {
 
-Run outline(std::string_view kind, const BenchDataset& dataset, const BenchOptions& options) {
-  Run row;
-  row.kind = kind;
-  row.dataset = dataset.path.string();
-  row.format = dataset.format;
-  row.codec = dataset.codec;
-  row.recipe = options.recipe;
-  row.batch = options.batch;
-  row.digest = dataset.digest;
-  return row;
+constexpr std::size_t most_points = 100'000;
+
+/// Each value once, where it comes first.
+template <class T>
+std::vector<T> distinct(const std::vector<T>& values) {
+  std::vector<T> found;
+  for (const T& value : values) {
+    if (std::ranges::find(found, value) == found.end()) found.push_back(value);
+  }
+  return found;
 }
 
-Run training(std::string_view kind, const BenchDataset& dataset, const BenchOptions& options,
-             const std::string& network, unsigned cores) {
-  Run row = outline(kind, dataset, options);
-  row.network = network;
-  row.device = options.device;
-  row.precision = options.precision;
-  // The same at every loader thread count, so that the curve shows the loader and nothing else.
-  if (options.device == "cpu") {
-    row.compute_threads = options.compute_threads > 0 ? options.compute_threads : cores;
-  }
-  return row;
-}
+class Planner {
+ public:
+  Planner(const BenchOptions& options, unsigned cores)
+      : options_(options), cores_(cores), excluded_(options.exclude.size()) {}
 
-void shuffle(std::vector<BenchPoint>& points, std::uint64_t seed) {
-  for (std::size_t left = points.size(); left > 1; --left) {
-    const auto pick = below(random_bits(seed, left), static_cast<std::uint32_t>(left));
-    std::swap(points[left - 1], points[pick]);
+  /// Of datasets that hold the same images.
+  void plan(const std::vector<BenchDataset>& group) {
+    for (const std::string& recipe : distinct(options_.recipes)) {
+      for (const std::uint32_t batch : distinct(options_.batches)) {
+        Run row;
+        row.recipe = recipe;
+        row.batch = batch;
+        row.digest = group.front().digest;
+        row.kind = supply_kind;
+        load(row, group, alone_);
+        for (const std::string& network : distinct(options_.networks)) train(row, group, network);
+      }
+    }
   }
+
+  std::vector<BenchPoint> points() {
+    for (std::size_t i = 0; i < excluded_.size(); ++i) {
+      if (excluded_[i]) continue;
+      throw Error(join("the exclusion of ", options_.exclude[i].text(), " excludes nothing"));
+    }
+    if (alone_.empty() && together_.empty()) throw Error("the conditions leave nothing to measure");
+    shuffle(alone_, options_.seed);
+    shuffle(together_, options_.seed + 1);
+    std::ranges::move(together_, std::back_inserter(alone_));
+    return std::move(alone_);
+  }
+
+ private:
+  bool left_out(const Run& row) {
+    bool out = false;
+    for (std::size_t i = 0; i < excluded_.size(); ++i) {
+      if (!options_.exclude[i].fits(row)) continue;
+      excluded_[i] = true;
+      out = true;
+    }
+    return out || std::ranges::any_of(options_.only, [&](const Only& only) {
+             return only.when.fits(row) && !only.then.allows(row);
+           });
+  }
+
+  void add(const Run& row, std::vector<BenchPoint>& points) {
+    if (alone_.size() + together_.size() == most_points) {
+      throw Error(join("these are more than ", grouped(most_points), " points"));
+    }
+    points.push_back({row});
+  }
+
+  void load(Run row, const std::vector<BenchDataset>& group, std::vector<BenchPoint>& points) {
+    for (const BenchDataset& dataset : group) {
+      row.dataset = dataset.path.string();
+      row.format = dataset.format;
+      row.codec = dataset.codec;
+      for (const std::string& cache : distinct(options_.caches)) {
+        row.cache = cache;
+        for (const unsigned threads : distinct(options_.threads)) {
+          row.threads = threads;
+          if (!left_out(row)) add(row, points);
+        }
+      }
+    }
+  }
+
+  void train(Run row, const std::vector<BenchDataset>& group, const std::string& network) {
+    row.network = network;
+    for (const std::string& device : distinct(options_.devices)) {
+      row.device = device;
+      // The same at every loader thread count, so that the curve shows the loader and nothing else.
+      row.compute_threads.reset();
+      if (device == "cpu") {
+        row.compute_threads = options_.compute_threads > 0 ? options_.compute_threads : cores_;
+      }
+      for (const std::string& precision : distinct(options_.precisions)) {
+        row.precision = precision;
+        row.kind = delivered_kind;
+        load(row, group, together_);
+        demand(row, group);
+      }
+    }
+  }
+
+  // Batches in memory are the same whatever format they came from: the first that is wanted serves.
+  void demand(Run row, const std::vector<BenchDataset>& group) {
+    row.kind = demand_kind;
+    for (const BenchDataset& dataset : group) {
+      row.dataset = dataset.path.string();
+      row.format = dataset.format;
+      row.codec = dataset.codec;
+      if (!left_out(row)) return add(row, alone_);
+    }
+  }
+
+  static void shuffle(std::vector<BenchPoint>& points, std::uint64_t seed) {
+    for (std::size_t left = points.size(); left > 1; --left) {
+      const auto pick = below(random_bits(seed, left), static_cast<std::uint32_t>(left));
+      std::swap(points[left - 1], points[pick]);
+    }
+  }
+
+  const BenchOptions& options_;
+  unsigned cores_;
+  std::vector<bool> excluded_;  // at least one point, by exclusion
+  std::vector<BenchPoint> alone_;
+  std::vector<BenchPoint> together_;
+};
+
+/// Datasets that hold the same images, in the order of the first of each.
+std::vector<std::vector<BenchDataset>> groups(const std::vector<BenchDataset>& datasets) {
+  std::vector<std::vector<BenchDataset>> found;
+  for (const BenchDataset& dataset : datasets) {
+    auto group = std::ranges::find_if(
+        found, [&](const auto& one) { return one.front().digest == dataset.digest; });
+    if (group == found.end()) group = found.insert(found.end(), std::vector<BenchDataset>{});
+    const bool twice = std::ranges::any_of(
+        *group, [&](const BenchDataset& one) { return one.path == dataset.path; });
+    if (!twice) group->push_back(dataset);
+  }
+  return found;
 }
 
 }  // namespace
 
 std::string BenchPoint::title() const {
-  if (row.kind == demand_kind) {
-    return fmt::format("demand of {} on {}", row.network.value_or(""), row.device.value_or(""));
+  std::string text = row.kind;
+  if (row.network) {
+    text += fmt::format(" {} {} on {}, {}", row.kind == demand_kind ? "of" : "to", *row.network,
+                        row.device.value_or(""), row.precision.value_or(""));
   }
-  const std::string to = row.network ? fmt::format(" to {}", *row.network) : "";
-  return fmt::format("{}{}, {}, {}", row.kind, to, format_and_codec(row),
-                     counted(row.threads.value_or(0), "thread"));
+  if (row.kind != demand_kind) {
+    text += fmt::format("{} {} ({})", row.network ? ", from" : " of", format_and_codec(row),
+                        row.dataset);
+  }
+  text += fmt::format(", batch {}", row.batch);
+  if (row.recipe != "none") text += fmt::format(", {}", row.recipe);
+  if (row.cache != warm_cache) text += fmt::format(", {}", row.cache);
+  if (row.threads) text += fmt::format(", {}", counted(*row.threads, "thread"));
+  return text;
 }
 
 std::vector<std::string> BenchPoint::command(const BenchOptions& options) const {
@@ -62,6 +174,7 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
   add("--recipe", row.recipe, "--batch", std::to_string(row.batch));
   add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
   if (row.threads) add("--threads", std::to_string(*row.threads));
+  if (row.cache == cold_cache) add("--cold");
   if (row.kind == supply_kind) {
     add("--no-digest");
   } else {
@@ -75,39 +188,21 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
 
 std::vector<BenchPoint> plan_bench(const BenchOptions& options,
                                    const std::vector<BenchDataset>& datasets, unsigned cores) {
-  std::vector<BenchPoint> points;
-  for (const BenchDataset& dataset : datasets) {
-    for (const unsigned threads : options.threads) {
-      Run row = outline(supply_kind, dataset, options);
-      row.threads = threads;
-      points.push_back({row});
-    }
-  }
-  for (const std::string& network : options.networks) {
-    // Batches in memory are the same whatever format they came from.
-    Run demand = training(demand_kind, datasets.front(), options, network, cores);
-    points.push_back({demand});
-    for (const BenchDataset& dataset : datasets) {
-      for (const unsigned threads : options.threads) {
-        Run row = training(delivered_kind, dataset, options, network, cores);
-        row.threads = threads;
-        points.push_back({row});
-      }
-    }
-  }
-  shuffle(points, options.seed);
-  return points;
+  Planner planner(options, cores);
+  for (const auto& group : groups(datasets)) planner.plan(group);
+  return planner.points();
 }
 
 bool same_point(const Run& a, const Run& b) {
-  const auto key = [](const Run& run) {
-    // Demand is measured on batches in memory: which dataset filled them does not matter.
-    const bool demand = run.kind == demand_kind;
-    return std::make_tuple(run.kind, run.tool, run.cache, demand ? "" : run.format,
-                           demand ? "" : run.codec, run.recipe, run.network, run.device,
-                           run.precision, run.batch, run.threads, run.compute_threads, run.digest);
-  };
-  return key(a) == key(b);
+  const bool same_work = a.kind == b.kind && a.tool == b.tool && a.recipe == b.recipe &&
+                         a.network == b.network && a.device == b.device &&
+                         a.precision == b.precision && a.batch == b.batch &&
+                         a.compute_threads == b.compute_threads && a.digest == b.digest;
+  // Demand is measured on batches in memory: which dataset filled them does not matter.
+  const bool same_source =
+      a.kind == demand_kind || (a.dataset == b.dataset && a.format == b.format &&
+                                a.codec == b.codec && a.cache == b.cache && a.threads == b.threads);
+  return same_work && same_source;
 }
 
 }  // namespace feedrate

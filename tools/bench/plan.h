@@ -7,22 +7,27 @@
 #include <string>
 #include <vector>
 
+#include "formats/image.h"
+#include "tools/bench/condition.h"
 #include "tools/row.h"
 
 namespace feedrate {
 
-/// What `feedrate bench` was asked.
+/// What `feedrate bench` was asked, by options or by a plan: every combination of the lists.
 struct BenchOptions {
   std::vector<std::filesystem::path> paths;
-  std::vector<std::string> networks;
+  std::vector<std::string> recipes{"none"};
+  std::vector<std::uint32_t> batches{64};
+  std::vector<std::string> caches{std::string(warm_cache)};
   std::vector<unsigned> threads{0, 1, 2, 4};
+  std::vector<std::string> networks;  // none: supply alone
+  std::vector<std::string> devices{"cpu"};
+  std::vector<std::string> precisions{"fp32"};
+  std::vector<Condition> exclude;
+  std::vector<Only> only;
   unsigned compute_threads = 0;  // of a CPU trainer; 0: every core
   unsigned repeat = 3;
   double seconds = 2;  // of each repeat
-  std::string recipe = "none";
-  std::uint32_t batch = 64;
-  std::string device = "cpu";
-  std::string precision = "fp32";
   std::uint64_t seed = 1;
 };
 
@@ -31,20 +36,25 @@ struct BenchDataset {
   std::filesystem::path path;
   std::string format;
   std::string codec;
-  std::string digest;
+  std::string digest;  // "": not yet known
+  Shape shape{};       // of its first sample
+  std::uint32_t classes = 0;
 };
 
 /// One row to be: a Run without measurements.
 struct BenchPoint {
   Run row;
-  std::string title() const;  // "supply of lmdb × raw, 2 threads"
+  std::string title() const;  // "supply of lmdb × raw (data/lmdb), batch 64, 2 threads"
   /// Arguments of the process that measures it once.
   std::vector<std::string> command(const BenchOptions& options) const;
 };
 
-/// Supply for each dataset and thread count; for each network, demand once and delivered for each
-/// dataset and thread count. In an order that depends on the seed alone, so that a machine that
-/// grows warm or busy does not favour one format.
+/// For each recipe, batch and dataset supply at each thread count, from each cache; for each
+/// network, device and precision demand once for all datasets of the same images, and delivered as
+/// supply. What the conditions leave out is left out. First supply and demand, then delivered,
+/// which is predicted from them; each part in an order that depends on the seed alone, so that a
+/// machine that grows warm or busy does not favour one format. Throws Error when nothing is left,
+/// when an exclusion excludes nothing, or when there are more than anybody measures.
 std::vector<BenchPoint> plan_bench(const BenchOptions& options,
                                    const std::vector<BenchDataset>& datasets, unsigned cores);
 

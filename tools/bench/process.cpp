@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -52,12 +53,16 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
+std::atomic<pid_t> running = 0;
+
 std::string last_words(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text.empty() ? "it said nothing" : text;
 }
 
 }  // namespace
+
+pid_t process_running() { return running; }
 
 Finished run_self(const std::vector<std::string>& arguments) {
   const Capture output, errors;
@@ -75,10 +80,12 @@ Finished run_self(const std::vector<std::string>& arguments) {
   const int refused = posix_spawn(&process, "/proc/self/exe", redirections.get(), nullptr,
                                   pointers.data(), environ);
   if (refused != 0) fail_errno("/proc/self/exe", "cannot start", refused);
+  running = process;
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) fail_errno("/proc/self/exe", "cannot wait", errno);
   }
+  running = 0;
   const std::string told = fmt::format("feedrate {}", fmt::join(arguments, " "));
   if (WIFSIGNALED(status)) {
     throw Error(fmt::format("'{}' was ended by signal {} ({})", told, WTERMSIG(status),

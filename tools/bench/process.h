@@ -1,6 +1,8 @@
 #pragma once
 // A measurement in a process of its own: this program again, with other arguments.
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,5 +16,8 @@ struct Finished {
 /// Runs `feedrate <arguments…>` and waits for it. Throws Error with the last words of the process
 /// when it does not exit with 0.
 Finished run_self(const std::vector<std::string>& arguments);
+
+/// The process that run_self waits for; 0: none. Safe in a signal handler.
+pid_t process_running();
 
 }  // namespace feedrate

@@ -13,6 +13,8 @@
 namespace feedrate {
 namespace {
 
+constexpr int flags = O_RDWR | O_APPEND | O_CLOEXEC;
+
 std::vector<Run> parse_rows(std::string_view text, const std::filesystem::path& path) {
   std::vector<Run> rows;
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -31,7 +33,11 @@ bool may_begin_row(std::string_view text) {
 }  // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
-    : path_(path), file_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    : path_(path), file_(open(path.c_str(), flags)) {
+  if (!file_ && errno == ENOENT) {
+    file_ = Descriptor(open(path.c_str(), flags | O_CREAT, 0644));
+    made_for_nothing_ = static_cast<bool>(file_);
+  }
   if (!file_) fail_errno(path, "cannot open for adding rows", errno);
   if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
     fail(path, "another bench is adding rows to it");
@@ -50,8 +56,13 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
   }
 }
 
+ResultsFile::~ResultsFile() {
+  if (made_for_nothing_) unlink(path_.c_str());
+}
+
 void ResultsFile::add(const Run& run) {
   const std::string line = to_json_line(run) + "\n";
+  made_for_nothing_ = false;
   const ssize_t written = write(file_.number(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size())) {
     fail_errno(path_, "cannot add a row", written < 0 ? errno : ENOSPC);

@@ -17,6 +17,10 @@ class ResultsFile {
   /// and `existing` refuses them, or when a row in it is malformed. A last line that a killed bench
   /// left unfinished is cut off.
   ResultsFile(const std::filesystem::path& path, Existing existing);
+  /// A file that it made and added nothing to is removed.
+  ~ResultsFile();
+  ResultsFile(const ResultsFile&) = delete;
+  ResultsFile& operator=(const ResultsFile&) = delete;
 
   /// Rows that were there at the start.
   const std::vector<Run>& rows() const { return rows_; }
@@ -27,6 +31,7 @@ class ResultsFile {
   std::filesystem::path path_;
   Descriptor file_;  // locked as long as it is open
   std::vector<Run> rows_;
+  bool made_for_nothing_ = false;
 };
 
 }  // namespace feedrate

@@ -3,79 +3,95 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include "formats/cores.h"
+#include "formats/error.h"
 #include "formats/statistics.h"
-#include "formats/verify.h"
-#include "loader/recipe.h"
+#include "tools/bench/datasets.h"
+#include "tools/bench/forecast.h"
+#include "tools/bench/interruption.h"
+#include "tools/bench/machine_lock.h"
 #include "tools/bench/measure.h"
-#include "tools/bench/plan.h"
+#include "tools/bench/plan_file.h"
 #include "tools/bench/results_file.h"
+#include "tools/bench/summary.h"
 #include "tools/build_info.h"
 #include "tools/command.h"
 #include "tools/console.h"
-#include "tools/devices.h"
 #include "tools/environment.h"
 #include "tools/help.h"
 #include "tools/text.h"
-#include "trainer/network.h"
 
 namespace feedrate {
 namespace {
 
 struct Options {
   BenchOptions bench;
+  std::filesystem::path plan;  // "": the options say it all
   std::filesystem::path out;
   bool resume = false;
+  bool dry_run = false;
+  bool beside_others = false;
+  bool json = false;
 };
 
-/// What bench needs to know of a path: the sidecar says it, or every image is read once.
-BenchDataset examine(const std::filesystem::path& path) {
-  const std::unique_ptr<Dataset> dataset = open_dataset(path);
-  const DatasetInfo& info = dataset->info();
-  BenchDataset found{path, info.format, info.codec, ""};
-  if (info.sidecar) found.digest = info.sidecar->digest;
-  if (found.digest.empty()) {
-    note(fmt::format("{} has no digest beside it; reading every image once", path.string()));
-    const Verification result = verify(*dataset, usable_cores());
-    if (!result.findings.empty()) {
-      fail(result.findings.front().place, result.findings.front().problem);
-    }
-    found.digest = result.digest.digest;
+/// Names the plan in what is wrong with what it asks for.
+template <class Work>
+auto asked_by(const Options& options, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& problem) {
+    if (options.plan.empty()) throw;
+    fail(options.plan, problem.what());
   }
-  return found;
 }
 
-std::vector<BenchDataset> examine_all(const std::vector<std::filesystem::path>& paths) {
-  std::vector<BenchDataset> datasets;
-  for (const auto& path : paths) datasets.push_back(examine(path));
+/// A plan may hold datasets of several sets of images, each of which is a comparison of its own.
+void refuse_mixed(const std::vector<BenchDataset>& datasets) {
   for (const BenchDataset& dataset : datasets) {
     if (dataset.digest == datasets.front().digest) continue;
     fail(dataset.path, "holds other images than ", datasets.front().path,
-         ", so their rates would not compare ('feedrate verify --against' names the difference)");
+         ", so their rates would not compare ('feedrate verify --against' names the difference; "
+         "--plan measures both)");
   }
-  return datasets;
 }
 
-/// Names are looked up before the first minute of measuring, not after it.
-void check_names(const BenchOptions& options) {
-  recipe(options.recipe);
-  for (const std::string& name : options.networks) network(name);
-  if (options.networks.empty()) return;
-  usable_backend(options.device);
+/// What can be refused is refused before the datasets are read through, which may take minutes.
+std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench) {
+  check_names(bench);
+  std::vector<BenchDataset> datasets;
+  for (const auto& path : bench.paths) datasets.push_back(look_at(path));
+  std::vector<BenchDataset> unread = datasets;
+  for (BenchDataset& dataset : unread) dataset.digest.clear();
+  const unsigned cores = usable_cores();
+  asked_by(options, [&] { check_points(plan_bench(bench, unread, cores), unread); });
+  find_digests(datasets);
+  if (options.plan.empty()) refuse_mixed(datasets);
+  return asked_by(options, [&] { return plan_bench(bench, datasets, cores); });
 }
 
-void warn_of_doubts(const BenchOptions& options, unsigned cores) {
+void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Run>& rows) {
+  std::erase_if(points, [&](const BenchPoint& point) {
+    return std::ranges::any_of(rows, [&](const Run& row) { return same_point(row, point.row); });
+  });
+}
+
+void warn_of_doubts(const std::vector<BenchPoint>& points) {
   const std::string_view build = build_info().build_type;
   if (build != "Release" && build != "RelWithDebInfo") {
     warn(fmt::format("this is a {} build: its rates say nothing of a release", build));
   }
-  const unsigned most = *std::max_element(options.threads.begin(), options.threads.end());
+  const unsigned cores = usable_cores();
+  unsigned most = 0;
+  for (const BenchPoint& point : points) most = std::max(most, point.row.threads.value_or(0));
   if (most > cores) warn(fmt::format("{} loader threads on {}", most, counted(cores, "core")));
 }
 
-/// "5,012 images/s (95 % interval 4,950 to 5,074), spread 1.2 %"
+/// "5,012 images/s (95 % interval 4,950 to 5,074), spread 1.2 %; predicted 5,100, 1.8 % too much"
 std::string rate_text(const Run& row) {
   std::string text = fmt::format("{} images/s", quantity(row.images_per_second));
   if (const auto interval = mean_interval(row.repeats)) {
@@ -83,31 +99,96 @@ std::string rate_text(const Run& row) {
                         quantity(std::max(0.0, interval->low)), quantity(interval->high),
                         spread_percent(row));
   }
+  if (const auto error = forecast_error_percent(row)) {
+    text += fmt::format("; predicted {}, {:.1f} % too {}", quantity(*row.predicted),
+                        std::abs(*error), *error < 0 ? "little" : "much");
+  }
   return text;
 }
 
-int run(const Options& options) {
-  const BenchOptions& bench = options.bench;
-  check_names(bench);
-  const unsigned cores = usable_cores();
-  std::vector<BenchPoint> points = plan_bench(bench, examine_all(bench.paths), cores);
-  ResultsFile results(options.out, options.resume ? Existing::resume : Existing::refuse);
-  std::erase_if(points, [&](const BenchPoint& point) {
-    return std::any_of(results.rows().begin(), results.rows().end(),
-                       [&](const Run& row) { return same_point(row, point.row); });
-  });
-  warn_of_doubts(bench, cores);
-  const double least = static_cast<double>(points.size()) * bench.repeat * bench.seconds;
-  note(fmt::format("{}, {} of {} each: {} at least", counted(points.size(), "point"),
-                   counted(bench.repeat, "repeat"), duration_text(bench.seconds),
-                   duration_text(least)));
-  const std::string command = command_line();
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    Run row = measure(points[i], bench);
-    row.environment = describe_environment(command, row.dataset);
-    results.add(row);
-    note(fmt::format("{}/{} {}: {}", i + 1, points.size(), points[i].title(), rate_text(row)));
+void tell_of_predictions(const std::vector<Run>& rows) {
+  std::vector<double> errors;
+  for (const Run& row : rows) {
+    if (const auto error = forecast_error_percent(row)) errors.push_back(std::abs(*error));
   }
+  if (errors.empty()) return;
+  note(fmt::format("predicted before measuring: {}, wrong by {:.1f} % in the median",
+                   counted(errors.size(), "delivered rate"), median(errors)));
+}
+
+/// What is left to do, told by what was done.
+class Remaining {
+ public:
+  explicit Remaining(std::size_t points) : points_(points) {}
+  std::string after(std::size_t done) const {
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const auto left = static_cast<double>(points_ - done);
+    return done == points_ ? ""
+                           : fmt::format("; {} left",
+                                         duration_text(seconds * left / static_cast<double>(done)));
+  }
+
+ private:
+  std::size_t points_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
+                 ResultsFile& results) {
+  const Interruption interruption;
+  const auto runner = [&](const std::vector<std::string>& arguments) {
+    if (interruption.signal() != 0) throw Error("interrupted");
+    return run_self(arguments);
+  };
+  const std::string command = command_line();
+  const Remaining remaining(points.size());
+  std::vector<Run> rows = results.rows();
+  try {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      BenchPoint point = points[i];
+      if (point.row.kind == delivered_kind) {
+        point.row.predicted = forecast(point.row, rows, usable_cores());
+        if (point.row.predicted) point.row.predicted = rounded(*point.row.predicted, 1);
+      }
+      Run row = measure(point, bench, runner);
+      row.environment = describe_environment(command, row.dataset);
+      results.add(row);
+      rows.push_back(row);
+      note(fmt::format("{}/{} {}: {}{}", i + 1, points.size(), point.title(), rate_text(row),
+                       remaining.after(i + 1)));
+    }
+  } catch (const Error&) {
+    if (interruption.signal() == 0) throw;
+    note(
+        fmt::format("interrupted; {} in the results, and the same command with --resume measures "
+                    "the rest",
+                    counted(rows.size(), "row")));
+    interruption.die();
+  }
+  tell_of_predictions(rows);
+}
+
+int show_plan(const Options& options, const BenchOptions& bench) {
+  std::vector<BenchPoint> points = make_plan(options, bench);
+  if (options.resume && std::filesystem::exists(options.out)) {
+    leave_out_measured(points, read_rows(options.out).runs);
+  }
+  print(options.json ? plan_json(points, bench) : plan_text(points, bench));
+  return exit_done;
+}
+
+int run(const Options& options) {
+  const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
+  if (options.dry_run) return show_plan(options, bench);
+  ResultsFile results(options.out, options.resume ? Existing::resume : Existing::refuse);
+  std::optional<MachineLock> alone;
+  if (!options.beside_others) alone.emplace();
+  std::vector<BenchPoint> points = make_plan(options, bench);
+  leave_out_measured(points, results.rows());
+  warn_of_doubts(points);
+  note("the plan:\n" + plan_text(points, bench));
+  measure_all(points, bench, results);
   note(fmt::format("{} in {}; 'feedrate report {}' reads them",
                    counted(results.rows().size() + points.size(), "row"), options.out.string(),
                    options.out.string()));
@@ -119,20 +200,32 @@ class BenchCommand : public Command {
   BenchCommand() : Command("bench", "Measures supply, demand and delivered images/s") {}
 
   std::string_view description() const override {
-    return "Measures what the loader can supply, what the trainer can take (demand) and what "
-           "arrives\n"
-           "when both work (delivered), for each dataset and each number of loader threads. Every\n"
-           "repeat is a fresh process; points come in an order drawn from the seed. One JSON line "
-           "a\n"
-           "point is added to the results, with the machine, the build and the digest of the "
-           "images.\n"
-           "The datasets must hold the same images. A CPU trainer has every core at every number\n"
-           "of loader threads.";
+    return "Measures what the loader can supply, what the trainer can take (demand) and what\n"
+           "arrives when both work (delivered), for every combination of the lists given or of a\n"
+           "plan's. Every repeat is a fresh process. Supply and demand come first, then "
+           "delivered,\n"
+           "which is predicted from them before it is measured; within each the order is drawn\n"
+           "from the seed. One JSON line a point is added to the results, with the machine, the\n"
+           "build and the digest of the images. Datasets given as PATH must hold the same images;\n"
+           "those of a plan are compared where they do. A CPU trainer has every core at every\n"
+           "number of loader threads. --cache cold has the system forget the dataset before each\n"
+           "repeat. A plan is a JSON object of lists, of which it measures every combination but\n"
+           "those that an exclusion fits:\n"
+           "  {\"datasets\": [\"data/lmdb/train\"], \"recipes\": [\"none\"], \"batches\": [64, "
+           "256],\n"
+           "   \"caches\": [\"warm\", \"cold\"], \"threads\": [0, 1, 2, 4], \"networks\": "
+           "[\"lenet\"],\n"
+           "   \"devices\": [\"cpu\"], \"precisions\": [\"fp32\"], \"repeat\": 3, \"seconds\": 2,\n"
+           "   \"seed\": 1, \"exclude\": [{\"kind\": \"delivered\", \"threads\": [0, 1], "
+           "\"batch\": 256}],\n"
+           "   \"only\": [{\"when\": {\"cache\": \"cold\"}, \"then\": {\"kind\": \"supply\"}}]}";
   }
   std::string_view examples() const override {
     return "  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \\\n"
            "      --network lenet --threads 0,1,2,4 --out results.jsonl\n"
-           "  feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl\n";
+           "  feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl\n"
+           "  feedrate bench --plan plan.json --dry-run\n"
+           "  feedrate bench --plan plan.json --out results.jsonl --resume\n";
   }
   std::string_view advice() const override {
     return "Rows measured so far are kept; the same command with --resume measures the rest.";
@@ -141,32 +234,49 @@ class BenchCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     BenchOptions& bench = options->bench;
-    app.add_option("PATH", bench.paths, "Datasets that hold the same images")->required();
-    app.add_option("--out", options->out, "File of results, one JSON line a point")
-        ->type_name("FILE")
-        ->required();
+    auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
+    auto* plan = app.add_option("--plan", options->plan, "Measure what this file says instead")
+                     ->type_name("FILE");
+    auto* out = app.add_option("--out", options->out, "File of results, one JSON line a point")
+                    ->type_name("FILE");
     app.add_flag("--resume", options->resume, "Measure only the points that the file lacks");
-    add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)");
-    app.add_option("--network", bench.networks, "Networks to train; without, supply alone")
-        ->type_name("NAME,…")
-        ->delimiter(',');
-    auto* repeat = app.add_option("--repeat", bench.repeat, "Processes for each point");
-    check_whole(repeat, 1, 1000)->type_name("N")->capture_default_str();
-    auto* seconds = app.add_option("--seconds", bench.seconds, "Length of each repeat");
-    check_positive(seconds)->type_name("S")->capture_default_str();
-    add_batch(app, bench.batch)->capture_default_str();
-    app.add_option("--recipe", bench.recipe, "Augmentation")
-        ->type_name("NAME")
-        ->capture_default_str();
-    add_threads(app, "--compute-threads", bench.compute_threads,
-                "Threads of a CPU trainer (default: every core)");
-    app.add_option("--device", bench.device, "Where to train")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--precision", bench.precision, "fp32, tf32, bf16 or fp16")
-        ->type_name("NAME")
-        ->capture_default_str();
-    add_seed(app, bench.seed);
+    auto* dry_run =
+        app.add_flag("--dry-run", options->dry_run, "Print what would be measured, and end");
+    app.add_flag("--beside-others", options->beside_others,
+                 "Measure although another bench runs on this machine");
+    add_json(app, options->json)->needs(dry_run);
+    app.final_callback([=] {
+      if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
+      if (out->empty() && dry_run->empty()) throw CLI::RequiredError("--out");
+    });
+    const auto names = [&](const char* option, std::vector<std::string>& values,
+                           const char* description) {
+      return app.add_option(option, values, description)
+          ->type_name("NAME,…")
+          ->delimiter(',')
+          ->allow_extra_args(false);
+    };
+    std::vector<CLI::Option*> planned = {
+        paths,
+        add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
+        names("--network", bench.networks, "Networks to train; without, supply alone"),
+        check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
+            ->type_name("N")
+            ->capture_default_str(),
+        check_positive(app.add_option("--seconds", bench.seconds, "Length of each repeat"))
+            ->type_name("S")
+            ->capture_default_str(),
+        add_batch(app, bench.batches)->default_str("64"),
+        names("--recipe", bench.recipes, "Augmentation")->default_str("none"),
+        names("--cache", bench.caches, "Where samples come from at first: warm, cold")
+            ->default_str("warm")
+            ->check(CLI::IsMember({"warm", "cold"}).description("")),
+        add_threads(app, "--compute-threads", bench.compute_threads,
+                    "Threads of a CPU trainer (default: every core)"),
+        names("--device", bench.devices, "Where to train")->default_str("cpu"),
+        names("--precision", bench.precisions, "fp32, tf32, bf16 or fp16")->default_str("fp32"),
+        add_seed(app, bench.seed)};
+    for (CLI::Option* option : planned) plan->excludes(option);
     return [options] { return run(*options); };
   }
 };

@@ -14,6 +14,7 @@
 #include "formats/text.h"
 #include "loader/drive.h"
 #include "loader/sample_cache.h"
+#include "tools/cold.h"
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
@@ -26,8 +27,6 @@ namespace {
 
 constexpr std::uint64_t most_io_threads = 64;
 constexpr std::uint64_t most_ranks = 65536;
-// Of which no more may be in memory for a load to be called cold without a warning.
-constexpr double cold_share = 0.05;
 
 struct Options {
   std::filesystem::path path;
@@ -91,20 +90,6 @@ bool read_state(std::string_view text, LoaderOptions& loader) {
 
 void quarantine(const Options& options, const Loader& loader) {
   if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
-}
-
-// What opening has read of it is dropped too. Returns the share that is in memory all the same.
-double make_cold(const Dataset& dataset) {
-  const std::vector<std::filesystem::path> files = sample_files(dataset);
-  drop_from_memory(files);
-  const double share = in_memory(files).share();
-  if (share > cold_share) {
-    warn(
-        fmt::format("{:.0f} % of {} is in memory still: another process may have it mapped, or "
-                    "the files are not yours and nobody can tell",
-                    100 * share, dataset.info().path.string()));
-  }
-  return share;
 }
 
 LoadReport load(const Options& options) {

@@ -53,6 +53,9 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
       ->type_name("NAME");
   app.add_flag("--resident", request.resident,
                "Repeat a few batches held in memory: what the trainer can take");
+  app.add_flag("--cold", request.cold,
+               "Have the system forget the dataset first: it comes from the disk")
+      ->excludes("--resident");
 }
 
 void add_length_options(CLI::App& app, TrainingRequest& request) {

@@ -1,0 +1,204 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "tests/support/expect_error.h"
+#include "tests/tools/rows.h"
+#include "tools/bench/plan.h"
+#include "tools/bench/summary.h"
+
+namespace feedrate {
+namespace {
+
+const std::vector<BenchDataset> two_datasets{{"a", "lmdb", "raw", "d1"},
+                                             {"b", "recordio", "png", "d1"}};
+
+BenchOptions two_threads() {
+  BenchOptions options;
+  options.networks = {"lenet"};
+  options.threads = {0, 2};
+  return options;
+}
+
+std::vector<std::string> titles(const std::vector<BenchPoint>& points) {
+  std::vector<std::string> all;
+  for (const BenchPoint& point : points) all.push_back(point.title());
+  return all;
+}
+
+TEST(UnitBenchPlan, supply_and_delivered_for_each_dataset_and_thread_count_and_demand_once) {
+  const auto all = titles(plan_bench(two_threads(), two_datasets, 4));
+  EXPECT_EQ(
+      std::set<std::string>(all.begin(), all.end()),
+      (std::set<std::string>{
+          "demand of lenet on cpu, fp32, batch 64", "supply of lmdb × raw (a), batch 64, 0 threads",
+          "supply of lmdb × raw (a), batch 64, 2 threads",
+          "supply of recordio × png (b), batch 64, 0 threads",
+          "supply of recordio × png (b), batch 64, 2 threads",
+          "delivered to lenet on cpu, fp32, from lmdb × raw (a), batch 64, 0 threads",
+          "delivered to lenet on cpu, fp32, from lmdb × raw (a), batch 64, 2 threads",
+          "delivered to lenet on cpu, fp32, from recordio × png (b), batch 64, 0 threads",
+          "delivered to lenet on cpu, fp32, from recordio × png (b), batch 64, 2 threads"}));
+  EXPECT_EQ(all.size(), 9U);
+}
+
+TEST(UnitBenchPlan, the_order_follows_the_seed_alone) {
+  BenchOptions options = two_threads();
+  const auto first = titles(plan_bench(options, two_datasets, 4));
+  EXPECT_EQ(first, titles(plan_bench(options, two_datasets, 4)));
+  options.seed = 2;
+  EXPECT_NE(first, titles(plan_bench(options, two_datasets, 4)));
+}
+
+TEST(UnitBenchPlan, a_cpu_trainer_gets_every_core_at_any_loader_thread_count) {
+  for (const BenchPoint& point : plan_bench(two_threads(), two_datasets, 4)) {
+    const bool trains = point.row.kind != supply_kind;
+    EXPECT_EQ(point.row.compute_threads, trains ? std::optional(4U) : std::nullopt);
+  }
+}
+
+TEST(UnitBenchPlan, a_row_in_the_file_stands_for_its_point_whichever_dataset_filled_demand) {
+  const auto a = testing::demand(6000);
+  auto b = testing::demand(7000);
+  b.format = "recordio";
+  EXPECT_TRUE(same_point(a, b));
+  EXPECT_FALSE(same_point(testing::supply("lmdb", 1, 1), testing::supply("lmdb", 2, 1)));
+  EXPECT_FALSE(same_point(testing::supply("lmdb", 1, 1), testing::supply("recordio", 1, 1)));
+}
+
+TEST(UnitBenchPlan, a_dataset_whose_name_begins_with_a_dash_is_no_option) {
+  const BenchOptions options = two_threads();
+  for (const BenchPoint& point : plan_bench(options, {{"-a", "lmdb", "raw", "d1"}}, 4)) {
+    const std::vector<std::string> words = point.command(options);
+    EXPECT_EQ(words.back(), "-a");
+    EXPECT_EQ(words.at(words.size() - 2), "--");
+  }
+}
+
+std::size_t count(const std::vector<BenchPoint>& points, std::string_view kind) {
+  return static_cast<std::size_t>(
+      std::ranges::count(points, kind, [](const BenchPoint& point) { return point.row.kind; }));
+}
+
+TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
+  BenchOptions options = two_threads();
+  options.networks = {"lenet", "mlp", "lenet"};
+  options.batches = {16, 64};
+  options.recipes = {"none", "cifar-train"};
+  options.caches = {"warm", "cold"};
+  options.precisions = {"fp32", "tf32"};
+  options.devices = {"cpu", "cuda"};
+  const auto points = plan_bench(options, two_datasets, 4);
+  EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 * 2 * 2);         // datasets × the lists
+  EXPECT_EQ(count(points, demand_kind), 2U * 2 * 2 * 2 * 2);         // no dataset, cache, threads
+  EXPECT_EQ(count(points, delivered_kind), 2U * 2 * 2 * 2 * 2 * 8);  // × both
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_point(points[i].row, points[j].row));
+  }
+}
+
+TEST(UnitBenchPlan, delivered_comes_after_what_it_is_predicted_from) {
+  const auto points = plan_bench(two_threads(), two_datasets, 4);
+  const auto first = std::ranges::find(points, delivered_kind,
+                                       [](const BenchPoint& point) { return point.row.kind; });
+  EXPECT_EQ(first - points.begin(), 5);  // supply 2 × 2, demand 1
+}
+
+TEST(UnitBenchPlan, datasets_of_other_images_have_a_demand_of_their_own) {
+  auto datasets = two_datasets;
+  datasets.push_back({"c", "lmdb", "raw", "d2"});
+  const auto points = plan_bench(two_threads(), datasets, 4);
+  EXPECT_EQ(count(points, demand_kind), 2U);
+  EXPECT_EQ(count(points, supply_kind), 6U);
+}
+
+TEST(UnitBenchPlan, an_exclusion_leaves_out_what_fits_all_of_its_keys) {
+  BenchOptions options = two_threads();
+  options.exclude = {{{{"network", {"lenet"}}, {"threads", {"0", "1"}}, {"format", {"lmdb"}}}}};
+  const auto points = plan_bench(options, two_datasets, 4);
+  EXPECT_EQ(count(points, delivered_kind), 3U);
+  EXPECT_EQ(count(points, supply_kind), 4U);
+  EXPECT_EQ(count(points, demand_kind), 1U);
+}
+
+TEST(UnitBenchPlan, demand_goes_when_no_dataset_wants_it) {
+  BenchOptions options = two_threads();
+  options.networks = {"lenet", "mlp"};
+  options.exclude = {{{{"network", {"lenet"}}, {"dataset", {"a"}}}}};
+  EXPECT_EQ(count(plan_bench(options, two_datasets, 4), demand_kind), 2U);
+  options.exclude.push_back({{{"network", {"lenet"}}, {"dataset", {"b"}}}});
+  EXPECT_EQ(count(plan_bench(options, two_datasets, 4), demand_kind), 1U);
+}
+
+TEST(UnitBenchPlan, only_keeps_of_some_points_those_it_allows) {
+  BenchOptions options = two_threads();
+  options.only = {{{{{"network", {"lenet"}}}}, {{{"threads", {"2"}}}}}};
+  const auto points = plan_bench(options, two_datasets, 4);
+  EXPECT_EQ(count(points, delivered_kind), 2U);
+  EXPECT_EQ(count(points, supply_kind), 4U);  // has no network
+  EXPECT_EQ(count(points, demand_kind), 1U);  // has no threads
+}
+
+TEST(HostileBenchPlan, conditions_that_leave_out_nothing_or_everything_say_so) {
+  BenchOptions options = two_threads();
+  options.exclude = {{{{"network", {"vgg16"}}, {"threads", {"0", "1"}}}}};
+  testing::expect_error([&] { plan_bench(options, two_datasets, 4); },
+                        {"network vgg16, threads 0 or 1", "excludes nothing"});
+  options.exclude = {{{{"batch", {"64"}}}}};
+  testing::expect_error([&] { plan_bench(options, two_datasets, 4); }, {"nothing to measure"});
+}
+
+TEST(HostileBenchPlan, more_points_than_anybody_measures_are_refused) {
+  BenchOptions options = two_threads();
+  options.batches.resize(65536);
+  std::iota(options.batches.begin(), options.batches.end(), 1U);
+  testing::expect_error([&] { plan_bench(options, two_datasets, 4); }, {"more than 100,000"});
+}
+
+TEST(UnitBenchPlan, a_point_is_told_from_another_by_everything_that_may_vary) {
+  const auto point = testing::delivered("lmdb", 1, 1, 1);
+  const auto other = [&](const auto& change) {
+    auto changed = point;
+    change(changed);
+    return !same_point(point, changed);
+  };
+  EXPECT_TRUE(other([](auto& row) { row.recipe = "cifar-train"; }));
+  EXPECT_TRUE(other([](auto& row) { row.batch = 1; }));
+  EXPECT_TRUE(other([](auto& row) { row.cache = cold_cache; }));
+  EXPECT_TRUE(other([](auto& row) { row.device = "cuda"; }));
+  EXPECT_TRUE(other([](auto& row) { row.precision = "tf32"; }));
+  EXPECT_TRUE(other([](auto& row) { row.network = "mlp"; }));
+  EXPECT_TRUE(other([](auto& row) { row.dataset = "elsewhere"; }));
+  EXPECT_TRUE(other([](auto& row) { row.digest = "d2"; }));
+  EXPECT_FALSE(other([](auto& row) { row.images_per_second = 7; }));
+}
+
+TEST(UnitBenchPlan, a_cold_point_asks_its_process_to_be_cold) {
+  BenchOptions options = two_threads();
+  options.caches = {"cold"};
+  for (const BenchPoint& point : plan_bench(options, two_datasets, 4)) {
+    const auto words = point.command(options);
+    EXPECT_EQ(std::ranges::count(words, "--cold"), point.row.kind == demand_kind ? 0 : 1);
+  }
+}
+
+TEST(UnitBenchPlan, is_shown_by_what_varies_and_how_long_it_takes_at_least) {
+  BenchOptions options = two_threads();
+  options.batches = {16, 64};
+  const auto points = plan_bench(options, two_datasets, 4);
+  EXPECT_EQ(plan_text(points, options),
+            "images d1: a, b\n"
+            "  supply        8 points  batch 16, 64; threads 0, 2\n"
+            "  demand        2 points  lenet on cpu, fp32; batch 16, 64\n"
+            "  delivered     8 points  lenet on cpu, fp32; batch 16, 64; threads 0, 2\n"
+            "18 points, 3 repeats of 2.0 s each: 108.0 s, and what starting takes\n");
+  const auto json = nlohmann::json::parse(plan_json(points, options));
+  EXPECT_EQ(json.at("points").size(), 18U);
+  EXPECT_EQ(json.at("least_seconds"), 108);
+}
+
+}  // namespace
+}  // namespace feedrate

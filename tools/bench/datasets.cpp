@@ -1,0 +1,90 @@
+#include "tools/bench/datasets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "formats/cores.h"
+#include "formats/error.h"
+#include "formats/verify.h"
+#include "loader/recipe.h"
+#include "tools/console.h"
+#include "tools/devices.h"
+#include "tools/text.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+/// Where the dataset does not say how many there are: any number would do for what is asked here.
+constexpr std::uint32_t some_classes = 10;
+
+void check_images(const Run& row, const BenchDataset& dataset) {
+  const Shape taken = recipe(row.recipe).shape(dataset.shape);
+  if (!row.network) return;
+  try {
+    network(*row.network).build(taken, dataset.classes > 0 ? dataset.classes : some_classes);
+  } catch (const Error& problem) {
+    fail(dataset.path, *row.network, " cannot take its images (", shape_text(taken),
+         row.recipe == "none" ? "" : join(" by ", row.recipe), "): ", problem.what());
+  }
+}
+
+// The device itself knows: it is asked for the least that can be computed.
+void check_precision(const std::string& device, const std::string& precision) {
+  const Backend& backend = usable_backend(device);
+  const Shape dot{1, 1, 1};
+  backend.compile(make_plan(network("mlp").build(dot, 2), 1), {.precision = precision});
+}
+
+}  // namespace
+
+BenchDataset look_at(const std::filesystem::path& path) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(path);
+  const DatasetInfo& info = dataset->info();
+  BenchDataset found{path, info.format, info.codec, "", info.shape, info.classes};
+  if (info.sidecar) found.digest = info.sidecar->digest;
+  return found;
+}
+
+void find_digests(std::vector<BenchDataset>& datasets) {
+  for (BenchDataset& dataset : datasets) {
+    if (!dataset.digest.empty()) continue;
+    note(
+        fmt::format("{} has no digest beside it; reading every image once", dataset.path.string()));
+    const Verification result = verify(*open_dataset(dataset.path), usable_cores());
+    if (!result.findings.empty()) {
+      fail(result.findings.front().place, result.findings.front().problem);
+    }
+    dataset.digest = result.digest.digest;
+  }
+}
+
+void check_names(const BenchOptions& options) {
+  for (const std::string& name : options.recipes) recipe(name);
+  for (const std::string& name : options.networks) network(name);
+  for (const std::string& name : options.devices) backend(name);
+}
+
+void check_points(const std::vector<BenchPoint>& points,
+                  const std::vector<BenchDataset>& datasets) {
+  std::set<std::tuple<std::string, std::string, std::string>> images;
+  std::set<std::pair<std::string, std::string>> precisions;
+  for (const BenchPoint& point : points) {
+    const Run& row = point.row;
+    const auto dataset = std::ranges::find_if(
+        datasets, [&](const BenchDataset& one) { return one.path.string() == row.dataset; });
+    if (images.emplace(row.dataset, row.recipe, row.network.value_or("")).second) {
+      check_images(row, *dataset);
+    }
+    if (row.device && precisions.emplace(*row.device, *row.precision).second) {
+      check_precision(*row.device, *row.precision);
+    }
+  }
+}
+
+}  // namespace feedrate

@@ -1,0 +1,68 @@
+#include "tools/bench/forecast.h"
+
+#include <algorithm>
+
+#include "tools/advise/prediction.h"
+
+namespace feedrate {
+namespace {
+
+bool is_demand_of(const Run& row, const Run& point) {
+  return row.kind == demand_kind && row.tool == point.tool && row.digest == point.digest &&
+         row.recipe == point.recipe && row.batch == point.batch && row.network == point.network &&
+         row.device == point.device && row.precision == point.precision &&
+         row.compute_threads == point.compute_threads && row.images_per_second > 0;
+}
+
+bool is_supply_of(const Run& row, const Run& point) {
+  return row.kind == supply_kind && row.tool == point.tool && row.digest == point.digest &&
+         row.dataset == point.dataset && row.format == point.format && row.codec == point.codec &&
+         row.recipe == point.recipe && row.batch == point.batch && row.cache == point.cache &&
+         row.threads && row.images_per_second > 0;
+}
+
+Supply supply_of(const Run& row, unsigned threads) {
+  Supply supply;
+  supply.threads = threads;
+  supply.rates = {row.images_per_second};
+  return supply;
+}
+
+std::optional<Way> way_of(const Run& point, std::span<const Run> rows, unsigned cores) {
+  const bool own_thread = point.threads == 0U;
+  std::optional<Way> way;
+  for (const Run& row : rows) {
+    if (!is_supply_of(row, point)) continue;
+    if (own_thread && row.threads == 0U) {
+      const Supply own = supply_of(row, 1);
+      return Way{.name = {}, .one = own, .most = own};
+    }
+    if (row.threads == 0U) continue;
+    const Supply supply = supply_of(row, std::min(*row.threads, cores));
+    if (!way) way = Way{.name = {}, .one = supply, .most = supply};
+    if (supply.threads < way->one.threads) way->one = supply;
+    if (supply.threads > way->most.threads) way->most = supply;
+  }
+  return way;
+}
+
+}  // namespace
+
+std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsigned cores) {
+  const auto demand =
+      std::ranges::find_if(rows, [&](const Run& row) { return is_demand_of(row, point); });
+  const std::optional<Way> way = way_of(point, rows, cores);
+  if (demand == rows.end() || !way) return std::nullopt;
+  const Consumer consumer{.demand = demand->images_per_second,
+                          .shares_cores = point.device == "cpu",
+                          .cores = cores,
+                          .threads = std::min(point.compute_threads.value_or(cores), cores)};
+  return delivered(*way, consumer, std::min(point.threads.value_or(0), cores));
+}
+
+std::optional<double> forecast_error_percent(const Run& row) {
+  if (!row.predicted || row.images_per_second <= 0) return std::nullopt;
+  return 100 * (*row.predicted / row.images_per_second - 1);
+}
+
+}  // namespace feedrate

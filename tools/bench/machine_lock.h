@@ -1,0 +1,22 @@
+#pragma once
+// One bench at a time on a machine: two would measure each other.
+
+#include <filesystem>
+
+#include "formats/file.h"
+
+namespace feedrate {
+
+/// Held as long as it lives, and let go of however the process ends.
+class MachineLock {
+ public:
+  /// Throws Error naming the process that holds it. The file that is locked is in `directory`, the
+  /// same for every user of the machine.
+  explicit MachineLock(
+      const std::filesystem::path& directory = std::filesystem::temp_directory_path());
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,251 @@
+#include "tools/bench/plan_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/error.h"
+#include "formats/file.h"
+#include "formats/kind.h"
+#include "loader/recipe.h"
+#include "trainer/backend.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t most_threads = 1024;
+constexpr std::uint64_t most_batch = 65536;
+constexpr std::uint64_t most_repeats = 1000;
+constexpr std::size_t longest_plan = std::size_t{1} << 20;  // bytes
+
+constexpr std::string_view caches[] = {warm_cache, cold_cache};
+constexpr std::string_view kinds[] = {supply_kind, demand_kind, delivered_kind};
+constexpr std::string_view precisions[] = {"fp32", "tf32", "bf16", "fp16"};
+
+void one_of(std::string_view what, const std::string& name,
+            std::span<const std::string_view> names) {
+  if (std::ranges::find(names, name) == names.end()) throw Error(unknown_kind(what, name, names));
+}
+
+/// Throws Error when nothing of that kind has the name; other keys take any.
+void check_name(std::string_view key, const std::string& name) {
+  if (key.starts_with("recipe")) recipe(name);
+  if (key.starts_with("network")) network(name);
+  if (key.starts_with("device")) backend(name);
+  if (key.starts_with("precision")) one_of("precision", name, precisions);
+  if (key.starts_with("cache")) one_of("cache", name, caches);
+  if (key == "kind") one_of("kind", name, kinds);
+}
+
+std::string in_quotes(std::string_view text) { return join("\"", text, "\""); }
+
+std::string shown(const json& value) {
+  constexpr std::size_t longest = 60;
+  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text.size() <= longest ? text : join(text.substr(0, longest), "…");
+}
+
+class PlanReader {
+ public:
+  explicit PlanReader(const std::filesystem::path& path) : path_(path), text_(read_text(path)) {
+    if (text_.size() > longest_plan) refuse("", "is too long to be a plan");
+  }
+
+  BenchOptions read() {
+    const json plan = parse();
+    if (!plan.is_object()) refuse("", "a plan is an object {…}");
+    for (const auto& [key, value] : plan.items()) {
+      if (!take(key, value)) refuse(in_quotes(key), unknown_kind("key", key, keys));
+    }
+    if (options_.paths.empty()) refuse("", "names no datasets");
+    return std::move(options_);
+  }
+
+ private:
+  static constexpr std::string_view keys[] = {
+      "datasets",   "recipes", "batches", "caches", "threads",         "networks", "devices",
+      "precisions", "repeat",  "seconds", "seed",   "compute_threads", "exclude",  "only"};
+
+  /// False when there is no such key.
+  bool take(const std::string& key, const json& value) {
+    if (key == "datasets") {
+      for (const std::string& path : names(key, value)) options_.paths.emplace_back(path);
+    } else if (key == "recipes") {
+      options_.recipes = names(key, value);
+    } else if (key == "batches") {
+      options_.batches = wholes<std::uint32_t>(key, value, 1, most_batch);
+    } else if (key == "caches") {
+      options_.caches = names(key, value);
+    } else if (key == "threads") {
+      options_.threads = wholes<unsigned>(key, value, 0, most_threads);
+    } else if (key == "networks") {
+      options_.networks = names(key, value);
+    } else if (key == "devices") {
+      options_.devices = names(key, value);
+    } else if (key == "precisions") {
+      options_.precisions = names(key, value);
+    } else if (key == "repeat") {
+      options_.repeat = whole<unsigned>(key, value, 1, most_repeats);
+    } else if (key == "seconds") {
+      options_.seconds = positive(key, value);
+    } else if (key == "seed") {
+      options_.seed =
+          whole<std::uint64_t>(key, value, 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (key == "compute_threads") {
+      options_.compute_threads = whole<unsigned>(key, value, 1, most_threads);
+    } else if (key == "exclude") {
+      for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
+    } else if (key == "only") {
+      for (const json& one : objects(key, value)) options_.only.push_back(only(one));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// With the line where `token` stands, when it stands in one place alone.
+  template <class... Parts>
+  [[noreturn]] void refuse(std::string_view token, const Parts&... parts) const {
+    const std::size_t at = token.empty() ? std::string::npos : text_.find(token);
+    if (at == std::string::npos || text_.find(token, at + 1) != std::string::npos) {
+      fail(path_, parts...);
+    }
+    fail(path_, "line ", 1 + std::count(text_.begin(), text_.begin() + static_cast<long>(at), '\n'),
+         ": ", parts...);
+  }
+
+  json parse() const {
+    std::vector<std::set<std::string>> open;  // of the objects that are open
+    const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+      if (event == json::parse_event_t::object_start) open.emplace_back();
+      if (event == json::parse_event_t::object_end) open.pop_back();
+      if (event == json::parse_event_t::key &&
+          !open.back().insert(parsed.get<std::string>()).second) {
+        fail(path_, "key ", in_quotes(parsed.get<std::string>()), " is there twice");
+      }
+      return true;
+    };
+    try {
+      return json::parse(text_, watch);
+    } catch (const json::exception& problem) {
+      // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
+      std::string_view what = problem.what();
+      for (const std::string_view before : {"] ", "parse error at "}) {
+        const std::size_t at = what.find(before);
+        if (at != std::string_view::npos) what.remove_prefix(at + before.size());
+      }
+      fail(path_, what);
+    }
+  }
+
+  template <class T>
+  T whole(const std::string& key, const json& value, std::uint64_t least,
+          std::uint64_t most) const {
+    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= least &&
+                      value.get<std::uint64_t>() <= most;
+    if (!fits) {
+      refuse(in_quotes(key), key, ": expected a whole number from ", least, " to ", most,
+             ", found ", shown(value));
+    }
+    return value.get<T>();
+  }
+
+  double positive(const std::string& key, const json& value) const {
+    if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
+      refuse(in_quotes(key), key, ": expected a number above 0, found ", shown(value));
+    }
+    return value.get<double>();
+  }
+
+  std::string name(const std::string& key, const json& value) const {
+    if (!value.is_string()) {
+      refuse(in_quotes(key), key, ": expected a name in quotes, found ", shown(value));
+    }
+    const auto found = value.get<std::string>();
+    try {
+      check_name(key, found);
+    } catch (const Error& problem) {
+      refuse(in_quotes(found), key, ": ", problem.what());
+    }
+    return found;
+  }
+
+  /// A value alone is a list of one.
+  std::vector<json> list(const std::string& key, const json& value) const {
+    if (!value.is_array()) return {value};
+    if (value.empty()) refuse(in_quotes(key), key, ": an empty list leaves nothing to measure");
+    return value;
+  }
+
+  std::vector<std::string> names(const std::string& key, const json& value) const {
+    std::vector<std::string> found;
+    for (const json& one : list(key, value)) found.push_back(name(key, one));
+    return found;
+  }
+
+  template <class T>
+  std::vector<T> wholes(const std::string& key, const json& value, std::uint64_t least,
+                        std::uint64_t most) const {
+    std::vector<T> found;
+    for (const json& one : list(key, value)) found.push_back(whole<T>(key, one, least, most));
+    return found;
+  }
+
+  std::vector<json> objects(const std::string& key, const json& value) const {
+    const std::vector<json> found = list(key, value);
+    for (const json& one : found) {
+      if (!one.is_object() || one.empty()) {
+        refuse(in_quotes(key), key, ": expected an object that names a key, found ", shown(one));
+      }
+    }
+    return found;
+  }
+
+  Condition condition(const json& object) const {
+    Condition found;
+    for (const auto& [key, value] : object.items()) {
+      const auto known = std::ranges::find(condition_keys(), key, &ConditionKey::name);
+      if (known == condition_keys().end()) {
+        std::vector<std::string_view> there;
+        for (const ConditionKey& one : condition_keys()) there.push_back(one.name);
+        refuse(in_quotes(key), unknown_kind("key of a condition", key, there));
+      }
+      Condition::Term term{key, {}};
+      for (const json& one : list(key, value)) {
+        term.values.push_back(known->is_number
+                                  ? std::to_string(whole<std::uint64_t>(key, one, 0, most_batch))
+                                  : name(key, one));
+      }
+      found.terms.push_back(std::move(term));
+    }
+    return found;
+  }
+
+  Only only(const json& object) const {
+    Only found;
+    for (const auto& [key, value] : object.items()) {
+      constexpr std::string_view known[] = {"when", "then"};
+      if (std::ranges::find(known, key) == std::end(known)) {
+        refuse(in_quotes(key), unknown_kind("key of \"only\"", key, known));
+      }
+      (key == "when" ? found.when : found.then) = condition(objects(key, value).front());
+    }
+    if (found.then.terms.empty()) refuse("\"only\"", "only: lacks a \"then\"");
+    return found;
+  }
+
+  std::filesystem::path path_;
+  std::string text_;
+  BenchOptions options_;
+};
+
+}  // namespace
+
+BenchOptions read_plan(const std::filesystem::path& path) { return PlanReader(path).read(); }
+
+}  // namespace feedrate

@@ -1,0 +1,128 @@
+#include "tools/bench/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "tools/text.h"
+
+namespace feedrate {
+namespace {
+
+/// Points of one kind that hold the same images.
+struct Part {
+  std::string_view kind;
+  std::string digest;
+  std::vector<const Run*> rows;
+};
+
+std::vector<Part> parts(std::span<const BenchPoint> points) {
+  std::vector<Part> found;
+  for (const BenchPoint& point : points) {
+    const Run& row = point.row;
+    auto part = std::ranges::find_if(
+        found, [&](const Part& one) { return one.kind == row.kind && one.digest == row.digest; });
+    if (part == found.end()) part = found.insert(found.end(), Part{row.kind, row.digest, {}});
+    part->rows.push_back(&row);
+  }
+  const auto place = [](const Part& part) {
+    const int rank = part.kind == supply_kind ? 0 : part.kind == demand_kind ? 1 : 2;
+    return std::pair(part.digest, rank);
+  };
+  std::ranges::sort(found, {}, place);
+  return found;
+}
+
+/// The values that `of` gives for the rows, each once, in order.
+template <class Of>
+auto values(const Part& part, const Of& of) {
+  std::set<decltype(of(*part.rows.front()))> found;
+  for (const Run* row : part.rows) found.insert(of(*row));
+  return found;
+}
+
+std::string ranges_of(const Part& part) {
+  const auto networks = values(part, [](const Run& row) { return row.network.value_or(""); });
+  const auto devices = values(part, [](const Run& row) { return row.device.value_or(""); });
+  const auto precisions = values(part, [](const Run& row) { return row.precision.value_or(""); });
+  const auto recipes = values(part, [](const Run& row) { return row.recipe; });
+  const auto batches = values(part, [](const Run& row) { return row.batch; });
+  const auto caches = values(part, [](const Run& row) { return row.cache; });
+  const auto threads = values(part, [](const Run& row) { return row.threads.value_or(0); });
+  std::string text;
+  if (part.kind != supply_kind) {
+    text = fmt::format("{} on {}, {}; ", fmt::join(networks, ", "), fmt::join(devices, ", "),
+                       fmt::join(precisions, ", "));
+  }
+  text += fmt::format("batch {}", fmt::join(batches, ", "));
+  if (recipes != std::set<std::string>{"none"}) {
+    text += fmt::format("; recipe {}", fmt::join(recipes, ", "));
+  }
+  if (part.kind == demand_kind) return text;
+  if (caches != std::set<std::string>{std::string(warm_cache)}) {
+    text += fmt::format("; cache {}", fmt::join(caches, ", "));
+  }
+  return text + fmt::format("; threads {}", fmt::join(threads, ", "));
+}
+
+}  // namespace
+
+double least_seconds(std::size_t points, const BenchOptions& options) {
+  return static_cast<double>(points) * options.repeat * options.seconds;
+}
+
+std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& options) {
+  std::string text;
+  std::string digest;
+  for (const Part& part : parts(points)) {
+    if (part.digest != digest) {
+      digest = part.digest;
+      std::set<std::string> datasets;
+      for (const BenchPoint& point : points) {
+        if (point.row.digest == digest) datasets.insert(point.row.dataset);
+      }
+      text += fmt::format("images {:.12}: {}\n", digest, fmt::join(datasets, ", "));
+    }
+    text += fmt::format("  {:<9} {:>12}  {}\n", part.kind, counted(part.rows.size(), "point"),
+                        ranges_of(part));
+  }
+  return text + fmt::format("{}, {} of {} each: {}, and what starting takes\n",
+                            counted(points.size(), "point"), counted(options.repeat, "repeat"),
+                            duration_text(options.seconds),
+                            duration_text(least_seconds(points.size(), options)));
+}
+
+std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& options) {
+  using nlohmann::ordered_json;
+  const auto or_null = [](const auto& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+  };
+  ordered_json all = ordered_json::array();
+  for (const BenchPoint& point : points) {
+    const Run& row = point.row;
+    all.push_back({{"kind", row.kind},
+                   {"dataset", row.dataset},
+                   {"format", row.format},
+                   {"codec", row.codec},
+                   {"recipe", row.recipe},
+                   {"network", or_null(row.network)},
+                   {"device", or_null(row.device)},
+                   {"precision", or_null(row.precision)},
+                   {"batch", row.batch},
+                   {"cache", row.cache},
+                   {"threads", or_null(row.threads)},
+                   {"digest", row.digest}});
+  }
+  const ordered_json object = {{"repeat", options.repeat},
+                               {"seconds", options.seconds},
+                               {"seed", options.seed},
+                               {"least_seconds", least_seconds(points.size(), options)},
+                               {"points", all}};
+  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace feedrate

@@ -1,0 +1,27 @@
+#include "tools/cold.h"
+
+#include <fmt/format.h>
+
+#include "formats/dataset.h"
+#include "formats/page_cache.h"
+#include "tools/console.h"
+
+namespace feedrate {
+
+// Of which no more may be in memory for a run to be called cold without a warning.
+constexpr double cold_share = 0.05;
+
+double make_cold(const Dataset& dataset) {
+  const std::vector<std::filesystem::path> files = sample_files(dataset);
+  drop_from_memory(files);
+  const double share = in_memory(files).share();
+  if (share > cold_share) {
+    warn(
+        fmt::format("{:.0f} % of {} is in memory still: another process may have it mapped, or "
+                    "the files are not yours and nobody can tell",
+                    100 * share, dataset.info().path.string()));
+  }
+  return share;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,12 @@
+#pragma once
+// Measuring from the disk: what the system remembers of a dataset is forgotten first.
+
+namespace feedrate {
+
+class Dataset;
+
+/// Has the system forget the dataset's files, what opening has read of them too. Returns the share
+/// of them that is in memory all the same, and warns where that is much.
+double make_cold(const Dataset& dataset);
+
+}  // namespace feedrate

@@ -65,6 +65,8 @@ void warn(std::string_view sentence) {
   spdlog::warn("warning: {}", sentence);
 }
 
+void mute_notes() { spdlog::set_level(spdlog::level::err); }
+
 void print(std::string_view text) {
   clear_bar();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {

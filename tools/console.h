@@ -14,6 +14,8 @@ void name_console(std::string_view command);
 void note(std::string_view sentence);
 /// "feedrate convert: warning: <sentence>"
 void warn(std::string_view sentence);
+/// From now on neither is said: of several ranks the first alone speaks.
+void mute_notes();
 
 /// Data for stdout. Throws Error when stdout refuses (a full disk behind a redirection).
 void print(std::string_view text);

@@ -8,6 +8,7 @@
 #include "tools/cold.h"
 #include "tools/devices.h"
 #include "tools/npy.h"
+#include "tools/ranks.h"
 #include "tools/sampler.h"
 #include "tools/time_limit.h"
 #include "trainer/checkpoint.h"
@@ -42,6 +43,7 @@ ForwardReport run_forward(const TrainingRequest& request) {
   const std::unique_ptr<Dataset> dataset = open_dataset(request.path);
   const Recipe& augment = recipe(request.recipe).evaluation();
   const TrainRecipe wanted = wanted_recipe(request, definition);
+  refuse_for_ranks(request, wanted.batch);
   Graph graph = definition.build(augment.shape(dataset->info().shape), count_classes(*dataset));
 
   ForwardReport report;

@@ -4,6 +4,7 @@
 #
 #   tools/install-deps.sh            what the build needs
 #   tools/install-deps.sh tests      and what tests use where it can be had (a headless browser, …)
+#   tools/install-deps.sh mpi        and Open MPI, for training by several processes
 #   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
 set -euo pipefail
@@ -16,7 +17,8 @@ build=(
   libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
-  [tests]="chromium fonts-dejavu-core python3 xz-utils"
+  [tests]="chromium fonts-dejavu-core python3 xz-utils libopenmpi-dev openmpi-bin"
+  [mpi]="libopenmpi-dev openmpi-bin"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"
 )
@@ -35,7 +37,8 @@ install-deps: this system has no apt. Install by hand, with headers:
   LMDB  libpng  libjpeg-turbo  zlib  ISA-L  xxHash  libarchive  oneTBB
   OpenBLAS  oneDNN 2.x (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
   nlohmann-json  spdlog  GoogleTest  Google Benchmark
-and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9.
+and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9;
+for training by several processes, an MPI 3 (Open MPI, MPICH).
 EOF
   exit 1
 fi

@@ -61,6 +61,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"precision", request.precision},
       {"optimizer", report.optimizer},
       {"batch", report.batch},
+      {"ranks", report.ranks},
       {"steps", result.steps},
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},

@@ -12,10 +12,12 @@
 #include "tools/cold.h"
 #include "tools/console.h"
 #include "tools/devices.h"
+#include "tools/ranks.h"
 #include "tools/sampler.h"
 #include "tools/text.h"
 #include "tools/time_limit.h"
 #include "trainer/checkpoint.h"
+#include "trainer/communicator.h"
 #include "trainer/network.h"
 #include "trainer/preset.h"
 
@@ -75,13 +77,13 @@ class Saver {
       : request_(request), session_(session), position_(start), per_epoch_(per_epoch) {
     if (!request.resume.empty()) name_last(request.resume);
   }
-  /// Without --checkpoint it saves nothing.
+  /// Without --checkpoint it saves nothing. The first rank writes for all.
   void save(std::uint64_t steps_done) {
     if (request_.checkpoint.empty() || position_.step == steps_done) return;
     position_.step = steps_done;
     position_.epoch = steps_done / per_epoch_;
     position_.batch = steps_done % per_epoch_;
-    save_checkpoint(request_.checkpoint, session_, position_);
+    if (world().rank() == 0) save_checkpoint(request_.checkpoint, session_, position_);
     name_last(request_.checkpoint);
   }
   const std::string& last() const { return last_; }
@@ -112,9 +114,13 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape t
 
 Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Session& session,
                     PixelMemory& memory, unsigned threads) {
-  Loader loader(
-      dataset, recipe(request.recipe).evaluation(),
-      {.threads = threads, .batch = session.plan().batch, .shuffle = false, .memory = &memory});
+  Loader loader(dataset, recipe(request.recipe).evaluation(),
+                {.threads = threads,
+                 .batch = session.plan().batch,
+                 .shuffle = false,
+                 .rank = world().rank(),
+                 .ranks = world().ranks(),
+                 .memory = &memory});
   return evaluate(session, loader);
 }
 
@@ -170,13 +176,18 @@ TrainingReport run_training(const TrainingRequest& request) {
 
   TrainingReport report;
   report.batch = wanted.batch;
+  report.rank = world().rank();
+  report.ranks = world().ranks();
+  refuse_for_ranks(request, report.batch);
   Graph graph = definition.build(taken, count_classes(*dataset));
   apply(wanted.changes, graph);
   report.parameters = graph.parameter_count();
   report.macs = graph.macs();
   report.device_name = device.device_name();
   report.optimizer = rule.name();
-  const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
+  const LastBatch last = last_batch(dataset->size(), report.batch);
+  const std::uint64_t per_epoch =
+      (dataset->size() + (last == LastBatch::partial ? report.batch - 1 : 0)) / report.batch;
   const std::uint64_t all = all_steps(request, wanted, per_epoch);
   TrainOptions options;
   options.update = update_settings(wanted);
@@ -188,10 +199,12 @@ TrainingReport run_training(const TrainingRequest& request) {
                         request.resident || request.auto_threads ? 0 : request.threads,
                         request.compute_threads);
   const std::unique_ptr<Session> session =
-      device.compile(make_plan(std::move(graph), report.batch), {.precision = request.precision,
-                                                                 .threads = request.compute_threads,
-                                                                 .optimizer = &rule,
-                                                                 .seed = request.seed});
+      device.compile(make_plan(std::move(graph), report.batch / report.ranks),
+                     {.precision = request.precision,
+                      .threads = request.compute_threads,
+                      .optimizer = &rule,
+                      .seed = request.seed,
+                      .communicator = report.ranks > 1 ? &world() : nullptr});
   initialise(*session, request.seed);
 
   Position position{.network = request.network,
@@ -228,11 +241,14 @@ TrainingReport run_training(const TrainingRequest& request) {
   Loader loader(*dataset, augment,
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,
-                 .batch = report.batch,
+                 .batch = report.batch / report.ranks,
                  .seed = position.seed,
                  .epochs = 0,
                  .first_epoch = position.epoch,
                  .first_position = position.batch * report.batch,
+                 .last = last,
+                 .rank = report.rank,
+                 .ranks = report.ranks,
                  .memory = &device.pixel_memory()});
   std::unique_ptr<Replay> replay;
   if (request.resident) {
@@ -244,6 +260,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   FromSecond timed(request.seconds > 0 ? limited : batches,
                    [&] { sampler.enter(Section::measured); });
   report.result = train(*session, timed, options);
+  add_up_ranks(report.result);
   report.telemetry = sampler.measured();
   report.telemetry.planned_memory_mib = planned_mib(*session);
   const LoaderStats stats = loader.stats();
@@ -258,6 +275,7 @@ TrainingReport run_training(const TrainingRequest& request) {
         {done, done / per_epoch,
          validate(request, *validation, *session, device.pixel_memory(), threads)});
   }
+  world().close();
   return report;
 }
 

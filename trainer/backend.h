@@ -22,11 +22,16 @@ struct NodeSeconds {
   double backward = 0;
 };
 
+class Communicator;
+
 struct SessionOptions {
   std::string precision = "fp32";        // fp32 | tf32 | bf16 | fp16, as far as the backend can
   unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout
+  /// With whom it trains: gradients are means over the batches of all ranks, and metrics are of all
+  /// images. None: alone.
+  Communicator* communicator = nullptr;
   /// Where every step adds what each node took, if wanted; by node, sized by compile. Left empty by
   /// a device that runs a step as one piece.
   std::vector<NodeSeconds>* node_seconds = nullptr;
@@ -81,7 +86,7 @@ class Session {
   /// Of the steps known to be done; a device may know of a step only after the next upload() or
   /// wait(). What it costs is paid when there is one.
   virtual const std::optional<Divergence>& divergence() const = 0;
-  /// Waits for the device, then gives and clears the sums.
+  /// Waits for the device, then gives and clears the sums. All ranks call it together.
   virtual Metrics take_metrics() = 0;
   /// Waits until all work given so far is done.
   virtual void wait() = 0;

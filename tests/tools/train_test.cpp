@@ -47,7 +47,7 @@ TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
   std::string keys;
   for (const auto& [key, value] : trained.items()) keys += key + " ";
   EXPECT_EQ(keys,
-            "network parameters macs device precision optimizer batch steps images seconds "
+            "network parameters macs device precision optimizer batch ranks steps images seconds "
             "images_per_second stall_percent wait_ms_per_step busy cpu_seconds_per_image loss "
             "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
             "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "

@@ -7,7 +7,7 @@
 #include "tools/help.h"
 #include "tools/train_report.h"
 #include "tools/training.h"
-#include "trainer/network.h"
+#include "trainer/communicator.h"
 
 namespace feedrate {
 namespace {
@@ -19,12 +19,14 @@ struct Options {
 
 template <class Report>
 int show(const Options& options, const Report& report) {
-  print(options.json ? to_json(options.request, report) : to_text(options.request, report));
+  if (world().rank() == 0)
+    print(options.json ? to_json(options.request, report) : to_text(options.request, report));
   return exit_done;
 }
 
 int run(Options& options) {
   complete(options.request);
+  if (world().rank() != 0) mute_notes();
   return options.request.mode == "train" ? show(options, run_training(options.request))
                                          : show(options, run_forward(options.request));
 }
@@ -147,7 +149,9 @@ class TrainCommand : public Command {
            "--mode infer runs forward alone and tells the time for 1,000 images; features the "
            "same\n"
            "as far as the last pooling, whose values --out keeps. They see images in the order\n"
-           "of the dataset, and take their weights from --resume.";
+           "of the dataset, and take their weights from --resume. Started by mpirun or srun, several\n"
+           "processes train one network together: --batch is that of all of them, each computes the\n"
+           "gradients of its share, and they learn what one alone would learn.";
   }
   std::string_view examples() const override {
     return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
@@ -155,7 +159,8 @@ class TrainCommand : public Command {
            "  feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test\n"
            "  feedrate train data/lmdb/test --network lenet --mode infer --resume lenet.st\n"
            "  feedrate train data/lmdb/train --network lenet --epochs 2 --checkpoint lenet.st\n"
-           "  feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st\n";
+           "  feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st\n"
+           "  mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256\n";
   }
   std::string_view advice() const override {
     return "'feedrate list' names networks and devices; 'feedrate verify PATH' checks a dataset.";

@@ -50,7 +50,7 @@ class SoftmaxLossLayer final : public Layer {
 
   void backward(const Pass& pass) override {
     const auto smoothing = static_cast<float>(smoothing_);
-    const auto image_weight = static_cast<float>(weight_ / static_cast<double>(pass.count));
+    const auto image_weight = static_cast<float>(weight_ / static_cast<double>(pass.all_images));
     for (std::int64_t image = 0; image < batch_; ++image) {
       const float* probabilities = buffers().output + image * classes_;
       float* gradient = buffers().input_gradient + image * classes_;

@@ -37,7 +37,8 @@ struct LayerSite {
 struct Pass {
   std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC
   std::span<const std::int32_t> labels;  // count
-  std::uint32_t count = 0;
+  std::uint32_t count = 0;               // images
+  std::uint32_t all_images = 0;          // of all ranks in this step
   bool training = false;
   bool apart = false;  // forward without the relu that follows: somebody looks at each output
   std::uint64_t step = 0;

@@ -9,6 +9,7 @@
 #include "trainer/backends/cpu/idle_threads.h"
 #include "trainer/backends/cpu/omp_threads.h"
 #include "trainer/backends/cpu/parallel.h"
+#include "trainer/communicator.h"
 #include "trainer/op.h"
 
 namespace feedrate::cpu {
@@ -58,6 +59,7 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
     : plan_(std::move(plan)),
       threads_(threads),
       optimizer_(options.optimizer),
+      communicator_(options.communicator),
       states_(options.optimizer == nullptr ? 0 : options.optimizer->states()),
       update_(options.optimizer == nullptr ? nullptr : update_of(*options.optimizer)),
       pixels_(std::in_place, plan_.graph.input.bytes() * plan_.batch),
@@ -69,18 +71,21 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
   make_layers(options);
   place_parameters();
   place_values();
+  if (communicator_ != nullptr) place_buckets();
 }
 
 void CpuSession::make_layers(const SessionOptions& options) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   done_elsewhere_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    LayerSite site{.graph = plan_.graph,
-                   .number = i,
-                   .batch = plan_.batch,
-                   .threads = threads_,
-                   .seed = options.seed,
-                   .bf16 = options.precision == "bf16"};
+    LayerSite site{
+        .graph = plan_.graph,
+        .number = i,
+        .batch = plan_.batch,
+        .threads = threads_,
+        // Ranks see different images, which want different masks.
+        .seed = communicator_ == nullptr ? options.seed : options.seed + communicator_->rank(),
+        .bf16 = options.precision == "bf16"};
     for (const std::size_t input : nodes[i].inputs) {
       site.inputs.push_back(layers_[input]->output());
     }
@@ -184,6 +189,7 @@ Pass CpuSession::pass(bool training, std::uint64_t step) {
   return {.pixels = {pixels, plan_.graph.input.bytes() * plan_.batch},
           .labels = {labels_.data(), count_},
           .count = count_,
+          .all_images = training ? static_cast<std::uint32_t>(sum_over_ranks(count_)) : count_,
           .training = training,
           .step = step,
           .metrics = &metrics_};
@@ -195,7 +201,7 @@ void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t step) 
   const Pass now = pass(true, step);
   const double before = std::exchange(metrics_.loss_sum, 0);
   forward(now);
-  const bool diverged = !std::isfinite(metrics_.loss_sum);
+  const bool diverged = !std::isfinite(sum_over_ranks(metrics_.loss_sum));
   metrics_.loss_sum += before;
   if (diverged) {
     divergence_ = find_divergence(now);
@@ -243,7 +249,9 @@ void CpuSession::backward(const Pass& now) {
       layers_[i]->backward(now);
       add_up(sums_[i]);
     });
+    if (communicator_ != nullptr) share_gradients(i);
   }
+  if (communicator_ != nullptr) communicator_->finish();
 }
 
 void CpuSession::measure_norms() {
@@ -286,8 +294,6 @@ void CpuSession::update(const UpdateSettings& settings) {
     }
   });
 }
-
-Metrics CpuSession::take_metrics() { return std::exchange(metrics_, {}); }
 
 std::vector<float> CpuSession::canonical(std::size_t number, const float* flat) const {
   const Place& place = places_.at(number);

@@ -51,6 +51,9 @@ class CpuSession final : public Session {
   Divergence find_divergence(Pass now);
   bool finite(std::size_t node) const;
   void backward(const Pass& now);
+  double sum_over_ranks(double value) const;
+  void place_buckets();
+  void share_gradients(std::size_t node);
   // A gradient that is a sum: where it is, and a part that a node's backward has found.
   struct Sum {
     float* to;
@@ -69,6 +72,7 @@ class CpuSession final : public Session {
   Plan plan_;
   unsigned threads_;
   const Optimizer* optimizer_;  // null: evaluation only
+  Communicator* communicator_;  // null: alone
   std::size_t states_;
   Update update_;                               // null without an optimizer
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
@@ -79,7 +83,14 @@ class CpuSession final : public Session {
   struct Squares {
     double weights, gradients;
   };
-  std::vector<Squares> squares_;        // by thread, by parameter; empty unless the optimizer asks
+  std::vector<Squares> squares_;  // by thread, by parameter; empty unless the optimizer asks
+  // Gradients that are whole once the backward of their node is done, and travel together.
+  struct Bucket {
+    std::size_t node;
+    std::size_t offset;  // floats
+    std::size_t size;
+  };
+  std::vector<Bucket> buckets_;         // in the order of backward; empty when alone
   std::vector<std::vector<Sum>> sums_;  // by the node whose backward finds the parts
 
   std::optional<Memory> parameters_, gradients_, state_;

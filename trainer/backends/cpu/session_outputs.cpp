@@ -42,7 +42,9 @@ Divergence CpuSession::find_divergence(Pass now) {
     layers_[i]->forward(now);
     if (!finite(i)) break;
   }
-  const Node& node = plan_.graph.nodes[std::min(i, layers_.size() - 1)];
+  // All ranks stop where one has diverged.
+  if (i == layers_.size()) return {now.step, "some layer of another rank", ""};
+  const Node& node = plan_.graph.nodes[i];
   return {now.step, node.name, first_not_finite(*this, node)};
 }
 

@@ -73,6 +73,9 @@ class CudaBackend final : public Backend {
   }
 
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
+    if (options.communicator != nullptr) {
+      throw Error("the cuda backend trains in one process alone; --device cpu trains in several");
+    }
     if (options.precision != "fp32" && options.precision != "tf32") {
       throw Error(
           join("the cuda backend computes in fp32 or tf32, not yet in '", options.precision, "'"));

@@ -1,0 +1,22 @@
+# Several processes that train together: a plug-in, loaded only where a launcher started several.
+# FEEDRATE_MPI=AUTO builds it where an MPI is found, ON insists, OFF does not look.
+if(NOT FEEDRATE_MPI)
+  return()
+endif()
+if(FEEDRATE_MPI STREQUAL "ON")
+  find_package(MPI REQUIRED COMPONENTS C)
+else()
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(NOT MPI_C_FOUND)
+  message(STATUS "MPI: off (not found)")
+  return()
+endif()
+message(STATUS "MPI: on (${MPI_C_LIBRARIES})")
+add_library(feedrate_mpi MODULE ${CMAKE_SOURCE_DIR}/trainer/communicators/mpi/plugin.cpp)
+set_target_properties(feedrate_mpi PROPERTIES CXX_VISIBILITY_PRESET hidden)
+target_include_directories(feedrate_mpi PRIVATE ${CMAKE_SOURCE_DIR})
+# Its C++ bindings were removed from the standard, and need not be there.
+target_compile_definitions(feedrate_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+target_include_directories(feedrate_mpi SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
+target_link_libraries(feedrate_mpi PRIVATE ${MPI_C_LIBRARIES})

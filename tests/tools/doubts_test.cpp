@@ -16,10 +16,17 @@ TEST(UnitDoubts, quiet_release_rows_raise_none) {
   EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
 }
 
+TEST(UnitDoubts, a_gpu_that_held_nothing_down_raises_none) {
+  auto run = delivered("lmdb", 1, 5900, 1);
+  run.telemetry.gpu_throttle = "none";
+  EXPECT_TRUE(doubts({run}, make_studies({run})).empty());
+}
+
 TEST(UnitDoubts, each_cause_has_its_sentence) {
   auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
   run.environment.build_type = "Debug";
   run.workers_seen = 3;
+  run.telemetry.gpu_throttle = "power cap";
   auto elsewhere = demand(6000);
   elsewhere.environment.cpu = "another";
   elsewhere.environment.commit = "7654321";
@@ -27,7 +34,7 @@ TEST(UnitDoubts, each_cause_has_its_sentence) {
   std::string all;
   for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
   for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
-                           "fewer loader threads", "2 machines", "2 commits", "more than"}) {
+                           "fewer loader threads", "clocks down in 1 row (power cap)", "2 machines", "2 commits", "more than"}) {
     EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
   }
 }

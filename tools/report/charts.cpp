@@ -60,10 +60,11 @@ Chart formats_chart(const Study& study) {
   add("peak memory, MiB", [](const Point& one) { return one.peak_rss_mib; });
   add("GPU memory, MiB", [](const Point& one) { return one.gpu_memory_mib; });
   add("GPU power, W", [](const Point& one) { return one.gpu_power_w; });
-  add("GPU energy, mJ per image", [](const Point& one) {
-    const std::optional<double> joules = one.gpu_joules();
+  const auto millis = [](std::optional<double> joules) {
     return joules ? std::optional(1000 * *joules) : std::nullopt;
-  });
+  };
+  add("GPU energy, mJ per image", [&](const Point& one) { return millis(one.gpu_joules); });
+  add("CPU energy, mJ per image", [&](const Point& one) { return millis(one.cpu_joules); });
   for (const BarPanels::Panel& panel : chart.panels) {
     chart.description += fmt::format("{}{}: ", chart.description.empty() ? "" : ". ", panel.title);
     for (std::size_t i = 0; i < panel.values.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "tools/report/doubts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -28,7 +29,8 @@ double best_delivered(const Study& study) {
 
 std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<Study>& studies) {
   std::vector<std::string> sentences;
-  std::set<std::string> machines, commits, builds;
+  std::set<std::string> machines, commits, builds, throttles;
+  std::size_t throttled = 0;
   std::set<unsigned> too_many;
   std::size_t wide = 0, missing = 0;
   const Run* widest = nullptr;
@@ -37,6 +39,10 @@ std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<
                                 run.environment.gpu.value_or("no GPU")));
     commits.insert(run.environment.commit);
     builds.insert(run.environment.build_type);
+    if (const auto& held = run.telemetry.gpu_throttle; held && *held != "none") {
+      throttles.insert(*held);
+      ++throttled;
+    }
     const unsigned threads = run.threads.value_or(0);
     if (threads > run.environment.cores) too_many.insert(threads);
     if (run.workers_seen && *run.workers_seen < threads) ++missing;
@@ -61,6 +67,10 @@ std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<
         "{:.0f} %. The machine was not quiet.",
         wide, runs.size(), wide_spread_percent, widest->kind, format_and_codec(*widest),
         counted(widest->threads.value_or(0), "thread"), spread_percent(*widest)));
+  }
+  if (throttled > 0) {
+    sentences.push_back(fmt::format("The GPU held its clocks down in {} ({}).",
+                                    counted(throttled, "row"), fmt::join(throttles, "; ")));
   }
   for (const Study& study : studies) {
     const double best = best_delivered(study);

@@ -78,13 +78,17 @@ std::string study_section(const Study& study, const Verdict& verdict, bool first
   }
   text += figures(study_charts(study, verdict), file_name_of(study));
   text += titled(formats_table(study, verdict)) + titled(costs_table(study)) +
-          titled(attribution_table(study)) + titled(prediction_table(study)) +
-          folded(points_table(study, verdict));
+          titled(device_costs_table(study)) + titled(attribution_table(study)) +
+          titled(prediction_table(study)) + folded(points_table(study, verdict));
   return text + "</section>\n";
 }
 
 std::string study_sections(const Report& report) {
   std::string text;
+  if (report.studies.size() > 1) {
+    text += fmt::format("<section><h2>Every answer</h2>\n{}</section>\n",
+                        scrolling(answers_table(report.studies, report.verdicts)));
+  }
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_section(report.studies[i], report.verdicts[i], i == 0);
   }

@@ -92,6 +92,22 @@ ordered_json curve_json(const Curve& curve) {
           {"prediction_error", errors_json(prediction_errors(curve))}};
 }
 
+ordered_json trainings_json(const std::vector<TrainingCurve>& trainings) {
+  ordered_json list = ordered_json::array();
+  for (const TrainingCurve& one : trainings) {
+    const auto last = one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
+    list.push_back({{"name", one.name},
+                    {"file", one.file},
+                    {"steps", or_null(one.steps)},
+                    {"images_per_second", or_null(one.images_per_second)},
+                    {"loss", or_null(one.loss)},
+                    {"accuracy", or_null(one.accuracy)},
+                    {"val_loss", or_null(last.loss)},
+                    {"val_accuracy", or_null(last.accuracy)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 Report make_report(std::vector<Run> runs, std::vector<TrainingCurve> trainings) {
@@ -126,8 +142,10 @@ std::string report_json(const Report& report) {
   }
   ordered_json rows = ordered_json::array();
   for (const Run& run : report.runs) rows.push_back(ordered_json::parse(to_json_line(run)));
-  const ordered_json object{
-      {"studies", std::move(studies)}, {"doubts", report.doubts}, {"rows", std::move(rows)}};
+  const ordered_json object{{"studies", std::move(studies)},
+                            {"doubts", report.doubts},
+                            {"trainings", trainings_json(report.trainings)},
+                            {"rows", std::move(rows)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,22 +19,35 @@ using Field = std::pair<std::string, std::string>;
 
 constexpr std::size_t most_values = 4;  // of a field, before they are counted only
 
-/// "memory_mib" → "Memory, MiB"
-std::string name_of_field(const std::string& key) {
-  static const std::map<std::string, std::string> names{{"cpu", "Processor"},
-                                                        {"cores", "Cores"},
-                                                        {"memory_mib", "Memory, MiB"},
-                                                        {"os", "System"},
-                                                        {"gpu", "GPU"},
-                                                        {"cuda", "CUDA"},
-                                                        {"cudnn", "cuDNN"},
-                                                        {"time", "Measured, UTC"},
-                                                        {"build_type", "Build"},
-                                                        {"flags", "Compiler flags"}};
-  if (const auto found = names.find(key); found != names.end()) return found->second;
-  std::string name = key;
-  std::ranges::replace(name, '_', ' ');
-  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] -= 'a' - 'A';
+/// "gpu_memory_mib" → "GPU memory MiB"
+std::string name_of_key(const std::string& key) {
+  static const std::map<std::string, std::string> whole{{"images_per_second", "images/s"},
+                                                        {"upload_gb_per_s", "upload GB/s"},
+                                                        {"download_gb_per_s", "download GB/s"},
+                                                        {"os", "system"},
+                                                        {"time", "measured, UTC"},
+                                                        {"cpu", "processor"},
+                                                        {"predicted", "predicted images/s"}};
+  static const std::map<std::string, std::string> words{
+      {"mib", "MiB"}, {"gpu", "GPU"},     {"cpu", "CPU"},   {"us", "µs"},    {"w", "W"},
+      {"j", "J"},     {"mhz", "MHz"},     {"rss", "RSS"},   {"psi", "PSI"},  {"cuda", "CUDA"},
+      {"s", "s"},     {"cudnn", "cuDNN"}, {"percent", "%"}, {"seconds", "s"}};
+  if (const auto found = whole.find(key); found != whole.end()) return found->second;
+  std::string name;
+  for (std::size_t start = 0; start <= key.size();) {
+    const std::size_t end = std::min(key.find('_', start), key.size());
+    const std::string word = key.substr(start, end - start);
+    const auto found = words.find(word);
+    name += (name.empty() ? "" : " ") + (found == words.end() ? word : found->second);
+    start = end + 1;
+  }
+  return name;
+}
+
+/// As the name of a field, which begins with a capital where it is a word.
+std::string title_of_key(const std::string& key) {
+  std::string name = name_of_key(key);
+  if (name[0] >= 'a' && name[0] <= 'z' && !name.starts_with("cu")) name[0] -= 'a' - 'A';
   return name;
 }
 
@@ -41,6 +55,7 @@ std::string value_text(const ordered_json& value) {
   if (value.is_null()) return not_measured;
   if (value.is_number_unsigned()) return grouped(value.get<std::uint64_t>());
   if (value.is_number()) return quantity(value.get<double>());
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string()) {
     const auto text = value.get<std::string>();
     return text.empty() ? not_measured : text;
@@ -51,6 +66,14 @@ std::string value_text(const ordered_json& value) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, value_text(own));
   }
   return text;
+}
+
+/// Keys of a row whose values are words.
+bool is_word(const std::string& key) {
+  constexpr std::array<std::string_view, 11> words{"kind",      "tool",   "dataset",     "format",
+                                                   "codec",     "recipe", "network",     "device",
+                                                   "precision", "cache",  "gpu_throttle"};
+  return key == "digest" || std::ranges::find(words, key) != words.end();
 }
 
 std::string joined(const std::vector<std::string>& values) {
@@ -105,7 +128,7 @@ std::vector<Field> machine_fields(const std::vector<Run>& runs, const std::vecto
       const auto [first, last] = std::ranges::minmax(own);
       text = moment(first) + (first == last ? "" : " to " + moment(last));
     }
-    fields.emplace_back(name_of_field(key), std::move(text));
+    fields.emplace_back(title_of_key(key), std::move(text));
   }
   std::vector<std::string> images;
   for (const Study& study : studies) {
@@ -119,19 +142,7 @@ std::vector<Field> machine_fields(const std::vector<Run>& runs, const std::vecto
 }
 
 Table rows_table(const std::vector<Run>& runs) {
-  constexpr Table::Align left = Table::Align::left;
-  Table table{
-      .title = "Every row",
-      .note = "",
-      .columns = {{"kind", left},  {"tool", left},    {"dataset", left}, {"format", left},
-                  {"cache", left}, {"network", left}, {"device", left},  {"precision", left},
-                  {"batch"},       {"threads"},       {"workers seen"},  {"compute threads"},
-                  {"images/s"},    {"lowest"},        {"highest"},       {"repeats"},
-                  {"predicted"},   {"stall"},         {"wait ms"},       {"read µs"},
-                  {"decode µs"},   {"augment µs"},    {"CPU µs"},        {"CPU s"},
-                  {"peak MiB"},    {"CPU J"},         {"GPU MiB"},       {"GPU W"},
-                  {"GPU J"}},
-      .rows = {}};
+  Table table{.title = "Every row", .note = "", .columns = {}, .rows = {}};
   std::vector<const Run*> sorted;
   for (const Run& run : runs) sorted.push_back(&run);
   const auto order = [](const Run& run) {
@@ -141,41 +152,29 @@ Table rows_table(const std::vector<Run>& runs) {
   };
   std::ranges::stable_sort(sorted, std::less<>(), [&](const Run* run) { return order(*run); });
   for (const Run* run : sorted) {
-    const auto [low, high] = std::ranges::minmax(run->repeats);
-    const Telemetry& telemetry = run->telemetry;
-    const auto word = [](const std::optional<std::string>& value) {
-      return value ? *value : not_measured;
+    Table::Row row;
+    const bool first = table.columns.empty();
+    const auto add = [&](const std::string& name, const std::string& cell, Table::Align align) {
+      if (first) table.columns.push_back({name, align});
+      row.cells.push_back(cell);
     };
-    table.rows.push_back(
-        {.cells = {run->kind,
-                   run->tool,
-                   run->dataset,
-                   run->kind == demand_kind ? not_measured : format_and_codec(*run),
-                   run->cache,
-                   word(run->network),
-                   word(run->device),
-                   word(run->precision),
-                   std::to_string(run->batch),
-                   count_cell(run->threads),
-                   count_cell(run->workers_seen),
-                   count_cell(run->compute_threads),
-                   quantity(run->images_per_second),
-                   quantity(low),
-                   quantity(high),
-                   std::to_string(run->repeats.size()),
-                   rate_cell(run->predicted),
-                   percent_cell(run->stall_percent),
-                   rate_cell(run->wait_ms),
-                   rate_cell(run->read_us),
-                   rate_cell(run->decode_us),
-                   rate_cell(run->augment_us),
-                   rate_cell(run->cpu_us),
-                   rate_cell(telemetry.cpu_seconds),
-                   rate_cell(telemetry.peak_rss_mib),
-                   rate_cell(telemetry.cpu_energy_j),
-                   rate_cell(telemetry.gpu_memory_mib),
-                   rate_cell(telemetry.gpu_power_w),
-                   rate_cell(telemetry.gpu_energy_j)}});
+    const auto values = ordered_json::parse(to_json_line(*run));
+    for (const auto& [key, value] : values.items()) {
+      if (key == "schema" || key == "environment") continue;
+      if (key == "repeats") {
+        const auto [low, high] = std::ranges::minmax(run->repeats);
+        add("lowest", quantity(low), Table::Align::right);
+        add("highest", quantity(high), Table::Align::right);
+        add("repeats", std::to_string(run->repeats.size()), Table::Align::right);
+        continue;
+      }
+      // Demand is of a trainer: what its batches were read from does not matter.
+      const bool beside = run->kind == demand_kind && (key == "format" || key == "codec");
+      std::string cell = beside ? not_measured : value_text(value);
+      if (key == "digest") cell = cell.substr(0, 12);
+      add(name_of_key(key), cell, is_word(key) ? Table::Align::left : Table::Align::right);
+    }
+    table.rows.push_back(std::move(row));
   }
   return without_empty_columns(std::move(table));
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "formats/statistics.h"
 #include "tools/row.h"
 
 namespace feedrate {
@@ -24,14 +25,20 @@ struct Point {
   std::optional<double> cpu_us;  // of the processor for an image
   std::optional<double> peak_rss_mib;
   std::optional<double> gpu_memory_mib;
+  std::optional<double> gpu_own_memory_mib;
+  std::optional<double> planned_memory_mib;
   std::optional<double> gpu_power_w;
+  std::optional<double> gpu_joules;  // for an image
+  std::optional<double> cpu_joules;  // for an image, of the processor packages
+  std::optional<double> upload_us;   // of an image, beside the compute
+  std::optional<double> upload_gb_per_s;
 
   /// (high − low) / rate.
   double spread() const { return rate > 0 ? (high - low) / rate : 0; }
   /// |predicted − rate| / rate, in percent.
   std::optional<double> prediction_error() const;
-  /// Of the GPU for an image: its mean power over the rate.
-  std::optional<double> gpu_joules() const;
+  /// Where the mean lies with 95 % confidence; absent for fewer than two repeats.
+  std::optional<Interval> interval() const { return mean_interval(repeats); }
 };
 
 /// Rows of the same point (at least one), possibly of several benches, as one: rates pooled, the

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "tools/report/attribution.h"
 #include "tools/text.h"
@@ -169,35 +171,104 @@ Table attribution_table(const Study& study) {
   return table;
 }
 
-Table costs_table(const Study& study) {
-  Table table{.title = "What it costs",
-              .note =
-                  "At the threads of the table above. Processor time counts every thread; "
-                  "waiting is what nothing hid.",
-              .columns = {{"format", left},
-                          {"threads"},
-                          {"images/s"},
-                          {"CPU µs per image"},
-                          {"wait ms per step"},
-                          {"peak memory MiB"},
-                          {"GPU memory MiB"},
-                          {"GPU power W"},
-                          {"GPU J per image"}},
-              .rows = {}};
+namespace {
+
+/// "2,860–2,910"
+std::string interval_cell(const Point& point) {
+  const std::optional<Interval> interval = point.interval();
+  if (!interval) return not_measured;
+  return quantity(std::max(0.0, interval->low)) + "–" + quantity(interval->high);
+}
+
+struct Cost {
+  const char* name;
+  std::optional<double> Point::*member;
+  double scale = 1;
+};
+constexpr std::array host_costs{
+    Cost{"CPU µs per image", &Point::cpu_us},
+    Cost{"wait ms per step", &Point::wait_ms},
+    Cost{"peak MiB", &Point::peak_rss_mib},
+    Cost{"CPU mJ per image", &Point::cpu_joules, 1000},
+};
+constexpr std::array device_costs{
+    Cost{"planned MiB", &Point::planned_memory_mib},
+    Cost{"own MiB", &Point::gpu_own_memory_mib},
+    Cost{"in use MiB", &Point::gpu_memory_mib},
+    Cost{"GPU W", &Point::gpu_power_w},
+    Cost{"GPU mJ per image", &Point::gpu_joules, 1000},
+    Cost{"upload µs per image", &Point::upload_us},
+    Cost{"upload GB/s", &Point::upload_gb_per_s},
+};
+
+/// A row for each format, at its knee; none where no row has anything for these costs.
+/// `lead` gives the cells between threads and costs.
+template <class Lead>
+void add_costs(Table& table, const Study& study, std::span<const Cost> costs, const Lead& lead) {
+  for (const Cost& cost : costs) table.columns.push_back({cost.name});
   bool any = false;
   for (const Curve& curve : study.curves) {
     const Point* point = shown_knee(curve);
     if (point == nullptr) continue;
-    any = any || point->cpu_us || point->wait_ms || point->peak_rss_mib || point->gpu_memory_mib;
-    const std::optional<double> joules = point->gpu_joules();
-    table.rows.push_back({.cells = {curve.format, std::to_string(point->threads),
-                                    quantity(point->rate), rate_cell(point->cpu_us),
-                                    rate_cell(point->wait_ms), rate_cell(point->peak_rss_mib),
-                                    rate_cell(point->gpu_memory_mib), rate_cell(point->gpu_power_w),
-                                    joules ? fmt::format("{:.3g}", *joules) : not_measured},
-                          .series = style_of(study, curve)});
+    Table::Row row{.cells = {curve.format, std::to_string(point->threads)},
+                   .series = style_of(study, curve)};
+    for (std::string& cell : lead(*point)) row.cells.push_back(std::move(cell));
+    for (const Cost& cost : costs) {
+      const std::optional<double> value = point->*cost.member;
+      row.cells.push_back(value ? quantity(cost.scale * *value) : not_measured);
+      any = any || value;
+    }
+    table.rows.push_back(std::move(row));
   }
   if (!any) table.rows.clear();
+}
+
+}  // namespace
+
+Table costs_table(const Study& study) {
+  Table table{.title = "What it costs",
+              .note =
+                  "Each format with the fewest threads that do as well as its best. Processor "
+                  "time counts every thread; waiting is what nothing hid.",
+              .columns = {{"format", left}, {"threads"}, {"images/s"}, {"95 % interval"}},
+              .rows = {}};
+  add_costs(table, study, host_costs, [](const Point& point) {
+    return std::vector{quantity(point.rate), interval_cell(point)};
+  });
+  return table;
+}
+
+Table device_costs_table(const Study& study) {
+  Table table{.title = "What it costs the GPU",
+              .note =
+                  "Memory as planned before the first step, as this process had it and as it "
+                  "was in use by whomsoever; an upload runs beside the compute.",
+              .columns = {{"format", left}, {"threads"}, {"images/s"}},
+              .rows = {}};
+  add_costs(table, study, device_costs,
+            [](const Point& point) { return std::vector{quantity(point.rate)}; });
+  return table;
+}
+
+Table answers_table(const std::vector<Study>& studies, const std::vector<Verdict>& verdicts) {
+  Table table{.title = "Every answer",
+              .note = "",
+              .columns = {{"trained", left},
+                          {"answer", left},
+                          {"images/s"},
+                          {"of demand"},
+                          {"stall"},
+                          {"the limit", left}},
+              .rows = {}};
+  for (std::size_t i = 0; i < studies.size(); ++i) {
+    const Verdict& verdict = verdicts[i];
+    std::optional<double> share;
+    if (verdict.demand) share = 100 * verdict.rate / *verdict.demand;
+    table.rows.push_back({.cells = {studies[i].title(), verdict.answer,
+                                    verdict.format.empty() ? not_measured : quantity(verdict.rate),
+                                    percent_cell(share, 0), percent_cell(verdict.stall),
+                                    std::string(name_of(verdict.limit))}});
+  }
   return table;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The tables of one study. Without rows where nothing of the kind was measured.
+// The tables of a study. Without rows where nothing of the kind was measured.
 
 #include "tools/report/study.h"
 #include "tools/report/table.h"
@@ -15,8 +15,12 @@ Table formats_table(const Study& study, const Verdict& verdict);
 Table prediction_table(const Study& study);
 /// Where an image's time goes: µs that add up.
 Table attribution_table(const Study& study);
-/// Memory, power, processor time and waiting at the knee, and how sure its rate is.
+/// Processor time, waiting, memory and energy at the knee, and how sure its rate is.
 Table costs_table(const Study& study);
+Table device_costs_table(const Study& study);
+
+/// The verdict of each study in a line.
+Table answers_table(const std::vector<Study>& studies, const std::vector<Verdict>& verdicts);
 
 /// Of a study's curves, or one's, the errors of all its predictions in percent.
 std::vector<double> prediction_errors(const Study& study);

@@ -30,7 +30,7 @@ std::string study_text(const Study& study, const Verdict& verdict) {
   const std::string bars = rate_bars(study, verdict, columns);
   if (!bars.empty()) text += bars + "\n";
   return text + titled(prediction_table(study)) + titled(attribution_table(study)) +
-         titled(costs_table(study));
+         titled(costs_table(study)) + titled(device_costs_table(study));
 }
 
 }  // namespace

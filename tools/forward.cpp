@@ -82,8 +82,8 @@ ForwardReport run_forward(const TrainingRequest& request) {
   BatchSource& batches = replay ? static_cast<BatchSource&>(*replay) : loader;
   TimeLimit limited(batches, request.seconds);
   Sampler sampler({.device = request.device, .transfers = [&] { return session->transfers(); }});
-  FromSecond source(request.seconds > 0 ? limited : batches,
-                    [&] { sampler.enter(Section::measured); });
+  Watched source(request.seconds > 0 ? limited : batches,
+                 [&](std::uint64_t batch) { sampler.asked(batch); });
   if (report.features.empty()) {
     const std::uint64_t per_epoch = (dataset->size() + report.batch - 1) / report.batch;
     const bool endless = request.resident && request.seconds == 0 && request.steps == 0;

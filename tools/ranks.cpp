@@ -25,11 +25,17 @@ LastBatch last_batch(std::uint64_t images, std::uint32_t batch) {
   return left != 0 && left < world().ranks() ? LastBatch::drop : LastBatch::partial;
 }
 
+TrainOptions::Progress of_all_ranks(TrainOptions::Progress progress) {
+  progress.images_per_second *= world().ranks();
+  return progress;
+}
+
 void add_up_ranks(TrainResult& result) {
   std::array sums = {static_cast<double>(result.images), result.images_per_second};
   world().sum(sums);
   result.images = static_cast<std::uint64_t>(sums[0]);
   result.images_per_second = sums[1];
+  for (TrainOptions::Progress& at : result.curve) at = of_all_ranks(at);
 }
 
 }  // namespace feedrate

@@ -48,6 +48,11 @@ class Sampler {
 
   /// From now on it belongs to that section, as often as they come.
   void enter(Section section);
+  /// For a source's consumer: its clock starts when batch 1 is asked for, since the first pays for
+  /// what every later one finds ready.
+  void asked(std::uint64_t batch) {
+    if (batch == 1) enter(Section::measured);
+  }
 
   /// Of all measured sections, until now; nothing when there was none.
   Telemetry measured();

@@ -2,6 +2,7 @@
 // Batch sources as the commands ask for them.
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -37,22 +38,28 @@ class TimeLimit : public BatchSource {
   Clock::time_point start_;
 };
 
-/// Tells when the second batch is asked for: there the clock of a run starts.
-class FromSecond : public BatchSource {
+/// Tells when a batch is asked for, and when it has come; they count from 0.
+class Watched : public BatchSource {
  public:
-  FromSecond(BatchSource& source, std::function<void()> begins)
-      : source_(source), begins_(std::move(begins)) {}
+  using Asked = std::function<void(std::uint64_t number)>;
+  using Came = std::function<void(std::uint64_t number, const Batch& batch)>;
+  Watched(BatchSource& source, Asked asked, Came came = nullptr)
+      : source_(source), asked_(std::move(asked)), came_(std::move(came)) {}
   const Batch* next() override {
-    if (++asked_ == 2) begins_();
-    return source_.next();
+    asked_(taken_);
+    const Batch* batch = source_.next();
+    if (batch != nullptr && came_) came_(taken_, *batch);
+    ++taken_;
+    return batch;
   }
   Shape shape() const override { return source_.shape(); }
   std::uint32_t batch_size() const override { return source_.batch_size(); }
 
  private:
   BatchSource& source_;
-  std::function<void()> begins_;
-  std::uint64_t asked_ = 0;
+  Asked asked_;
+  Came came_;
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace feedrate

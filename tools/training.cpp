@@ -173,6 +173,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   const Shape taken = augment.shape(dataset->info().shape);
   const std::unique_ptr<Dataset> validation = open_validation(request, taken);
   if (!request.checkpoint.empty()) replaceable(request.checkpoint);
+  Logs logs(world().rank() == 0 ? request.logs : no_logs());
 
   TrainingReport report;
   report.batch = wanted.batch;
@@ -219,25 +220,44 @@ TrainingReport run_training(const TrainingRequest& request) {
   Progress progress("train " + request.network, "steps");
   options.progress = [&](const TrainOptions::Progress& now) {
     progress.update(now.step - position.step, options.steps);
+    logs.progress({of_all_ranks(now), options.schedule.at(now.step - 1)});
   };
   Saver saver(request, *session, position, per_epoch);
   options.last_good = [&] { return saver.last(); };
   const std::uint64_t validate_every = validation ? request.val_every * per_epoch : 0;
   const std::uint64_t save_every = request.checkpoint.empty() ? 0 : request.save_every;
   options.pause_every = std::gcd(validate_every, save_every);
+  const auto validated = [&](std::uint64_t steps) {
+    logs.validation_begins(steps);
+    const Evaluation found =
+        validate(request, *validation, *session, device.pixel_memory(), threads);
+    report.validations.push_back({steps, steps / per_epoch, found});
+    logs.validated({steps, steps / per_epoch, found});
+  };
   Sampler sampler({.device = request.device, .transfers = [&] { return session->transfers(); }});
   options.pause = [&](std::uint64_t steps) {
     sampler.enter(Section::paused);
     if (save_every != 0 && steps % save_every == 0) saver.save(steps);
-    if (validate_every != 0 && steps % validate_every == 0) {
-      report.validations.push_back(
-          {steps, steps / per_epoch,
-           validate(request, *validation, *session, device.pixel_memory(), threads)});
-    }
+    if (validate_every != 0 && steps % validate_every == 0) validated(steps);
     sampler.enter(Section::measured);
   };
 
   if (request.cold) make_cold(*dataset);
+  logs.begin({.dataset = request.path.string(),
+              .network = request.network,
+              .device = request.device,
+              .precision = request.precision,
+              .optimizer = report.optimizer,
+              .batch = report.batch,
+              .seed = request.seed,
+              .images = dataset->size(),
+              .validation_images = validation ? validation->size() : 0,
+              .rate = wanted.schedule.rate,
+              .momentum = wanted.momentum,
+              .decay = wanted.decay,
+              .warmup_epochs = wanted.warmup_epochs,
+              .cold = request.cold},
+             per_epoch);
   Loader loader(*dataset, augment,
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,
@@ -257,11 +277,14 @@ TrainingReport run_training(const TrainingRequest& request) {
   BatchSource& batches = replay ? static_cast<BatchSource&>(*replay) : loader;
   TimeLimit limited(batches, request.seconds);
 
-  FromSecond timed(request.seconds > 0 ? limited : batches,
-                   [&] { sampler.enter(Section::measured); });
-  report.result = train(*session, timed, options);
-  add_up_ranks(report.result);
+  Watched watched(
+      request.seconds > 0 ? limited : batches, [&](std::uint64_t number) { sampler.asked(number); },
+      [&](std::uint64_t number, const Batch& batch) {
+        logs.step_begins(position.step + number, batch.count * report.ranks);
+      });
+  report.result = train(*session, watched, options);
   report.telemetry = sampler.measured();
+  add_up_ranks(report.result);
   report.telemetry.planned_memory_mib = planned_mib(*session);
   const LoaderStats stats = loader.stats();
   report.threads = stats.threads;
@@ -271,10 +294,9 @@ TrainingReport run_training(const TrainingRequest& request) {
   const std::uint64_t done = position.step + report.result.steps;
   saver.save(done);
   if (validation && (report.validations.empty() || report.validations.back().step != done)) {
-    report.validations.push_back(
-        {done, done / per_epoch,
-         validate(request, *validation, *session, device.pixel_memory(), threads)});
+    validated(done);
   }
+  logs.end();
   world().close();
   return report;
 }

@@ -9,6 +9,7 @@
 
 #include "loader/loader.h"
 #include "loader/tuner.h"
+#include "tools/logs/logs.h"
 #include "tools/telemetry.h"
 #include "trainer/network.h"
 #include "trainer/trainer.h"
@@ -49,12 +50,13 @@ struct TrainingRequest {
   double seconds = 0;        // 0: by epochs or steps
   std::uint64_t seed = 1;
   bool resident = false;
-  bool cold = false;  // the system forgets the dataset just before training
+  bool cold = false;                 // the system forgets the dataset just before training
   std::uint64_t val_every = 0;       // epochs; 0: at the end
   std::filesystem::path checkpoint;  // "": none
   std::uint64_t save_every = 0;      // steps; 0: at the end
   std::filesystem::path resume;      // "": from the start
   std::filesystem::path out;         // of features; "": none
+  std::vector<WantedLog> logs = no_logs();
 };
 
 struct TrainingReport {

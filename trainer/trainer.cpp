@@ -108,15 +108,17 @@ class Run {
     refuse_divergence();
     const std::uint64_t done = options_.first_step + result_.steps;
     const double images = static_cast<double>(metrics.images);
+    const double seconds = window_.seconds();
     const TrainOptions::Progress progress{
         .step = done,
         .epoch = epoch_,
         .loss = ratio(metrics.loss_sum, images),
         .accuracy = ratio(static_cast<double>(metrics.correct), images),
         .accuracy5 = ratio(static_cast<double>(metrics.correct5), images),
-        .images_per_second =
-            ratio(static_cast<double>(window_images_ - untimed_images_), window_.seconds())};
+        .images_per_second = ratio(static_cast<double>(window_images_ - untimed_images_), seconds),
+        .stall_percent = 100 * ratio(result_.wait_seconds - reported_wait_, seconds)};
     window_images_ = untimed_images_ = 0;
+    reported_wait_ = result_.wait_seconds;
     window_.restart();
     result_.loss = progress.loss;
     result_.accuracy = progress.accuracy;
@@ -135,6 +137,7 @@ class Run {
   std::uint64_t untimed_images_ = 0;  // of the window: the first step's
   std::uint64_t epoch_ = 0;
   double paused_ = 0;
+  double reported_wait_ = 0;  // of wait_seconds
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ struct TrainOptions {
     double accuracy = 0;  // top-1
     double accuracy5 = 0;
     double images_per_second = 0;  // 0: the first step alone, which is not timed
+    double stall_percent = 0;      // since the last call
   };
   std::function<void(const Progress&)> progress{};
   /// Every so many steps, and not on the clock: a time to save or to evaluate. Gets the steps done

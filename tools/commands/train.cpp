@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -27,6 +29,11 @@ int show(const Options& options, const Report& report) {
 int run(Options& options) {
   complete(options.request);
   if (world().rank() != 0) mute_notes();
+  for (const WantedLog& log : options.request.logs) {
+    if (log.path.empty() || options.request.mode == "train") continue;
+    throw Error(join("--", log.kind->name(), " follows a training; --mode ", options.request.mode,
+                     " is none"));
+  }
   return options.request.mode == "train" ? show(options, run_training(options.request))
                                          : show(options, run_forward(options.request));
 }
@@ -149,8 +156,10 @@ class TrainCommand : public Command {
            "--mode infer runs forward alone and tells the time for 1,000 images; features the "
            "same\n"
            "as far as the last pooling, whose values --out keeps. They see images in the order\n"
-           "of the dataset, and take their weights from --resume. Started by mpirun or srun, several\n"
-           "processes train one network together: --batch is that of all of them, each computes the\n"
+           "of the dataset, and take their weights from --resume. Started by mpirun or srun, "
+           "several\n"
+           "processes train one network together: --batch is that of all of them, each computes "
+           "the\n"
            "gradients of its share, and they learn what one alone would learn.";
   }
   std::string_view examples() const override {
@@ -186,6 +195,12 @@ class TrainCommand : public Command {
         ->type_name("FILE")
         ->excludes("--resident")
         ->group("Output");
+    for (WantedLog& log : request.logs) {
+      app.add_option(fmt::format("--{}", log.kind->name()), log.path,
+                     std::string(log.kind->summary()))
+          ->type_name(std::string(log.kind->place()))
+          ->group("Output");
+    }
     app.add_option("--resume", request.resume, "Go on from a checkpoint")
         ->type_name("FILE")
         ->excludes("--resident");

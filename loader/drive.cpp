@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "formats/digest.h"
+#include "loader/settling.h"
 
 namespace feedrate {
 namespace {
@@ -73,6 +74,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   double waited = 0;
   double first_waited = 0;
   std::uint64_t prepared = 0;  // images filled before the clock started
+  Marks marks(options.seconds);
 
   while (const Batch* batch = loader.next()) {
     if (result.batches == 0) start = Clock::now();
@@ -91,6 +93,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
       const double ahead = std::max(0.0, first.mean_filled - 1);  // batches beside this one
       prepared = batch->count + static_cast<std::uint64_t>(ahead) * loader.batch_size();
       first_waited = first.wait_seconds;
+      marks.add({0, prepared, 0});
       if (options.first_batch) options.first_batch();
     }
     ++result.batches;
@@ -105,18 +108,25 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
       pace.compute(batch->count,
                    options.seconds > 0 ? options.seconds - since(start) : longest_step);
     }
-    if (options.seconds > 0 && since(start) >= options.seconds) break;
+    if (options.seconds <= 0) continue;
+    const double now = since(start);
+    marks.add({now, result.images, 0});
+    if (now >= options.seconds) break;
   }
 
   result.seconds = since(start);
   const LoaderStats end = loader.stats();
+  Mark settled{0, prepared, 0};
   if (2 * prepared > result.images) {
-    result.from_start = true;
     result.seconds = end.alive_seconds;
-    prepared = 0;
+    settled.images = 0;
     first_waited = 0;
+  } else if (const auto from = settled_from(marks.all())) {
+    settled = marks.all()[*from];
+    result.warmup_seconds = settled.seconds;
   }
-  result.images_per_second = static_cast<double>(result.images - prepared) / result.seconds;
+  result.images_per_second =
+      static_cast<double>(result.images - settled.images) / (result.seconds - settled.seconds);
   result.stall_seconds = end.wait_seconds - first_waited;
   if (emulate) result.accelerator_utilisation = pace.compute_seconds() / result.seconds;
   if (options.digest) result.digest = hex(hasher.finish());

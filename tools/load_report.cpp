@@ -49,6 +49,8 @@ std::string LoadReport::json() const {
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second", rounded(result.images_per_second, 1)},
+      {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
+                                               : ordered_json(nullptr)},
       {"threads", threads},
       {"workers_seen", stats.workers_seen},
       {"auto", as_json(tuning)},
@@ -96,6 +98,10 @@ std::string LoadReport::text() const {
       duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
       duration_text(per_image(result)), bytes_text(result.peak_rss_bytes),
       judge(stats, threads).text());
+  if (result.warmup_seconds.value_or(0) > 0) {
+    text += fmt::format("  the rate is that after {}: until then it still changed\n",
+                        duration_text(*result.warmup_seconds));
+  }
   if (in_memory) {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));

@@ -66,6 +66,8 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second", timed(rounded(result.images_per_second, 1))},
+      {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
+                                               : ordered_json(nullptr)},
       {"stall_percent", timed(rounded(result.stall_percent, 3))},
       {"wait_ms_per_step",
        timed(rounded(1e3 * result.wait_seconds / static_cast<double>(result.steps - 1), 6))},

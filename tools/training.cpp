@@ -215,6 +215,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   if (!request.resume.empty()) position = resume_position(request, *session, position, per_epoch);
   options.steps = steps_to_do(request, position, all);
   options.first_step = position.step;
+  options.seconds = request.seconds;
 
   const unsigned threads = request.auto_threads ? loader_cores(true) : request.threads;
   Progress progress("train " + request.network, "steps");

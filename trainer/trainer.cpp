@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "formats/error.h"
+#include "loader/settling.h"
 
 namespace feedrate {
 namespace {
@@ -24,7 +25,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 class Run {
  public:
   Run(Session& session, BatchSource& source, const TrainOptions& options)
-      : session_(session), source_(source), options_(options) {
+      : session_(session), source_(source), options_(options), marks_(options.seconds) {
     session_.take_metrics();  // what came before is not ours
   }
 
@@ -46,6 +47,7 @@ class Run {
     result_.timed_images = result_.images - first_images_;
     result_.images_per_second = ratio(static_cast<double>(result_.timed_images), result_.seconds);
     result_.stall_percent = 100 * ratio(result_.wait_seconds, result_.seconds);
+    leave_out_warmup();
     return std::move(result_);
   }
 
@@ -55,6 +57,23 @@ class Run {
     const Batch* batch = source_.next();
     if (result_.steps > 0) result_.wait_seconds += waiting.seconds();
     return batch;
+  }
+
+  void mark() {
+    marks_.add({since_first_.seconds() - paused_, result_.images, result_.wait_seconds});
+  }
+
+  // From mark to mark: a device that works behind its caller does so by as much at either.
+  void leave_out_warmup() {
+    const auto from = settled_from(marks_.all());
+    if (!from) return;
+    const Mark& begin = marks_.all()[*from];
+    const Mark& end = marks_.all().back();
+    result_.warmup_seconds = begin.seconds;
+    if (*from == 0) return;
+    const double seconds = end.seconds - begin.seconds;
+    result_.images_per_second = ratio(static_cast<double>(end.images - begin.images), seconds);
+    result_.stall_percent = 100 * ratio(end.waited - begin.waited, seconds);
   }
 
   void step(const Batch& batch) {
@@ -75,6 +94,7 @@ class Run {
       since_first_.restart();
       window_.restart();
     }
+    mark();
   }
 
   void refuse_divergence() const {
@@ -138,6 +158,7 @@ class Run {
   std::uint64_t epoch_ = 0;
   double paused_ = 0;
   double reported_wait_ = 0;  // of wait_seconds
+  Marks marks_;
 };
 
 }  // namespace

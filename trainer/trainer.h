@@ -31,6 +31,9 @@ struct TrainOptions {
     double stall_percent = 0;      // since the last call
   };
   std::function<void(const Progress&)> progress{};
+  /// How long the source lasts, where that is known: then the rate is that from where it has
+  /// settled (loader/settling.h). 0: over all steps but the first.
+  double seconds = 0;
   /// Every so many steps, and not on the clock: a time to save or to evaluate. Gets the steps done
   /// in all.
   std::uint64_t pause_every = 0;  // 0: never
@@ -42,12 +45,13 @@ struct TrainOptions {
 struct TrainResult {
   std::uint64_t steps = 0;
   std::uint64_t images = 0;
-  std::uint64_t timed_images = 0;  // all but the first step's
-  double seconds = 0;              // wall, for those
-  double wait_seconds = 0;         // of which waiting for batches
-  double images_per_second = 0;    // over `seconds`
-  double stall_percent = 0;        // 100 × wait / seconds
-  double loss = 0;                 // mean over the last report window
+  std::uint64_t timed_images = 0;        // all but the first step's
+  double seconds = 0;                    // wall, for those
+  double wait_seconds = 0;               // of which waiting for batches
+  double images_per_second = 0;          // over `seconds`, but what was warming up
+  double stall_percent = 0;              // 100 × wait / seconds, the same
+  std::optional<double> warmup_seconds;  // of `seconds`; absent: not known
+  double loss = 0;                       // mean over the last report window
   double accuracy = 0;
   double accuracy5 = 0;
   std::vector<TrainOptions::Progress> curve;

@@ -45,6 +45,17 @@ TEST(UnitDrive, stops_when_the_time_is_up) {
   EXPECT_GT(result.cpu_seconds, 0);
 }
 
+TEST(UnitDrive, a_run_of_given_length_tells_how_long_it_warmed_up) {
+  const MemoryDataset dataset(1000);
+  Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 16, .epochs = 0});
+  const DriveResult timed = drive(loader, {.seconds = 1});
+  ASSERT_TRUE(timed.warmup_seconds.has_value());
+  EXPECT_GE(*timed.warmup_seconds, 0);
+  EXPECT_LT(*timed.warmup_seconds, 0.7 * timed.seconds);
+  Loader once(dataset, recipe("none"), {.threads = 1, .batch = 16, .epochs = 1});
+  EXPECT_FALSE(drive(once, {}).warmup_seconds.has_value());
+}
+
 TEST(UnitDrive, a_trainer_slower_than_the_loader_runs_at_its_own_speed_without_stalls) {
   const MemoryDataset dataset(1000);
   Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 10, .epochs = 0});

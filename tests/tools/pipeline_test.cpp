@@ -165,6 +165,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
     EXPECT_EQ(keys(loaded), (std::vector<std::string>{"images",
                                                       "seconds",
                                                       "images_per_second",
+                                                      "warmup_seconds",
                                                       "threads",
                                                       "workers_seen",
                                                       "auto",

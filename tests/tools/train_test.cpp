@@ -48,7 +48,8 @@ TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
   for (const auto& [key, value] : trained.items()) keys += key + " ";
   EXPECT_EQ(keys,
             "network parameters macs device precision optimizer batch ranks steps images seconds "
-            "images_per_second stall_percent wait_ms_per_step busy cpu_seconds_per_image loss "
+            "images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
+            "cpu_seconds_per_image loss "
             "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
             "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
             "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "

@@ -39,6 +39,37 @@ class SlowSource final : public BatchSource {
   double seconds_;
 };
 
+// Slow for its first batches, quick for the others.
+class WarmingSource final : public BatchSource {
+ public:
+  explicit WarmingSource(BatchSource& source) : source_(source) {}
+  const Batch* next() override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(taken_++ < slow ? 60 : 10));
+    return source_.next();
+  }
+  Shape shape() const override { return source_.shape(); }
+  std::uint32_t batch_size() const override { return source_.batch_size(); }
+
+  static constexpr std::uint64_t slow = 8;
+
+ private:
+  BatchSource& source_;
+  std::uint64_t taken_ = 0;
+};
+
+TEST(UnitTrain, the_rate_of_a_run_of_given_length_is_that_after_warming_up) {
+  const auto session = session_of("mlp", 4);
+  RandomSource source({.batch = 4, .images = 400});
+  WarmingSource warming(source);
+  const TrainResult result = train(*session, warming, {.seconds = 1.3});
+  EXPECT_GT(result.warmup_seconds.value_or(0), 0.2);
+  EXPECT_GT(result.images_per_second, static_cast<double>(result.timed_images) / result.seconds);
+  EXPECT_GT(result.stall_percent, 0);
+
+  RandomSource again({.batch = 4, .images = 40});
+  EXPECT_FALSE(train(*session, again, {}).warmup_seconds.has_value());
+}
+
 TEST(UnitTrain, ends_with_the_source_and_counts_every_image) {
   const auto session = session_of("mlp");
   RandomSource source({.batch = 32, .images = 100, .epochs = 2});

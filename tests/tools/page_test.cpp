@@ -82,10 +82,25 @@ TEST_F(CommandsPage, its_script_counts_the_rows_and_lets_each_chart_be_saved) {
 TEST_F(CommandsPage, its_filter_shows_the_rows_that_hold_every_word) {
   // What a person would type, typed by a script of the test's own.
   std::ofstream(directory_ / "report.html", std::ios::app)
-      << "<script>const words = document.getElementById('words'); words.value = 'delivered LMDB';"
+      << "<script>const words = document.getElementById('words'); words.value = 'delivered LMDB 2';"
          "words.dispatchEvent(new Event('input'));</script>";
   const std::string dom = browse({"--dump-dom"}).output;
-  EXPECT_NE(dom.find("2 of 7 rows"), std::string::npos);
+  EXPECT_NE(dom.find("1 of 7 rows"), std::string::npos);
+}
+
+TEST_F(CommandsPage, its_buttons_save_each_chart_as_svg_picture_and_figures) {
+  // Instead of a file, what would be saved is written down in the page.
+  std::ofstream(directory_ / "report.html", std::ios::app)
+      << "<script>URL.createObjectURL = (blob) => { document.body.append('saved ' + blob.type + ' "
+         "' +"
+         "(blob.size > 150 ? 'whole' : 'empty') + ';'); return '#'; };"
+         "document.querySelectorAll('figure:first-of-type button').forEach((one) => one.click());"
+         "</script>";
+  const std::string dom = browse({"--virtual-time-budget=10000", "--dump-dom"}).output;
+  for (const char* saved :
+       {"saved image/svg+xml whole;", "saved image/png whole;", "saved text/csv whole;"}) {
+    EXPECT_NE(dom.find(saved), std::string::npos) << saved;
+  }
 }
 
 }  // namespace

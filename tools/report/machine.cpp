@@ -76,6 +76,18 @@ bool is_word(const std::string& key) {
   return key == "digest" || std::ranges::find(words, key) != words.end();
 }
 
+/// What a reader looks for first, then the other keys of a row.
+std::vector<std::string> row_keys(const ordered_json& row) {
+  std::vector<std::string> keys{"kind",         "format", "codec",   "dataset",
+                                "network",      "device", "threads", "images_per_second",
+                                "stall_percent"};
+  for (const auto& [key, value] : row.items()) {
+    if (key == "schema" || key == "environment") continue;
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  }
+  return keys;
+}
+
 std::string joined(const std::vector<std::string>& values) {
   if (values.size() > most_values) {
     return fmt::format("{} and {} others", values.front(), values.size() - 1);
@@ -159,8 +171,7 @@ Table rows_table(const std::vector<Run>& runs) {
       row.cells.push_back(cell);
     };
     const auto values = ordered_json::parse(to_json_line(*run));
-    for (const auto& [key, value] : values.items()) {
-      if (key == "schema" || key == "environment") continue;
+    for (const std::string& key : row_keys(values)) {
       if (key == "repeats") {
         const auto [low, high] = std::ranges::minmax(run->repeats);
         add("lowest", quantity(low), Table::Align::right);
@@ -170,7 +181,7 @@ Table rows_table(const std::vector<Run>& runs) {
       }
       // Demand is of a trainer: what its batches were read from does not matter.
       const bool beside = run->kind == demand_kind && (key == "format" || key == "codec");
-      std::string cell = beside ? not_measured : value_text(value);
+      std::string cell = beside ? not_measured : value_text(values.at(key));
       if (key == "digest") cell = cell.substr(0, 12);
       add(name_of_key(key), cell, is_word(key) ? Table::Align::left : Table::Align::right);
     }

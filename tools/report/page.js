@@ -64,15 +64,16 @@
     figure.append(tools);
   });
 
-  // Rows that hold every word; what is empty holds them all. Escape clears.
+  // Rows that hold every word, numbers as whole cells; no word: all. Escape clears.
   const field = document.getElementById("words");
   const rows = [...document.querySelectorAll("#all-rows tbody tr")];
-  const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent.toLowerCase()).join("\u0001"));
+  const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent.toLowerCase()));
+  const holds = (cells, word) => (/^[\d.,]+$/.test(word) ? cells.includes(word) : cells.some((cell) => cell.includes(word)));
   const filter = () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     rows.forEach((row, index) => {
-      row.hidden = !words.every((word) => texts[index].includes(word));
+      row.hidden = !words.every((word) => holds(texts[index], word));
       if (!row.hidden) shown += 1;
     });
     document.getElementById("found").textContent = `${shown} of ${rows.length} rows`;

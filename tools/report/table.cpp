@@ -140,9 +140,11 @@ std::string table_html(const Table& table) {
         continue;
       }
       const bool left = table.columns[i].align == Table::Align::left;
-      const std::string_view kind =
-          cell == not_measured ? " class=\"none\"" : (left ? " class=\"text\"" : "");
-      text += fmt::format("<td{}>{}</td>", kind, escape_markup(cell));
+      const bool none = cell == not_measured;
+      std::string_view classes = none ? "none" : "";
+      if (left) classes = none ? "none text" : "text";
+      text += classes.empty() ? "<td>" : fmt::format("<td class=\"{}\">", classes);
+      text += escape_markup(cell) + "</td>";
     }
     text += "</tr>\n";
   }

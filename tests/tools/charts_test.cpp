@@ -30,6 +30,8 @@ TEST(UnitAxis, figures_are_short) {
   EXPECT_EQ(short_quantity(0), "0");
   EXPECT_EQ(short_quantity(0.25), "0.25");
   EXPECT_EQ(short_quantity(5900), "5,900");
+  EXPECT_EQ(short_quantity(3571.4), "3,571");
+  EXPECT_EQ(short_quantity(47.25), "47.2");
   EXPECT_EQ(short_quantity(12500), "12.5 k");
   EXPECT_EQ(short_quantity(1250000), "1.25 M");
 }

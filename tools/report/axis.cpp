@@ -27,7 +27,9 @@ std::vector<double> even_ticks(double most, unsigned count) {
 std::string short_quantity(double value) {
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
   if (value >= 1e4) return fmt::format("{:.3g} k", value / 1e3);
-  if (value == std::floor(value)) return grouped(static_cast<std::uint64_t>(value));
+  if (value == std::floor(value) || value >= 100) {
+    return grouped(static_cast<std::uint64_t>(std::llround(value)));
+  }
   return value < 1 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
 

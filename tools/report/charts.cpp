@@ -42,9 +42,9 @@ Chart formats_chart(const Study& study) {
   chart.title = "Formats side by side";
   std::vector<const Point*> points;
   for (const Curve& curve : study.curves) {
-    const auto& measured = curve.delivered.empty() ? curve.supply : curve.delivered;
-    if (measured.empty()) continue;
-    points.push_back(&knee(measured));
+    const Point* shown = shown_knee(study, curve);
+    if (shown == nullptr) continue;
+    points.push_back(shown);
     chart.names.push_back(fmt::format("{}, {}", curve.format, points.back()->threads));
     chart.styles.push_back(static_cast<unsigned>(&curve - study.curves.data()));
   }
@@ -132,7 +132,7 @@ std::vector<Chart> study_charts(const Study& study, const Verdict& verdict) {
     return std::any_of(study.curves.begin(), study.curves.end(), holds);
   };
   const auto has_stall = [](const Point& point) { return point.stall.has_value(); };
-  if (any([](const Curve& one) { return !one.delivered.empty(); })) {
+  if (is_trained(study)) {
     charts.push_back(delivered_chart(study, verdict));
   }
   if (any([](const Curve& one) { return !one.supply.empty(); })) {

@@ -31,7 +31,7 @@ class Drawing {
       for (const At& at : series.predicted) most_y = std::max(most_y, at.y);
     }
     // Room for the words above the highest line that has any.
-    y_ticks_ = even_ticks(most_y * (chart.demand || chart.ring ? 1.08 : 1.02));
+    y_ticks_ = even_ticks(most_y * (chart.demand || chart.ring ? 1.08 : 1));
     x_ticks_ = chart.x_ticks.empty() ? even_ticks(most_x_) : chart.x_ticks;
     least_x_ = std::min(least_x_, x_ticks_.front());
     most_x_ = std::max(most_x_, x_ticks_.back());

@@ -41,11 +41,10 @@ std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llrou
 }  // namespace
 
 std::string rate_bars(const Study& study, const Verdict& verdict, std::size_t columns) {
-  bool trained = false;
+  const bool trained = is_trained(study);
   double most = study.demand ? study.demand->rate : 0;
   std::size_t names = 0;
   for (const Curve& curve : study.curves) {
-    trained = trained || !curve.delivered.empty();
     names = std::max(names, std::min(columns_of(curve.format), widest_name));
   }
   const auto shown = trained ? &Curve::delivered : &Curve::supply;

@@ -155,6 +155,11 @@ bool is_own(const Study& study, const Curve& curve) {
   return !warm || curve.cache == warm_cache;
 }
 
+bool is_trained(const Study& study) {
+  return std::any_of(study.curves.begin(), study.curves.end(),
+                     [](const Curve& curve) { return !curve.delivered.empty(); });
+}
+
 std::vector<unsigned> thread_counts(const Curve& curve) {
   std::set<unsigned> counts;
   add_threads(counts, curve);

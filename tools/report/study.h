@@ -45,6 +45,9 @@ std::vector<Study> make_studies(const std::vector<Run>& runs);
 /// Of the study's curves those that a verdict chooses from: of feedrate and warm, where there are.
 bool is_own(const Study& study, const Curve& curve);
 
+/// Whether anything was delivered.
+bool is_trained(const Study& study);
+
 /// Every thread count of a curve's points, or of a study's, rising.
 std::vector<unsigned> thread_counts(const Curve& curve);
 std::vector<unsigned> thread_counts(const Study& study);

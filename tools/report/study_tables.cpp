@@ -29,13 +29,12 @@ unsigned style_of(const Study& study, const Curve& curve) {
   return static_cast<unsigned>(&curve - study.curves.data());
 }
 
-/// The knee of what was delivered, or of supply where nothing was trained; null for no point.
-const Point* shown_knee(const Curve& curve) {
-  if (!curve.delivered.empty()) return &knee(curve.delivered);
-  return curve.supply.empty() ? nullptr : &knee(curve.supply);
-}
-
 }  // namespace
+
+const Point* shown_knee(const Study& study, const Curve& curve) {
+  if (!curve.delivered.empty()) return &knee(curve.delivered);
+  return is_trained(study) || curve.supply.empty() ? nullptr : &knee(curve.supply);
+}
 
 Table points_table(const Study& study, const Verdict& verdict) {
   Table table{.title = "The points of the curves",
@@ -118,8 +117,8 @@ std::vector<double> prediction_errors(const Study& study) {
 Table prediction_table(const Study& study) {
   Table table{.title = "How far the predictions were off",
               .note =
-                  "Rates were predicted from the times of the loader's stages before they were "
-                  "measured; the error is a share of what was measured.",
+                  "What would be delivered was told from supply, demand and the loader's own "
+                  "times before it was measured; the error is a share of what came.",
               .columns = {{"format", left}, {"predictions"}, {"median error"}, {"largest error"}},
               .rows = {}};
   const auto add = [&](const std::string& name, const std::vector<double>& errors,
@@ -189,10 +188,10 @@ constexpr std::array host_costs{
     Cost{"CPU µs per image", &Point::cpu_us},
     Cost{"wait ms per step", &Point::wait_ms},
     Cost{"peak MiB", &Point::peak_rss_mib},
+    Cost{"planned MiB", &Point::planned_memory_mib},
     Cost{"CPU mJ per image", &Point::cpu_joules, 1000},
 };
 constexpr std::array device_costs{
-    Cost{"planned MiB", &Point::planned_memory_mib},
     Cost{"own MiB", &Point::gpu_own_memory_mib},
     Cost{"in use MiB", &Point::gpu_memory_mib},
     Cost{"GPU W", &Point::gpu_power_w},
@@ -208,7 +207,7 @@ void add_costs(Table& table, const Study& study, std::span<const Cost> costs, co
   for (const Cost& cost : costs) table.columns.push_back({cost.name});
   bool any = false;
   for (const Curve& curve : study.curves) {
-    const Point* point = shown_knee(curve);
+    const Point* point = shown_knee(study, curve);
     if (point == nullptr) continue;
     Table::Row row{.cells = {curve.format, std::to_string(point->threads)},
                    .series = style_of(study, curve)};

@@ -22,6 +22,10 @@ Table device_costs_table(const Study& study);
 /// The verdict of each study in a line.
 Table answers_table(const std::vector<Study>& studies, const std::vector<Verdict>& verdicts);
 
+/// The knee of what was delivered, or of supply where nothing of the study was trained; null for
+/// neither.
+const Point* shown_knee(const Study& study, const Curve& curve);
+
 /// Of a study's curves, or one's, the errors of all its predictions in percent.
 std::vector<double> prediction_errors(const Study& study);
 std::vector<double> prediction_errors(const Curve& curve);

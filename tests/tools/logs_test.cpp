@@ -12,6 +12,7 @@
 #include "formats/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/run_program.h"
+#include "tools/logs/load_metrics.h"
 #include "tools/logs/logs.h"
 
 namespace feedrate {
@@ -301,6 +302,35 @@ TEST(UnitPrometheus, a_training_that_failed_does_not_run_and_nothing_else_is_lef
   EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), {}), 1);
 }
 
+TEST(UnitLoadMetrics, tell_how_a_loader_stands_and_that_it_has_ended) {
+  const TempDirectory directory;
+  const fs::path file = directory / "load.prom";
+  {
+    LoadMetrics metrics(file, "data");
+    metrics.update({.images = 100, .wait_seconds = 0.5, .threads = 3});
+    EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_images_total{dataset=\"data\"} 100\n"),
+              std::string::npos);
+    EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_running{dataset=\"data\"} 1\n"),
+              std::string::npos);
+    metrics.update({.images = 200});  // within the same second: not written, but kept
+  }
+  EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_running{dataset=\"data\"} 0\n"),
+            std::string::npos);
+  EXPECT_NE(testing::slurp(file).find("feedrate_load_images_total{dataset=\"data\"} 200\n"),
+            std::string::npos);
+}
+
+TEST(HostileLoadMetrics, a_file_that_cannot_be_written_is_told_before_and_at_the_end) {
+  const TempDirectory directory;
+  expect_error([&] { LoadMetrics metrics(directory / "none/load.prom", "data"); }, {"load.prom"});
+  fs::create_directory(directory / "gone");
+  LoadMetrics metrics(directory / "gone/load.prom", "data");
+  fs::remove_all(directory / "gone");
+  EXPECT_NO_THROW(metrics.update({.images = 1}));
+  expect_error([&] { metrics.end({}); }, {"load.prom"});
+  EXPECT_NO_THROW(LoadMetrics("", "data").end({}));
+}
+
 TEST(HostileLogs, what_cannot_be_written_is_told_before_training) {
   const TempDirectory directory;
   std::ofstream(directory / "file") << "x";
@@ -325,6 +355,9 @@ TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
     more.insert(more.begin(), wanted.begin(), wanted.end());
     return testing::feedrate(more);
   };
+  ASSERT_EQ(testing::feedrate({"load", at("lmdb"), "--metrics", at("load.prom")}).code, 0);
+  EXPECT_NE(testing::slurp(at("load.prom")).find("\nfeedrate_load_images_total{"),
+            std::string::npos);
   ASSERT_EQ(train({"--tensorboard", at("tb"), "--epochs", "2", "--val", at("lmdb")}).code, 0);
   const auto lines = lines_of(at("run.log"));
   EXPECT_EQ(line_of(lines, "train_samples").at("value"), 200);

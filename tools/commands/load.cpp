@@ -19,6 +19,7 @@
 #include "tools/console.h"
 #include "tools/help.h"
 #include "tools/load_report.h"
+#include "tools/logs/load_metrics.h"
 #include "tools/sampler.h"
 #include "tools/text.h"
 
@@ -42,19 +43,23 @@ struct Options {
   std::string on_bad = "fail";
   std::filesystem::path quarantine;
   std::filesystem::path trace;
+  std::filesystem::path metrics;
   bool json = false;
 };
 
 /// Shows how far `loader` is while the calling thread drives it.
 class Watch {
  public:
-  Watch(const Loader& loader, std::uint64_t total)
-      : progress_("load", "images"), thread_([this, &loader, total](std::stop_token stop) {
+  Watch(const Loader& loader, std::uint64_t total, LoadMetrics& metrics)
+      : progress_("load", "images"),
+        thread_([this, &loader, total, &metrics](std::stop_token stop) {
           std::unique_lock lock(mutex_);
           while (!wake_.wait_for(lock, stop, std::chrono::milliseconds(200), [] {
             return false;
           }) && !stop.stop_requested()) {
-            progress_.update(loader.stats().images, total);
+            const LoaderStats stats = loader.stats();
+            progress_.update(stats.images, total);
+            metrics.update(stats);
           }
         }) {}
 
@@ -109,6 +114,7 @@ LoadReport load(const Options& options) {
   // Of the loader alone: the digest's pass reads as it would without.
   const SampleCache cache(*dataset, options.cache);
   const Dataset& source = options.cache > 0 ? static_cast<const Dataset&>(cache) : *dataset;
+  LoadMetrics metrics(options.metrics, options.path);
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
@@ -117,7 +123,7 @@ LoadReport load(const Options& options) {
   {
     Loader loader(source, augment, settings);
     try {
-      const Watch watch(loader, settings.epochs * dataset->size());
+      const Watch watch(loader, settings.epochs * dataset->size(), metrics);
       Sampler sampler;
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };
@@ -132,6 +138,7 @@ LoadReport load(const Options& options) {
     loaded.bad_samples = loader.bad_samples().size();
     loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
+    metrics.end(loaded.stats);
     if (options.cache > 0) loaded.cached = {cache.samples_kept(), cache.bytes_kept()};
     loaded.threads = loaded.stats.threads;
     if (settings.tune) loaded.tuning = loader.tuning();
@@ -264,6 +271,10 @@ class LoadCommand : public Command {
         ->type_name("FILE")
         ->group("Output");
     app.add_option("--trace", options->trace, "Write what every thread did, for Perfetto")
+        ->type_name("FILE")
+        ->group("Output");
+    app.add_option("--metrics", options->metrics,
+                   "Keep how it stands in a file for Prometheus (its name: *.prom)")
         ->type_name("FILE")
         ->group("Output");
     add_json(app, options->json);

@@ -22,6 +22,16 @@ TEST(UnitDoubts, a_gpu_that_held_nothing_down_raises_none) {
   EXPECT_TRUE(doubts({run}, make_studies({run})).empty());
 }
 
+TEST(UnitDoubts, a_trainer_on_one_core_and_on_all_is_not_one_curve) {
+  auto one = delivered("lmdb", 1, 3000, 1), all = delivered("lmdb", 2, 5900, 1);
+  one.compute_threads = 1;
+  all.compute_threads = 8;
+  const auto sentences = doubts({one, all}, make_studies({one, all}));
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences.front(),
+            "lenet by feedrate on cpu computed with 1, 8 threads; its curves hold all of them.");
+}
+
 TEST(UnitDoubts, each_cause_has_its_sentence) {
   auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
   run.environment.build_type = "Debug";
@@ -33,8 +43,9 @@ TEST(UnitDoubts, each_cause_has_its_sentence) {
   const std::vector<feedrate::Run> runs{run, elsewhere};
   std::string all;
   for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
-  for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
-                           "fewer loader threads", "clocks down in 1 row (power cap)", "2 machines", "2 commits", "more than"}) {
+  for (const char* part :
+       {"Debug build", "16 loader threads ran on 8 cores", "not quiet", "fewer loader threads",
+        "clocks down in 1 row (power cap)", "2 machines", "2 commits", "more than"}) {
     EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
   }
 }

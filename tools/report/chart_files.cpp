@@ -7,6 +7,12 @@
 #include "tools/report/output.h"
 
 namespace feedrate {
+namespace {
+
+// File systems take 255 bytes, of which the chart's own name wants some.
+constexpr std::size_t longest_name = 120;
+
+}  // namespace
 
 std::string file_name_of(const Study& study) {
   std::string name;
@@ -18,7 +24,7 @@ std::string file_name_of(const Study& study) {
       name += '-';
     }
   }
-  return name;
+  return name.substr(0, longest_name);
 }
 
 std::vector<ChartFile> report_svg(const Report& report) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "tools/text.h"
@@ -23,6 +24,23 @@ double best_delivered(const Study& study) {
     for (const Point& point : curve.delivered) best = std::max(best, point.rate);
   }
   return best;
+}
+
+/// Rows that differ in what a trainer computed with and yet are points of one curve.
+std::vector<std::string> mixed_computes(const std::vector<Run>& runs) {
+  std::map<std::string, std::set<unsigned>> counts;
+  for (const Run& run : runs) {
+    if (run.kind != delivered_kind || !run.compute_threads) continue;
+    counts[fmt::format("{} by {} on {}", *run.network, run.tool, *run.device)].insert(
+        *run.compute_threads);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [trained, threads] : counts) {
+    if (threads.size() < 2) continue;
+    sentences.push_back(fmt::format("{} computed with {} threads; its curves hold all of them.",
+                                    trained, fmt::join(threads, ", ")));
+  }
+  return sentences;
 }
 
 }  // namespace
@@ -80,6 +98,7 @@ std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<
         "was disturbed.",
         study.title(), quantity(best), quantity(study.demand->rate)));
   }
+  for (std::string& mixed : mixed_computes(runs)) sentences.push_back(std::move(mixed));
   if (missing > 0) {
     sentences.push_back(fmt::format("In {} fewer loader threads worked than were asked for.",
                                     counted(missing, "row")));

@@ -49,7 +49,8 @@ std::string report_text(const Report& report) {
     text += fmt::format("doubt: {}\n", wrapped(doubt, 7, columns));
   }
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
-    text += sentence(report.studies[i], report.verdicts[i]) + "\n";
+    const std::string said = harmless(sentence(report.studies[i], report.verdicts[i]));
+    text += wrapped(said, 2, columns) + "\n";
   }
   return text;
 }

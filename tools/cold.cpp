@@ -8,9 +8,6 @@
 
 namespace feedrate {
 
-// Of which no more may be in memory for a run to be called cold without a warning.
-constexpr double cold_share = 0.05;
-
 double make_cold(const Dataset& dataset) {
   const std::vector<std::filesystem::path> files = sample_files(dataset);
   drop_from_memory(files);

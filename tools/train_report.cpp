@@ -24,6 +24,14 @@ ordered_json busy(const std::optional<LoaderStats>& loader) {
           {"augment", rounded(loader->busy_augment, 6)}};
 }
 
+/// Of the same time as the rate and the stall: without what was warming up.
+double wait_ms_per_step(const TrainResult& result) {
+  const double images = static_cast<double>(result.timed_images);
+  const double step_ms =
+      1e3 * images / static_cast<double>(result.steps - 1) / result.images_per_second;
+  return result.stall_percent / 100 * step_ms;
+}
+
 }  // namespace
 
 std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
@@ -69,8 +77,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
                                                : ordered_json(nullptr)},
       {"stall_percent", timed(rounded(result.stall_percent, 3))},
-      {"wait_ms_per_step",
-       timed(rounded(1e3 * result.wait_seconds / static_cast<double>(result.steps - 1), 6))},
+      {"wait_ms_per_step", timed(rounded(wait_ms_per_step(result), 6))},
       {"busy", busy(report.loader)},
       {"cpu_seconds_per_image", timed(rounded(report.telemetry.cpu_seconds.value_or(0) /
                                                   static_cast<double>(result.timed_images),

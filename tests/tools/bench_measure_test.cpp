@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "formats/error.h"
+#include "tests/support/expect_error.h"
 #include "tests/tools/rows.h"
 #include "tools/bench/measure.h"
 
@@ -66,6 +67,15 @@ TEST(UnitBenchMeasure, demand_tells_nothing_of_a_loader_that_does_not_work) {
   const auto row = measure(point(testing::demand(0)), repeats(1), saying({loaded}));
   EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.workers_seen);
   EXPECT_EQ(row.cpu_us, 925);
+}
+
+TEST(UnitBenchMeasure, a_process_that_measured_no_rate_is_named) {
+  testing::expect_error(
+      [] {
+        measure(point(testing::supply("lmdb", 2, 0)), repeats(1),
+                saying({R"({"images_per_second": null})"}));
+      },
+      {"supply of lmdb", "too short for a rate"});
 }
 
 TEST(UnitBenchMeasure, everything_but_the_rate_is_of_the_median_repeat) {

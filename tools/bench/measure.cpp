@@ -1,11 +1,15 @@
 #include "tools/bench/measure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "formats/error.h"
+#include "tools/cold.h"
+#include "tools/console.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -22,6 +26,7 @@ struct Repeat {
   std::optional<double> augment_us;
   std::optional<double> cpu_us;
   Telemetry telemetry;
+  std::string warmth;  // of a cold point
 };
 
 template <class T>
@@ -53,11 +58,26 @@ void take_busy(const nlohmann::json& object, Repeat& repeat) {
   repeat.augment_us = share("augment");
 }
 
+/// What makes a rate less cold than it is called; "": nothing. The process warns too, unheard.
+std::string warmth(const nlohmann::json& object) {
+  std::string text;
+  const double in_memory = take<double>(object, "in_memory").value_or(0);
+  if (in_memory > cold_share) {
+    text = fmt::format("; {:.0f} % of the dataset was in memory still", 100 * in_memory);
+  }
+  const double epochs = take<double>(object, "epochs").value_or(0);
+  if (epochs > 1) {
+    text += fmt::format("; of {:.1f} epochs the first alone came from the disk", epochs);
+  }
+  return text;
+}
+
 Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const Runner& runner) {
   const Finished finished = runner(point.command(options));
   const auto object = nlohmann::json::parse(finished.output);
   const std::string_view kind = point.row.kind;
   Repeat repeat;
+  if (point.row.cache == cold_cache) repeat.warmth = warmth(object);
   const auto rate = take<double>(object, "images_per_second");
   if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
   repeat.rate = rounded(*rate, 1);
@@ -93,6 +113,7 @@ Run measure(const BenchPoint& point, const BenchOptions& options, const Runner& 
   const Repeat& middle = *std::min_element(
       repeats.begin(), repeats.end(),
       [&](const Repeat& a, const Repeat& b) { return distance(a) < distance(b); });
+  if (!middle.warmth.empty()) warn(fmt::format("{}{}", point.title(), middle.warmth));
   run.workers_seen = middle.workers_seen;
   run.warmup_seconds = middle.warmup_seconds;
   run.stall_percent = middle.stall_percent;

@@ -1,6 +1,7 @@
 #include "tools/bench/interruption.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <map>
 
 #include "tools/bench/process.h"
@@ -34,11 +35,10 @@ Interruption::~Interruption() {
 
 int Interruption::signal() const { return came; }
 
-void Interruption::die() const {
-  const int signal = came;
-  if (signal == 0) return;
+void die_of(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
+  std::abort();  // a signal that was blocked
 }
 
 }  // namespace feedrate

@@ -14,8 +14,9 @@ class Interruption {
 
   /// The signal that came; 0: none.
   int signal() const;
-  /// Dies of the signal that came, as whoever called expects of an interrupted process.
-  void die() const;
 };
+
+/// Dies of the signal, as whoever called expects of an interrupted process: no destructor runs.
+[[noreturn]] void die_of(int signal);
 
 }  // namespace feedrate

@@ -134,8 +134,9 @@ class Remaining {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
-                 ResultsFile& results) {
+/// The signal that ended it, or 0.
+int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
+                ResultsFile& results) {
   const Interruption interruption;
   const auto runner = [&](const std::vector<std::string>& arguments) {
     if (interruption.signal() != 0) throw Error("interrupted");
@@ -164,9 +165,9 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
         fmt::format("interrupted; {} in the results, and the same command with --resume measures "
                     "the rest",
                     counted(rows.size(), "row")));
-    interruption.die();
   }
   tell_of_predictions(rows);
+  return interruption.signal();
 }
 
 int show_plan(const Options& options, const BenchOptions& bench) {
@@ -181,16 +182,22 @@ int show_plan(const Options& options, const BenchOptions& bench) {
 int run(const Options& options) {
   const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   if (options.dry_run) return show_plan(options, bench);
-  ResultsFile results(options.out, options.resume ? Existing::resume : Existing::refuse);
+  std::optional<ResultsFile> results;
+  results.emplace(options.out, options.resume ? Existing::resume : Existing::refuse);
   std::optional<MachineLock> alone;
   if (!options.beside_others) alone.emplace();
   std::vector<BenchPoint> points = make_plan(options, bench);
-  leave_out_measured(points, results.rows());
+  leave_out_measured(points, results->rows());
   warn_of_doubts(points);
-  note("the plan:\n" + plan_text(points, bench));
-  measure_all(points, bench, results);
+  std::string plan = plan_text(points, bench);
+  plan.pop_back();  // a note ends its own line
+  note("the plan:\n" + plan);
+  if (const int signal = measure_all(points, bench, *results)) {
+    results.reset();  // removed where it holds nothing
+    die_of(signal);
+  }
   note(fmt::format("{} in {}; 'feedrate report {}' reads them",
-                   counted(results.rows().size() + points.size(), "row"), options.out.string(),
+                   counted(results->rows().size() + points.size(), "row"), options.out.string(),
                    options.out.string()));
   return exit_done;
 }

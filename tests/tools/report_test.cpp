@@ -77,6 +77,16 @@ TEST(UnitPage, it_loads_nothing_from_elsewhere) {
   }
 }
 
+TEST(UnitPage, of_several_studies_the_headline_says_whose_answer_it_is_and_each_has_its_own) {
+  auto other = testing::delivered("lmdb", 2, 9000, 1);
+  other.network = "mlp";
+  const std::string page =
+      report_html(make_report({testing::delivered("lmdb", 1, 5900, 1), other}));
+  EXPECT_NE(page.find("which format, for lenet on cpu, fp32, batch 64?"), std::string::npos);
+  EXPECT_NE(page.find("Every answer"), std::string::npos);
+  EXPECT_EQ(report_html(invented_report()).find("Every answer"), std::string::npos);
+}
+
 TEST(HostilePage, text_in_a_row_cannot_leave_its_script_or_its_element) {
   auto run = testing::supply("lmdb", 1, 700000);
   run.dataset = "</script><script>alert(1)</script>";

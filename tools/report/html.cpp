@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "formats/error.h"
 #include "tools/report/charts.h"
 #include "tools/report/machine.h"
 #include "tools/report/output.h"
@@ -147,6 +148,13 @@ std::string machine_list(const Report& report) {
   return text;
 }
 
+/// Names the study where the page has several.
+std::string question(const Report& report) {
+  const std::string asked = "How many loader threads, and which format";
+  if (report.studies.size() == 1) return join(asked, "?");
+  return fmt::format("{}, for {}?", asked, report.studies.front().title());
+}
+
 std::string context(const Report& report) {
   const Environment& environment = report.runs.front().environment;
   return fmt::format("{} · {}, {} · {:.10}", report.studies.front().title(), environment.cpu,
@@ -158,9 +166,10 @@ std::string context(const Report& report) {
 std::string report_html(const Report& report) {
   const Verdict& verdict = report.verdicts.front();
   const Study& study = report.studies.front();
-  const std::array<std::pair<std::string_view, std::string>, 12> parts{{
+  const std::array<std::pair<std::string_view, std::string>, 13> parts{{
       {"{{title}}", escape_markup(verdict.answer + " · " + study.title())},
       {"{{context}}", typeset(context(report))},
+      {"{{question}}", typeset(question(report))},
       {"{{answer}}", typeset(verdict.answer)},
       {"{{reason}}", typeset(verdict.reason)},
       {"{{figures}}", key_figures(verdict)},

@@ -232,7 +232,7 @@ def alexnet(b):
     b.softmax_loss(b.dense(x, CLASSES, rate_scale=2))
 
 
-def googlenet(b):
+def googlenet(b, pool=(2, 2)):
     scales = {"rate_scale": 2, "decay_scale": 0}
 
     def conv(x, filters, kernel, stride=1):
@@ -256,7 +256,7 @@ def googlenet(b):
             x = b.max_pool(x, 3, 2, ceil=True)
         x = inception(x, filters)
         if i in (2, 5):
-            y = conv(b.avg_pool(x, 2, 2), 128, 1)
+            y = conv(b.avg_pool(x, *pool), 128, 1)
             y = b.dropout(b.relu(b.dense(y, 1024, bias=constant(0.2), **scales)), 0.7)
             b.softmax_loss(b.dense(y, CLASSES, **scales), 0.3)
     b.softmax_loss(b.dense(b.dropout(b.global_avg_pool(x), 0.4), CLASSES, **scales))
@@ -324,13 +324,14 @@ def norm(values):
 
 
 def train(shape, base_rate, build):
-    net, losses, velocity = Net(), [], {}
+    net, losses, velocity, first = Net(), [], {}, 0
     for step in range(STEPS):
         net.begin(*batch(shape, step), step, True)
         build(net)
         losses.append(net.loss.item())
         learned = {name: value for name, value in net.values.items() if value.requires_grad}
         gradients = torch.autograd.grad(net.loss, list(learned.values()))
+        first = norm(gradients) if step == 0 else first
         with torch.no_grad():
             for (name, value), gradient in zip(learned.items(), gradients):
                 rate = base_rate * net.rate_scales[name]
@@ -343,6 +344,7 @@ def train(shape, base_rate, build):
     return {
         "rate": base_rate,
         "losses": losses,
+        "gradient": first,
         "evaluation": net.loss.item(),
         "learned": norm(value for value in net.values.values() if value.requires_grad),
         "statistics": norm(value for value in net.values.values() if not value.requires_grad),

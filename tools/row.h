@@ -26,11 +26,14 @@ inline constexpr std::string_view cold_cache = "cold";
 /// What the keys of a row mean; another number is another meaning.
 inline constexpr unsigned row_schema = 2;
 
+/// Whose loader and trainer a row measures: ours, or a framework's.
+inline constexpr std::string_view own_tool = "feedrate";
+
 struct Run {
   unsigned schema = row_schema;
   std::string kind;
-  std::string tool = "feedrate";  // or the framework that trained: pytorch, …
-  std::string dataset;            // path as given
+  std::string tool{own_tool};  // or the framework that trained: pytorch, …
+  std::string dataset;         // path as given
   std::string format;
   std::string codec;
   std::string recipe;

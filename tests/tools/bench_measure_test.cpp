@@ -14,8 +14,10 @@ namespace {
 
 /// A process that writes each of `outputs` in turn.
 Runner saying(std::vector<std::string> outputs) {
-  return [outputs = std::move(outputs), turn = std::size_t{0}](
-             const std::vector<std::string>&) mutable { return Finished{outputs.at(turn++)}; };
+  return [outputs = std::move(outputs),
+          turn = std::size_t{0}](const std::vector<std::string>&) mutable {
+    return Finished{.output = outputs.at(turn++)};
+  };
 }
 
 BenchPoint point(auto row) {

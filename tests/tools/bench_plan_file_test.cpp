@@ -23,12 +23,13 @@ void refuses(const std::string& text, std::initializer_list<std::string_view> pa
 
 TEST(UnitBenchPlanFile, says_everything_that_the_options_say) {
   const BenchOptions options = read(R"({
-    "datasets": ["a", "b"], "recipes": ["none"], "batches": [16, 64], "caches": ["warm", "cold"],
+    "datasets": ["a", "b"], "tools": ["feedrate", "mxnet"], "recipes": ["none"], "batches": [16, 64], "caches": ["warm", "cold"],
     "threads": [0, 8], "networks": ["lenet", "mlp"], "devices": "cpu", "precisions": ["fp32"],
     "repeat": 5, "seconds": 0.5, "seed": 7, "compute_threads": 3,
     "exclude": [{"network": "mlp", "threads": [0, 1]}],
     "only": {"when": {"cache": "cold"}, "then": {"kind": ["supply"]}}})");
   EXPECT_EQ(options.paths, (std::vector<std::filesystem::path>{"a", "b"}));
+  EXPECT_EQ(options.tools, (std::vector<std::string>{"feedrate", "mxnet"}));
   EXPECT_EQ(options.recipes, std::vector<std::string>{"none"});
   EXPECT_EQ(options.batches, (std::vector<std::uint32_t>{16, 64}));
   EXPECT_EQ(options.caches, (std::vector<std::string>{"warm", "cold"}));

@@ -165,6 +165,7 @@ TEST(UnitBenchPlan, a_point_is_told_from_another_by_everything_that_may_vary) {
     change(changed);
     return !same_point(point, changed);
   };
+  EXPECT_TRUE(other([](auto& row) { row.tool = "pytorch"; }));
   EXPECT_TRUE(other([](auto& row) { row.recipe = "cifar-train"; }));
   EXPECT_TRUE(other([](auto& row) { row.batch = 1; }));
   EXPECT_TRUE(other([](auto& row) { row.cache = cold_cache; }));
@@ -174,6 +175,22 @@ TEST(UnitBenchPlan, a_point_is_told_from_another_by_everything_that_may_vary) {
   EXPECT_TRUE(other([](auto& row) { row.dataset = "elsewhere"; }));
   EXPECT_TRUE(other([](auto& row) { row.digest = "d2"; }));
   EXPECT_FALSE(other([](auto& row) { row.images_per_second = 7; }));
+}
+
+TEST(UnitBenchPlan, a_framework_measures_the_same_points_under_its_name) {
+  BenchOptions options = two_threads();
+  options.tools = {"feedrate", "pytorch", "pytorch"};
+  options.exclude = {{{{"tool", {"pytorch"}}, {"threads", {"0"}}, {"format", {"lmdb"}}}}};
+  const auto points = plan_bench(options, two_datasets, 4);
+  std::size_t theirs = 0;
+  for (const BenchPoint& point : points) {
+    theirs += point.row.tool == "pytorch" ? 1 : 0;
+    EXPECT_EQ(point.title().starts_with("pytorch: "), point.row.tool == "pytorch");
+  }
+  EXPECT_EQ(theirs, 7U);  // of 9, but supply and delivered of lmdb without threads
+  EXPECT_EQ(points.size(), 16U);
+  EXPECT_NE(plan_text(points, options).find("demand        2 points  by feedrate, pytorch; lenet"),
+            std::string::npos);
 }
 
 TEST(UnitBenchPlan, a_cold_point_asks_its_process_to_be_cold) {

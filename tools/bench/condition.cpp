@@ -23,6 +23,7 @@ struct Known {
 
 constexpr std::array known{
     Known{{"kind", false}, [](const Run& run) { return Value(run.kind); }},
+    Known{{"tool", false}, [](const Run& run) { return Value(run.tool); }},
     Known{{"dataset", false}, [](const Run& run) { return Value(run.dataset); }},
     Known{{"format", false}, [](const Run& run) { return Value(run.format); }},
     Known{{"codec", false}, [](const Run& run) { return Value(run.codec); }},

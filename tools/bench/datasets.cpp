@@ -12,6 +12,7 @@
 #include "formats/error.h"
 #include "formats/verify.h"
 #include "loader/recipe.h"
+#include "tools/bench/peer.h"
 #include "tools/console.h"
 #include "tools/devices.h"
 #include "tools/text.h"
@@ -67,6 +68,7 @@ void find_digests(std::vector<BenchDataset>& datasets) {
 }
 
 void check_names(const BenchOptions& options) {
+  for (const std::string& name : options.tools) check_tool(name);
   for (const std::string& name : options.recipes) recipe(name);
   for (const std::string& name : options.networks) network(name);
   for (const std::string& name : options.devices) backend(name);

@@ -11,7 +11,7 @@ BenchDataset look_at(const std::filesystem::path& path);
 /// Reads every image of those whose digest is not known, once. Throws Error on damage.
 void find_digests(std::vector<BenchDataset>& datasets);
 
-/// Throws Error when there is no recipe, network or device of a name.
+/// Throws Error when there is no tool, recipe, network or device of a name.
 void check_names(const BenchOptions& options);
 
 /// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a

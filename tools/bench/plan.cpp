@@ -31,9 +31,14 @@ class Planner {
 
   /// Of datasets that hold the same images.
   void plan(const std::vector<BenchDataset>& group) {
+    for (const std::string& tool : distinct(options_.tools)) plan(group, tool);
+  }
+
+  void plan(const std::vector<BenchDataset>& group, const std::string& tool) {
     for (const std::string& recipe : distinct(options_.recipes)) {
       for (const std::uint32_t batch : distinct(options_.batches)) {
         Run row;
+        row.tool = tool;
         row.recipe = recipe;
         row.batch = batch;
         row.digest = group.front().digest;
@@ -151,7 +156,7 @@ std::vector<std::vector<BenchDataset>> groups(const std::vector<BenchDataset>& d
 }  // namespace
 
 std::string BenchPoint::title() const {
-  std::string text = row.kind;
+  std::string text = row.tool == own_tool ? row.kind : join(row.tool, ": ", row.kind);
   if (row.network) {
     text += fmt::format(" {} {} on {}, {}", row.kind == demand_kind ? "of" : "to", *row.network,
                         row.device.value_or(""), row.precision.value_or(""));

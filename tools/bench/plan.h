@@ -16,6 +16,7 @@ namespace feedrate {
 /// What `feedrate bench` was asked, by options or by a plan: every combination of the lists.
 struct BenchOptions {
   std::vector<std::filesystem::path> paths;
+  std::vector<std::string> tools{std::string(own_tool)};
   std::vector<std::string> recipes{"none"};
   std::vector<std::uint32_t> batches{64};
   std::vector<std::string> caches{std::string(warm_cache)};
@@ -45,11 +46,11 @@ struct BenchDataset {
 struct BenchPoint {
   Run row;
   std::string title() const;  // "supply of lmdb × raw (data/lmdb), batch 64, 2 threads"
-  /// Arguments of the process that measures it once.
+  /// Arguments of the process that measures it once; tools/bench/peer.h has those of other tools.
   std::vector<std::string> command(const BenchOptions& options) const;
 };
 
-/// For each recipe, batch and dataset supply at each thread count, from each cache; for each
+/// For each tool, recipe, batch and dataset supply at each thread count, from each cache; for each
 /// network, device and precision demand once for all datasets of the same images, and delivered as
 /// supply. What the conditions leave out is left out. First supply and demand, then delivered,
 /// which is predicted from them; each part in an order that depends on the seed alone, so that a

@@ -10,6 +10,7 @@
 #include "formats/file.h"
 #include "formats/kind.h"
 #include "loader/recipe.h"
+#include "tools/bench/peer.h"
 #include "trainer/backend.h"
 #include "trainer/network.h"
 
@@ -39,6 +40,7 @@ void check_name(std::string_view key, const std::string& name) {
   if (key.starts_with("device")) backend(name);
   if (key.starts_with("precision")) one_of("precision", name, precisions);
   if (key.starts_with("cache")) one_of("cache", name, caches);
+  if (key.starts_with("tool")) one_of("tool", name, bench_tools());
   if (key == "kind") one_of("kind", name, kinds);
 }
 
@@ -67,14 +69,17 @@ class PlanReader {
   }
 
  private:
-  static constexpr std::string_view keys[] = {
-      "datasets",   "recipes", "batches", "caches", "threads",         "networks", "devices",
-      "precisions", "repeat",  "seconds", "seed",   "compute_threads", "exclude",  "only"};
+  static constexpr std::string_view keys[] = {"datasets",        "tools",   "recipes",  "batches",
+                                              "caches",          "threads", "networks", "devices",
+                                              "precisions",      "repeat",  "seconds",  "seed",
+                                              "compute_threads", "exclude", "only"};
 
   /// False when there is no such key.
   bool take(const std::string& key, const json& value) {
     if (key == "datasets") {
       for (const std::string& path : names(key, value)) options_.paths.emplace_back(path);
+    } else if (key == "tools") {
+      options_.tools = names(key, value);
     } else if (key == "recipes") {
       options_.recipes = names(key, value);
     } else if (key == "batches") {

@@ -25,6 +25,15 @@ class Capture {
     if (!file_) fail_errno("memfd", "cannot create", errno);
   }
 
+  explicit Capture(std::string_view content) : Capture() {
+    while (!content.empty()) {
+      const ssize_t written = write(file_.number(), content.data(), content.size());
+      if (written <= 0) fail_errno("memfd", "cannot write", errno);
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    lseek(file_.number(), 0, SEEK_SET);
+  }
+
   int descriptor() const { return file_.number(); }
   std::string text() const {
     std::string all(static_cast<std::size_t>(lseek(file_.number(), 0, SEEK_END)), '\0');
@@ -55,46 +64,59 @@ class Redirections {
 
 std::atomic<pid_t> running = 0;
 
-std::string last_words(std::string text) {
+std::string trimmed(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
-  return text.empty() ? "it said nothing" : text;
+  return text;
 }
 
-}  // namespace
-
-pid_t process_running() { return running; }
-
-Finished run_self(const std::vector<std::string>& arguments) {
-  const Capture output, errors;
+/// `name` is what the process calls itself, and is called in what goes wrong.
+Finished run_as(const std::string& name, const std::string& program,
+                const std::vector<std::string>& arguments, std::string_view input) {
+  const Capture output, errors, given(input);
   Redirections redirections;
+  redirections.send(STDIN_FILENO, given);
   redirections.send(STDOUT_FILENO, output);
   redirections.send(STDERR_FILENO, errors);
 
-  std::vector<std::string> words{"feedrate"};
+  std::vector<std::string> words{name};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
   pid_t process = 0;
-  const int refused = posix_spawn(&process, "/proc/self/exe", redirections.get(), nullptr,
-                                  pointers.data(), environ);
-  if (refused != 0) fail_errno("/proc/self/exe", "cannot start", refused);
+  const int refused = posix_spawnp(&process, program.c_str(), redirections.get(), nullptr,
+                                   pointers.data(), environ);
+  if (refused != 0) fail_errno(program, "cannot start", refused);
   running = process;
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) fail_errno("/proc/self/exe", "cannot wait", errno);
+    if (errno != EINTR) fail_errno(program, "cannot wait", errno);
   }
   running = 0;
-  const std::string told = fmt::format("feedrate {}", fmt::join(arguments, " "));
   if (WIFSIGNALED(status)) {
-    throw Error(fmt::format("'{}' was ended by signal {} ({})", told, WTERMSIG(status),
-                            strsignal(WTERMSIG(status))));
+    throw Error(fmt::format("'{} {}' was ended by signal {} ({})", name, fmt::join(arguments, " "),
+                            WTERMSIG(status), strsignal(WTERMSIG(status))));
   }
-  if (WEXITSTATUS(status) != 0) {
-    throw Error(fmt::format("'{}' failed: {}", told, last_words(errors.text())));
+  return {output.text(), trimmed(errors.text()), WEXITSTATUS(status)};
+}
+
+}  // namespace
+
+pid_t process_running() { return running; }
+
+Finished run_program(const std::string& program, const std::vector<std::string>& arguments,
+                     std::string_view input) {
+  return run_as(program, program, arguments, input);
+}
+
+Finished run_self(const std::vector<std::string>& arguments) {
+  Finished finished = run_as("feedrate", "/proc/self/exe", arguments, {});
+  if (finished.code != 0) {
+    throw Error(fmt::format("'feedrate {}' failed: {}", fmt::join(arguments, " "),
+                            finished.errors.empty() ? "it said nothing" : finished.errors));
   }
-  return {output.text()};
+  return finished;
 }
 
 }  // namespace feedrate

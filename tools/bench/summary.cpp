@@ -46,6 +46,7 @@ auto values(const Part& part, const Of& of) {
 }
 
 std::string ranges_of(const Part& part) {
+  const auto tools = values(part, [](const Run& row) { return row.tool; });
   const auto networks = values(part, [](const Run& row) { return row.network.value_or(""); });
   const auto devices = values(part, [](const Run& row) { return row.device.value_or(""); });
   const auto precisions = values(part, [](const Run& row) { return row.precision.value_or(""); });
@@ -54,9 +55,12 @@ std::string ranges_of(const Part& part) {
   const auto caches = values(part, [](const Run& row) { return row.cache; });
   const auto threads = values(part, [](const Run& row) { return row.threads.value_or(0); });
   std::string text;
+  if (tools != std::set<std::string>{std::string(own_tool)}) {
+    text += fmt::format("by {}; ", fmt::join(tools, ", "));
+  }
   if (part.kind != supply_kind) {
-    text = fmt::format("{} on {}, {}; ", fmt::join(networks, ", "), fmt::join(devices, ", "),
-                       fmt::join(precisions, ", "));
+    text += fmt::format("{} on {}, {}; ", fmt::join(networks, ", "), fmt::join(devices, ", "),
+                        fmt::join(precisions, ", "));
   }
   text += fmt::format("batch {}", fmt::join(batches, ", "));
   if (recipes != std::set<std::string>{"none"}) {
@@ -105,6 +109,7 @@ std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& op
   for (const BenchPoint& point : points) {
     const Run& row = point.row;
     all.push_back({{"kind", row.kind},
+                   {"tool", row.tool},
                    {"dataset", row.dataset},
                    {"format", row.format},
                    {"codec", row.codec},

@@ -16,6 +16,8 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake ${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake
   tools/cmake/dependencies.cmake DESTINATION ${package_dir})
+file(GLOB adapters CONFIGURE_DEPENDS tools/peers/*.py)
+install(FILES ${adapters} DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate/peers)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # DT_RPATH, not RUNPATH: it also serves the libraries that the carried libraries need.

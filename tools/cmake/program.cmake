@@ -32,3 +32,6 @@ embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/charts.css)
 
 add_executable(feedrate tools/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
+
+# Where the program looks for the adapters of other frameworks, until it is installed.
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/peers ${CMAKE_BINARY_DIR}/peers SYMBOLIC)

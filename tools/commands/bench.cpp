@@ -16,6 +16,7 @@
 #include "tools/bench/interruption.h"
 #include "tools/bench/machine_lock.h"
 #include "tools/bench/measure.h"
+#include "tools/bench/peer.h"
 #include "tools/bench/plan_file.h"
 #include "tools/bench/results_file.h"
 #include "tools/bench/summary.h"
@@ -136,24 +137,26 @@ class Remaining {
 
 /// The signal that ended it, or 0.
 int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
-                ResultsFile& results) {
+                const Peers& peers, ResultsFile& results) {
   const Interruption interruption;
-  const auto runner = [&](const std::vector<std::string>& arguments) {
-    if (interruption.signal() != 0) throw Error("interrupted");
-    return run_self(arguments);
-  };
   const std::string command = command_line();
   const Remaining remaining(points.size());
   std::vector<Run> rows = results.rows();
   try {
     for (std::size_t i = 0; i < points.size(); ++i) {
       BenchPoint point = points[i];
-      if (point.row.kind == delivered_kind) {
+      const bool ours = point.row.tool == own_tool;
+      const auto runner = [&](const std::vector<std::string>& arguments) {
+        if (interruption.signal() != 0) throw Error("interrupted");
+        return ours ? run_self(arguments) : peers.run(point, bench);
+      };
+      if (ours && point.row.kind == delivered_kind) {
         point.row.predicted = forecast(point.row, rows, usable_cores());
         if (point.row.predicted) point.row.predicted = rounded(*point.row.predicted, 1);
       }
       Run row = measure(point, bench, runner);
       row.environment = describe_environment(command, row.dataset);
+      if (!ours) row.environment.libraries = peers.libraries(row.tool);
       results.add(row);
       rows.push_back(row);
       note(fmt::format("{}/{} {}: {}{}", i + 1, points.size(), point.title(), rate_text(row),
@@ -175,6 +178,8 @@ int show_plan(const Options& options, const BenchOptions& bench) {
   if (options.resume && std::filesystem::exists(options.out)) {
     leave_out_measured(points, read_rows(options.out).runs);
   }
+  Peers peers;
+  for (const std::string& sentence : peers.leave_out(points)) note(sentence);
   print(options.json ? plan_json(points, bench) : plan_text(points, bench));
   return exit_done;
 }
@@ -188,11 +193,13 @@ int run(const Options& options) {
   if (!options.beside_others) alone.emplace();
   std::vector<BenchPoint> points = make_plan(options, bench);
   leave_out_measured(points, results->rows());
+  Peers peers;
+  for (const std::string& sentence : peers.leave_out(points)) note(sentence);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);
   plan.pop_back();  // a note ends its own line
   note("the plan:\n" + plan);
-  if (const int signal = measure_all(points, bench, *results)) {
+  if (const int signal = measure_all(points, bench, peers, *results)) {
     results.reset();  // removed where it holds nothing
     die_of(signal);
   }
@@ -216,10 +223,15 @@ class BenchCommand : public Command {
            "build and the digest of the images. Datasets given as PATH must hold the same images;\n"
            "those of a plan are compared where they do. A CPU trainer has every core at every\n"
            "number of loader threads. --cache cold has the system forget the dataset before each\n"
-           "repeat. A plan is a JSON object of lists, of which it measures every combination but\n"
-           "those that an exclusion fits:\n"
-           "  {\"datasets\": [\"data/lmdb/train\"], \"recipes\": [\"none\"], \"batches\": [64, "
-           "256],\n"
+           "repeat. --tool measures PyTorch, TensorFlow and MXNet beside us: an adapter trains "
+           "the\n"
+           "same network on the same dataset with the framework's own loader, run by python3 or "
+           "by\n"
+           "what FEEDRATE_PYTHON names; a framework that is not there, or cannot, is left out.\n"
+           "A plan is a JSON object of lists, of which it measures every combination but those\n"
+           "that an exclusion fits:\n"
+           "  {\"datasets\": [\"data/lmdb/train\"], \"tools\": [\"feedrate\", \"pytorch\"],\n"
+           "   \"recipes\": [\"none\"], \"batches\": [64, 256],\n"
            "   \"caches\": [\"warm\", \"cold\"], \"threads\": [0, 1, 2, 4], \"networks\": "
            "[\"lenet\"],\n"
            "   \"devices\": [\"cpu\"], \"precisions\": [\"fp32\"], \"repeat\": 3, \"seconds\": 2,\n"
@@ -231,6 +243,8 @@ class BenchCommand : public Command {
     return "  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \\\n"
            "      --network lenet --threads 0,1,2,4 --out results.jsonl\n"
            "  feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl\n"
+           "  feedrate bench data/lmdb/train --network lenet --tool feedrate,pytorch \\\n"
+           "      --threads 0,1,2,4 --out peers.jsonl\n"
            "  feedrate bench --plan plan.json --dry-run\n"
            "  feedrate bench --plan plan.json --out results.jsonl --resume\n";
   }
@@ -267,6 +281,8 @@ class BenchCommand : public Command {
         paths,
         add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
         names("--network", bench.networks, "Networks to train; without, supply alone"),
+        names("--tool", bench.tools, "Whose work: feedrate, pytorch, tensorflow, mxnet")
+            ->default_str("feedrate"),
         check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
             ->type_name("N")
             ->capture_default_str(),

@@ -12,8 +12,6 @@
 namespace feedrate {
 namespace {
 
-constexpr std::string_view own_tool = "feedrate";
-
 /// Of these rows, a point for each thread count.
 std::vector<Point> points(const std::vector<const Run*>& runs) {
   std::map<unsigned, std::vector<const Run*>> by_threads;

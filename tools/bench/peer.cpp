@@ -1,0 +1,158 @@
+#include "tools/bench/peer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "formats/container.h"
+#include "formats/error.h"
+#include "loader/recipe.h"
+#include "tools/devices.h"
+#include "tools/peers/graph_json.h"
+#include "tools/text.h"
+#include "trainer/network.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::array tools{own_tool, std::string_view("pytorch"), std::string_view("tensorflow"),
+                           std::string_view("mxnet")};
+
+constexpr int framework_absent = 3;  // an adapter's exit code
+
+std::string or_else(const char* variable, std::string usual) {
+  const char* value = std::getenv(variable);
+  return value == nullptr || *value == '\0' ? std::move(usual) : value;
+}
+
+std::string python() { return or_else("FEEDRATE_PYTHON", "python3"); }
+
+/// The build puts them beside the program, an installation where data belongs.
+fs::path adapter(const std::string& tool) {
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path beside = here / "peers", installed = here / "../share/feedrate/peers";
+  const fs::path folder =
+      or_else("FEEDRATE_PEERS", (fs::exists(beside) ? beside : installed).string());
+  fs::path file = folder / (tool + ".py");
+  if (!fs::exists(file)) fail(file, "is not there, so ", tool, " cannot be measured");
+  return file;
+}
+
+// What a library warns of comes before, and so does where an exception passed.
+std::string last_words(const Finished& finished) {
+  if (finished.errors.empty()) return fmt::format("exit code {}", finished.code);
+  return finished.errors.substr(finished.errors.rfind('\n') + 1);
+}
+
+json parse(const fs::path& file, const std::string& text) {
+  json object = json::parse(text, nullptr, false);
+  if (!object.is_object()) fail(file, "expected a JSON object, found: ", text.substr(0, 200));
+  return object;
+}
+
+std::string graph_of(const Run& row) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(row.dataset);
+  const Network& definition = network(*row.network);
+  const Shape taken = recipe(row.recipe).shape(dataset->info().shape);
+  return graph_json(definition.build(taken, count_classes(*dataset)), definition.recipe());
+}
+
+std::vector<std::string> arguments(const Run& row, const BenchOptions& options) {
+  std::vector<std::string> words{"--format", row.format, "--recipe", row.recipe};
+  const auto add = [&](auto&&... more) { (words.emplace_back(more), ...); };
+  add("--batch", std::to_string(row.batch));
+  add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
+  add("--threads", std::to_string(row.threads.value_or(1)));
+  if (row.compute_threads) add("--compute-threads", std::to_string(*row.compute_threads));
+  if (row.cache == cold_cache) add("--cold");
+  if (row.network) add("--graph", "/dev/stdin");
+  add("--", row.kind, row.dataset);  // whatever its name begins with
+  return words;
+}
+
+}  // namespace
+
+std::span<const std::string_view> bench_tools() { return tools; }
+
+void check_tool(std::string_view name) {
+  if (std::ranges::find(tools, name) == tools.end()) throw Error(unknown_kind("tool", name, tools));
+}
+
+Peers::Abilities Peers::ask(const std::string& tool) {
+  const fs::path file = adapter(tool);
+  Finished finished;
+  try {
+    finished = run_program(python(), {"-B", file.string(), "--check"});
+  } catch (const Error& problem) {
+    return {.absent = problem.what()};
+  }
+  if (finished.code == framework_absent) return {.absent = last_words(finished)};
+  if (finished.code != 0) fail(file, "cannot tell what it can do: ", last_words(finished));
+  try {
+    const json told = parse(file, finished.output);
+    return {.absent = {},
+            .libraries =
+                fmt::format("{} {}, Python {}", tool, told.at("tool_version").get<std::string>(),
+                            told.at("python_version").get<std::string>()),
+            .formats = told.at("formats").get<std::set<std::string>>(),
+            .recipes = told.at("recipes").get<std::set<std::string>>(),
+            .least_threads = told.at("least_threads").get<unsigned>()};
+  } catch (const json::exception& problem) {
+    fail(file, "does not tell what it can do: ", problem.what());
+  }
+}
+
+const Peers::Abilities& Peers::abilities(const std::string& tool) {
+  const auto found = asked_.find(tool);
+  return found != asked_.end() ? found->second : asked_.emplace(tool, ask(tool)).first->second;
+}
+
+std::vector<std::string> Peers::leave_out(std::vector<BenchPoint>& points) {
+  std::map<std::string, std::size_t> reasons;  // and how many points have them
+  const auto why_not = [&](const Run& row) -> std::string {
+    if (row.tool == own_tool) return "";
+    const Abilities& can = abilities(row.tool);
+    if (!can.absent.empty()) return join(row.tool, " is not there: ", can.absent);
+    const auto cannot = [&](auto&&... what) { return join("the adapter of ", row.tool, what...); };
+    if (row.device.value_or("cpu") != "cpu")
+      return cannot(" trains on the cpu, not on ", *row.device);
+    if (row.precision.value_or("fp32") != "fp32") return cannot(" trains in fp32 alone");
+    if (!can.formats.contains(row.format)) return cannot(" reads no ", row.format);
+    if (!can.recipes.contains(row.recipe)) return cannot(" knows no recipe ", row.recipe);
+    if (row.threads && *row.threads < can.least_threads) {
+      return cannot(" needs ", counted(can.least_threads, "loader thread"), " at least");
+    }
+    return "";
+  };
+  std::erase_if(points, [&](const BenchPoint& point) {
+    const std::string reason = why_not(point.row);
+    if (!reason.empty()) ++reasons[reason];
+    return !reason.empty();
+  });
+  std::vector<std::string> sentences;
+  for (const auto& [reason, count] : reasons) {
+    sentences.push_back(fmt::format("{}; {} left out", reason, counted(count, "point")));
+  }
+  return sentences;
+}
+
+Finished Peers::run(const BenchPoint& point, const BenchOptions& options) const {
+  const fs::path file = adapter(point.row.tool);
+  std::vector<std::string> words = arguments(point.row, options);
+  words.insert(words.begin(), {"-B", file.string()});  // -B: nothing is written beside it
+  Finished finished = run_program(python(), words, point.row.network ? graph_of(point.row) : "");
+  if (finished.code != 0) fail(file, point.title(), ": ", last_words(finished));
+  parse(file, finished.output);
+  return finished;
+}
+
+std::string Peers::libraries(const std::string& tool) const { return asked_.at(tool).libraries; }
+
+}  // namespace feedrate

@@ -1,0 +1,240 @@
+"""What the adapters of other frameworks share: command line, clock and answer.
+
+    ADAPTER.py --check                    what it can do, as JSON; exit code 3 and a sentence when
+                                          its framework is not there
+    ADAPTER.py --format F --graph FILE --recipe R --batch B --threads N --compute-threads N
+               --seconds S --seed N [--cold] -- KIND DATASET
+
+KIND is supply (the framework's loader alone), demand (its trainer on a few batches in memory) or
+delivered (both). FILE is one of our networks as `graph_json` writes it. The answer is one JSON
+object with keys of `feedrate load --json` and `feedrate train --json`.
+
+An adapter is a class with
+
+    name, formats, recipes     what it can read and do
+    least_threads              1 where its loader cannot do without threads of its own
+    version                    of the framework
+    prepare(options)           before anything else: threads, seed
+    batches(options, graph)    endless (batch, images, workers) of its loader; `graph` may be None
+    ready(options)             batches that may lie ready when the first one comes
+    trainer(options, graph)    with step(batch), wait(), loss() and parameters
+
+and a function that imports the framework and returns one.
+"""
+
+import argparse
+import collections
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import platform
+import sys
+import time
+
+import settling
+
+ABSENT = 3  # exit code
+RESIDENT = 16  # batches that demand repeats
+
+
+class Problem(Exception):
+    """What is wrong, in a sentence."""
+
+
+def main(load):
+    options = arguments(sys.argv[1:])
+    here = pathlib.Path(__file__).resolve().parent  # where tensorflow.py would hide TensorFlow
+    sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != here]
+    with imports():
+        adapter = load()
+    try:
+        print(json.dumps(abilities(adapter) if options.check else answer(adapter, options)))
+    except (Problem, OSError) as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+
+
+@contextlib.contextmanager
+def imports():
+    """What is imported here is not ours, and may not be there."""
+    try:
+        yield
+    except ImportError as error:
+        print(f"{error} (asked of {sys.executable})", file=sys.stderr)
+        sys.exit(ABSENT)
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("kind", nargs="?", choices=["supply", "demand", "delivered"])
+    parser.add_argument("dataset", nargs="?", type=pathlib.Path)
+    parser.add_argument("--format")
+    parser.add_argument("--graph", type=pathlib.Path)
+    parser.add_argument("--recipe", default="none")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--compute-threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cold", action="store_true")
+    options = parser.parse_args(words)
+    if not options.check and not (options.dataset and options.format):
+        parser.error("expected KIND DATASET --format FORMAT, or --check")
+    if options.kind in ("demand", "delivered") and not options.graph:
+        parser.error(f"{options.kind} needs --graph")
+    return options
+
+
+def abilities(adapter):
+    return {"tool": adapter.name, "tool_version": adapter.version,
+            "python_version": platform.python_version(), "formats": adapter.formats,
+            "recipes": adapter.recipes, "least_threads": adapter.least_threads}
+
+
+def answer(adapter, options):
+    adapter.prepare(options)
+    if options.cold:
+        forget(options.dataset)
+    if options.kind == "supply":
+        told = supply(adapter, options)
+    else:
+        told = train(adapter, options, json.loads(options.graph.read_text()))
+    return told | {"threads": options.threads, "batch": options.batch, "tool": adapter.name,
+                   "tool_version": adapter.version}
+
+
+def forget(dataset):
+    """Has the system drop the dataset's files from its memory."""
+    for file in [dataset] if dataset.is_file() else sorted(dataset.rglob("*")):
+        if file.is_file():
+            with open(file, "rb") as stream:
+                os.fsync(stream.fileno())
+                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class Meter:
+    """What happened since the clock started."""
+
+    def __init__(self, seconds):
+        self.wanted, self.images, self.waited, self.steps = seconds, 0, 0.0, 0
+        self.marks = settling.Marks(seconds)
+        self.cpu, self.start = cpu_seconds(), time.monotonic()
+
+    def elapsed(self):
+        return time.monotonic() - self.start
+
+    def add(self, images, waited):
+        self.images += images
+        self.waited += waited
+        self.steps += 1
+        self.marks.add(self.elapsed(), self.images, self.waited)
+
+    def over(self):
+        return self.elapsed() >= self.wanted
+
+    def result(self, trains):
+        seconds, cpu = self.elapsed(), cpu_seconds() - self.cpu
+        rate, waited = self.images / seconds, self.waited / seconds
+        warmup = self.marks.settled_after()
+        if warmup:
+            rate, waited = self.marks.since(warmup)
+        return {
+            "images": self.images,
+            "seconds": round(seconds, 6),
+            "images_per_second": round(rate, 1),
+            "warmup_seconds": None if warmup is None else round(warmup, 3),
+            "stall_percent": round(100 * waited, 3) if trains else None,
+            "wait_ms_per_step": round(1e3 * self.waited / self.steps, 6) if trains else None,
+            "cpu_seconds_per_image": round(cpu / self.images, 9),
+            "cpu_seconds": round(cpu, 6),
+        }
+
+
+def supply(adapter, options):
+    """Batches that lay ready when the clock starts would be free: they are left out."""
+    batches, seen = iter(adapter.batches(options, None)), Seen()
+    begin = time.monotonic()
+    for _ in range(1 + adapter.ready(options)):
+        seen.add(next(batches)[2])
+        if time.monotonic() - begin > options.seconds:
+            break
+    meter = Meter(options.seconds)
+    while meter.steps == 0 or not meter.over():
+        _, images, workers = next(batches)
+        seen.add(workers)
+        meter.add(images, 0.0)
+    return meter.result(trains=False) | {"workers_seen": seen.count()}
+
+
+def train(adapter, options, graph):
+    trainer = adapter.trainer(options, graph)
+    if trainer.parameters != graph["parameter_count"]:
+        raise Problem(f"{adapter.name} makes {trainer.parameters:,} parameters of "
+                      f"{graph['network']}, which has {graph['parameter_count']:,}")
+    batches, seen = iter(adapter.batches(options, graph)), Seen()
+    if options.kind == "demand":
+        batches = itertools.cycle([next(batches) for _ in range(RESIDENT)])
+    batch, _, workers = next(batches)
+    seen.add(workers)
+    trainer.step(batch)  # the first step pays for what every later one finds ready
+    trainer.wait()
+    meter = Meter(options.seconds)
+    while meter.steps == 0 or not meter.over():
+        asked = time.monotonic()
+        batch, images, workers = next(batches)
+        waited = time.monotonic() - asked
+        seen.add(workers)
+        trainer.step(batch)
+        meter.add(images, waited)
+    trainer.wait()
+    told = meter.result(trains=True)
+    loss = trainer.loss()
+    if loss != loss or abs(loss) == float("inf"):
+        raise Problem(f"the loss of {graph['network']} is no longer finite in {adapter.name}")
+    return told | {"workers_seen": None if options.kind == "demand" else seen.count(),
+                   "steps": meter.steps, "parameters": trainer.parameters, "loss": round(loss, 6)}
+
+
+class Seen:
+    """Loader workers that gave batches; nothing where a framework does not tell."""
+
+    def __init__(self):
+        self.workers, self.told = set(), True
+
+    def add(self, workers):
+        self.told = self.told and workers is not None
+        self.workers.update(workers or ())
+
+    def count(self):
+        return len(self.workers) if self.told else None
+
+
+class Recent:
+    """Losses of the last steps, looked at only in the end."""
+
+    def __init__(self):
+        self.losses = collections.deque(maxlen=100)
+
+    def add(self, loss):
+        self.losses.append(loss)
+
+    def mean(self):
+        return sum(float(loss) for loss in self.losses) / len(self.losses)
+
+
+def cpu_seconds():
+    """Of this process and those that it started: a loader may be processes, too."""
+    total, left = 0, [os.getpid()]
+    while left:
+        try:
+            process = pathlib.Path("/proc", str(left.pop()))
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+            for task in (process / "task").iterdir():
+                left += [int(child) for child in (task / "children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            pass
+    return total / os.sysconf("SC_CLK_TCK")

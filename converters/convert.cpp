@@ -7,8 +7,8 @@
 #include "converters/pipeline.h"
 #include "converters/selection.h"
 #include "formats/error.h"
-#include "formats/file.h"
 #include "formats/lost_pages.h"
+#include "formats/partial_directory.h"
 
 namespace feedrate {
 namespace {

@@ -10,7 +10,7 @@
 #include "converters/download.h"
 #include "formats/digest.h"
 #include "formats/error.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {

@@ -6,6 +6,7 @@
 #include "converters/describe.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/partial_directory.h"
 #include "formats/text.h"
 
 namespace feedrate {

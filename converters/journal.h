@@ -16,6 +16,7 @@
 #include "formats/dataset.h"
 #include "formats/digest.h"
 #include "formats/file.h"
+#include "formats/partial_directory.h"
 
 namespace feedrate {
 
@@ -40,7 +41,7 @@ struct Tally {
   std::vector<std::uint64_t> sums;  // per pixel over all images; empty when no mean is wanted
   std::vector<Skipped> skipped;
   std::vector<StoredDigest> stored;  // of each sample written, in order
-  std::vector<Sha256> pixels;  // sample_digest of each, zero where not decoded
+  std::vector<Sha256> pixels;        // sample_digest of each, zero where not decoded
   WriterState writer;
 
   /// Adds what another part, that follows this one, has seen.

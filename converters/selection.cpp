@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "converters/trail.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/random.h"
 
 namespace feedrate {

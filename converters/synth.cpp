@@ -1,7 +1,7 @@
 #include "converters/synth.h"
 
 #include "converters/synths/rows.h"
-#include "formats/file.h"
+#include "formats/partial_directory.h"
 
 namespace feedrate {
 

@@ -13,6 +13,7 @@
 #include "formats/error.h"
 #include "formats/file.h"
 #include "formats/gzip.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {

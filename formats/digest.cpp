@@ -9,7 +9,7 @@
 #include <new>
 
 #include "formats/error.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {

@@ -39,11 +39,12 @@ std::string hex(Bytes bytes);
 /// h of one sample; any thread.
 Sha256 sample_digest(std::int32_t label, const ImageView& image);
 
-/// Of a sample as it is kept: finds damage and differences as fast as memory is read. It is no proof
-/// against somebody who forges them; the sample_digest is.
+/// Of a sample as it is kept: finds damage and differences as fast as memory is read. It is no
+/// proof against somebody who forges them; the sample_digest is.
 using StoredDigest = std::array<std::byte, 16>;
 
-/// XXH3-128 of the stored bytes with the label as its seed, most significant byte first. Any thread.
+/// XXH3-128 of the stored bytes with the label as its seed, most significant byte first. Any
+/// thread.
 StoredDigest stored_digest(std::int32_t label, Bytes bytes);
 /// Raw pixels lie in each format's own order: there half of the sample_digest stands for them.
 StoredDigest raw_stored_digest(const Sha256& sample_digest);

@@ -1,13 +1,10 @@
 #include "formats/file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -28,30 +25,6 @@ constexpr std::size_t worth_a_call = std::size_t{32} << 10;
 // Without O_NONBLOCK a named pipe would be waited for instead of refused.
 constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
-// Of one hint no more is followed than the system reads ahead by itself: 128 KiB where nobody has
-// said otherwise.
-constexpr std::size_t hint_bytes = std::size_t{128} << 10;
-
-Descriptor open_for_reading(const fs::path& path) {
-  Descriptor file(::open(path.c_str(), reading));
-  if (!file) fail_errno(path, "cannot open", errno);
-  return file;
-}
-
-FileState state_of(const struct stat& status) {
-  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size),
-          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
-}
-
-// Of a regular file; anything else cannot be mapped or read whole.
-FileState regular_state(const Descriptor& file, const fs::path& path) {
-  struct stat status {};
-  if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
-  if (S_ISDIR(status.st_mode)) fail(path, "is a directory, expected a file");
-  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file");
-  return state_of(status);
-}
-
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
 void write_all(const Descriptor& file, const fs::path& path, Bytes bytes) {
@@ -63,112 +36,22 @@ void write_all(const Descriptor& file, const fs::path& path, Bytes bytes) {
   }
 }
 
-void sync_directory(const fs::path& path) {
-  const Descriptor directory = open_directory(path);
-  if (fsync(directory.number()) != 0) fail_errno(path, "cannot reach the disk", errno);
-}
-
-// The path without a trailing slash, so that ".partial" can be put behind its name.
-fs::path without_slash(const fs::path& path) {
-  if (path.empty()) throw Error("the name of the directory to make is empty");
-  fs::path normal = fs::absolute(path).lexically_normal();
-  return normal.has_filename() ? normal : normal.parent_path();
-}
-
-void rename_without_replacing(const fs::path& from, const fs::path& to) {
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
-  // Some file systems cannot promise it; the existence was checked when the directory was made.
-  if (errno == EINVAL && ::rename(from.c_str(), to.c_str()) == 0) return;
-  const int failure = errno;
-  fail_errno(to, join("cannot rename ", from.filename(), " to it"), failure);
-}
-
-// What the system makes of it changes no result.
-void advise(Bytes map, int advice) {
-  if (!map.empty()) ::madvise(const_cast<std::byte*>(map.data()), map.size(), advice);
-}
-
 }  // namespace
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
+Descriptor open_to_read(const fs::path& path) {
+  Descriptor file(::open(path.c_str(), reading));
+  if (!file) fail_errno(path, "cannot open", errno);
+  return file;
+}
+
 Descriptor open_directory(const fs::path& path) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) fail_errno(path, "cannot open the directory", errno);
   return directory;
-}
-
-MappedFile::MappedFile(const fs::path& path) : path_(path) {
-  const Descriptor file = open_for_reading(path);
-  state_ = regular_state(file, path);
-  const auto size = static_cast<std::size_t>(state_.size);
-  if (size == 0) return;
-  void* at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0);
-  if (at == MAP_FAILED) fail_errno(path, "cannot map", errno);
-  bytes_ = {static_cast<const std::byte*>(at), size};
-  guard_ = MapGuard(bytes_, path);
-}
-
-MappedFile::~MappedFile() {
-  guard_ = MapGuard();  // before the addresses become somebody else's
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
-void MappedFile::expect_unchanged() const {
-  struct stat status {};
-  if (path_.empty() || stat(path_.c_str(), &status) != 0) return;  // removed: the map has it still
-  const FileState now = state_of(status);
-  if (now.device != state_.device || now.inode != state_.inode) return;
-  if (now.size != state_.size) {
-    fail(path_, "was changed while it was being read: it had ", state_.size, " bytes and has ",
-         now.size);
-  }
-  if (now.modified_ns != state_.modified_ns) fail(path_, "was written to while it was being read");
-}
-
-void MappedFile::expect_reading_in_order() const { advise(bytes_, MADV_SEQUENTIAL); }
-void MappedFile::expect_single_pages() const { advise(bytes_, MADV_RANDOM); }
-void MappedFile::expect_any_reading() const { advise(bytes_, MADV_NORMAL); }
-
-void MappedFile::give_back(Bytes part) const {
-  if (part.empty()) return;
-  assert(part.data() >= bytes_.data());
-  assert(part.data() + part.size() <= bytes_.data() + bytes_.size());
-  // A touch brings in the pages around it as well, in aligned pieces of this size: it all goes.
-  constexpr std::uintptr_t around = std::uintptr_t{64} << 10;
-  const auto map = reinterpret_cast<std::uintptr_t>(bytes_.data());
-  const auto first = reinterpret_cast<std::uintptr_t>(part.data()) / around * around;
-  const auto last =
-      (reinterpret_cast<std::uintptr_t>(part.data()) + part.size() + around - 1) / around * around;
-  const std::uintptr_t begin = std::max(first, map);
-  const std::uintptr_t end = std::min(last, map + bytes_.size());
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      bytes_(std::exchange(other.bytes_, {})),
-      guard_(std::move(other.guard_)),
-      state_(other.state_) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(bytes_, other.bytes_);
-  std::swap(guard_, other.guard_);
-  std::swap(state_, other.state_);
-  return *this;
-}
-
-void prefetch(Bytes bytes) {
-  constexpr std::uintptr_t page = 4096;
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) & ~(page - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size());
-  // A hint: what cannot be followed does no harm.
-  for (std::uintptr_t at = begin; at < end; at += hint_bytes) {
-    madvise(reinterpret_cast<void*>(at), std::min(hint_bytes, end - at), MADV_WILLNEED);
-  }
 }
 
 void prefetch_file_at(const Descriptor& directory, const char* name) {
@@ -278,7 +161,7 @@ void replace_file(const fs::path& path, const std::function<void(OutputFile& fil
   try {
     write(file);
     file.close();
-    const Descriptor written = open_for_reading(beside);
+    const Descriptor written = open_to_read(beside);
     if (fsync(written.number()) != 0) fail_errno(beside, "cannot reach the disk", errno);
     if (std::rename(beside.c_str(), target.c_str()) != 0) fail_errno(path, "cannot replace", errno);
   } catch (...) {
@@ -289,91 +172,6 @@ void replace_file(const fs::path& path, const std::function<void(OutputFile& fil
 
 void write_text(const fs::path& path, std::string_view text) {
   replace_file(path, [&](OutputFile& file) { file.write(text); });
-}
-
-PartialDirectory::PartialDirectory(const fs::path& path, Stale stale)
-    : final_(without_slash(path)) {
-  partial_ = final_;
-  partial_ += ".partial";
-  std::error_code error;
-  if (fs::exists(fs::symlink_status(final_, error))) fail(final_, "exists already");
-  if (error && error != std::errc::no_such_file_or_directory) {
-    fail_errno(final_, "cannot look at", error.value());
-  }
-  try {
-    make_parents();
-    make_partial(stale);
-  } catch (...) {
-    remove_parents();
-    throw;
-  }
-}
-
-void PartialDirectory::make_parents() {
-  std::vector<fs::path> missing;
-  std::error_code error;
-  for (fs::path at = final_.parent_path(); !fs::exists(at, error); at = at.parent_path()) {
-    if (error) fail_errno(at, "cannot look at", error.value());
-    missing.push_back(at);
-  }
-  std::reverse(missing.begin(), missing.end());
-  for (const fs::path& parent : missing) {
-    if (mkdir(parent.c_str(), 0777) != 0) fail_errno(parent, "cannot make the directory", errno);
-    made_parents_.push_back(parent);
-  }
-}
-
-void PartialDirectory::make_partial(Stale stale) {
-  std::error_code error;
-  if (fs::exists(partial_, error)) {
-    lock();  // either what a killed run left, or what another process fills at this moment
-    adopted_ = kept_ = stale == Stale::adopted;
-    if (adopted_) return;
-    fs::remove_all(partial_, error);
-    if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
-  }
-  if (mkdir(partial_.c_str(), 0777) != 0) {
-    const int failure = errno;
-    fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), failure);
-  }
-  lock();
-}
-
-// Between opening and locking, another process may have put its own directory in the place of a
-// stale one: the lock counts only while the name still means what was locked.
-void PartialDirectory::lock() {
-  lock_ = open_directory(partial_);
-  const bool locked = flock(lock_.number(), LOCK_EX | LOCK_NB) == 0;
-  struct stat held {
-  }, named{};
-  const bool same = fstat(lock_.number(), &held) == 0 && stat(partial_.c_str(), &named) == 0 &&
-                    held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-  if (!locked || !same) fail(partial_, "another process is writing it");
-}
-
-void PartialDirectory::remove_parents() noexcept {
-  // rmdir refuses a directory that someone has put something into, which is what we want.
-  for (auto at = made_parents_.rbegin(); at != made_parents_.rend(); ++at) rmdir(at->c_str());
-}
-
-PartialDirectory::~PartialDirectory() {
-  if (committed_ || kept_) return;
-  std::error_code ignored;
-  fs::remove_all(partial_, ignored);
-  remove_parents();
-}
-
-void PartialDirectory::sync() {
-  // One call for the whole file system is far quicker than fsync of 60,000 small PNG files.
-  if (syncfs(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
-  if (fsync(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
-}
-
-void PartialDirectory::commit() {
-  sync();
-  rename_without_replacing(partial_, final_);
-  committed_ = true;
-  sync_directory(final_.parent_path());
 }
 
 }  // namespace feedrate

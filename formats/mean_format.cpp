@@ -6,6 +6,7 @@
 
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/mean.h"
 #include "formats/means/rows.h"
 

@@ -16,6 +16,7 @@
 #include "formats/dataset.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {

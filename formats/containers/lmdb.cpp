@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cassert>
 #include <fstream>
 
@@ -15,7 +14,7 @@
 #include "formats/containers/lmdb_dialect.h"
 #include "formats/containers/lmdb_writer.h"
 #include "formats/containers/rows.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {
@@ -133,9 +132,7 @@ class LmdbDataset final : public Dataset {
   }
 
   bool look_ahead(std::uint64_t index) const override {
-    // Around a page that came too late for its worker there is nothing that anybody asked for.
-    if (!asked_.exchange(true, std::memory_order_relaxed)) file_.expect_single_pages();
-    prefetch(file_.bytes().subspan(entries_[index].value, entries_[index].value_size));
+    file_.look_ahead(file_.bytes().subspan(entries_[index].value, entries_[index].value_size));
     return true;
   }
 
@@ -157,7 +154,6 @@ class LmdbDataset final : public Dataset {
   Snapshot snapshot_;
   MappedFile file_;
   std::vector<LmdbEntry> entries_;
-  mutable std::atomic<bool> asked_{false};  // for samples ahead
   const LmdbDialect* dialect_ = nullptr;
 };
 

@@ -7,6 +7,7 @@
 
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {

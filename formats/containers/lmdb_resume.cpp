@@ -4,7 +4,7 @@
 #include "formats/containers/lmdb_check.h"
 #include "formats/containers/lmdb_key.h"
 #include "formats/error.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 namespace {

@@ -91,7 +91,7 @@ void RecordFile::look_ahead(std::uint64_t image) const {
   const std::uint64_t end = at + 1 == starts_.size() ? size : starts_[at + 1];
   // Records in an index need not lie in order.
   if (starts_[at] < end && end <= size) {
-    prefetch(file_.bytes().subspan(starts_[at], end - starts_[at]));
+    file_.look_ahead(file_.bytes().subspan(starts_[at], end - starts_[at]));
   }
 }
 

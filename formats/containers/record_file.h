@@ -10,6 +10,7 @@
 #include "formats/containers/image_record.h"
 #include "formats/containers/record_index.h"
 #include "formats/containers/record_list.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 
@@ -22,7 +23,6 @@ class RecordFile {
   explicit RecordFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_.path(); }
-  void expect_single_pages() const { file_.expect_single_pages(); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t images() const { return kept_.empty() ? starts_.size() : kept_.size(); }
   std::uint64_t start(std::uint64_t image) const { return starts_[record(image)]; }

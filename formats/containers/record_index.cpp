@@ -8,6 +8,7 @@
 #include "formats/containers/image_record.h"
 #include "formats/containers/record.h"
 #include "formats/error.h"
+#include "formats/mapped_file.h"
 #include "formats/text.h"
 
 namespace feedrate {

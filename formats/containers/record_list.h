@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/dataset.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cassert>
 #include <fstream>
 
@@ -111,10 +110,6 @@ class RecordioDataset final : public Dataset {
   }
 
   bool look_ahead(std::uint64_t index) const override {
-    // Around a page that came too late for its worker there is nothing that anybody asked for.
-    if (!asked_.exchange(true, std::memory_order_relaxed)) {
-      for (const RecordFile& file : files_) file.expect_single_pages();
-    }
     const Place at = place_of(index);
     at.file->look_ahead(at.image);
     return true;
@@ -157,8 +152,7 @@ class RecordioDataset final : public Dataset {
   }
 
   std::vector<RecordFile> files_;
-  mutable std::atomic<bool> asked_{false};  // for samples ahead
-  std::vector<std::uint64_t> ends_;         // images up to and with each file
+  std::vector<std::uint64_t> ends_;  // images up to and with each file
 };
 
 class RecordioContainer final : public Container {

@@ -90,7 +90,7 @@ bool TarShard::look_ahead(std::uint64_t sample) const {
   if (!unpacked_.empty()) return false;
   const std::uint64_t start = index_.starts[sample];
   const std::uint64_t end = index_.starts[sample + 1];
-  if (start < end && end <= tar_.size()) prefetch(tar_.subspan(start, end - start));
+  if (start < end && end <= tar_.size()) file_.look_ahead(tar_.subspan(start, end - start));
   return true;
 }
 

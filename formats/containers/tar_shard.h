@@ -14,7 +14,7 @@
 #include "formats/containers/tar_sample.h"
 #include "formats/containers/wds_index.h"
 #include "formats/dataset.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 
@@ -28,7 +28,6 @@ class TarShard {
   const std::filesystem::path& path() const { return path_; }
   /// False where the shard is unpacked in memory.
   bool look_ahead(std::uint64_t sample) const;
-  void expect_single_pages() const { file_.expect_single_pages(); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t size() const { return index_.starts.size() - 1; }  // samples
   /// Where the sample's first header is, or something to pass over in front of it.

@@ -16,6 +16,7 @@
 #include "formats/containers/tfrecord_shard.h"
 #include "formats/containers/tfrecord_writer.h"
 #include "formats/error.h"
+#include "formats/file.h"
 #include "formats/sweep.h"
 #include "formats/text.h"
 
@@ -138,10 +139,6 @@ class TfrecordDataset final : public Dataset {
   }
 
   bool look_ahead(std::uint64_t index) const override {
-    // Around a page that came too late for its worker there is nothing that anybody asked for.
-    if (!asked_.exchange(true, std::memory_order_relaxed)) {
-      for (const TfrecordShard& shard : shards_) shard.expect_single_pages();
-    }
     const Place at = place_of(index);
     return at.shard->look_ahead(at.record);
   }
@@ -189,8 +186,7 @@ class TfrecordDataset final : public Dataset {
   }
 
   std::vector<TfrecordShard> shards_;
-  mutable std::atomic<bool> asked_{false};  // for samples ahead
-  std::vector<std::uint64_t> ends_;         // index behind the last sample of each shard
+  std::vector<std::uint64_t> ends_;  // index behind the last sample of each shard
 };
 
 class TfrecordContainer final : public Container {

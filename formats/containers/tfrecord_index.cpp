@@ -4,7 +4,7 @@
 
 #include "formats/containers/tf_record.h"
 #include "formats/error.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/text.h"
 
 namespace feedrate {

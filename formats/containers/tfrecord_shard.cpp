@@ -139,7 +139,7 @@ bool TfrecordShard::look_ahead(std::uint64_t record) const {
   if (file_.bytes().empty()) return false;
   const std::uint64_t start = starts_[record];
   const std::uint64_t end = starts_[record + 1];
-  if (start < end && end <= bytes_.size()) prefetch(bytes_.subspan(start, end - start));
+  if (start < end && end <= bytes_.size()) file_.look_ahead(bytes_.subspan(start, end - start));
   return true;
 }
 

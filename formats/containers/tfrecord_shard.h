@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/dataset.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 
@@ -29,7 +29,6 @@ class TfrecordShard {
   const std::filesystem::path& path() const { return path_; }
   /// False where the shard is unpacked in memory.
   bool look_ahead(std::uint64_t record) const;
-  void expect_single_pages() const { file_.expect_single_pages(); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t records() const { return starts_.size() - 1; }
   /// Byte at which a record starts, in the inflated file where it is gzip.

@@ -6,6 +6,7 @@
 #include "formats/containers/tar_sample.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/tar_format.h"
 #include "formats/text.h"
 

@@ -6,7 +6,6 @@
 // "filename" of the .json, else the image's own, unless that is only a number of eight digits.
 
 #include <algorithm>
-#include <atomic>
 #include <cassert>
 #include <fstream>
 
@@ -85,10 +84,6 @@ class WebdatasetDataset final : public Dataset {
   }
 
   bool look_ahead(std::uint64_t index) const override {
-    // Around a page that came too late for its worker there is nothing that anybody asked for.
-    if (!asked_.exchange(true, std::memory_order_relaxed)) {
-      for (const TarShard& shard : shards_) shard.expect_single_pages();
-    }
     const Place at = place_of(index);
     return at.shard.look_ahead(at.sample);
   }
@@ -212,8 +207,7 @@ class WebdatasetDataset final : public Dataset {
   }
 
   std::vector<TarShard> shards_;
-  mutable std::atomic<bool> asked_{false};  // for samples ahead
-  std::vector<std::uint64_t> firsts_;       // index of each shard's first sample
+  std::vector<std::uint64_t> firsts_;  // index of each shard's first sample
 };
 
 class WebdatasetContainer final : public Container {

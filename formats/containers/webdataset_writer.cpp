@@ -11,6 +11,7 @@
 #include "formats/containers/wds_json.h"
 #include "formats/error.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/tar_format.h"
 #include "formats/tar_writer.h"
 

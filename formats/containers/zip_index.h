@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "formats/bytes.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 
 namespace feedrate {
 

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/verify.h"
 #include "tests/converters/made_stream.h"
 #include "tests/converters/make_archive.h"

@@ -16,7 +16,7 @@
 
 #include "formats/byte_stream.h"
 #include "formats/containers/tar_index.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/resize.h"
 #include "tests/support/data.h"
 #include "tests/support/plain_codecs.h"

@@ -10,7 +10,7 @@
 #include "formats/codecs/jpeg.h"
 #include "formats/containers/tar_index.h"
 #include "formats/digest.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "tests/support/data.h"
 #include "tests/support/places.h"
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/sweep.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"

@@ -4,6 +4,7 @@
 
 #include "formats/container.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"

@@ -9,6 +9,7 @@
 #include "formats/containers/tfrecord_shard.h"
 #include "formats/file.h"
 #include "formats/gzip.h"
+#include "formats/mapped_file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"

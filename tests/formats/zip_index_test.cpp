@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "formats/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/make_zip.h"
 #include "tests/support/temp_directory.h"

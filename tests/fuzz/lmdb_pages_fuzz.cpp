@@ -7,7 +7,7 @@
 
 #include "formats/containers/lmdb_check.h"
 #include "formats/containers/lmdb_store.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

@@ -25,7 +25,9 @@
 
 #include "formats/container.h"
 #include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "formats/page_cache.h"
+#include "formats/partial_directory.h"
 #include "formats/text.h"
 #include "loader/drive.h"
 #include "loader/order.h"

@@ -9,7 +9,7 @@
 
 #include "formats/containers/tf_record.h"
 #include "formats/containers/wire.h"
-#include "formats/file.h"
+#include "formats/mapped_file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/run_program.h"
 #include "tools/logs/load_metrics.h"

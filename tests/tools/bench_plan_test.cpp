@@ -193,6 +193,18 @@ TEST(UnitBenchPlan, a_framework_measures_the_same_points_under_its_name) {
             std::string::npos);
 }
 
+TEST(UnitBenchPlan, demand_is_of_a_dataset_that_its_tool_reads_where_there_is_one) {
+  const auto dataset = [](const auto& reads) {
+    for (const BenchPoint& point : plan_bench(two_threads(), two_datasets, 4, reads)) {
+      if (point.row.kind == demand_kind) return point.row.dataset;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(dataset([](const auto&) { return true; }), "a");
+  EXPECT_EQ(dataset([](const auto& row) { return row.format == "recordio"; }), "b");
+  EXPECT_EQ(dataset([](const auto&) { return false; }), "a");
+}
+
 TEST(UnitBenchPlan, a_cold_point_asks_its_process_to_be_cold) {
   BenchOptions options = two_threads();
   options.caches = {"cold"};

@@ -114,25 +114,29 @@ const Peers::Abilities& Peers::abilities(const std::string& tool) {
   return found != asked_.end() ? found->second : asked_.emplace(tool, ask(tool)).first->second;
 }
 
+std::string Peers::cannot(const Run& point) {
+  if (point.tool == own_tool) return "";
+  const Abilities& can = abilities(point.tool);
+  if (!can.absent.empty()) return join(point.tool, " is not there: ", can.absent);
+  const auto adapter_does = [&](auto&&... what) {
+    return join("the adapter of ", point.tool, what...);
+  };
+  if (point.device.value_or("cpu") != "cpu") {
+    return adapter_does(" trains on the cpu, not on ", *point.device);
+  }
+  if (point.precision.value_or("fp32") != "fp32") return adapter_does(" trains in fp32 alone");
+  if (!can.formats.contains(point.format)) return adapter_does(" reads no ", point.format);
+  if (!can.recipes.contains(point.recipe)) return adapter_does(" knows no recipe ", point.recipe);
+  if (point.threads && *point.threads < can.least_threads) {
+    return adapter_does(" needs ", counted(can.least_threads, "loader thread"), " at least");
+  }
+  return "";
+}
+
 std::vector<std::string> Peers::leave_out(std::vector<BenchPoint>& points) {
   std::map<std::string, std::size_t> reasons;  // and how many points have them
-  const auto why_not = [&](const Run& row) -> std::string {
-    if (row.tool == own_tool) return "";
-    const Abilities& can = abilities(row.tool);
-    if (!can.absent.empty()) return join(row.tool, " is not there: ", can.absent);
-    const auto cannot = [&](auto&&... what) { return join("the adapter of ", row.tool, what...); };
-    if (row.device.value_or("cpu") != "cpu")
-      return cannot(" trains on the cpu, not on ", *row.device);
-    if (row.precision.value_or("fp32") != "fp32") return cannot(" trains in fp32 alone");
-    if (!can.formats.contains(row.format)) return cannot(" reads no ", row.format);
-    if (!can.recipes.contains(row.recipe)) return cannot(" knows no recipe ", row.recipe);
-    if (row.threads && *row.threads < can.least_threads) {
-      return cannot(" needs ", counted(can.least_threads, "loader thread"), " at least");
-    }
-    return "";
-  };
   std::erase_if(points, [&](const BenchPoint& point) {
-    const std::string reason = why_not(point.row);
+    const std::string reason = cannot(point.row);
     if (!reason.empty()) ++reasons[reason];
     return !reason.empty();
   });

@@ -23,6 +23,9 @@ void check_tool(std::string_view name);
 /// it, or in the directory $FEEDRATE_PEERS; $FEEDRATE_PYTHON runs them, or else python3.
 class Peers {
  public:
+  /// Why it cannot measure the point, in a sentence; "": it can, as we ourselves can any.
+  std::string cannot(const Run& point);
+
   /// Takes out the points of frameworks that are not there, or whose adapter cannot do them.
   /// Returns a sentence for each reason. Throws Error when an adapter itself fails.
   std::vector<std::string> leave_out(std::vector<BenchPoint>& points);

@@ -26,8 +26,8 @@ std::vector<T> distinct(const std::vector<T>& values) {
 
 class Planner {
  public:
-  Planner(const BenchOptions& options, unsigned cores)
-      : options_(options), cores_(cores), excluded_(options.exclude.size()) {}
+  Planner(const BenchOptions& options, unsigned cores, const std::function<bool(const Run&)>& reads)
+      : options_(options), cores_(cores), reads_(reads), excluded_(options.exclude.size()) {}
 
   /// Of datasets that hold the same images.
   void plan(const std::vector<BenchDataset>& group) {
@@ -114,15 +114,20 @@ class Planner {
     }
   }
 
-  // Batches in memory are the same whatever format they came from: the first that is wanted serves.
+  // Batches in memory are the same whatever format they came from: the first that is wanted serves,
+  // of those that can be read.
   void demand(Run row, const std::vector<BenchDataset>& group) {
     row.kind = demand_kind;
+    std::optional<Run> unread;
     for (const BenchDataset& dataset : group) {
       row.dataset = dataset.path.string();
       row.format = dataset.format;
       row.codec = dataset.codec;
-      if (!left_out(row)) return add(row, alone_);
+      if (left_out(row)) continue;
+      if (reads_(row)) return add(row, alone_);
+      if (!unread) unread = row;
     }
+    if (unread) add(*unread, alone_);
   }
 
   static void shuffle(std::vector<BenchPoint>& points, std::uint64_t seed) {
@@ -134,6 +139,7 @@ class Planner {
 
   const BenchOptions& options_;
   unsigned cores_;
+  const std::function<bool(const Run&)>& reads_;
   std::vector<bool> excluded_;  // at least one point, by exclusion
   std::vector<BenchPoint> alone_;
   std::vector<BenchPoint> together_;
@@ -192,8 +198,9 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
 }
 
 std::vector<BenchPoint> plan_bench(const BenchOptions& options,
-                                   const std::vector<BenchDataset>& datasets, unsigned cores) {
-  Planner planner(options, cores);
+                                   const std::vector<BenchDataset>& datasets, unsigned cores,
+                                   const std::function<bool(const Run&)>& reads) {
+  Planner planner(options, cores, reads);
   for (const auto& group : groups(datasets)) planner.plan(group);
   return planner.points();
 }

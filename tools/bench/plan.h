@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,8 +57,10 @@ struct BenchPoint {
 /// which is predicted from them; each part in an order that depends on the seed alone, so that a
 /// machine that grows warm or busy does not favour one format. Throws Error when nothing is left,
 /// when an exclusion excludes nothing, or when there are more than anybody measures.
-std::vector<BenchPoint> plan_bench(const BenchOptions& options,
-                                   const std::vector<BenchDataset>& datasets, unsigned cores);
+/// Demand is planned on a dataset that its tool `reads`, where there is one.
+std::vector<BenchPoint> plan_bench(
+    const BenchOptions& options, const std::vector<BenchDataset>& datasets, unsigned cores,
+    const std::function<bool(const Run&)>& reads = [](const Run&) { return true; });
 
 /// True when both rows measure the same thing.
 bool same_point(const Run& a, const Run& b);

@@ -62,7 +62,7 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
 }
 
 /// What can be refused is refused before the datasets are read through, which may take minutes.
-std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench) {
+std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench, Peers& peers) {
   check_names(bench);
   std::vector<BenchDataset> datasets;
   for (const auto& path : bench.paths) datasets.push_back(look_at(path));
@@ -72,7 +72,8 @@ std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& be
   asked_by(options, [&] { check_points(plan_bench(bench, unread, cores), unread); });
   find_digests(datasets);
   if (options.plan.empty()) refuse_mixed(datasets);
-  return asked_by(options, [&] { return plan_bench(bench, datasets, cores); });
+  const auto reads = [&](const Run& row) { return peers.cannot(row).empty(); };
+  return asked_by(options, [&] { return plan_bench(bench, datasets, cores, reads); });
 }
 
 void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Run>& rows) {
@@ -174,11 +175,11 @@ int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench
 }
 
 int show_plan(const Options& options, const BenchOptions& bench) {
-  std::vector<BenchPoint> points = make_plan(options, bench);
+  Peers peers;
+  std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {
     leave_out_measured(points, read_rows(options.out).runs);
   }
-  Peers peers;
   for (const std::string& sentence : peers.leave_out(points)) note(sentence);
   print(options.json ? plan_json(points, bench) : plan_text(points, bench));
   return exit_done;
@@ -191,9 +192,9 @@ int run(const Options& options) {
   results.emplace(options.out, options.resume ? Existing::resume : Existing::refuse);
   std::optional<MachineLock> alone;
   if (!options.beside_others) alone.emplace();
-  std::vector<BenchPoint> points = make_plan(options, bench);
-  leave_out_measured(points, results->rows());
   Peers peers;
+  std::vector<BenchPoint> points = make_plan(options, bench, peers);
+  leave_out_measured(points, results->rows());
   for (const std::string& sentence : peers.leave_out(points)) note(sentence);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);

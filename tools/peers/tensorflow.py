@@ -204,9 +204,8 @@ def load():
             first = next(iter(tf.data.TFRecordDataset(files, kind).take(1))).numpy()
             features = datasets.example(first)
             base = 1 if "image/class/synset" in features else 0
-            channels = features.get("image/channels", [3])[0]
-            pixels = tf.io.decode_image(features["image/encoded"][0], expand_animations=False)
-            shape = (*pixels.shape[:2], channels)
+            shape = tuple(tf.io.decode_image(features["image/encoded"][0],
+                                             expand_animations=False).shape)
             wanted = {"image/encoded": tf.io.FixedLenFeature([], tf.string),
                       "image/class/label": tf.io.FixedLenFeature([], tf.int64)}
 

@@ -92,17 +92,43 @@ struct Put {
   }
 };
 
-/// A value of the member's own type and range: the JSON library would wrap -1 into four billion.
+[[noreturn]] void refuse(const char* key, std::string_view expected, const ordered_json& found) {
+  throw Error(join(key, ": expected ", expected, ", found ", found.dump()));
+}
+
+/// Only of the member's own type and range: the JSON library would wrap -1 into four billion, and
+/// take true for 1.
+void take(const char* key, const ordered_json& found, std::string& value) {
+  if (!found.is_string()) refuse(key, "a text", found);
+  value = found.get<std::string>();
+}
+void take(const char* key, const ordered_json& found, bool& value) {
+  if (!found.is_boolean()) refuse(key, "true or false", found);
+  value = found.get<bool>();
+}
+void take(const char* key, const ordered_json& found, double& value) {
+  if (!found.is_number()) refuse(key, "a number", found);
+  value = found.get<double>();
+}
 template <class T>
+requires std::is_unsigned_v<T>
 void take(const char* key, const ordered_json& found, T& value) {
-  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
-    const bool fits =
-        found.is_number_unsigned() && found.get<std::uint64_t>() <= std::numeric_limits<T>::max();
-    if (found.is_number() && !fits) {
-      throw Error(join(key, " is no whole number that can be: ", found.dump()));
-    }
+  constexpr T most = std::numeric_limits<T>::max();
+  if (!found.is_number_unsigned() || found.get<std::uint64_t>() > most) {
+    refuse(key, join("a whole number from 0 to ", most), found);
   }
-  found.get_to(value);
+  value = found.get<T>();
+}
+void take(const char* key, const ordered_json& found, std::vector<double>& values) {
+  if (!found.is_array()) refuse(key, "a list of numbers", found);
+  for (const ordered_json& one : found) take(key, one, values.emplace_back());
+}
+
+/// The member of that name; one that is missing is named.
+const ordered_json& member(const ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) throw Error(join("lacks the key '", key, "'"));
+  return *found;
 }
 
 /// Reads members out of an object; a missing key or a value of another type throws.
@@ -110,18 +136,20 @@ struct Take {
   const ordered_json& object;
   template <class T>
   void operator()(const char* key, std::optional<T>& value) const {
-    const ordered_json& found = object.at(key);
+    const ordered_json& found = member(object, key);
     if (!found.is_null()) take(key, found, value.emplace());
   }
   template <class T>
   void operator()(const char* key, T& value) const {
-    take(key, object.at(key), value);
+    take(key, member(object, key), value);
   }
 };
 
+// Far above any machine's: what a chart's scale is drawn for.
+constexpr std::uint64_t most_images_per_second = 1'000'000'000'000;
+
 /// Rows of the first schema, which did not name itself, begin with their kind.
 void refuse_other_schema(const ordered_json& object) {
-  if (!object.is_object()) return;
   const bool first = !object.contains("schema") && object.contains("kind");
   const ordered_json schema = first ? ordered_json(1) : object.value("schema", ordered_json());
   if (schema.is_number() && schema != row_schema) {
@@ -160,17 +188,19 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   Run run;
   try {
     const ordered_json object = ordered_json::parse(text);
+    if (!object.is_object()) throw Error("expected an object {…}");
     refuse_other_schema(object);
     for_each_field(run, Take{object});
-    for_each_environment_field(run.environment, Take{object.at("environment")});
+    const ordered_json& environment = member(object, "environment");
+    if (!environment.is_object()) refuse("environment", "an object", environment);
+    for_each_environment_field(run.environment, Take{environment});
   } catch (const Error& problem) {
     fail(file, "line ", line, ": not a row of results: ", problem.what());
-  } catch (const nlohmann::json::exception& problem) {
-    // The library's own prefix ("[json.exception.out_of_range.403] ") tells a user nothing.
-    const std::string_view what = problem.what();
-    const auto end = what.find("] ");
-    fail(file, "line ", line,
-         ": not a row of results: ", end == std::string_view::npos ? what : what.substr(end + 2));
+  } catch (const nlohmann::json::parse_error& problem) {
+    fail(file, "line ", line, ": not a row of results: no JSON from byte ", problem.byte, " of ",
+         text.size(), "; is it cut off?");
+  } catch (const nlohmann::json::exception&) {
+    fail(file, "line ", line, ": not a row of results: a number is too large");
   }
   const bool known =
       run.kind == supply_kind || run.kind == demand_kind || run.kind == delivered_kind;
@@ -182,6 +212,10 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
   if (run.images_per_second < 0 || *std::min_element(run.repeats.begin(), run.repeats.end()) < 0) {
     fail(file, "line ", line, ": images/s below 0");
+  }
+  const double highest = *std::max_element(run.repeats.begin(), run.repeats.end());
+  if (std::max(run.images_per_second, highest) > most_images_per_second) {
+    fail(file, "line ", line, ": more than ", most_images_per_second, " images/s");
   }
   if (run.kind != demand_kind && !run.threads) fail(file, "line ", line, ": threads is null");
   if (run.kind != supply_kind && !(run.network && run.device && run.precision)) {

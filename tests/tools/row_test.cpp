@@ -91,7 +91,8 @@ TEST(HostileRow, a_missing_key_is_named) {
 TEST(HostileRow, a_value_of_another_type_is_refused) {
   const std::string line =
       replaced(to_json_line(testing::supply("lmdb", 2, 6000)), "\"batch\":64", "\"batch\":\"64\"");
-  expect_error([&] { parse_run(line, "r.jsonl", 7); }, {"line 7", "must be number"});
+  expect_error([&] { parse_run(line, "r.jsonl", 7); },
+               {"line 7", "batch: expected a whole number", "found \"64\""});
 }
 
 TEST(HostileRow, a_number_beyond_its_range_is_refused_and_not_wrapped) {
@@ -103,6 +104,27 @@ TEST(HostileRow, a_number_beyond_its_range_is_refused_and_not_wrapped) {
   auto run = testing::supply("lmdb", 2, 6000);
   run.images_per_second = -1;
   expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"below 0"});
+}
+
+TEST(HostileRow, what_is_wrong_is_told_with_its_key_and_what_was_found) {
+  const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
+  const auto refused = [&](const std::string& from, const std::string& to,
+                           std::initializer_list<std::string_view> parts) {
+    expect_error([&] { parse_run(replaced(good, from, to), "r.jsonl", 7); }, parts);
+  };
+  refused("\"images_per_second\":6000.0", "\"images_per_second\":true",
+          {"images_per_second: expected a number", "true"});
+  refused("\"repeats\":[", "\"repeats\":[null,", {"repeats: expected a number", "null"});
+  refused("\"dataset\":\"data/lmdb\"", "\"dataset\":[]", {"dataset: expected a text", "[]"});
+  refused("\"environment\":{", "\"environment\":{\"a\":{", {"not a row of results", "no JSON"});
+  refused("\"environment\":{", "\"environments\":{", {"lacks the key 'environment'"});
+  expect_error([] { parse_run("[1]", "r", 1); }, {"expected an object"});
+  expect_error([&] { parse_run(good.substr(0, 90), "r", 1); }, {"no JSON", "cut off"});
+}
+
+TEST(HostileRow, a_rate_that_no_machine_has_is_refused) {
+  const auto run = testing::supply("lmdb", 2, 1e300);
+  expect_error([&] { parse_run(to_json_line(run), "r", 3); }, {"line 3", "images/s"});
 }
 
 TEST(HostileRow, an_unknown_kind_a_row_without_repeats_and_one_without_threads_are_refused) {

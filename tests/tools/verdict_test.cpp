@@ -57,6 +57,15 @@ TEST(UnitVerdict, equal_formats_at_equal_threads_are_any_of_the_formats) {
   EXPECT_EQ(verdict.answer, "1 loader thread, any of the formats");
 }
 
+TEST(HostileVerdict, of_a_demand_of_nothing_no_share_is_told) {
+  const Verdict verdict =
+      verdict_of({demand(0), delivered("lmdb", 1, 0, 1), delivered("recordio", 1, 0, 1)});
+  EXPECT_FALSE(percent_of_demand(verdict));
+  for (const std::string_view never : {"nan", "inf"}) {
+    EXPECT_FALSE(says(verdict.reason, never)) << verdict.reason;
+  }
+}
+
 TEST(UnitVerdict, supply_decides_between_formats_that_deliver_the_same) {
   const Verdict verdict =
       verdict_of({demand(6000), supply("lmdb", 1, 50000), supply("recordio", 1, 900000),

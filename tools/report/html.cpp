@@ -117,9 +117,8 @@ std::string key_figures(const Verdict& verdict) {
   if (verdict.format.empty()) return text;
   const bool trained = verdict.stall || verdict.demand;
   add(trained ? "Delivered" : "Supply", quantity(verdict.rate), "images/s");
-  if (verdict.demand) {
-    add("Of demand", percent_cell(100 * verdict.rate / *verdict.demand, 0),
-        quantity(*verdict.demand) + " images/s");
+  if (const auto share = percent_of_demand(verdict)) {
+    add("Of demand", percent_cell(share, 0), quantity(*verdict.demand) + " images/s");
   }
   if (verdict.stall) add("Stall", percent_cell(verdict.stall), "of training time");
   if (verdict.limit != Limit::unknown) {

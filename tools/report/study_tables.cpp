@@ -21,7 +21,7 @@ std::optional<double> rate_of(const Point* point) {
 
 /// Of the demand of the tool that read the curve.
 std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
-  if (delivered == nullptr || !curve.demand) return std::nullopt;
+  if (delivered == nullptr || !curve.demand || curve.demand->rate <= 0) return std::nullopt;
   return 100 * delivered->rate / curve.demand->rate;
 }
 
@@ -261,12 +261,11 @@ Table answers_table(const std::vector<Study>& studies, const std::vector<Verdict
               .rows = {}};
   for (std::size_t i = 0; i < studies.size(); ++i) {
     const Verdict& verdict = verdicts[i];
-    std::optional<double> share;
-    if (verdict.demand) share = 100 * verdict.rate / *verdict.demand;
-    table.rows.push_back({.cells = {studies[i].title(), verdict.answer,
-                                    verdict.format.empty() ? not_measured : quantity(verdict.rate),
-                                    percent_cell(share, 0), percent_cell(verdict.stall),
-                                    std::string(name_of(verdict.limit))}});
+    table.rows.push_back(
+        {.cells = {studies[i].title(), verdict.answer,
+                   verdict.format.empty() ? not_measured : quantity(verdict.rate),
+                   percent_cell(percent_of_demand(verdict), 0), percent_cell(verdict.stall),
+                   std::string(name_of(verdict.limit))}});
   }
   return table;
 }

@@ -81,9 +81,9 @@ Limit limit_of(const Point& point, const std::optional<Point>& demand) {
 
 std::string why(const Verdict& verdict) {
   std::string text = fmt::format("{} images/s are delivered", quantity(verdict.rate));
-  if (verdict.demand) {
-    text += fmt::format(", {:.0f} % of the {} the trainer can take",
-                        100 * verdict.rate / *verdict.demand, quantity(*verdict.demand));
+  if (const auto share = percent_of_demand(verdict)) {
+    text +=
+        fmt::format(", {:.0f} % of the {} the trainer can take", *share, quantity(*verdict.demand));
   }
   if (verdict.stall) text += fmt::format("; it waits {:.1f} % of its time", *verdict.stall);
   switch (verdict.limit) {
@@ -109,8 +109,10 @@ std::string others(const Study& study, const std::vector<Candidate>& best, const
     equals.push_back(point.threads == chosen.threads
                          ? best[i].curve->format
                          : fmt::format("{} with {}", best[i].curve->format, point.threads));
-    widest_difference =
-        std::max(widest_difference, std::abs(point.rate - chosen.rate) / chosen.rate);
+    if (chosen.rate > 0) {
+      widest_difference =
+          std::max(widest_difference, std::abs(point.rate - chosen.rate) / chosen.rate);
+    }
     widest_spread = std::max(widest_spread, point.spread());
   }
   if (!equals.empty()) {
@@ -205,6 +207,11 @@ Verdict judge(const Study& study) {
                                any_format ? "any of the formats" : verdict.format);
   verdict.reason = why(verdict) + others(study, best, point);
   return verdict;
+}
+
+std::optional<double> percent_of_demand(const Verdict& verdict) {
+  if (!verdict.demand || *verdict.demand <= 0) return std::nullopt;
+  return 100 * verdict.rate / *verdict.demand;
 }
 
 std::string sentence(const Study& study, const Verdict& verdict) {

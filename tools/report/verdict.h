@@ -45,6 +45,9 @@ Band knee_band(const std::vector<Point>& points);
 /// counts as no difference is the same as for the knee.
 Verdict judge(const Study& study);
 
+/// Its rate in percent of demand; absent where there is no demand to compare with.
+std::optional<double> percent_of_demand(const Verdict& verdict);
+
 /// Answer and reason in one line.
 std::string sentence(const Study& study, const Verdict& verdict);
 

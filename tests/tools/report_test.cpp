@@ -21,6 +21,9 @@ TEST(UnitCsv, a_field_is_quoted_only_where_it_must_be) {
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"hi\""), "\"say \"\"hi\"\"\"");
   EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(csv_field("=HYPERLINK(1)"), "'=HYPERLINK(1)");  // shown, not computed
+  EXPECT_EQ(csv_field("-1+2"), "'-1+2");
+  EXPECT_EQ(csv_field("-1.5"), "-1.5");
 }
 
 TEST(UnitCsv, every_line_has_as_many_fields_as_the_head) {

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "tools/report/output.h"
 
@@ -32,9 +34,20 @@ void for_each_cell(const Run& run, const Take& take) {
   }
 }
 
+/// What a spreadsheet would compute instead of showing it: a dataset may have any name.
+bool is_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) {
+    return false;
+  }
+  double number = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error != std::errc() || at != text.data() + text.size();
+}
+
 }  // namespace
 
-std::string csv_field(const std::string& text) {
+std::string csv_field(const std::string& given) {
+  const std::string text = is_formula(given) ? "'" + given : given;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

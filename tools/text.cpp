@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace feedrate {
 
@@ -39,6 +40,11 @@ std::string shape_text(Shape shape) {
 
 std::string counted(std::uint64_t number, std::string_view singular) {
   return fmt::format("{} {}{}", grouped(number), singular, number == 1 ? "" : "s");
+}
+
+std::string as_utf8(std::string_view text) {
+  using nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 double rounded(double value, int digits) {

@@ -29,6 +29,12 @@ std::vector<std::string> titles(const std::vector<BenchPoint>& points) {
   return all;
 }
 
+TEST(HostileBenchPlan, a_dataset_whose_name_is_not_utf8_is_not_measured_again) {
+  auto run = testing::supply("lmdb", 1, 100);
+  run.dataset = "data/\xff";
+  EXPECT_TRUE(same_point(run, parse_run(to_json_line(run), "r", 1)));
+}
+
 TEST(UnitBenchPlan, supply_and_delivered_for_each_dataset_and_thread_count_and_demand_once) {
   const auto all = titles(plan_bench(two_threads(), two_datasets, 4));
   EXPECT_EQ(

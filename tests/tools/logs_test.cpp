@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "formats/containers/tf_record.h"
 #include "formats/containers/wire.h"
@@ -14,6 +15,7 @@
 #include "tests/support/run_program.h"
 #include "tools/logs/load_metrics.h"
 #include "tools/logs/logs.h"
+#include "tools/logs/prometheus_text.h"
 
 namespace feedrate {
 namespace {
@@ -300,6 +302,23 @@ TEST(UnitPrometheus, a_training_that_failed_does_not_run_and_nothing_else_is_lef
   EXPECT_EQ(samples.at("feedrate_train_running"), "0");
   EXPECT_EQ(samples.at("feedrate_train_loss"), "+Inf");
   EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(HostilePrometheus, a_file_that_cannot_be_written_for_a_while_does_not_end_training) {
+  const TempDirectory directory;
+  fs::create_directory(directory / "gone");
+  Logs logs = logs_of("metrics", directory / "gone/feedrate.prom");
+  logs.begin(lenet, 2);
+  fs::remove_all(directory / "gone");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // it writes once a second
+  EXPECT_NO_THROW(logs.progress(progress(4, 2.5)));
+  expect_error([&] { logs.end(); }, {"feedrate.prom"});
+}
+
+TEST(HostilePrometheus, a_name_that_is_not_utf8_does_not_spoil_the_file) {
+  PrometheusText text({{"dataset", "data/\xff\"x"}});
+  text.gauge("g", "Help.", 1);
+  EXPECT_NE(text.take().find("{dataset=\"data/\uFFFD\\\"x\"} 1\n"), std::string::npos);
 }
 
 TEST(UnitLoadMetrics, tell_how_a_loader_stands_and_that_it_has_ended) {

@@ -210,9 +210,10 @@ bool same_point(const Run& a, const Run& b) {
                          a.network == b.network && a.device == b.device &&
                          a.precision == b.precision && a.batch == b.batch &&
                          a.compute_threads == b.compute_threads && a.digest == b.digest;
+  // A row read back has lost what is no UTF-8 in a name.
   // Demand is measured on batches in memory: which dataset filled them does not matter.
   const bool same_source =
-      a.kind == demand_kind || (a.dataset == b.dataset && a.format == b.format &&
+      a.kind == demand_kind || (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format &&
                                 a.codec == b.codec && a.cache == b.cache && a.threads == b.threads);
   return same_work && same_source;
 }

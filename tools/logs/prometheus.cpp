@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "formats/error.h"
 #include "formats/file.h"
 #include "formats/replace.h"
 #include "tools/logs/log.h"
@@ -36,7 +37,12 @@ class PrometheusLog final : public TrainingLog {
   }
   void progress(const LoggedProgress& progress) override {
     progress_ = progress;
-    if (std::chrono::steady_clock::now() - written_ >= least_age) write();
+    if (std::chrono::steady_clock::now() - written_ < least_age) return;
+    try {
+      write();
+    } catch (const Error&) {
+      // A disk may be full for a while: no reason to end a training. The end tries again.
+    }
   }
   void validated(const LoggedValidation& validation) override {
     validation_ = validation;

@@ -5,13 +5,16 @@
 #include <cmath>
 #include <utility>
 
+#include "tools/text.h"
+
 namespace feedrate {
 namespace {
 
-/// As a label's value: backslashes, quotes and line ends are written with a backslash.
+/// As a label's value: backslashes, quotes and line ends are written with a backslash. A reader
+/// refuses the whole file for one byte that is no UTF-8.
 std::string escaped(std::string_view text) {
   std::string plain;
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
     if (c == '\\' || c == '"') plain += '\\';
     if (c == '\n') {
       plain += "\\n";

@@ -101,6 +101,11 @@ TEST(HostileBenchPlanFile, a_name_that_nothing_has_names_its_line_and_the_neares
   refuses(R"({"datasets": "a", "exclude": {"kind": "suply"}})", {"did you mean supply?"});
 }
 
+TEST(HostileBenchPlanFile, what_can_be_no_name_is_told_with_its_key) {
+  refuses(R"({"datasets": ["a", ""]})", {"datasets", "expected a name", "\"\""});
+  refuses("{\"datasets\": [\"a\\u0000b\"]}", {"datasets", "expected a name", "\"a\\u0000b\""});
+}
+
 TEST(HostileBenchPlanFile, a_plan_without_datasets_and_one_that_is_not_there_say_so) {
   refuses(R"({"networks": ["lenet"]})", {"names no datasets"});
   testing::expect_error([] { read_plan("absent.json"); }, {"absent.json"});

@@ -172,6 +172,9 @@ class PlanReader {
       refuse(in_quotes(key), key, ": expected a name in quotes, found ", shown(value));
     }
     const auto found = value.get<std::string>();
+    if (found.empty() || found.find('\0') != std::string::npos) {
+      refuse(in_quotes(key), key, ": expected a name, found ", shown(value));
+    }
     try {
       check_name(key, found);
     } catch (const Error& problem) {

@@ -104,6 +104,10 @@ class Saver {
 std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape taken) {
   if (request.validation.empty()) return nullptr;
   std::unique_ptr<Dataset> dataset = open_dataset(request.validation);
+  if (dataset->size() < world().ranks()) {
+    fail(request.validation, "holds ", counted(dataset->size(), "image"), ", fewer than the ",
+         world().ranks(), " ranks that would share them");
+  }
   const Shape shape = recipe(request.recipe).evaluation().shape(dataset->info().shape);
   if (shape != taken) {
     fail(request.validation, "holds images of ", shape_text(shape), ", but ", request.network,

@@ -111,8 +111,21 @@ TEST_F(CommandsRanks, what_ranks_cannot_agree_on_is_refused) {
       << uneven.errors;
   const Said timed = mpirun(2, training({"--seconds", "1"}));
   EXPECT_NE(timed.errors.find("--steps or --epochs"), std::string::npos) << timed.errors;
+  write_dataset(container("lmdb"), raw_codec, directory_ / "one", make_examples({28, 28, 1}, 1));
+  const Said starved = mpirun(2, training({"--epochs", "1", "--val", at("one")}));
+  EXPECT_NE(starved.errors.find("one: holds 1 image, fewer than the 2 ranks"), std::string::npos)
+      << starved.errors;
   const Said forward = mpirun(2, training({"--mode", "infer"}));
   EXPECT_NE(forward.errors.find("runs in one process"), std::string::npos) << forward.errors;
+}
+
+// As under a launcher of another MPI than the plug-in's, whose environment it does not read.
+TEST_F(CommandsRanks, a_rank_whom_mpi_sees_alone_does_not_train_by_itself) {
+  std::vector<std::string> words = training({"--steps", "1"});
+  words.insert(words.begin(), "PMI_SIZE=2");
+  const Said said = run_program("env", words);
+  EXPECT_EQ(said.code, exit_failed) << said.output;
+  EXPECT_NE(said.errors.find("sees it alone"), std::string::npos) << said.errors;
 }
 
 // The program alone, without the plug-in beside it.

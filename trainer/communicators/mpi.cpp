@@ -75,6 +75,11 @@ std::unique_ptr<Communicator> join_mpi() {
     throw Error(join(mpi_plugin_file,
                      " does not start MPI; was it built with another MPI than this launcher's?"));
   }
+  // Each would train all of it by itself, and write to the same files.
+  if (mpi->ranks < 2) {
+    throw Error(join("this is one of several processes, but ", mpi_plugin_file,
+                     " sees it alone; was it built with another MPI than this launcher's?"));
+  }
   return std::make_unique<Mpi>(*mpi);
 }
 

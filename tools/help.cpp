@@ -122,6 +122,15 @@ void set_help(CLI::App& app, const Command& command) {
   app.set_help_flag("-h,--help", "Print this help")->group(help_group);
 }
 
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    option->check([](const std::string& text) {
+      return text.empty() ? std::string("expected a value, found ''") : std::string();
+    });
+  }
+}
+
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {

@@ -16,6 +16,9 @@ namespace feedrate {
 
 /// Gives `app` the command's texts and the house's layout of help.
 void set_help(CLI::App& app, const Command& command);
+/// Has every option of `app` refuse an empty value: a script's unset variable would ask for nothing
+/// where something was meant, such as a checkpoint.
+void refuse_empty_values(CLI::App& app);
 /// Every option of `app` as typed: "--threads", "--help", …
 std::vector<std::string> option_names(const CLI::App& app);
 

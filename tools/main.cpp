@@ -100,6 +100,7 @@ int run(const Command& command, std::vector<std::string> arguments) {
   CLI::App app("", program);
   set_help(app, command);
   const std::function<int()> work = command.prepare(app);
+  refuse_empty_values(app);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes a stack
   try {
     app.parse(std::move(arguments));

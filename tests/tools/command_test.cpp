@@ -42,6 +42,13 @@ TEST(CommandsHelp, every_command_explains_itself_on_stdout_and_exits_0) {
   }
 }
 
+TEST(CommandsHelp, an_empty_value_is_misuse_and_not_no_value) {
+  expect_said({"train", "absent", "--network", "lenet", "--checkpoint", ""}, exit_misused,
+              {"--checkpoint: expected a value, found ''"});
+  expect_said({"bench", "--plan", "", "--dry-run"}, exit_misused, {"--plan: expected a value"});
+  expect_said({"load", ""}, exit_misused, {"PATH: expected a value"});
+}
+
 TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
   constexpr std::size_t name_columns = 26;
   std::size_t seen = 0;

@@ -36,6 +36,22 @@ std::optional<std::string> or_absent(std::string text) {
   return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
+/// As a shell takes it for the word again.
+std::string shell_word(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?`#~[]{}!") == std::string::npos) {
+    return word;
+  }
+  std::string text;
+  for (const char c : word) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return fmt::format("'{}'", text);
+}
+
 }  // namespace
 
 std::string command_line() {
@@ -46,8 +62,7 @@ std::string command_line() {
       text = "feedrate";
       continue;
     }
-    const bool plain = word.find_first_of(" \t\n'\"\\$&|;<>()*?`#~") == std::string::npos;
-    text += plain && !word.empty() ? fmt::format(" {}", word) : fmt::format(" '{}'", word);
+    text += fmt::format(" {}", shell_word(word));
   }
   return text;
 }

@@ -101,6 +101,16 @@ TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
   EXPECT_EQ(ordered_json::parse(run({"report", at("r.jsonl"), "--json"})).at("rows").size(), 9U);
 }
 
+TEST_F(CommandsBench, a_shell_takes_a_row_s_command_as_it_was_given) {
+  const std::string odd = at("it's [odd] $(x)");
+  std::filesystem::copy(at("lmdb/test"), odd);
+  run(bench({odd, "--threads", "0", "--repeat", "1", "--seconds", "0.05", "--out", at("r.jsonl")}));
+  const std::string command = rows().at(0).at("environment").at("command");
+  const Said said =
+      testing::run_program("sh", {"-c", "feedrate() { printf '%s\\n' \"$@\"; }; " + command});
+  expect_part(said.output, odd + "\n");
+}
+
 TEST_F(CommandsBench, refuses_datasets_of_different_images_but_in_a_plan) {
   const std::string said =
       run(bench({at("lmdb/train"), at("lmdb/test"), "--threads", "1", "--out", at("r.jsonl")}),

@@ -59,8 +59,8 @@ void MappedFile::expect_unchanged() const {
   const FileState now = state_of(status);
   if (now.device != state_.device || now.inode != state_.inode) return;
   if (now.size != state_.size) {
-    fail(path_, "was changed while it was being read: it had ", state_.size, " bytes and has ",
-         now.size);
+    fail(path_, now.size < state_.size ? "became shorter" : "was changed",
+         " while it was being read: it had ", state_.size, " bytes and has ", now.size);
   }
   if (now.modified_ns != state_.modified_ns) fail(path_, "was written to while it was being read");
 }

@@ -71,7 +71,12 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     problem = with_place(error.what());
   }
   // No sample is to blame, and no policy helps, where the file itself has gone.
-  if (std::string lost = lost_pages_of_thread(); !lost.empty()) problem = std::move(lost);
+  if (std::string lost = lost_pages_of_thread(); !lost.empty()) {
+    problem = std::move(lost);
+  } else if (!problem.empty() || !faults_.empty()) {
+    // Another thread may have met the missing page first: this one then read its zeros.
+    problem = changed_file().value_or(problem);
+  }
   if (!problem.empty()) ring.fail(slot, run.seat + at_, std::make_exception_ptr(Error(problem)));
   if (!faults_.empty()) {
     ring.add_faults(slot, faults_);
@@ -147,6 +152,15 @@ void Filler::decode(Work& work, const SampleRandom& random, MutableBytes seat) {
 void Filler::augment(Work& work, MutableBytes seat) {
   if (work.seated) return;
   renderer_.render(work.view, work.sample.shape, work.part, job_.shape.channels, seat);
+}
+
+std::optional<std::string> Filler::changed_file() const {
+  try {
+    job_.dataset.expect_unchanged();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 // A run is over when this is called: its memory is free to use.

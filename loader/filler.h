@@ -55,6 +55,8 @@ class alignas(64) Filler {
   template <class Step>
   void each(const Run& run, const std::atomic<bool>& stop, Step step);
   /// All stages for another sample, into the seat of the bad one.
+  /// What the dataset says of a file that was changed under it.
+  std::optional<std::string> changed_file() const;
   void replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label);
   // The same for one sample.
   void decode(Work& work, const SampleRandom& random, MutableBytes seat);

@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "formats/dataset.h"
 #include "formats/file.h"
+#include "formats/lost_pages.h"
 #include "loader/loader.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
@@ -69,6 +71,30 @@ TEST(HostileChangedFiles, a_file_that_shrinks_ends_the_run_with_its_name_under_e
                       std::to_string(before), "8192"});
       }
     }
+  }
+}
+
+// The system tells of a missing page only the first who reads it; the others read zeros.
+TEST(HostileChangedFiles, a_file_that_shrank_ends_the_run_whoever_met_the_missing_pages_first) {
+  for (const Mapped& format : all_mapped) {
+    const Changed changed(format);
+    LoaderOptions options{.threads = 0, .batch = 8, .epochs = 1000, .on_bad = BadPolicy::replace};
+    options.bad_budget = 1'000'000;
+    Loader loader(changed.dataset(), recipe("none"), options);
+    ASSERT_NE(loader.next(), nullptr);
+    fs::resize_file(changed.file(), 8192);
+    std::thread([&] {
+      Scratch scratch;
+      for (std::uint64_t i = 0; i < changed.dataset().size(); ++i) {
+        try {
+          const Sample sample = changed.dataset().read(i, scratch);
+          Buffer(sample.bytes.begin(), sample.bytes.end());
+        } catch (const Error&) {
+        }
+      }
+      EXPECT_NE(lost_pages_of_thread(), "");
+    }).join();
+    expect_error([&] { read_on(loader); }, {changed.file().string(), "became shorter"});
   }
 }
 

@@ -147,11 +147,15 @@ TEST_F(CommandsLoad, a_cache_keeps_part_of_the_samples_and_changes_none) {
 }
 
 TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
-  const std::vector<std::vector<std::string>> slips{
-      {"--rank", "1"},     {"--rank", "2", "--ranks", "2"},
-      {"--from", "one"},   {"--from", "1:2:3"},
-      {"--last", "first"}, {"--threads", "many"},
-      {"--cache", "much"}, {"--no-shuffle", "--shuffle-window", "9"}};
+  const std::vector<std::vector<std::string>> slips{{"--rank", "1"},
+                                                    {"--rank", "2", "--ranks", "2"},
+                                                    {"--from", "one"},
+                                                    {"--from", "1:2:3"},
+                                                    {"--last", "first"},
+                                                    {"--threads", "many"},
+                                                    {"--cache", "much"},
+                                                    {"--cache", "-1"},
+                                                    {"--no-shuffle", "--shuffle-window", "9"}};
   for (const auto& slip : slips) {
     const Said said = load(slip);
     EXPECT_EQ(said.code, exit_misused) << slip.front() << said.errors;

@@ -250,6 +250,9 @@ class LoadCommand : public Command {
     app.add_option("--cache", options->cache,
                    "Keep so much of the encoded samples in memory: 2000000000, 2gb, 500mb")
         ->type_name("BYTES")
+        ->check([](const std::string& text) {  // the parser would take -1 for all that can be
+          return text.starts_with('-') ? fmt::format("expected a size, found '{}'", text) : "";
+        })
         ->transform(CLI::AsSizeValue(true).description(""));
     check_whole(app.add_option("--io-threads", options->loader.io_threads,
                                "Threads that have data read from disk ahead of the workers"),

@@ -11,10 +11,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
 void put(ordered_json& object, const Telemetry& telemetry) {
-  for_each_telemetry_field(telemetry, [&](const char* key, const auto& value) {
-    object[key] = value ? ordered_json(*value) : ordered_json(nullptr);
-  });
+  for_each_telemetry_field(
+      telemetry, [&](const char* key, const auto& value) { object[key] = or_null(value); });
 }
 
 ordered_json busy(const std::optional<LoaderStats>& loader) {
@@ -24,9 +28,17 @@ ordered_json busy(const std::optional<LoaderStats>& loader) {
           {"augment", rounded(loader->busy_augment, 6)}};
 }
 
-/// Of the same time as the rate and the stall: without what was warming up.
-double wait_ms_per_step(const TrainResult& result) {
-  const double images = static_cast<double>(result.timed_images);
+std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
+  const std::uint64_t images = report.result.timed_images;
+  if (!report.telemetry.cpu_seconds || images == 0) return std::nullopt;
+  return rounded(*report.telemetry.cpu_seconds / static_cast<double>(images), 9);
+}
+
+/// Of the same time as the rate and the stall: without what was warming up. The rate is of all
+/// ranks, and so are a step's images.
+double wait_ms_per_step(const TrainingReport& report) {
+  const TrainResult& result = report.result;
+  const double images = static_cast<double>(result.timed_images) * report.ranks;
   const double step_ms =
       1e3 * images / static_cast<double>(result.steps - 1) / result.images_per_second;
   return result.stall_percent / 100 * step_ms;
@@ -77,11 +89,9 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
                                                : ordered_json(nullptr)},
       {"stall_percent", timed(rounded(result.stall_percent, 3))},
-      {"wait_ms_per_step", timed(rounded(wait_ms_per_step(result), 6))},
+      {"wait_ms_per_step", timed(rounded(wait_ms_per_step(report), 6))},
       {"busy", busy(report.loader)},
-      {"cpu_seconds_per_image", timed(rounded(report.telemetry.cpu_seconds.value_or(0) /
-                                                  static_cast<double>(result.timed_images),
-                                              9))},
+      {"cpu_seconds_per_image", or_null(cpu_seconds_per_image(report))},
       {"loss", rounded(result.loss, 6)},
       {"accuracy", rounded(result.accuracy, 6)},
       {"accuracy5", rounded(result.accuracy5, 6)},

@@ -77,6 +77,14 @@ TEST_F(CommandsRanks, two_and_four_learn_what_one_learns_from_the_same_batches) 
   }
 }
 
+TEST_F(CommandsRanks, a_step_s_wait_is_the_stall_s_share_of_a_step_of_all_ranks) {
+  const json together = train(2, {"--steps", "6", "--threads", "0"});
+  const double step_ms = 1e3 * 32 / together.at("images_per_second").get<double>();
+  const double expected = together.at("stall_percent").get<double>() / 100 * step_ms;
+  EXPECT_GT(expected, 0);
+  EXPECT_NEAR(together.at("wait_ms_per_step").get<double>(), expected, 0.05 * expected);
+}
+
 TEST_F(CommandsRanks, what_some_have_saved_others_go_on_with) {
   train(2, {"--steps", "4", "--checkpoint", at("four.st")});
   const json resumed = train(4, {"--steps", "8", "--resume", at("four.st")});

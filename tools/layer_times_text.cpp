@@ -90,7 +90,7 @@ std::string LayerTimes::json() const {
       {"steps", steps},
       {"step_ms", rounded(step_seconds * 1e3, 4)},
       {"rest_ms", rounded(rest() * 1e3, 4)},
-      {"images_per_second", rounded(images_per_second(), 1)},
+      {"images_per_second", rounded(images_per_second(), 3)},
       {"roof", roof ? ordered_json{{"gflops_per_second", rounded(roof->flops / giga, 1)},
                                    {"gb_per_second", rounded(roof->bytes / giga, 1)}}
                     : ordered_json(nullptr)},

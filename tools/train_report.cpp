@@ -59,7 +59,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
                      {"loss", rounded(at.loss, 6)},
                      {"accuracy", rounded(at.accuracy, 6)},
                      {"images_per_second", at.images_per_second > 0
-                                               ? ordered_json(rounded(at.images_per_second, 1))
+                                               ? ordered_json(rounded(at.images_per_second, 3))
                                                : ordered_json(nullptr)}});
   }
   ordered_json validations = ordered_json::array();
@@ -85,7 +85,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"steps", result.steps},
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
-      {"images_per_second", timed(rounded(result.images_per_second, 1))},
+      {"images_per_second", timed(rounded(result.images_per_second, 3))},
       {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
                                                : ordered_json(nullptr)},
       {"stall_percent", timed(rounded(result.stall_percent, 3))},

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "formats/error.h"
@@ -14,6 +16,14 @@ using Json = nlohmann::json;
 
 std::string json_string(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// JSON has no word for infinity, nor for what is no number.
+void expect_numbers(std::span<const float> labels) {
+  const auto odd = std::ranges::find_if(labels, [](float label) { return !std::isfinite(label); });
+  if (odd == labels.end()) return;
+  throw Error(
+      fmt::format("its label {} is {}, which a .json cannot hold", odd - labels.begin(), *odd));
 }
 
 // Listens to the parser for the few keys of the outermost object; nothing else is kept.
@@ -133,6 +143,7 @@ void write_sample_json(const Sample& sample, const ClassNames& classes, std::str
     }
   }
   if (!sample.labels.empty()) {
+    expect_numbers(sample.labels);
     key("labels");
     fmt::format_to(out, "[{}]", fmt::join(sample.labels, ", "));
   }

@@ -16,6 +16,7 @@ namespace feedrate {
 
 /// Replaces `json` by what there is to say about the sample; empties it where only its class could
 /// be named, which the sidecar does. Bytes that are no UTF-8 become U+FFFD: JSON has no other.
+/// Throws Error where a label is infinite or no number, for which JSON has no word at all.
 void write_sample_json(const Sample& sample, const ClassNames& classes, std::string& json);
 
 /// Fills name, boxes and labels of `scratch` with "filename", "boxes" and "labels" (each emptied

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "formats/containers/wds_index.h"
 #include "formats/containers/wds_json.h"
@@ -141,6 +142,13 @@ std::string written(const Sample& sample, const ClassNames& classes = {}) {
   std::string json = "something of before";
   write_sample_json(sample, classes, json);
   return json;
+}
+
+TEST(HostileSampleJson, a_label_that_json_cannot_hold_is_named) {
+  const float labels[] = {1, std::numeric_limits<float>::quiet_NaN()};
+  Sample sample;
+  sample.labels = labels;
+  expect_error([&] { written(sample); }, {"label 1 is nan"});
 }
 
 TEST(UnitSampleJson, it_says_what_is_known_of_the_sample_and_nothing_else) {

@@ -80,7 +80,7 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
   if (point.row.cache == cold_cache) repeat.warmth = warmth(object);
   const auto rate = take<double>(object, "images_per_second");
   if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
-  repeat.rate = rounded(*rate, 1);
+  repeat.rate = rounded(*rate, 3);
   repeat.warmup_seconds = take<double>(object, "warmup_seconds");
   repeat.cpu_us = in_micro(take<double>(object, "cpu_seconds_per_image"));
   if (kind == delivered_kind) {

@@ -19,4 +19,5 @@ target_include_directories(feedrate_mpi PRIVATE ${CMAKE_SOURCE_DIR})
 # Its C++ bindings were removed from the standard, and need not be there.
 target_compile_definitions(feedrate_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 target_include_directories(feedrate_mpi SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
+add_dependencies(feedrate feedrate_mpi)
 target_link_libraries(feedrate_mpi PRIVATE ${MPI_C_LIBRARIES})

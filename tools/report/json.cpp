@@ -23,9 +23,9 @@ ordered_json or_null(const std::string& text) {
 
 ordered_json point_json(const Point& point) {
   return {{"threads", point.threads},
-          {"images_per_second", rounded(point.rate, 1)},
-          {"low", rounded(point.low, 1)},
-          {"high", rounded(point.high, 1)},
+          {"images_per_second", rounded(point.rate, 3)},
+          {"low", rounded(point.low, 3)},
+          {"high", rounded(point.high, 3)},
           {"predicted", or_null(point.predicted)},
           {"stall_percent", or_null(point.stall)},
           {"workers_seen", or_null(point.workers_seen)}};
@@ -49,7 +49,7 @@ ordered_json verdict_json(const Study& study, const Verdict& verdict) {
           {"limit", name_of(verdict.limit)},
           {"format", or_null(verdict.format)},
           {"threads", verdict.threads},
-          {"images_per_second", rounded(verdict.rate, 1)},
+          {"images_per_second", rounded(verdict.rate, 3)},
           {"demand", or_null(verdict.demand)},
           {"stall_percent", or_null(verdict.stall)},
           {"as_good", verdict.as_good}};

@@ -1,4 +1,5 @@
 #include "tools/row.h"
+#include "tools/or_null.h"
 
 #include <fmt/format.h>
 
@@ -14,11 +15,6 @@ namespace feedrate {
 namespace {
 
 using nlohmann::ordered_json;
-
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 /// Calls `field(key, member)` for every member of a row: the one list of its keys, in order.
 template <class RunType, class Field>
@@ -84,7 +80,7 @@ struct Put {
   ordered_json& object;
   template <class T>
   void operator()(const char* key, const std::optional<T>& value) const {
-    object[key] = or_null(value);
+    object[key] = or_null<ordered_json>(value);
   }
   template <class T>
   void operator()(const char* key, const T& value) const {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/or_null.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -11,14 +12,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
 void put(ordered_json& object, const Telemetry& telemetry) {
-  for_each_telemetry_field(
-      telemetry, [&](const char* key, const auto& value) { object[key] = or_null(value); });
+  for_each_telemetry_field(telemetry, [&](const char* key, const auto& value) {
+    object[key] = or_null<ordered_json>(value);
+  });
 }
 
 ordered_json busy(const std::optional<LoaderStats>& loader) {
@@ -91,7 +88,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"stall_percent", timed(rounded(result.stall_percent, 3))},
       {"wait_ms_per_step", timed(rounded(wait_ms_per_step(report), 6))},
       {"busy", busy(report.loader)},
-      {"cpu_seconds_per_image", or_null(cpu_seconds_per_image(report))},
+      {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
       {"loss", rounded(result.loss, 6)},
       {"accuracy", rounded(result.accuracy, 6)},
       {"accuracy5", rounded(result.accuracy5, 6)},

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "tools/or_null.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -102,9 +103,6 @@ std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& op
 
 std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& options) {
   using nlohmann::ordered_json;
-  const auto or_null = [](const auto& value) {
-    return value ? ordered_json(*value) : ordered_json(nullptr);
-  };
   ordered_json all = ordered_json::array();
   for (const BenchPoint& point : points) {
     const Run& row = point.row;
@@ -114,12 +112,12 @@ std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& op
                    {"format", row.format},
                    {"codec", row.codec},
                    {"recipe", row.recipe},
-                   {"network", or_null(row.network)},
-                   {"device", or_null(row.device)},
-                   {"precision", or_null(row.precision)},
+                   {"network", or_null<ordered_json>(row.network)},
+                   {"device", or_null<ordered_json>(row.device)},
+                   {"precision", or_null<ordered_json>(row.precision)},
                    {"batch", row.batch},
                    {"cache", row.cache},
-                   {"threads", or_null(row.threads)},
+                   {"threads", or_null<ordered_json>(row.threads)},
                    {"digest", row.digest}});
   }
   const ordered_json object = {{"repeat", options.repeat},

@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
+#include "tools/or_null.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -95,9 +96,6 @@ ConvertOptions settings_of(const Options& options) {
 }
 
 nlohmann::ordered_json as_json(const Done& done) {
-  const auto or_null = [](const std::string& digest) {
-    return digest.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(digest);
-  };
   const Conversion& result = done.result;
   return {{"split", done.split},
           {"path", done.path.string()},
@@ -106,8 +104,8 @@ nlohmann::ordered_json as_json(const Done& done) {
           {"bytes", result.bytes},
           {"seconds", rounded(result.seconds, 6)},
           {"images_per_second", rounded(done.images_per_second(), 1)},
-          {"digest", or_null(result.digest.digest)},
-          {"set_digest", or_null(result.digest.set_digest)},
+          {"digest", or_null<nlohmann::ordered_json>(result.digest.digest)},
+          {"set_digest", or_null<nlohmann::ordered_json>(result.digest.set_digest)},
           {"bytes_digest", result.bytes_digest},
           {"resumed_at", result.resumed_at},
           {"mended", result.mended},

@@ -16,6 +16,7 @@
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/help.h"
+#include "tools/or_null.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -149,16 +150,13 @@ ordered_json list_json(const std::vector<Finding>& list) {
 ordered_json as_json(const Verified& verified) {
   const DatasetInfo& info = verified.dataset->info();
   const Verification& result = verified.result;
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-  };
   return {{"path", info.path.string()},
           {"format", info.format},
           {"codec", fmt::format("{}", fmt::join(codec_names(result), ","))},
           {"samples", result.samples},
-          {"digest", or_null(result.digest.digest)},
-          {"set_digest", or_null(result.digest.set_digest)},
-          {"bytes_digest", or_null(result.bytes_digest)},
+          {"digest", or_null<ordered_json>(result.digest.digest)},
+          {"set_digest", or_null<ordered_json>(result.digest.set_digest)},
+          {"bytes_digest", or_null<ordered_json>(result.bytes_digest)},
           {"class_counts", result.class_counts},
           {"findings", list_json(result.findings)},
           {"notes", list_json(result.notes)}};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tools/or_null.h"
 #include "tools/report/attribution.h"
 #include "tools/report/doubts.h"
 #include "tools/report/output.h"
@@ -12,23 +13,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-ordered_json or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-
 ordered_json point_json(const Point& point) {
   return {{"threads", point.threads},
           {"images_per_second", rounded(point.rate, 3)},
           {"low", rounded(point.low, 3)},
           {"high", rounded(point.high, 3)},
-          {"predicted", or_null(point.predicted)},
-          {"stall_percent", or_null(point.stall)},
-          {"workers_seen", or_null(point.workers_seen)}};
+          {"predicted", or_null<ordered_json>(point.predicted)},
+          {"stall_percent", or_null<ordered_json>(point.stall)},
+          {"workers_seen", or_null<ordered_json>(point.workers_seen)}};
 }
 
 ordered_json points_json(const std::vector<Point>& points) {
@@ -47,11 +39,11 @@ ordered_json verdict_json(const Study& study, const Verdict& verdict) {
           {"answer", verdict.answer},
           {"reason", verdict.reason},
           {"limit", name_of(verdict.limit)},
-          {"format", or_null(verdict.format)},
+          {"format", or_null<ordered_json>(verdict.format)},
           {"threads", verdict.threads},
           {"images_per_second", rounded(verdict.rate, 3)},
-          {"demand", or_null(verdict.demand)},
-          {"stall_percent", or_null(verdict.stall)},
+          {"demand", or_null<ordered_json>(verdict.demand)},
+          {"stall_percent", or_null<ordered_json>(verdict.stall)},
           {"as_good", verdict.as_good}};
 }
 
@@ -98,12 +90,12 @@ ordered_json trainings_json(const std::vector<TrainingCurve>& trainings) {
     const auto last = one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
     list.push_back({{"name", one.name},
                     {"file", one.file},
-                    {"steps", or_null(one.steps)},
-                    {"images_per_second", or_null(one.images_per_second)},
-                    {"loss", or_null(one.loss)},
-                    {"accuracy", or_null(one.accuracy)},
-                    {"val_loss", or_null(last.loss)},
-                    {"val_accuracy", or_null(last.accuracy)}});
+                    {"steps", or_null<ordered_json>(one.steps)},
+                    {"images_per_second", or_null<ordered_json>(one.images_per_second)},
+                    {"loss", or_null<ordered_json>(one.loss)},
+                    {"accuracy", or_null<ordered_json>(one.accuracy)},
+                    {"val_loss", or_null<ordered_json>(last.loss)},
+                    {"val_accuracy", or_null<ordered_json>(last.accuracy)}});
   }
   return list;
 }
@@ -127,11 +119,11 @@ std::string report_json(const Report& report) {
     ordered_json curves = ordered_json::array();
     for (const Curve& curve : study.curves) curves.push_back(curve_json(curve));
     studies.push_back({{"title", study.title()},
-                       {"dataset", or_null(study.dataset)},
+                       {"dataset", or_null<ordered_json>(study.dataset)},
                        {"digest", study.digest},
-                       {"network", or_null(study.network)},
-                       {"device", or_null(study.device)},
-                       {"precision", or_null(study.precision)},
+                       {"network", or_null<ordered_json>(study.network)},
+                       {"device", or_null<ordered_json>(study.device)},
+                       {"precision", or_null<ordered_json>(study.precision)},
                        {"recipe", study.recipe},
                        {"batch", study.batch},
                        {"verdict", verdict_json(study, report.verdicts[i])},

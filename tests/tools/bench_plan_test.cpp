@@ -59,6 +59,17 @@ TEST(UnitBenchPlan, the_order_follows_the_seed_alone) {
   EXPECT_NE(first, titles(plan_bench(options, two_datasets, 4)));
 }
 
+TEST(UnitBenchPlan, what_predicts_is_measured_shortly_before_images_after_images) {
+  const std::vector<BenchDataset> two_images{{"a", "lmdb", "raw", "d1"},
+                                             {"b", "lmdb", "raw", "d2"}};
+  std::string order;
+  for (const BenchPoint& point : plan_bench(two_threads(), two_images, 4)) {
+    const std::string now = point.row.digest + (point.row.kind == delivered_kind ? "+" : "-");
+    if (!order.ends_with(now)) order += now;
+  }
+  EXPECT_EQ(order, "d1-d1+d2-d2+");
+}
+
 TEST(UnitBenchPlan, a_cpu_trainer_gets_every_core_at_any_loader_thread_count) {
   for (const BenchPoint& point : plan_bench(two_threads(), two_datasets, 4)) {
     const bool trains = point.row.kind != supply_kind;

@@ -32,6 +32,13 @@ class Planner {
   /// Of datasets that hold the same images.
   void plan(const std::vector<BenchDataset>& group) {
     for (const std::string& tool : distinct(options_.tools)) plan(group, tool);
+    // A machine's speed drifts in minutes: what predicts is measured shortly before.
+    shuffle(alone_, options_.seed + points_.size());
+    shuffle(together_, options_.seed + points_.size() + 1);
+    for (std::vector<BenchPoint>* part : {&alone_, &together_}) {
+      std::ranges::move(*part, std::back_inserter(points_));
+      part->clear();
+    }
   }
 
   void plan(const std::vector<BenchDataset>& group, const std::string& tool) {
@@ -54,11 +61,8 @@ class Planner {
       if (excluded_[i]) continue;
       throw Error(join("the exclusion of ", options_.exclude[i].text(), " excludes nothing"));
     }
-    if (alone_.empty() && together_.empty()) throw Error("the conditions leave nothing to measure");
-    shuffle(alone_, options_.seed);
-    shuffle(together_, options_.seed + 1);
-    std::ranges::move(together_, std::back_inserter(alone_));
-    return std::move(alone_);
+    if (points_.empty()) throw Error("the conditions leave nothing to measure");
+    return std::move(points_);
   }
 
  private:
@@ -75,7 +79,7 @@ class Planner {
   }
 
   void add(const Run& row, std::vector<BenchPoint>& points) {
-    if (alone_.size() + together_.size() == most_points) {
+    if (points_.size() + alone_.size() + together_.size() == most_points) {
       throw Error(join("these are more than ", grouped(most_points), " points"));
     }
     points.push_back({row});
@@ -140,9 +144,9 @@ class Planner {
   const BenchOptions& options_;
   unsigned cores_;
   const std::function<bool(const Run&)>& reads_;
-  std::vector<bool> excluded_;  // at least one point, by exclusion
-  std::vector<BenchPoint> alone_;
-  std::vector<BenchPoint> together_;
+  std::vector<bool> excluded_;                // at least one point, by exclusion
+  std::vector<BenchPoint> alone_, together_;  // of the group at hand
+  std::vector<BenchPoint> points_;            // of all groups, in their order
 };
 
 /// Datasets that hold the same images, in the order of the first of each.

@@ -15,6 +15,7 @@
 #include "tools/libraries.h"
 #include "tools/nvml.h"
 #include "tools/storage.h"
+#include "tools/text.h"
 #include "trainer/backends/cuda.h"
 
 namespace feedrate {
@@ -34,22 +35,6 @@ std::string value_of(const char* file, std::string_view key) {
 
 std::optional<std::string> or_absent(std::string text) {
   return text.empty() ? std::nullopt : std::optional(std::move(text));
-}
-
-/// As a shell takes it for the word again.
-std::string shell_word(const std::string& word) {
-  if (!word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?`#~[]{}!") == std::string::npos) {
-    return word;
-  }
-  std::string text;
-  for (const char c : word) {
-    if (c == '\'') {
-      text += "'\\''";
-    } else {
-      text += c;
-    }
-  }
-  return fmt::format("'{}'", text);
 }
 
 }  // namespace

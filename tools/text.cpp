@@ -52,4 +52,13 @@ double rounded(double value, int digits) {
   return std::round(value * scale) / scale;
 }
 
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) c == '\'' ? text.append("'\\''") : text.append(1, c);
+  return text += '\'';
+}
+
 }  // namespace feedrate

@@ -20,7 +20,9 @@ std::string duration_text(double seconds);
 std::string shape_text(Shape shape);
 /// "1 thread", "2 threads".
 std::string counted(std::uint64_t number, std::string_view singular);
-/// The same with U+FFFD for bytes that are no UTF-8, as JSON is written; file names may hold any.
+/// As a shell takes it for the word again, in quotes where it needs them.
+std::string shell_word(const std::string& word);
+/// `text` with U+FFFD for bytes that are no UTF-8, as JSON is written; file names may hold any.
 std::string as_utf8(std::string_view text);
 /// To `digits` places: 3.14159, 2 → 3.14.
 double rounded(double value, int digits);

@@ -181,7 +181,6 @@ TrainingReport run_training(const TrainingRequest& request) {
 
   TrainingReport report;
   report.batch = wanted.batch;
-  report.rank = world().rank();
   report.ranks = world().ranks();
   refuse_for_ranks(request, report.batch);
   Graph graph = definition.build(taken, count_classes(*dataset));
@@ -272,7 +271,7 @@ TrainingReport run_training(const TrainingRequest& request) {
                  .first_epoch = position.epoch,
                  .first_position = position.batch * report.batch,
                  .last = last,
-                 .rank = report.rank,
+                 .rank = world().rank(),
                  .ranks = report.ranks,
                  .memory = &device.pixel_memory()});
   std::unique_ptr<Replay> replay;

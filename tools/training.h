@@ -63,7 +63,6 @@ struct TrainingReport {
   std::int64_t parameters = 0;
   std::uint64_t macs = 0;
   std::uint32_t batch = 0;  // of all ranks
-  unsigned rank = 0;        // the first alone speaks
   unsigned ranks = 1;
   std::string device_name;
   std::string optimizer;

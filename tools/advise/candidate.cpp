@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/text.h"
+
 namespace feedrate {
 namespace {
 
@@ -42,16 +44,6 @@ std::optional<Resize> shrinking(const Survey& survey, const Recipe& recipe, Shap
   return Resize{Resize::Fit::short_side, side, side};
 }
 
-std::string quoted(const std::string& word) {
-  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "/._-+=:,@%") == std::string::npos)
-    return word;
-  std::string text = "'";
-  for (const char c : word) c == '\'' ? text.append("'\\''") : text.append(1, c);
-  text += '\'';
-  return text;
-}
-
 }  // namespace
 
 std::string Candidate::name() const {
@@ -73,9 +65,9 @@ std::filesystem::path Candidate::out(const std::filesystem::path& dataset) const
 
 std::string Candidate::command(const std::filesystem::path& dataset) const {
   std::string text = fmt::format("feedrate convert dataset {} --to {} --encode {}",
-                                 quoted(dataset.string()), container->name(), encoding.name());
+                                 shell_word(dataset.string()), container->name(), encoding.name());
   if (resize) text += fmt::format(" --resize {}", resize->name());
-  return text + fmt::format(" --out {}", quoted(out(dataset).string()));
+  return text + fmt::format(" --out {}", shell_word(out(dataset).string()));
 }
 
 std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,

@@ -10,6 +10,7 @@
 #include "formats/error.h"
 #include "tools/cold.h"
 #include "tools/console.h"
+#include "tools/or_null.h"
 #include "tools/text.h"
 
 namespace feedrate {
@@ -29,13 +30,6 @@ struct Repeat {
   std::string warmth;  // of a cold point
 };
 
-template <class T>
-std::optional<T> take(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<T>();
-}
-
 constexpr double micro = 1e6;
 
 std::optional<double> in_micro(std::optional<double> seconds) {
@@ -46,10 +40,10 @@ std::optional<double> in_micro(std::optional<double> seconds) {
 /// What a worker spent on an image, where the loader was at work and says so.
 void take_busy(const nlohmann::json& object, Repeat& repeat) {
   const auto busy = object.find("busy");
-  const auto images = take<double>(object, "images");
+  const auto images = if_known<double>(object, "images");
   if (busy == object.end() || !busy->is_object() || !images || *images <= 0) return;
   const auto share = [&](const char* stage) {
-    auto seconds = take<double>(*busy, stage);
+    auto seconds = if_known<double>(*busy, stage);
     if (seconds) *seconds /= *images;
     return in_micro(seconds);
   };
@@ -61,11 +55,11 @@ void take_busy(const nlohmann::json& object, Repeat& repeat) {
 /// What makes a rate less cold than it is called; "": nothing. The process warns too, unheard.
 std::string warmth(const nlohmann::json& object) {
   std::string text;
-  const double in_memory = take<double>(object, "in_memory").value_or(0);
+  const double in_memory = if_known<double>(object, "in_memory").value_or(0);
   if (in_memory > cold_share) {
     text = fmt::format("; {:.0f} % of the dataset was in memory still", 100 * in_memory);
   }
-  const double epochs = take<double>(object, "epochs").value_or(0);
+  const double epochs = if_known<double>(object, "epochs").value_or(0);
   if (epochs > 1) {
     text += fmt::format("; of {:.1f} epochs the first alone came from the disk", epochs);
   }
@@ -78,21 +72,21 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
   const std::string_view kind = point.row.kind;
   Repeat repeat;
   if (point.row.cache == cold_cache) repeat.warmth = warmth(object);
-  const auto rate = take<double>(object, "images_per_second");
+  const auto rate = if_known<double>(object, "images_per_second");
   if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
   repeat.rate = rounded(*rate, 3);
-  repeat.warmup_seconds = take<double>(object, "warmup_seconds");
-  repeat.cpu_us = in_micro(take<double>(object, "cpu_seconds_per_image"));
+  repeat.warmup_seconds = if_known<double>(object, "warmup_seconds");
+  repeat.cpu_us = in_micro(if_known<double>(object, "cpu_seconds_per_image"));
   if (kind == delivered_kind) {
-    repeat.stall_percent = take<double>(object, "stall_percent");
-    repeat.wait_ms = take<double>(object, "wait_ms_per_step");
+    repeat.stall_percent = if_known<double>(object, "stall_percent");
+    repeat.wait_ms = if_known<double>(object, "wait_ms_per_step");
   }
   if (kind != demand_kind) {
-    repeat.workers_seen = take<unsigned>(object, "workers_seen");
+    repeat.workers_seen = if_known<unsigned>(object, "workers_seen");
     take_busy(object, repeat);
   }
   for_each_telemetry_field(repeat.telemetry, [&](const char* key, auto& value) {
-    value = take<typename std::decay_t<decltype(value)>::value_type>(object, key);
+    value = if_known<typename std::decay_t<decltype(value)>::value_type>(object, key);
   });
   return repeat;
 }

@@ -6,18 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/error.h"
+#include "tools/or_null.h"
 
 namespace feedrate {
 namespace {
 
 using nlohmann::json;
-
-template <class T>
-std::optional<T> take(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<T>();
-}
 
 std::vector<TrainingCurve::Mark> marks(const json& object, const char* key) {
   std::vector<TrainingCurve::Mark> list;
@@ -26,8 +20,8 @@ std::vector<TrainingCurve::Mark> marks(const json& object, const char* key) {
   if (!found->is_array()) throw Error(join(key, " is no list"));
   for (const json& one : *found) {
     list.push_back({.step = one.at("step").get<std::uint64_t>(),
-                    .loss = take<double>(one, "loss"),
-                    .accuracy = take<double>(one, "accuracy")});
+                    .loss = if_known<double>(one, "loss"),
+                    .accuracy = if_known<double>(one, "accuracy")});
   }
   return list;
 }
@@ -36,10 +30,10 @@ TrainingCurve parse(const json& object) {
   TrainingCurve training;
   training.name =
       object.at("network").get<std::string>() + " on " + object.at("device").get<std::string>();
-  training.steps = take<std::uint64_t>(object, "steps");
-  training.images_per_second = take<double>(object, "images_per_second");
-  training.loss = take<double>(object, "loss");
-  training.accuracy = take<double>(object, "accuracy");
+  training.steps = if_known<std::uint64_t>(object, "steps");
+  training.images_per_second = if_known<double>(object, "images_per_second");
+  training.loss = if_known<double>(object, "loss");
+  training.accuracy = if_known<double>(object, "accuracy");
   training.curve = marks(object, "curve");
   training.validations = marks(object, "validations");
   if (training.curve.empty() && training.validations.empty()) {

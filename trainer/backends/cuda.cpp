@@ -4,6 +4,8 @@
 
 #include <system_error>
 
+#include "trainer/plugin.h"
+
 namespace feedrate {
 namespace {
 
@@ -29,7 +31,7 @@ LoadedCudaPlugin enter(void* library, const fs::path& place) {
 }
 
 const LoadedCudaPlugin& loaded() {
-  static const LoadedCudaPlugin once = load_cuda_plugin(cuda_plugin_places());
+  static const LoadedCudaPlugin once = load_cuda_plugin(plugin_places(plugin_file));
   return once;
 }
 
@@ -55,18 +57,6 @@ class CudaRow final : public Backend {
 const CudaRow row;
 
 }  // namespace
-
-std::vector<fs::path> cuda_plugin_places() {
-  std::vector<fs::path> places;
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed) {
-    places.push_back(program.parent_path() / plugin_file);
-    places.push_back(program.parent_path().parent_path() / "lib" / plugin_file);
-  }
-  places.emplace_back(plugin_file);
-  return places;
-}
 
 LoadedCudaPlugin load_cuda_plugin(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {

@@ -15,8 +15,6 @@ struct LoadedCudaPlugin {
   std::string problem;
 };
 
-/// Where libfeedrate_cuda.so is looked for: beside the program, in ../lib, on the loader's path.
-std::vector<std::filesystem::path> cuda_plugin_places();
 /// Loads the first that exists (a bare file name asks the loader). Never throws.
 LoadedCudaPlugin load_cuda_plugin(const std::vector<std::filesystem::path>& places);
 

@@ -10,6 +10,7 @@
 
 #include "formats/error.h"
 #include "trainer/communicators/mpi_plugin.h"
+#include "trainer/plugin.h"
 
 namespace feedrate {
 namespace {
@@ -21,13 +22,9 @@ constexpr std::array counts = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS
 // Slurm says it to a batch script too, which is one process; srun alone gives each a number.
 constexpr const char* slurm_number = "SLURM_PROCID";
 
-/// Beside the program, in ../lib, or wherever the dynamic loader looks.
 void* open_plugin() {
   std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  for (const fs::path& place :
-       {program.parent_path() / mpi_plugin_file,
-        program.parent_path().parent_path() / "lib" / mpi_plugin_file, fs::path(mpi_plugin_file)}) {
+  for (const fs::path& place : plugin_places(mpi_plugin_file)) {
     if (place.has_parent_path() && !fs::exists(place, failed)) continue;
     // Global: Open MPI loads parts of itself that look for its own symbols.
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;

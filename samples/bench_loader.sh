@@ -14,7 +14,7 @@ if [ "${1:-}" = --peers ]; then peers=yes && shift; fi
 out=${1:-build/bench-loader}
 
 tools/install-deps.sh
-cmake --preset release >&2
+cmake --preset release -DFEEDRATE_TESTS=ON >&2
 cmake --build --preset release --target feedrate bench_loader >&2
 mkdir -p "$out"
 

@@ -2,7 +2,7 @@
 # Measures every source × format on 2 threads, beside a plain copy of the bytes it wrote and, with
 # --peers, beside the tool that owns the format, all on the same disk in the same run.
 #
-#   samples/bench_convert.sh [--peers] [OUT] [--only SOURCE[/FORMAT]] [--images N]
+#   samples/bench_convert.sh [--peers] [OUT] [--only SOURCE[/FORMAT]] [--images N] [--rounds N]
 #
 # OUT: scratch and results (build/bench-convert); N: images of a made archive, 50000 of ImageNet are 5 GB.
 # Prints a table and leaves OUT/convert.jsonl. Real archives are taken from $FEEDRATE_DATA (mnist/,

@@ -3,7 +3,8 @@
 is made of all of them, loaded as it was measured, and compared.
 
 Each case is a dataset as published, converted once, and a recipe. A row is one way to keep it: predicted
-and measured supply at one thread and at the most, and the sizes. Takes turns, medians of three.
+and measured supply at one thread and at the most, and the sizes. The ways of a case take turns, three
+rounds, and medians are compared.
 """
 import argparse
 import json
@@ -28,38 +29,50 @@ CASES = [
     ("imagenet", 2000, ["--to", "lmdb"], "imagenet-eval"),
 ]
 
+ROUNDS = 3
+NUMBERS = ("one_thread", "most_threads")
+
 
 def run(command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def loaded(feedrate, path, recipe, threads, seconds):
-    rates = [json.loads(run([feedrate, "load", path, "--recipe", recipe, "--threads", str(threads),
-                             "--seconds", str(seconds), "--no-digest", "--json"]))["images_per_second"]
-             for _ in range(3)]
-    return statistics.median(rates)
+    return json.loads(run([feedrate, "load", path, "--recipe", recipe, "--threads", str(threads),
+                           "--seconds", str(seconds), "--no-digest", "--json"]))["images_per_second"]
+
+
+def made(feedrate, way, dataset):
+    """Where the dataset is kept in that way, converted by the advised command."""
+    if "command" not in way:
+        return dataset
+    command = shlex.split(way["command"])
+    run([feedrate, *command[1:]])
+    return pathlib.Path(command[-1])
 
 
 def check(feedrate, case, dataset, recipe, seconds, total):
     advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
                              "--json"]))
-    for way in [advice["now"], *advice["alternatives"]]:
-        path = dataset
-        if "command" in way:
-            command = shlex.split(way["command"])
-            path = pathlib.Path(command[-1])
-            run([feedrate, *command[1:]])
+    ways = [advice["now"], *advice["alternatives"]]
+    paths = [made(feedrate, way, dataset) for way in ways]
+    rates = {}
+    for _ in range(ROUNDS):
+        for number, (way, path) in enumerate(zip(ways, paths)):
+            for name in NUMBERS:
+                rates.setdefault((number, name), []).append(
+                    loaded(feedrate, path, recipe, way[name]["threads"], seconds))
+    for number, (way, path) in enumerate(zip(ways, paths)):
         row = {"source": case, "recipe": recipe, "kept_as": way["kept_as"], "predicted_bytes": way["bytes"],
-               "bytes": sum(f.stat().st_size for f in pathlib.Path(path).rglob("*") if f.is_file()),
+               "bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
                "doubt_percent": way["doubt_percent"]}
-        for name in ("one_thread", "most_threads"):
-            predicted = way[name]
-            measured = loaded(feedrate, path, recipe, predicted["threads"], seconds)
+        for name in NUMBERS:
+            predicted, measured = way[name], statistics.median(rates[number, name])
             row[name] = {"threads": predicted["threads"], "predicted": predicted["images_per_second"],
                          "measured": measured, "ratio": round(predicted["images_per_second"] / measured, 3)}
-        if path != dataset:
-            shutil.rmtree(path)
         yield row
+    for path in paths[1:]:
+        shutil.rmtree(path)
 
 
 def main():
@@ -84,7 +97,7 @@ def main():
                 now = now or row
                 rows.write(json.dumps(row) + "\n")
                 rows.flush()
-                for name in ("one_thread", "most_threads"):
+                for name in NUMBERS:
                     point = row[name]
                     if row is not now:
                         gains.append(abs(point["ratio"] / now[name]["ratio"] - 1))

@@ -11,6 +11,7 @@
 #include "tests/support/sample_images.h"
 #include "tools/advise/advice.h"
 #include "tools/advise/candidate.h"
+#include "tools/advise/turns.h"
 #include "tools/command.h"
 
 namespace feedrate {
@@ -176,6 +177,27 @@ TEST(UnitAdvise, the_command_can_be_pasted_whatever_the_path) {
             "feedrate convert dataset '/sets/it'\\''s one' --to lmdb --encode raw --resize "
             "short:256 --out '/sets/it'\\''s one-lmdb-raw-short-256'");
   EXPECT_EQ(one.out("/sets/one/"), "/sets/one-lmdb-raw-short-256");
+}
+
+TEST(UnitAdvise, what_is_compared_takes_turns) {
+  const TempDirectory directory;
+  write_dataset(container("lmdb"), raw_codec, directory / "set", make_examples({8, 8, 1}, 50));
+  const auto dataset = open_dataset(directory / "set");
+  Way a;
+  Way b;
+  const std::vector<Subject> subjects = {{dataset.get(), &a}, {dataset.get(), &b}};
+  std::vector<std::size_t> measured;  // slices of a and of b as each round ends
+  Turns turns{.rounds = 2, .most_threads = 2};
+  turns.supply = {.batch = 10, .seconds = 0.01};
+  turns.demand = [&] {
+    measured.insert(measured.end(), {a.one.rates.size(), b.most.rates.size()});
+    return 7.0;
+  };
+  EXPECT_EQ(measure_in_turns(subjects, recipe("none"), turns), (std::vector<double>{7, 7}));
+  EXPECT_EQ(measured, (std::vector<std::size_t>{1, 1, 2, 2}));
+  EXPECT_EQ(b.one.threads, 1U);
+  EXPECT_EQ(b.most.threads, 2U);
+  EXPECT_GT(b.most.read + b.most.decode + b.most.augment, 0);
 }
 
 TEST(CommandsAdvise, measures_tries_and_names_a_conversion_that_works) {

@@ -14,29 +14,25 @@ double Supply::doubt() const {
   return (*high - *low) / 2 / rate();
 }
 
-Supply measure_supply(const Dataset& dataset, const Recipe& recipe, const SupplyOptions& options) {
-  Supply supply;
+void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
+               const SupplyOptions& options) {
+  LoaderOptions settings;
+  settings.threads = options.threads;
+  settings.batch = options.batch;
+  settings.seed = options.seed + supply.rates.size();
+  settings.epochs = 0;
+  Loader loader(dataset, recipe, settings);
+  const DriveResult result = drive(loader, {.seconds = options.seconds});
+  const LoaderStats stats = loader.stats();
   supply.threads = options.threads;
-  std::uint64_t images = 0;
-  for (unsigned slice = 0; slice < options.slices; ++slice) {
-    LoaderOptions settings;
-    settings.threads = options.threads;
-    settings.batch = options.batch;
-    settings.seed = options.seed + slice;
-    settings.epochs = 0;
-    Loader loader(dataset, recipe, settings);
-    const DriveResult result = drive(loader, {.seconds = options.seconds});
-    const LoaderStats stats = loader.stats();
-    supply.rates.push_back(result.images_per_second);
-    supply.read += stats.busy_read;
-    supply.decode += stats.busy_decode;
-    supply.augment += stats.busy_augment;
-    images += stats.images;
-  }
-  for (double* const busy : {&supply.read, &supply.decode, &supply.augment}) {
-    *busy /= static_cast<double>(images);
-  }
-  return supply;
+  supply.rates.push_back(result.images_per_second);
+  supply.images += stats.images;
+  const auto images = static_cast<double>(supply.images);
+  const auto before = static_cast<double>(supply.images - stats.images);
+  const auto add = [&](double& mean, double busy) { mean = (mean * before + busy) / images; };
+  add(supply.read, stats.busy_read);
+  add(supply.decode, stats.busy_decode);
+  add(supply.augment, stats.busy_augment);
 }
 
 }  // namespace feedrate

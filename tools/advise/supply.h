@@ -12,13 +12,13 @@ struct SupplyOptions {
   unsigned threads = 1;
   std::uint32_t batch = 64;
   std::uint64_t seed = 1;
-  double seconds = 1;   // of each slice
-  unsigned slices = 3;  // each with a loader and an order of its own
+  double seconds = 1;  // of a slice
 };
 
 struct Supply {
   unsigned threads = 0;
   std::vector<double> rates;  // images/s of each slice
+  std::uint64_t images = 0;   // of all slices
   // Seconds of a worker for an image, over all slices.
   double read = 0;
   double decode = 0;
@@ -31,7 +31,8 @@ struct Supply {
   double cost() const { return threads / rate(); }
 };
 
-/// Throws what the loader throws.
-Supply measure_supply(const Dataset& dataset, const Recipe& recipe, const SupplyOptions& options);
+/// Measures another slice, with a loader and an order of its own. Throws what the loader throws.
+void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
+               const SupplyOptions& options);
 
 }  // namespace feedrate

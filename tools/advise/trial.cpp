@@ -20,25 +20,6 @@ constexpr std::uint64_t most_pixels = std::uint64_t{256} << 20;  // bytes
 constexpr std::uint64_t most_images = 100'000;
 constexpr std::uint64_t least_images = 64;
 
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "feedrate-advise-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) fail_errno(pattern, "cannot make it", errno);
-    path_ = pattern;
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 std::uint64_t bytes_in(const fs::path& directory) {
   std::uint64_t sum = 0;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -61,6 +42,17 @@ double sampling_doubt(const Dataset& dataset) {
 
 }  // namespace
 
+ScratchDirectory::ScratchDirectory() {
+  std::string pattern = (fs::temp_directory_path() / "feedrate-advise-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) fail_errno(pattern, "cannot make it", errno);
+  path_ = pattern;
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
 std::uint64_t trial_images(const Dataset& dataset, const Survey& survey) {
   const std::uint64_t channels = std::max<std::uint32_t>(1, dataset.info().shape.channels);
   const std::uint64_t pixels =
@@ -68,34 +60,29 @@ std::uint64_t trial_images(const Dataset& dataset, const Survey& survey) {
   return std::min(dataset.size(), std::clamp(most_pixels / pixels, least_images, most_images));
 }
 
-Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const Recipe& recipe,
-                    const TrialOptions& options) {
-  const ScratchDirectory scratch;
+Trial try_candidate(const Candidate& candidate, const Dataset& dataset, std::uint64_t images,
+                    std::uint64_t seed) {
+  Trial trial;
+  trial.scratch = std::make_unique<ScratchDirectory>();
+  const fs::path& path = trial.scratch->path();
   const std::vector<fs::path> inputs = {dataset.info().path};
   const Source& from = source("dataset");
   ConvertOptions settings;
   settings.encoding = candidate.encoding;
   settings.resize = candidate.resize;
-  settings.shuffle = options.supply.seed;
-  settings.limit = options.images;
+  settings.shuffle = seed;
+  settings.limit = images;
   settings.threads = usable_cores();
   const std::string split = from.splits(inputs).front();
   const Conversion done =
-      convert(from.open(inputs, split), *candidate.container, scratch.path(), split, settings);
+      convert(from.open(inputs, split), *candidate.container, path, split, settings);
 
-  const std::unique_ptr<Dataset> converted = open_dataset(scratch.path());
+  trial.dataset = open_dataset(path);
   const double scale = static_cast<double>(dataset.size()) / static_cast<double>(done.samples);
-  Trial trial;
   trial.way.name = candidate.name();
-  trial.way.bytes =
-      static_cast<std::uint64_t>(scale * static_cast<double>(bytes_in(scratch.path())));
-  if (done.samples < dataset.size()) trial.way.doubt = sampling_doubt(*converted);
+  trial.way.bytes = static_cast<std::uint64_t>(scale * static_cast<double>(bytes_in(path)));
+  if (done.samples < dataset.size()) trial.way.doubt = sampling_doubt(*trial.dataset);
   trial.convert_seconds = scale * done.seconds;
-  SupplyOptions supply = options.supply;
-  supply.threads = 1;
-  trial.way.one = measure_supply(*converted, recipe, supply);
-  supply.threads = options.most_threads;
-  trial.way.most = supply.threads > 1 ? measure_supply(*converted, recipe, supply) : trial.way.one;
   return trial;
 }
 

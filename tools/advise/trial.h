@@ -1,28 +1,41 @@
 #pragma once
-// Tries a candidate on some of a dataset's images: converts them into a scratch directory, loads
-// them, and says what all of them would come to.
+// A candidate tried on some of a dataset's images: they are converted into a scratch directory, to
+// be loaded from there, and what all of them would come to is reckoned from these.
+
+#include <filesystem>
+#include <memory>
 
 #include "tools/advise/candidate.h"
 #include "tools/advise/prediction.h"
 
 namespace feedrate {
 
-struct TrialOptions {
-  std::uint64_t images = 0;  // converted, spread over the dataset
-  unsigned most_threads = 1;
-  SupplyOptions supply;  // its threads are not looked at
+/// A directory of its own for as long as it lives, under $TMPDIR or /tmp.
+class ScratchDirectory {
+ public:
+  ScratchDirectory();
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
 };
 
 struct Trial {
-  Way way;
-  double convert_seconds = 0;  // that all images would take
+  std::unique_ptr<ScratchDirectory> scratch;  // holds the converted images
+  std::unique_ptr<Dataset> dataset;           // of them
+  Way way;                                    // nothing of it was loaded yet
+  double convert_seconds = 0;                 // that all images would take
 };
 
 /// So many images as a trial may hold in memory as pixels.
 std::uint64_t trial_images(const Dataset& dataset, const Survey& survey);
 
-/// Throws Error when the images cannot be read or the scratch directory cannot be written.
-Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const Recipe& recipe,
-                    const TrialOptions& options);
+/// Converts `images` of the dataset, spread over it by `seed`. Throws Error when they cannot be
+/// read or the scratch directory cannot be written.
+Trial try_candidate(const Candidate& candidate, const Dataset& dataset, std::uint64_t images,
+                    std::uint64_t seed);
 
 }  // namespace feedrate

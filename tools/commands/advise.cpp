@@ -9,6 +9,7 @@
 #include "formats/error.h"
 #include "tools/advise/advice.h"
 #include "tools/advise/trial.h"
+#include "tools/advise/turns.h"
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/devices.h"
@@ -36,7 +37,7 @@ struct Options {
   bool json = false;
 };
 
-constexpr unsigned slices = 3;
+constexpr unsigned rounds = 3;
 constexpr double shortest_slice = 0.1;  // seconds
 
 /// Names are looked up before the first minute of measuring, not after it.
@@ -46,28 +47,28 @@ void check_consumer(const Options& options) {
   usable_backend(options.device);
 }
 
-/// What takes the images, measured with batches in memory where it is a network.
-Consumer measure_consumer(const Options& options, double seconds) {
+/// images/s of the network with batches in memory.
+double demand_of(const Options& options, double seconds) {
+  TrainingRequest request;
+  request.path = options.path;
+  request.network = options.network;
+  request.recipe = options.recipe;
+  request.device = options.device;
+  request.precision = options.precision;
+  request.batch = options.batch;
+  request.seconds = seconds;
+  request.seed = options.seed;
+  request.resident = true;
+  return run_training(request).result.images_per_second;
+}
+
+Consumer consumer_of(const Options& options, const std::vector<double>& demands) {
   Consumer consumer;
   consumer.cores = usable_cores();
   if (options.target > 0) consumer.demand = options.target;
-  if (options.network.empty()) return consumer;
-  std::vector<double> rates;
-  for (unsigned i = 0; i < slices; ++i) {
-    TrainingRequest request;
-    request.path = options.path;
-    request.network = options.network;
-    request.recipe = options.recipe;
-    request.device = options.device;
-    request.precision = options.precision;
-    request.batch = options.batch;
-    request.seconds = seconds / slices;
-    request.seed = options.seed;
-    request.resident = true;
-    rates.push_back(run_training(request).result.images_per_second);
-  }
-  const auto [low, high] = std::ranges::minmax_element(rates);
-  consumer.demand = median(rates);
+  if (demands.empty()) return consumer;
+  const auto [low, high] = std::ranges::minmax_element(demands);
+  consumer.demand = median(demands);
   consumer.doubt = (*high - *low) / 2 / consumer.demand;
   consumer.shares_cores = options.device == "cpu";
   return consumer;
@@ -82,23 +83,35 @@ std::uint64_t size_of(const Dataset& dataset, const Survey& looked) {
   return looked.total_bytes / std::max<std::size_t>(1, looked.samples.size()) * info.size;
 }
 
+/// Every way, as the dataset is and as the trials are, and the network where there is one. Returns
+/// its demand of each round.
+std::vector<double> measure(const Options& options, const Dataset& dataset, Way& present,
+                            std::vector<Trial>& trials) {
+  std::vector<Subject> subjects = {{&dataset, &present}};
+  for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.way});
+  // A device wants a core for the thread that drives it; a trainer on the processor shares them
+  // all.
+  const bool trains = !options.network.empty();
+  const bool drives = options.target > 0 || (trains && options.device != "cpu");
+  Turns turns{.rounds = rounds, .most_threads = loader_cores(drives)};
+  const double slices =
+      static_cast<double>(subjects.size() * (turns.most_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
+  const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
+  turns.supply = {.batch = options.batch, .seed = options.seed, .seconds = seconds};
+  if (trains) turns.demand = [&] { return demand_of(options, seconds); };
+  turns.begun = [](unsigned round) {
+    note(fmt::format("measuring each in turn, round {} of {}", round + 1, rounds));
+  };
+  return measure_in_turns(subjects, recipe(options.recipe), turns);
+}
+
 Advice advise(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
-  const Recipe& augment = recipe(options.recipe);
+  const Recipe& augment = recipe(options.recipe);  // before anything is measured
   check_consumer(options);
   const Survey looked = survey(*dataset);
   if (looked.samples.empty()) fail(options.path, "holds no image that can be read");
   const std::vector<Candidate> ways = candidates(*dataset, looked, augment);
-
-  // A device wants a core for the thread that drives it; a trainer on the processor shares them
-  // all.
-  const bool drives = options.target > 0 || (!options.network.empty() && options.device != "cpu");
-  const unsigned most = loader_cores(drives);
-  const double measurements = static_cast<double>((ways.size() + 1) * (most > 1 ? 2 : 1) +
-                                                  (options.network.empty() ? 0 : 1));
-  SupplyOptions supply{.threads = 1, .batch = options.batch, .seed = options.seed};
-  supply.slices = slices;
-  supply.seconds = std::max(shortest_slice, options.seconds / measurements / slices);
 
   Advice advice;
   advice.dataset = options.path.string();
@@ -110,33 +123,30 @@ Advice advise(const Options& options) {
   } else if (options.target > 0) {
     advice.consumer_name = "--target";
   }
-  note(fmt::format("measuring {} as it is", options.path.string()));
   advice.present.name = fmt::format("{} {} (now)", dataset->info().format, dataset->info().codec);
   advice.present.bytes = size_of(*dataset, looked);
-  advice.present.one = measure_supply(*dataset, augment, supply);
-  supply.threads = most;
-  advice.present.most = most > 1 ? measure_supply(*dataset, augment, supply) : advice.present.one;
-  if (!options.network.empty()) {
-    note(fmt::format("measuring what {} takes", advice.consumer_name));
+
+  const std::uint64_t images = trial_images(*dataset, looked);
+  std::vector<Trial> trials;
+  for (const Candidate& way : ways) {
+    note(fmt::format("converting {} images to {}", images, way.name()));
+    trials.push_back(try_candidate(way, *dataset, images, options.seed));
   }
-  advice.consumer = measure_consumer(options, supply.seconds * slices);
+  advice.consumer = consumer_of(options, measure(options, *dataset, advice.present, trials));
   advice.now = predict(advice.present, advice.consumer);
 
   const std::uint64_t memory = machine_memory_mib() << 20;
-  const TrialOptions trial_options{
-      .images = trial_images(*dataset, looked), .most_threads = most, .supply = supply};
-  for (const Candidate& way : ways) {
-    note(fmt::format("trying {} on {} images", way.name(), trial_options.images));
-    Trial trial = try_candidate(way, *dataset, augment, trial_options);
-    const bool fits = trial.way.bytes <= memory || advice.present.bytes > memory;
-    if (trial.way.bytes > memory) {
-      const double of_bytes = static_cast<double>(trial.way.bytes) /
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    Way& way = trials[i].way;
+    const bool fits = way.bytes <= memory || advice.present.bytes > memory;
+    if (way.bytes > memory) {
+      const double of_bytes = static_cast<double>(way.bytes) /
                               static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
-      trial.way.extra_read = std::max(0.0, advice.present.one.read * of_bytes - trial.way.one.read);
+      way.extra_read = std::max(0.0, advice.present.one.read * of_bytes - way.one.read);
     }
-    const Prediction prediction = predict(trial.way, advice.consumer);
-    advice.alternatives.push_back(
-        {std::move(trial.way), prediction, trial.convert_seconds, way.command(options.path), fits});
+    const Prediction prediction = predict(way, advice.consumer);
+    advice.alternatives.push_back({std::move(way), prediction, trials[i].convert_seconds,
+                                   ways[i].command(options.path), fits});
   }
   return advice;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loader/random.h"
+#include "tests/support/emulated_device.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/places.h"
 #include "tests/trainer/op_cases.h"
@@ -114,6 +115,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
                      const Optimizer& rule = optimizer("sgd")) const {
     const auto cpu = start(backend("cpu"), graph, batch, rule);
     const auto gpu = start(*cuda_, graph, batch, rule);
+    const std::size_t replayed = graphs();
     for (std::uint64_t step = 0; step < steps; ++step) {
       const std::uint32_t count = step + 1 == steps && batch > 1 ? batch - 1 : batch;
       RandomBatch images(graph, count, step + 1);
@@ -139,9 +141,18 @@ class CudaParity : public ::testing::TestWithParam<Device> {
       }
       if (HasFailure()) return;
     }
+    // All but the first step and a partial one.
+    if (GetParam() == Device::emulated) {
+      EXPECT_EQ(graphs() - replayed, steps - (batch > 1 ? 2 : 1));
+    }
   }
 
   const Backend* cuda_ = nullptr;
+
+ private:
+  std::size_t graphs() const {
+    return GetParam() == Device::emulated ? emulated_counts().graphs : 0;
+  }
 };
 
 inline void PrintTo(Device device, std::ostream* out) {

@@ -8,7 +8,12 @@ namespace feedrate::cuda {
 namespace {
 
 struct Drop {
-  DropoutMask mask;
+  const UpdateSettings* settings;
+  std::uint64_t seed;
+  std::uint64_t node;
+  float share;
+  DropoutMask mask{0, 0, 0, 0};
+  __device__ void prepare() { mask = DropoutMask(seed, settings->step, node, share); }
   __device__ float operator()(float value, std::int64_t i) const {
     return value * mask.factor(static_cast<std::uint64_t>(i));
   }
@@ -25,7 +30,7 @@ class DropoutOp final : public CudaOp {
 
   void forward(const Place& place, const Step& step) override {
     if (step.training) {
-      map(context_, "dropout forward", count_, place.x, place.y, Drop{mask(step)});
+      map(context_, "dropout forward", count_, place.x, place.y, drop(step));
     } else if (place.y != place.x) {
       check(cudaMemcpyAsync(place.y, place.x, static_cast<std::size_t>(count_) * sizeof(float),
                             cudaMemcpyDeviceToDevice, context_.compute()),
@@ -34,13 +39,11 @@ class DropoutOp final : public CudaOp {
   }
   void backward(const Place& place, const Step& step) override {
     if (place.dx == nullptr) return;
-    map(context_, "dropout backward", count_, place.dy, place.dx, Drop{mask(step)});
+    map(context_, "dropout backward", count_, place.dy, place.dx, drop(step));
   }
 
  private:
-  DropoutMask mask(const Step& step) const {
-    return DropoutMask(seed_, step.number, node_, share_);
-  }
+  Drop drop(const Step& step) const { return {step.settings, seed_, node_, share_}; }
 
   const Context& context_;
   std::int64_t count_;

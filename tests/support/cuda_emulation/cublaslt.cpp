@@ -158,12 +158,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
       !aligned(product.operation.bias)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  feedrate::emulation::enqueue(stream, [=] {
+  const cudaError_t taken = feedrate::emulation::enqueue(stream, [=] {
     std::memset(workspace, 0xff, bytes);
     product.run(static_cast<const float*>(left), static_cast<const float*>(right),
                 static_cast<float*>(to));
   });
-  return CUBLAS_STATUS_SUCCESS;
+  return taken == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 }  // extern "C"

@@ -4,6 +4,8 @@
 #include <cudnn.h>
 
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "queue.h"
 
@@ -89,6 +91,11 @@ cudnnStatus_t size_of(const Shape& shape, Algorithm algorithm, std::size_t* byte
   return CUDNN_STATUS_SUCCESS;
 }
 
+cudnnStatus_t given(cudaStream_t stream, std::function<void()> work) {
+  const bool taken = feedrate::emulation::enqueue(stream, std::move(work)) == cudaSuccess;
+  return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
+}
+
 /// out = Σ a·b, `out` and the workspace wiped first.
 template <class Algorithm, class Body>
 cudnnStatus_t compute(cudnnHandle_t handle, const Shape& shape, Algorithm algorithm,
@@ -99,12 +106,11 @@ cudnnStatus_t compute(cudnnHandle_t handle, const Shape& shape, Algorithm algori
       workspace == nullptr || shape.convolution.math != CUDNN_FMA_MATH) {
     return CUDNN_STATUS_BAD_PARAM;
   }
-  feedrate::emulation::enqueue(handle->stream, [=] {
+  return given(handle->stream, [=] {
     std::memset(workspace, 0xff, bytes);
     std::memset(out, 0, out_floats * sizeof(float));
     shape.each(body);
   });
-  return CUDNN_STATUS_SUCCESS;
 }
 
 const float* in(const void* memory) { return static_cast<const float*>(memory); }
@@ -280,11 +286,10 @@ cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void*, const cudnnTenso
                              void* sum) {
   const cudnnTensorStruct t = *c;
   if (a->n != 1 || a->c != t.c || a->h != 1 || a->w != 1) return CUDNN_STATUS_BAD_PARAM;
-  feedrate::emulation::enqueue(handle->stream, [=] {
+  return given(handle->stream, [=] {
     const int plane = t.h * t.w;
     for (int i = 0; i < t.n * t.c * plane; ++i) out(sum)[i] += in(addend)[i / plane % t.c];
   });
-  return CUDNN_STATUS_SUCCESS;
 }
 
 }  // extern "C"

@@ -125,8 +125,9 @@ void exchange(const void* mine, void* theirs, std::size_t bytes, unsigned mask) 
   wait_at(Barrier::warp);
 }
 
-void launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread) {
-  enqueue(stream, [=] { run(blocks, threads, thread); });
+cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread) {
+  if (!captured(stream)) ++counts().kernels;
+  return enqueue(stream, [=] { run(blocks, threads, thread); });
 }
 
 }  // namespace feedrate::emulation

@@ -18,7 +18,7 @@
 
 namespace feedrate::emulation {
 
-void launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread);
+cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread);
 enum class Barrier { block, warp };
 void wait_at(Barrier barrier);
 /// Gives `bytes` at `mine` to the warp and takes those of lane ^ mask.
@@ -48,7 +48,6 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
       config->blockDim.x == 0 || config->blockDim.x > 1024) {
     return cudaErrorInvalidConfiguration;
   }
-  feedrate::emulation::launch(config->gridDim, config->blockDim, config->stream,
-                              [=] { kernel(static_cast<Parameters>(arguments)...); });
-  return cudaSuccess;
+  return feedrate::emulation::launch(config->gridDim, config->blockDim, config->stream,
+                                     [=] { kernel(static_cast<Parameters>(arguments)...); });
 }

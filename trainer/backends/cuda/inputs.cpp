@@ -74,12 +74,12 @@ void Inputs::release_after_work(const Context& context, std::uint64_t number) {
   check(cudaEventRecord(sides_[current_].released.get(), context.compute()), "cudaEventRecord");
 }
 
-const std::uint8_t* Inputs::pixels() const {
-  return reinterpret_cast<const std::uint8_t*>(sides_[current_].pixels.data());
+const std::uint8_t* Inputs::pixels(std::size_t side) const {
+  return reinterpret_cast<const std::uint8_t*>(sides_[side].pixels.data());
 }
 
-const std::int32_t* Inputs::labels() const {
-  return reinterpret_cast<const std::int32_t*>(sides_[current_].labels.data());
+const std::int32_t* Inputs::labels(std::size_t side) const {
+  return reinterpret_cast<const std::int32_t*>(sides_[side].labels.data());
 }
 
 std::size_t Inputs::bytes() const {

@@ -25,8 +25,10 @@ class Inputs {
   /// Makes the batch of step `number` current again, if it is still here.
   bool show(std::uint64_t number);
 
-  const std::uint8_t* pixels() const;
-  const std::int32_t* labels() const;
+  static constexpr std::size_t sides = 2;
+  std::size_t current() const { return current_; }
+  const std::uint8_t* pixels(std::size_t side) const;
+  const std::int32_t* labels(std::size_t side) const;
   /// Of the current batch; 0 before the first.
   std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
@@ -45,7 +47,7 @@ class Inputs {
   };
 
   Shape shape_;
-  std::array<Side, 2> sides_;
+  std::array<Side, sides> sides_;
   std::size_t current_ = 0;
   Copies copies_;
 };

@@ -33,6 +33,7 @@ inline unsigned blocks_for(const Context& context, std::int64_t work) {
 
 template <class Body>
 __global__ void map_kernel(std::int64_t count, const float* in, float* out, Body body) {
+  if constexpr (requires { body.prepare(); }) body.prepare();
   const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   const std::int64_t quads = count / 4;
@@ -47,7 +48,8 @@ __global__ void map_kernel(std::int64_t count, const float* in, float* out, Body
   for (std::int64_t i = 4 * quads + first; i < count; i += stride) out[i] = body(in[i], i);
 }
 
-/// out[i] = body(in[i], i). `out` may be `in`; both aligned to 16 bytes.
+/// out[i] = body(in[i], i). `out` may be `in`; both aligned to 16 bytes. What a body reads once,
+/// and not for every value, it reads in prepare(), if it has one.
 template <class Body>
 void map(const Context& context, const char* name, std::int64_t count, const float* in, float* out,
          Body body) {

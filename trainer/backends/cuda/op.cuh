@@ -9,6 +9,7 @@
 
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/graph.h"
+#include "trainer/optimizer.h"
 
 namespace feedrate::cuda {
 
@@ -48,13 +49,15 @@ struct Place {
   std::byte* workspace = nullptr;  // within a call
 };
 
+/// What a step works on. All of it is the same whenever a side of the inputs holds a whole batch,
+/// so that a step can be recorded; what changes from one step to the next lies on the device.
 struct Step {
   const std::uint8_t* pixels;  // u8 HWC
   const std::int32_t* labels;  // −1 for missing images
   std::uint32_t count;         // images that are there
-  std::uint64_t number;        // draws dropout's mask
   bool training;
   DeviceMetrics* metrics;
+  const UpdateSettings* settings;  // on the device; settings->step draws dropout's mask
 };
 
 class CudaOp {

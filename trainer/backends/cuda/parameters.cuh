@@ -81,11 +81,14 @@ struct UpdateGuard {
 };
 inline constexpr std::uint64_t never_diverged = ~std::uint64_t{0};
 
-/// A rule of trainer/optimizers/ over the whole buffer. trainer/backends/cuda/update.cu has them
-/// all.
+/// A rule of trainer/optimizers/ over the whole buffer, with settings that lie on the device.
+/// trainer/backends/cuda/update.cu has them all.
 using Update = void (*)(const Context& context, const FlatParameters& flat,
-                        const UpdateSettings& settings, const UpdateGuard& guard);
+                        const UpdateSettings* settings, const UpdateGuard& guard);
 Update update_of(const Optimizer& optimizer);
+/// Writes `to`, on the device, once the work given so far is done. A kernel's arguments are its
+/// own, so the host need not wait for a step before it prepares the next.
+void set_settings(const Context& context, const UpdateSettings& settings, UpdateSettings* to);
 /// Room on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;
 

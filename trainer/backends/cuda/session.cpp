@@ -28,6 +28,7 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       parameters_(plan_.graph.parameters, optimizer_),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics"),
+      settings_(sizeof(UpdateSettings), "settings"),
       diverged_at_(1) {
   diverged_at_.values()[0] = never_diverged;
   make_ops(options.seed);
@@ -106,14 +107,22 @@ void CudaSession::upload(const Batch& batch) {
   inputs_.upload(context_, batch);
 }
 
-Step CudaSession::make_step(std::uint64_t number, bool training) const {
+Step CudaSession::make_step(bool training) const {
   if (inputs_.count() == 0) throw Error("a step needs a batch: nothing was uploaded yet");
-  return {.pixels = inputs_.pixels(),
-          .labels = inputs_.labels(),
-          .count = inputs_.count(),
-          .number = number,
+  return step_on(inputs_.current(), inputs_.count(), training);
+}
+
+Step CudaSession::step_on(std::size_t side, std::uint32_t count, bool training) const {
+  return {.pixels = inputs_.pixels(side),
+          .labels = inputs_.labels(side),
+          .count = count,
           .training = training,
-          .metrics = reinterpret_cast<DeviceMetrics*>(metrics_.data())};
+          .metrics = reinterpret_cast<DeviceMetrics*>(metrics_.data()),
+          .settings = settings()};
+}
+
+UpdateSettings* CudaSession::settings() const {
+  return reinterpret_cast<UpdateSettings*>(settings_.data());
 }
 
 void CudaSession::forward(const Step& step) {
@@ -130,19 +139,37 @@ void CudaSession::backward(const Step& step) {
   }
 }
 
+void CudaSession::run(const Step& step) {
+  forward(step);
+  if (!step.training) return;
+  backward(step);
+  update_(context_, parameters_, step.settings, {step.metrics, diverged_at_.values().data()});
+}
+
+// A batch that is not whole comes once an epoch: its kernels are told of its count one by one.
+void CudaSession::run_or_replay(const Step& step) {
+  RecordedSteps& recorded = step.training ? training_ : evaluation_;
+  const bool whole = step.count == plan_.batch;
+  if (whole && recorded.replay(context_, inputs_.current())) return;
+  run(step);
+  // The libraries have made themselves ready by now, in what must not be recorded.
+  if (!whole || recorded.tried()) return;
+  recorded.record(context_,
+                  [&](std::size_t side) { run(step_on(side, plan_.batch, step.training)); });
+}
+
 void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
   if (optimizer_ == nullptr) throw Error("a training step needs an optimizer");
-  const Step step = make_step(number, true);
-  forward(step);
-  backward(step);
+  const Step step = make_step(true);
   UpdateSettings numbered = settings;
   numbered.step = number;
-  update_(context_, parameters_, numbered, {step.metrics, diverged_at_.values().data()});
+  set_settings(context_, numbered, this->settings());
+  run_or_replay(step);
   inputs_.release_after_work(context_, number);
 }
 
 void CudaSession::evaluate_step() {
-  forward(make_step(0, false));
+  run_or_replay(make_step(false));
   inputs_.release_after_work(context_, 0);
 }
 
@@ -164,7 +191,7 @@ std::vector<float> CudaSession::output(std::size_t node) {
 }
 
 void CudaSession::forward_to(std::size_t node, std::span<float> values) {
-  const Step step = make_step(0, false);
+  const Step step = make_step(false);
   for (std::size_t i = 0; i <= node; ++i) {
     if (!plan_.training_only[i]) ops_[i]->forward(places_[i], step);
   }
@@ -178,7 +205,8 @@ void CudaSession::forward_to(std::size_t node, std::span<float> values) {
 void CudaSession::find_divergence() {
   const std::uint64_t number = diverged_at_.values()[0];
   if (divergence_ || number == never_diverged || !inputs_.show(number)) return;
-  const Step step = make_step(number, true);
+  const Step step = make_step(true);
+  set_settings(context_, {.step = number}, settings());
   std::size_t i = 0;
   for (; i < ops_.size(); ++i) {
     ops_[i]->forward(places_[i], step);

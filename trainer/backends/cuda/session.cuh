@@ -9,6 +9,7 @@
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
+#include "trainer/backends/cuda/recorded_steps.cuh"
 #include "trainer/places.h"
 
 namespace feedrate::cuda {
@@ -41,9 +42,13 @@ class CudaSession final : public Session {
   void make_ops(std::uint64_t seed);
   void place_tensors();
   void bind(const Places& places);
-  Step make_step(std::uint64_t number, bool training) const;
+  Step make_step(bool training) const;
+  Step step_on(std::size_t side, std::uint32_t count, bool training) const;
+  UpdateSettings* settings() const;
   void forward(const Step& step);
   void backward(const Step& step);
+  void run(const Step& step);
+  void run_or_replay(const Step& step);
   std::vector<float> output(std::size_t node);
   void download(void* to, const void* from, std::size_t bytes);
   void find_divergence();
@@ -57,6 +62,7 @@ class CudaSession final : public Session {
   Inputs inputs_;
   Copies down_;
   DeviceMemory metrics_;
+  DeviceMemory settings_;                   // of the step that runs
   PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged
   std::optional<Divergence> divergence_;
   std::vector<std::unique_ptr<CudaOp>> ops_;  // by node
@@ -70,6 +76,8 @@ class CudaSession final : public Session {
   std::vector<std::vector<Sum>> sums_;
   DeviceMemory arena_;
   DeviceMemory workspace_;
+  RecordedSteps training_;
+  RecordedSteps evaluation_;
 };
 
 }  // namespace feedrate::cuda

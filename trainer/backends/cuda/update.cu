@@ -29,10 +29,10 @@ __global__ void squares_kernel(const ParameterChunk* chunks, const float* values
 // One block a parameter.
 template <class Rule>
 __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* squares,
-                             UpdateSettings settings, UpdateGuard guard, std::byte* rules) {
+                             const UpdateSettings* settings, UpdateGuard guard, std::byte* rules) {
   if (blockIdx.x == 0 && threadIdx.x == 0 && !isfinite(guard.metrics->loss_sum) &&
       *guard.diverged_at == never_diverged) {
-    *guard.diverged_at = settings.step;
+    *guard.diverged_at = settings->step;
   }
   const ParameterFacts fact = facts[blockIdx.x];
   UpdateScale scale = fact.scale;
@@ -47,7 +47,7 @@ __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* sq
     scale.gradient_norm = std::sqrt(block_sum<block_threads>(mine.gradients));
   }
   if (threadIdx.x == 0) {
-    *reinterpret_cast<Rule*>(rules + blockIdx.x * rule_bytes) = Rule(settings, scale);
+    *reinterpret_cast<Rule*>(rules + blockIdx.x * rule_bytes) = Rule(*settings, scale);
   }
 }
 
@@ -70,7 +70,7 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
 }
 
 template <class Rule>
-void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings& settings,
+void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings* settings,
               const UpdateGuard& guard) {
   static_assert(sizeof(Rule) <= rule_bytes && Rule::states <= 2);
   if constexpr (Rule::norms) {
@@ -84,6 +84,8 @@ void run_rule(const Context& context, const FlatParameters& flat, const UpdateSe
          Rule::states == 2 ? flat.state(1) : nullptr, guard);
 }
 
+__global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) { *to = settings; }
+
 template <class... Rule>
 Update find(std::string_view name, Rules<Rule...>) {
   Update found = nullptr;
@@ -92,6 +94,10 @@ Update find(std::string_view name, Rules<Rule...>) {
 }
 
 }  // namespace
+
+void set_settings(const Context& context, const UpdateSettings& settings, UpdateSettings* to) {
+  launch(context, "settings", settings_kernel, 1, 1, settings, to);
+}
 
 Update update_of(const Optimizer& optimizer) {
   if (const Update found = find(optimizer.name(), AllRules{})) return found;

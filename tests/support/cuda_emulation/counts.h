@@ -1,0 +1,19 @@
+#pragma once
+// What tests ask of the emulated device: feedrate_emulated_counts() of the emulated plug-in.
+
+#include <cstddef>
+
+namespace feedrate {
+
+struct EmulatedCounts {
+  std::size_t allocations = 0;  // of device and of pinned memory
+  std::size_t kernels = 0;      // launched one by one
+  std::size_t graphs = 0;       // launched
+  std::size_t captures = 0;     // that became a graph
+  std::size_t refusals = 0;     // of calls that a capture forbids
+};
+
+using EmulatedCountsEntry = const EmulatedCounts* (*)();
+inline constexpr const char* emulated_counts_name = "feedrate_emulated_counts";
+
+}  // namespace feedrate

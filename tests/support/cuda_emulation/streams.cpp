@@ -1,0 +1,263 @@
+// Streams, events and graphs.
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "queue.h"
+
+namespace {
+
+// What a captured stream was given: work, or to wait for a place in another stream's list.
+struct Recorded {
+  std::function<void()> work;
+  std::size_t list = 0;
+  std::size_t place = 0;
+};
+using Lists = std::vector<std::vector<Recorded>>;  // by stream, the origin's first
+
+}  // namespace
+
+// Of one thread, from cudaStreamBeginCapture to cudaStreamEndCapture.
+struct Capture {
+  std::vector<cudaStream_t> streams;
+  Lists lists;
+  bool lost = false;
+  bool ended = false;
+};
+
+// A stream: work not yet done, and how much was given and done. An event: a place in a stream, or
+// in the list of one that was captured.
+struct CUstream_st {
+  std::deque<std::function<void()>> work;
+  std::size_t given = 0;
+  std::size_t done = 0;
+  std::shared_ptr<Capture> capture;
+  std::size_t list = 0;  // of the capture
+};
+struct CUevent_st {
+  cudaStream_t stream = nullptr;
+  std::size_t place = 0;
+  std::shared_ptr<Capture> capture;
+  std::size_t list = 0;
+};
+struct CUgraph_st {
+  std::shared_ptr<const Lists> lists;
+};
+struct CUgraphExec_st {
+  std::shared_ptr<const Lists> lists;
+};
+
+namespace feedrate::emulation {
+namespace {
+
+thread_local std::shared_ptr<Capture> capturing;
+
+bool told(std::string_view what) {
+  const char* mode = std::getenv("FEEDRATE_EMULATED_CAPTURE");
+  return mode != nullptr && mode == what;
+}
+
+void catch_up(cudaStream_t stream, std::size_t place) {
+  while (stream != nullptr && stream->done < place) {
+    const std::function<void()> work = std::move(stream->work.front());
+    stream->work.pop_front();
+    work();
+    ++stream->done;
+  }
+}
+
+cudaError_t lose(Capture& capture, cudaError_t why) {
+  capture.lost = true;
+  ++counts().refusals;
+  return why;
+}
+
+cudaError_t record(CUstream_st& stream, Recorded item) {
+  if (stream.capture->lost) return cudaErrorStreamCaptureInvalidated;
+  stream.capture->lists[stream.list].push_back(std::move(item));
+  // As a library that does in the middle of its work what cannot be recorded.
+  if (told("broken") && stream.capture->lists[stream.list].size() == 3) {
+    return lose(*stream.capture, cudaErrorStreamCaptureUnsupported);
+  }
+  return cudaSuccess;
+}
+
+// How much of each list the end of the origin's waits for.
+std::vector<std::size_t> joined(const Lists& lists) {
+  std::vector<std::size_t> reached(lists.size());
+  std::vector<std::size_t> open{0};
+  reached[0] = lists[0].size();
+  while (!open.empty()) {
+    const std::size_t list = open.back();
+    open.pop_back();
+    for (std::size_t i = 0; i < reached[list]; ++i) {
+      const Recorded& item = lists[list][i];
+      if (item.work || reached[item.list] >= item.place) continue;
+      reached[item.list] = item.place;
+      open.push_back(item.list);
+    }
+  }
+  return reached;
+}
+
+// A graph's branches are as late as they may be, too.
+class Replay {
+ public:
+  explicit Replay(const Lists& lists) : lists_(lists), done_(lists.size()) {}
+  void catch_up(std::size_t list, std::size_t place) {
+    while (done_[list] < place) {
+      const Recorded& item = lists_[list][done_[list]++];
+      if (item.work) {
+        item.work();
+      } else {
+        catch_up(item.list, item.place);
+      }
+    }
+  }
+
+ private:
+  const Lists& lists_;
+  std::vector<std::size_t> done_;
+};
+
+}  // namespace
+
+EmulatedCounts& counts() {
+  static EmulatedCounts counted;
+  return counted;
+}
+
+bool captured(cudaStream_t stream) { return stream != nullptr && stream->capture != nullptr; }
+
+cudaError_t forbidden_in_capture() {
+  return capturing ? lose(*capturing, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
+  if (stream == nullptr) {  // the legacy stream, which ours do not wait for
+    if (capturing) return lose(*capturing, cudaErrorStreamCaptureImplicit);
+    work();
+    return cudaSuccess;
+  }
+  if (stream->capture) return record(*stream, {std::move(work)});
+  stream->work.push_back(std::move(work));
+  ++stream->given;
+  return cudaSuccess;
+}
+
+}  // namespace feedrate::emulation
+
+using namespace feedrate::emulation;
+
+extern "C" {
+
+__attribute__((visibility("default"))) const feedrate::EmulatedCounts* feedrate_emulated_counts() {
+  return &counts();
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = new CUstream_st;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  if (stream != nullptr) catch_up(stream, stream->given);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const CUevent_st then = *event;
+  if (then.capture == nullptr) {
+    if (stream->capture) return lose(*stream->capture, cudaErrorStreamCaptureIsolation);
+    return enqueue(stream, [=] { catch_up(then.stream, then.place); });
+  }
+  if (then.capture->ended) return cudaErrorCapturedEvent;
+  if (stream->capture == nullptr) {  // it joins the capture
+    stream->capture = then.capture;
+    stream->list = then.capture->lists.size();
+    then.capture->lists.emplace_back();
+    then.capture->streams.push_back(stream);
+  }
+  return record(*stream, {nullptr, then.list, then.place});
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (stream->capture) {
+    *event = {stream, stream->capture->lists[stream->list].size(), stream->capture, stream->list};
+  } else {
+    *event = {stream, stream->given, nullptr, 0};
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  if (event->capture) return cudaErrorCapturedEvent;
+  catch_up(event->stream, event->place);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  if (told("refused") || stream == nullptr || capturing ||
+      mode != cudaStreamCaptureModeThreadLocal) {
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  capturing = std::make_shared<Capture>();
+  capturing->streams.push_back(stream);
+  capturing->lists.emplace_back();
+  stream->capture = capturing;
+  stream->list = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  *graph = nullptr;
+  if (!capturing || capturing->streams.front() != stream) return cudaErrorIllegalState;
+  const std::shared_ptr<Capture> capture = std::move(capturing);
+  capturing = nullptr;
+  capture->ended = true;
+  for (const cudaStream_t each : capture->streams) each->capture = nullptr;
+  if (capture->lost) return cudaErrorStreamCaptureInvalidated;
+  const std::vector<std::size_t> reached = joined(capture->lists);
+  for (std::size_t list = 0; list < reached.size(); ++list) {
+    if (reached[list] != capture->lists[list].size()) return cudaErrorStreamCaptureUnjoined;
+  }
+  ++counts().captures;
+  *graph = new CUgraph_st{std::make_shared<const Lists>(std::move(capture->lists))};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
+  if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  *exec = new CUgraphExec_st{graph->lists};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return forbidden_in_capture(); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  delete exec;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  ++counts().graphs;
+  return enqueue(stream,
+                 [lists = exec->lists] { Replay(*lists).catch_up(0, lists->front().size()); });
+}
+
+}  // extern "C"

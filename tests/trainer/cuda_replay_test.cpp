@@ -1,0 +1,231 @@
+// Steps recorded as CUDA graphs: what is replayed is what would have been computed.
+
+#include <array>
+
+#include "tests/support/emulated_device.h"
+#include "tests/trainer/cuda_parity.h"
+
+namespace feedrate::testing {
+namespace {
+
+// All that changes from step to step: dropout's mask, the rate, Adam's count, both sides of input.
+Graph restless() {
+  Builder b("restless", {8, 8, 3}, 5);
+  const auto x = b.relu(b.batch_norm(b.conv(b.input(0.01), 6, 3, 1, 1, {}), {}));
+  return b.softmax_loss(b.dense(b.dropout(b.max_pool(x, 2, 2), 0.4), 5, {}));
+}
+
+struct Seen {
+  std::vector<std::vector<float>> values;  // of parameters, state and gradients
+  std::vector<double> losses;
+  bool operator==(const Seen&) const = default;
+};
+
+class CudaReplay : public CudaParity {
+ protected:
+  void SetUp() override {
+    CudaParity::SetUp();
+    if (GetParam() == Device::real && !IsSkipped()) {
+      GTEST_SKIP() << "only the emulated device counts, and can be told what to refuse";
+    }
+  }
+  void TearDown() override {
+    CudaParity::TearDown();
+    unsetenv("FEEDRATE_EMULATED_CAPTURE");
+  }
+
+  static UpdateSettings at(std::uint64_t step) {
+    return {.rate = 0.02 / static_cast<double>(step + 1), .momentum = 0.9, .decay = 1e-3};
+  }
+
+  Seen train_nine_steps() const {
+    const Graph graph = restless();
+    const Optimizer& rule = optimizer("adam");
+    const auto session = start(*cuda_, graph, 6, rule);
+    Seen seen;
+    for (std::uint64_t step = 0; step < 9; ++step) {
+      session->upload(RandomBatch(graph, step == 4 ? 5 : 6, step).batch());
+      session->train_step(at(step), step);
+      if (step % 3 == 2) {
+        seen.losses.push_back(session->take_metrics().loss_sum);
+        session->evaluate_step();
+        seen.losses.push_back(session->take_metrics().loss_sum);
+      }
+    }
+    for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
+      seen.values.push_back(session->parameter(p));
+      seen.values.push_back(session->gradient(p));
+      for (std::size_t slot = 0; slot < rule.states(); ++slot) {
+        seen.values.push_back(session->state(p, slot));
+      }
+    }
+    return seen;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaReplay, ::testing::Values(Device::emulated),
+                         device_label);
+
+TEST_P(CudaReplay, replayed_steps_give_the_bits_of_steps_given_kernel_by_kernel) {
+  const std::size_t graphs = emulated_counts().graphs;
+  const Seen replayed = train_nine_steps();
+  // Of nine, the first goes kernel by kernel, and so does that of a batch that is not whole.
+  EXPECT_EQ(emulated_counts().graphs - graphs, 7U + 2U);
+  EXPECT_GT(replayed.losses.at(0), 0);
+  for (const char* mode : {"refused", "broken"}) {
+    setenv("FEEDRATE_EMULATED_CAPTURE", mode, 1);
+    const std::size_t before = emulated_counts().graphs;
+    EXPECT_EQ(train_nine_steps(), replayed) << mode;
+    EXPECT_EQ(emulated_counts().graphs, before) << "a step that cannot be recorded is not replayed";
+  }
+}
+
+TEST_P(CudaReplay, a_batch_may_be_trained_on_twice_and_the_steps_still_differ) {
+  const Graph graph = restless();
+  const auto session = start(*cuda_, graph, 6);
+  const auto other = start(*cuda_, graph, 6);
+  const RandomBatch images(graph, 6, 1);
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    if (step == 0) session->upload(images.batch());
+    session->train_step(at(step), step);
+    other->upload(images.batch());
+    other->train_step(at(step), step);
+    other->wait();
+  }
+  for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
+    EXPECT_EQ(session->parameter(p), other->parameter(p));
+  }
+}
+
+TEST_P(CudaReplay, after_the_first_step_nothing_is_allocated_and_a_step_is_one_launch) {
+  const Graph graph = restless();
+  const auto session = start(*cuda_, graph, 6);
+  auto step = [&, number = std::uint64_t{0}]() mutable {
+    session->upload(RandomBatch(graph, 6, number).batch());
+    session->train_step(at(number), number);
+    ++number;
+  };
+  step();
+  const EmulatedCounts first = emulated_counts();
+  for (int i = 0; i < 4; ++i) step();
+  const EmulatedCounts later = emulated_counts();
+  EXPECT_EQ(later.allocations, first.allocations);
+  EXPECT_EQ(later.graphs - first.graphs, 4U);
+  EXPECT_EQ(later.captures, first.captures) << "recorded once, in the first step";
+  EXPECT_EQ(later.kernels - first.kernels, 4U) << "the one that writes the settings";
+  EXPECT_EQ(later.refusals, first.refusals);
+}
+
+// The emulated device is a check only as far as it refuses what a real one does.
+class CudaCapture : public CudaReplay {
+ protected:
+  using Handle = void*;
+  template <class... Arguments>
+  static int call(const char* name, Arguments... arguments) {
+    return reinterpret_cast<int (*)(Arguments...)>(emulated_symbol(name))(arguments...);
+  }
+  static constexpr int thread_local_mode = 1;
+  static constexpr int nothing = 0;  // cudaMemcpyHostToHost
+
+  void SetUp() override {
+    CudaReplay::SetUp();
+    if (IsSkipped()) return;
+    for (Handle& stream : streams_) call("cudaStreamCreateWithFlags", &stream, 1U);
+    for (Handle& event : events_) call("cudaEventCreateWithFlags", &event, 2U);
+  }
+  void TearDown() override {
+    CudaReplay::TearDown();
+    for (Handle stream : streams_) call("cudaStreamDestroy", stream);
+    for (Handle event : events_) call("cudaEventDestroy", event);
+  }
+  int copy(Handle stream, int& to, const int& from) {
+    return call("cudaMemcpyAsync", static_cast<void*>(&to), static_cast<const void*>(&from),
+                sizeof(int), nothing, stream);
+  }
+  int begin() { return call("cudaStreamBeginCapture", streams_[0], thread_local_mode); }
+  int end() {
+    graph_ = nullptr;
+    const int status = call("cudaStreamEndCapture", streams_[0], &graph_);
+    return status;
+  }
+
+  std::array<Handle, 2> streams_{};
+  std::array<Handle, 2> events_{};
+  Handle graph_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaCapture, ::testing::Values(Device::emulated),
+                         device_label);
+
+TEST_P(CudaCapture, a_call_that_waits_or_allocates_ends_it) {
+  int from = 1, to = 0;
+  void* memory = nullptr;
+  const std::vector<std::function<int()>> forbidden = {
+      [&] { return call("cudaMalloc", &memory, std::size_t{8}); },
+      [&] { return call("cudaFree", memory); },
+      [&] { return call("cudaHostAlloc", &memory, std::size_t{8}, 0U); },
+      [&] { return call("cudaStreamSynchronize", streams_[0]); },
+      [&] { return call("cudaDeviceSynchronize"); },
+      [&] { return call("cudaEventSynchronize", events_[0]); },
+      [&] { return call("cudaMemcpy", &to, &from, sizeof(int), nothing); },
+      [&] { return call("cudaMemset", &to, 0, sizeof(int)); },
+      [&] { return copy(nullptr, to, from); },
+      // of an event from before: nothing in a graph could wait for it
+      [&] { return call("cudaStreamWaitEvent", streams_[0], events_[0], 0U); },
+  };
+  for (std::size_t i = 0; i < forbidden.size(); ++i) {
+    call("cudaEventRecord", events_[0], streams_[0]);
+    ASSERT_EQ(begin(), 0);
+    EXPECT_EQ(copy(streams_[0], to, from), 0);
+    EXPECT_NE(forbidden[i](), 0) << i;
+    EXPECT_NE(copy(streams_[0], to, from), 0) << "the capture is lost";
+    EXPECT_NE(end(), 0) << i;
+    EXPECT_EQ(graph_, nullptr);
+    EXPECT_EQ(to, 0) << "nothing of it was run";
+  }
+}
+
+TEST_P(CudaCapture, what_is_recorded_runs_at_each_launch_with_the_memory_of_then) {
+  int from = 1, to = 0;
+  ASSERT_EQ(begin(), 0);
+  EXPECT_EQ(copy(streams_[0], to, from), 0);
+  ASSERT_EQ(end(), 0);
+  Handle exec = nullptr;
+  ASSERT_EQ(call("cudaGraphInstantiate", &exec, graph_, 0ULL), 0);
+  call("cudaGraphDestroy", graph_);
+  call("cudaStreamSynchronize", streams_[0]);
+  EXPECT_EQ(to, 0);
+  for (const int value : {5, 6}) {
+    from = value;
+    call("cudaGraphLaunch", exec, streams_[0]);
+    call("cudaStreamSynchronize", streams_[0]);
+    EXPECT_EQ(to, value);
+  }
+  call("cudaGraphExecDestroy", exec);
+}
+
+TEST_P(CudaCapture, a_second_stream_must_be_waited_for) {
+  int from = 1, to = 0, last = 0;
+  for (const bool joined : {false, true}) {
+    ASSERT_EQ(begin(), 0);
+    call("cudaEventRecord", events_[0], streams_[0]);
+    EXPECT_EQ(call("cudaStreamWaitEvent", streams_[1], events_[0], 0U), 0);
+    EXPECT_EQ(copy(streams_[1], to, from), 0);
+    if (joined) {
+      call("cudaEventRecord", events_[1], streams_[1]);
+      EXPECT_EQ(call("cudaStreamWaitEvent", streams_[0], events_[1], 0U), 0);
+    }
+    EXPECT_EQ(copy(streams_[0], last, to), 0);
+    EXPECT_EQ(end() == 0, joined);
+  }
+  Handle exec = nullptr;
+  ASSERT_EQ(call("cudaGraphInstantiate", &exec, graph_, 0ULL), 0);
+  call("cudaGraphDestroy", graph_);
+  call("cudaGraphLaunch", exec, streams_[0]);
+  call("cudaStreamSynchronize", streams_[0]);
+  call("cudaGraphExecDestroy", exec);
+  EXPECT_EQ(last, 1);
+}
+
+}  // namespace
+}  // namespace feedrate::testing

@@ -1,0 +1,56 @@
+#include "trainer/backends/cuda/recorded_steps.cuh"
+
+#include <utility>
+
+#include "formats/error.h"
+
+namespace feedrate::cuda {
+namespace {
+
+using Recording = Owned<cudaGraph_t, cudaGraphDestroy>;
+
+// Null where something was done that cannot be recorded: the capture has then been given up, and
+// none of its work was begun.
+Recording capture(cudaStream_t stream, const std::function<void()>& work) {
+  // Of this thread alone: the loader's threads may allocate what memory they like meanwhile.
+  if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+    cudaGetLastError();  // not sticky: the next launch must not report it again
+    return nullptr;
+  }
+  bool whole = true;
+  try {
+    work();
+  } catch (const Error&) {
+    whole = false;  // what fails for another reason will say so when it is run
+  }
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+  Recording recording(graph);
+  if (whole && ended == cudaSuccess) return recording;
+  cudaGetLastError();
+  return nullptr;
+}
+
+}  // namespace
+
+void RecordedSteps::record(const Context& context,
+                           const std::function<void(std::size_t side)>& work) {
+  tried_ = true;
+  std::array<Graph, Inputs::sides> graphs;
+  for (std::size_t side = 0; side < graphs.size(); ++side) {
+    const Recording recording = capture(context.compute(), [&] { work(side); });
+    if (recording == nullptr) return;
+    graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(
+        "cudaGraphInstantiate", cudaGraphInstantiate, recording.get(), 0ULL);
+    check(cudaGraphUpload(graphs[side].get(), context.compute()), "cudaGraphUpload");
+  }
+  graphs_ = std::move(graphs);
+}
+
+bool RecordedSteps::replay(const Context& context, std::size_t side) const {
+  if (graphs_[side] == nullptr) return false;
+  check(cudaGraphLaunch(graphs_[side].get(), context.compute()), "cudaGraphLaunch");
+  return true;
+}
+
+}  // namespace feedrate::cuda

@@ -7,22 +7,26 @@ namespace feedrate::cuda {
 namespace {
 
 struct Plus {
-  const float* other;
-  __device__ float operator()(float value, std::int64_t i) const { return value + other[i]; }
+  __device__ float operator()(std::int64_t, float value, float other) const {
+    return value + other;
+  }
 };
 
-class AddOp final : public CudaOp {
+template <class T>
+class AddOp final : public CudaOpOf<T> {
  public:
   explicit AddOp(const OpSite& site)
       : context_(site.context), count_(site.batch * site.in.elements()) {}
 
-  void forward(const Place& place, const Step&) override {
-    map(context_, "add forward", count_, place.x, place.y, Plus{place.xs[1]});
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    map(context_, "add forward", count_, place.y, Plus{}, place.x, place.input(1));
   }
-  void backward(const Place& place, const Step&) override {
-    for (float* dx : place.dxs) {
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    for (std::size_t k = 0; k < 2; ++k) {
+      T* dx = place.input_gradient(k);
       if (dx == nullptr || dx == place.dy) continue;
-      check(cudaMemcpyAsync(dx, place.dy, static_cast<std::size_t>(count_) * sizeof(float),
+      check(cudaMemcpyAsync(dx, place.dy, static_cast<std::size_t>(count_) * sizeof(T),
                             cudaMemcpyDeviceToDevice, context_.compute()),
             "cudaMemcpyAsync");
     }
@@ -35,10 +39,14 @@ class AddOp final : public CudaOp {
 
 }  // namespace
 
-void add_into(const Context& context, float* to, const float* from, std::int64_t size) {
-  map(context, "gradient sum", size, to, to, Plus{from});
+void add_into(const Context& context, std::byte* to, const std::byte* from, std::int64_t size) {
+  with_type(context.values(), [&](auto value) {
+    using T = decltype(value);
+    auto* sum = reinterpret_cast<T*>(to);
+    map(context, "gradient sum", size, sum, Plus{}, sum, reinterpret_cast<const T*>(from));
+  });
 }
 
-std::unique_ptr<CudaOp> add_cuda(const OpSite& site) { return std::make_unique<AddOp>(site); }
+std::unique_ptr<CudaOp> add_cuda(const OpSite& site) { return make_typed<AddOp>(site); }
 
 }  // namespace feedrate::cuda

@@ -7,91 +7,100 @@
 namespace feedrate::cuda {
 namespace {
 
-struct Spot {
-  std::int32_t row, column;
-};
-__device__ Spot spot(std::uint32_t at, std::int32_t width) {
-  const auto w = static_cast<std::uint32_t>(width);
-  return {static_cast<std::int32_t>(at / w), static_cast<std::int32_t>(at % w)};
-}
-
-struct Forward {
+template <class T>
+struct Sides {
   PoolGeometry g;
-  std::int64_t channels;
-  const float* x;
-  float* y;
+  LayoutOf<T> in;
+  LayoutOf<T> out;
+};
+
+template <class T, unsigned lanes>
+struct Forward {
+  Sides<T> s;
+  const T* x;
+  T* y;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const auto out_plane = static_cast<std::uint32_t>(g.out_height * g.out_width);
-    const float* plane = x + (image * channels + e / out_plane) * g.height * g.width;
-    const Spot out = spot(e % out_plane, g.out_width);
-    const PoolRange rows = avg_inputs(g, out.row, g.height, g.out_height);
-    const PoolRange columns = avg_inputs(g, out.column, g.width, g.out_width);
-    float sum = 0;
+    const PoolGeometry& g = s.g;
+    const T* values = x + image * s.in.elements();
+    const std::uint32_t channel = s.out.channel(e);
+    const PoolSpot at = pool_spot(s.out.pixel(e), g.out_width);
+    const PoolRange rows = avg_inputs(g, at.row, g.height, g.out_height);
+    const PoolRange columns = avg_inputs(g, at.column, g.width, g.out_width);
+    Lanes<T, lanes> sum{};
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
       for (std::int32_t column = columns.begin; column < columns.end; ++column) {
-        sum += plane[row * g.width + column];
+        const auto pixel = static_cast<std::uint32_t>(row * g.width + column);
+        const auto term = load<T, lanes>(values + s.in.offset(channel, pixel));
+        for (unsigned k = 0; k < lanes; ++k) sum.values[k] += term.values[k];
       }
     }
     const std::int32_t places = (rows.end - rows.begin) * (columns.end - columns.begin);
-    y[image * channels * out_plane + e] = sum / static_cast<float>(places);
+    for (unsigned k = 0; k < lanes; ++k) sum.values[k] /= static_cast<float>(places);
+    store(y + image * s.out.elements() + e, sum);
   }
 };
 
+template <class T, unsigned lanes>
 struct Backward {
-  PoolGeometry g;
-  std::int64_t channels;
-  const float* dy;
-  float* dx;
+  Sides<T> s;
+  const T* dy;
+  T* dx;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const auto plane = static_cast<std::uint32_t>(g.height * g.width);
-    const float* outputs = dy + (image * channels + e / plane) * g.out_height * g.out_width;
-    const Spot in = spot(e % plane, g.width);
-    const PoolRange rows = avg_outputs(g, in.row, g.height, g.out_height);
-    const PoolRange columns = avg_outputs(g, in.column, g.width, g.out_width);
-    float sum = 0;
+    const PoolGeometry& g = s.g;
+    const T* outputs = dy + image * s.out.elements();
+    const std::uint32_t channel = s.in.channel(e);
+    const PoolSpot at = pool_spot(s.in.pixel(e), g.width);
+    const PoolRange rows = avg_outputs(g, at.row, g.height, g.out_height);
+    const PoolRange columns = avg_outputs(g, at.column, g.width, g.out_width);
+    Lanes<T, lanes> sum{};
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
       const PoolRange high = avg_inputs(g, row, g.height, g.out_height);
       for (std::int32_t column = columns.begin; column < columns.end; ++column) {
         const PoolRange wide = avg_inputs(g, column, g.width, g.out_width);
         const std::int32_t places = (high.end - high.begin) * (wide.end - wide.begin);
-        sum += outputs[row * g.out_width + column] / static_cast<float>(places);
+        const auto pixel = static_cast<std::uint32_t>(row * g.out_width + column);
+        const auto term = load<T, lanes>(outputs + s.out.offset(channel, pixel));
+        for (unsigned k = 0; k < lanes; ++k) {
+          sum.values[k] += term.values[k] / static_cast<float>(places);
+        }
       }
     }
-    dx[image * channels * plane + e] = sum;
+    store(dx + image * s.in.elements() + e, sum);
   }
 };
 
-class AvgPoolOp final : public CudaOp {
+template <class T>
+class AvgPoolOp final : public CudaOpOf<T> {
  public:
   explicit AvgPoolOp(const OpSite& site)
       : context_(site.context),
         batch_(site.batch),
-        in_(site.in),
-        out_(site.node.extent),
-        geometry_(avg_geometry(site.node.attributes, in_, out_)) {}
+        sides_{avg_geometry(site.node.attributes, site.in, site.node.extent), layout<T>(site.in),
+               layout<T>(site.node.extent)} {}
 
-  void forward(const Place& place, const Step&) override {
-    each_of_images(context_, "avg_pool forward", batch_, out_.elements(),
-                   Forward{geometry_, in_.channels, place.x, place.y});
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(context_, "avg_pool forward", batch_, sides_.out.elements(),
+                     Forward<T, lanes>{sides_, place.x, place.y}, lanes);
+    });
   }
-  void backward(const Place& place, const Step&) override {
+  void run_back(const PlaceOf<T>& place, const Step&) override {
     if (place.dx == nullptr) return;
-    each_of_images(context_, "avg_pool backward", batch_, in_.elements(),
-                   Backward{geometry_, in_.channels, place.dy, place.dx});
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(context_, "avg_pool backward", batch_, sides_.in.elements(),
+                     Backward<T, lanes>{sides_, place.dy, place.dx}, lanes);
+    });
   }
 
  private:
   const Context& context_;
   std::int64_t batch_;
-  Extent in_;
-  Extent out_;
-  PoolGeometry geometry_;
+  Sides<T> sides_;
 };
 
 }  // namespace
 
-std::unique_ptr<CudaOp> avg_pool_cuda(const OpSite& site) {
-  return std::make_unique<AvgPoolOp>(site);
-}
+std::unique_ptr<CudaOp> avg_pool_cuda(const OpSite& site) { return make_typed<AvgPoolOp>(site); }
 
 }  // namespace feedrate::cuda

@@ -1,5 +1,7 @@
-// Batch normalisation: one block sums a channel, then every value is brought there by itself.
+// Batch normalisation: sums over each channel, then every value is brought there by itself. In
+// planes a block sums a channel; interleaved, blocks sum bands of rows.
 
+#include "trainer/backends/cuda/columns.cuh"
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/elementwise.h"
@@ -9,8 +11,7 @@ namespace {
 
 constexpr unsigned sum_threads = 512;
 
-struct Sums {
-  double first, second;
+struct Sums : ColumnSums<double> {
   __device__ Sums& operator+=(const Sums& other) {
     first += other.first;
     second += other.second;
@@ -69,21 +70,48 @@ struct Products {
   }
 };
 
-__global__ void statistics_kernel(Channel c, const float* x, Kept kept, float* running_mean,
-                                  float* running_variance) {
+struct Statistics {
+  Channel c;
+  Kept kept;
+  float* running_mean;
+  float* running_variance;
+  __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
+    const double mean = sums.first / c.values();
+    const double difference = sums.second / c.values() - mean * mean;
+    const double variance = difference < 0 ? 0 : difference;
+    kept.mean[k] = static_cast<float>(mean);
+    kept.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
+    running_mean[k] = static_cast<float>(
+        running_statistic(static_cast<double>(running_mean[k]), mean, c.momentum));
+    running_variance[k] =
+        static_cast<float>(running_statistic(static_cast<double>(running_variance[k]),
+                                             unbiased_variance(variance, c.values()), c.momentum));
+  }
+};
+
+struct Gradients {
+  Channel c;
+  Kept kept;
+  float* weight_gradient;
+  float* bias_gradient;
+  __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
+    const double inverse = kept.inverse[k];
+    weight_gradient[k] = static_cast<float>(sums.second * inverse);
+    bias_gradient[k] = static_cast<float>(sums.first);
+    kept.mean_gradient[k] = static_cast<float>(sums.first / c.values());
+    kept.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
+  }
+};
+
+// One block a channel.
+__global__ void statistics_kernel(Channel c, const float* x, Statistics finish) {
   const Sums sums = channel_sum(c, Moments{x});
-  if (threadIdx.x != 0) return;
-  const unsigned k = blockIdx.x;
-  const double mean = sums.first / c.values();
-  const double difference = sums.second / c.values() - mean * mean;
-  const double variance = difference < 0 ? 0 : difference;
-  kept.mean[k] = static_cast<float>(mean);
-  kept.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
-  running_mean[k] =
-      static_cast<float>(running_statistic(static_cast<double>(running_mean[k]), mean, c.momentum));
-  running_variance[k] =
-      static_cast<float>(running_statistic(static_cast<double>(running_variance[k]),
-                                           unbiased_variance(variance, c.values()), c.momentum));
+  if (threadIdx.x == 0) finish(blockIdx.x, sums);
+}
+
+__global__ void gradients_kernel(Channel c, const float* dy, const float* x, Gradients finish) {
+  const Sums sums = channel_sum(c, Products{dy, x, finish.kept.mean[blockIdx.x]});
+  if (threadIdx.x == 0) finish(blockIdx.x, sums);
 }
 
 __global__ void running_kernel(Channel c, Kept kept, const float* running_mean,
@@ -95,52 +123,135 @@ __global__ void running_kernel(Channel c, Kept kept, const float* running_mean,
   }
 }
 
-__global__ void gradients_kernel(Channel c, const float* dy, const float* x, Kept kept,
-                                 float* weight_gradient, float* bias_gradient) {
-  const unsigned k = blockIdx.x;
-  const Sums sums = channel_sum(c, Products{dy, x, kept.mean[k]});
-  if (threadIdx.x != 0) return;
-  const double inverse = kept.inverse[k];
-  weight_gradient[k] = static_cast<float>(sums.second * inverse);
-  bias_gradient[k] = static_cast<float>(sums.first);
-  kept.mean_gradient[k] = static_cast<float>(sums.first / c.values());
-  kept.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
-}
-
-struct Forward {
-  Channel c;
+// Of one channel, what every value of it needs.
+struct ChannelForward {
+  float mean, scale, shift;
+  __device__ float operator()(float x) const { return batch_normalised(x, mean, scale, shift); }
+};
+struct ChannelBackward {
+  float mean, scale, mean_gradient, slope;
+  __device__ float operator()(float dy, float x) const {
+    return batch_norm_gradient(dy, x, mean, scale, mean_gradient, slope);
+  }
+};
+struct Weights {
   Kept kept;
   const float* weight;
   const float* bias;
+  __device__ ChannelForward forward(std::int64_t k) const {
+    return {kept.mean[k], weight[k] * kept.inverse[k], bias[k]};
+  }
+  __device__ ChannelBackward backward(std::int64_t k) const {
+    return {kept.mean[k], weight[k] * kept.inverse[k], kept.mean_gradient[k], kept.slope[k]};
+  }
+};
+
+// In planes.
+struct Forward {
+  Channel c;
+  Weights weights;
   const float* x;
   float* y;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const std::int64_t i = image * c.channels * c.plane + e;
     const std::uint32_t k = e / static_cast<std::uint32_t>(c.plane);
-    y[i] = image < c.images
-               ? batch_normalised(x[i], kept.mean[k], weight[k] * kept.inverse[k], bias[k])
-               : 0.0F;
+    y[i] = image < c.images ? weights.forward(k)(x[i]) : 0.0F;
   }
 };
 
 struct Backward {
   Channel c;
-  Kept kept;
-  const float* weight;
+  Weights weights;
   const float* dy;
   const float* x;
   float* dx;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const std::int64_t i = image * c.channels * c.plane + e;
     const std::uint32_t k = e / static_cast<std::uint32_t>(c.plane);
-    dx[i] = image < c.images
-                ? batch_norm_gradient(dy[i], x[i], kept.mean[k], weight[k] * kept.inverse[k],
-                                      kept.mean_gradient[k], kept.slope[k])
-                : 0.0F;
+    dx[i] = image < c.images ? weights.backward(k)(dy[i], x[i]) : 0.0F;
   }
 };
 
-class BatchNormOp final : public CudaOp {
+// Interleaved: `lanes` channels a thread.
+template <class T, unsigned lanes>
+struct BandMoments {
+  const T* x;
+  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<float>* sums) const {
+    const auto values = load<T, lanes>(x + i);
+    for (unsigned k = 0; k < lanes; ++k) {
+      sums[k].first += values.values[k];
+      sums[k].second += values.values[k] * values.values[k];
+    }
+  }
+};
+
+template <class T, unsigned lanes>
+struct BandProducts {
+  const T* dy;
+  const T* x;
+  const float* mean;
+  __device__ void operator()(std::int64_t column, std::int64_t i, ColumnSums<float>* sums) const {
+    const auto gradients = load<T, lanes>(dy + i), values = load<T, lanes>(x + i);
+    for (unsigned k = 0; k < lanes; ++k) {
+      sums[k].first += gradients.values[k];
+      sums[k].second += gradients.values[k] * (values.values[k] - mean[column + k]);
+    }
+  }
+};
+
+template <class T, unsigned lanes>
+struct ForwardColumns {
+  std::int64_t rows;  // of images that are there
+  Weights weights;
+  const T* x;
+  T* y;
+  struct Column {
+    ForwardColumns body;
+    ChannelForward channels[lanes];
+    __device__ void operator()(std::int64_t row, std::int64_t i) const {
+      auto values = load<T, lanes>(body.x + i);
+      for (unsigned k = 0; k < lanes; ++k) {
+        values.values[k] = row < body.rows ? channels[k](values.values[k]) : 0.0F;
+      }
+      store(body.y + i, values);
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{*this, {}};
+    for (unsigned k = 0; k < lanes; ++k) column.channels[k] = weights.forward(c + k);
+    return column;
+  }
+};
+
+template <class T, unsigned lanes>
+struct BackwardColumns {
+  std::int64_t rows;
+  Weights weights;
+  const T* dy;
+  const T* x;
+  T* dx;
+  struct Column {
+    BackwardColumns body;
+    ChannelBackward channels[lanes];
+    __device__ void operator()(std::int64_t row, std::int64_t i) const {
+      auto gradients = load<T, lanes>(body.dy + i);
+      const auto values = load<T, lanes>(body.x + i);
+      for (unsigned k = 0; k < lanes; ++k) {
+        gradients.values[k] =
+            row < body.rows ? channels[k](gradients.values[k], values.values[k]) : 0.0F;
+      }
+      store(body.dx + i, gradients);
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{*this, {}};
+    for (unsigned k = 0; k < lanes; ++k) column.channels[k] = weights.backward(c + k);
+    return column;
+  }
+};
+
+template <class T>
+class BatchNormOp final : public CudaOpOf<T> {
  public:
   explicit BatchNormOp(const OpSite& site)
       : context_(site.context),
@@ -157,25 +268,42 @@ class BatchNormOp final : public CudaOp {
     return static_cast<std::size_t>(4 * in_.channels) * sizeof(float);
   }
 
-  void forward(const Place& place, const Step& step) override {
+  std::size_t workspace_bytes() const override {
+    return interleaved<T> ? column_workspace<T>(context_, all_rows(), in_.channels) : 0;
+  }
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step& step) override {
     if (step.training) {
-      launch(context_, "batch_norm statistics", statistics_kernel, blocks(), sum_threads,
-             channel(step), place.x, kept(place), running_mean_, running_variance_);
+      find_statistics(place, step);
     } else {
       launch(context_, "batch_norm running statistics", running_kernel, 1, block_threads,
              channel(step), kept(place), running_mean_, running_variance_);
     }
-    each_of_images(
-        context_, "batch_norm forward", batch_, in_.elements(),
-        Forward{channel(step), kept(place), weight_.value, bias_.value, place.x, place.y});
+    if constexpr (interleaved<T>) {
+      with_lanes<T>(in_.channels, [&](auto lanes) {
+        each_of_columns<lanes>(
+            context_, "batch_norm forward", all_rows(), in_.channels,
+            ForwardColumns<T, lanes>{rows(step), weights(place), place.x, place.y});
+      });
+    } else {
+      each_of_images(context_, "batch_norm forward", batch_, in_.elements(),
+                     Forward{channel(step), weights(place), place.x, place.y});
+    }
   }
-  void backward(const Place& place, const Step& step) override {
-    launch(context_, "batch_norm gradients", gradients_kernel, blocks(), sum_threads, channel(step),
-           place.dy, place.x, kept(place), weight_.gradient, bias_.gradient);
+  void run_back(const PlaceOf<T>& place, const Step& step) override {
+    find_gradients(place, step);
     if (place.dx == nullptr) return;
-    each_of_images(
-        context_, "batch_norm backward", batch_, in_.elements(),
-        Backward{channel(step), kept(place), weight_.value, place.dy, place.x, place.dx});
+    if constexpr (interleaved<T>) {
+      with_lanes<T>(in_.channels, [&](auto lanes) {
+        each_of_columns<lanes>(
+            context_, "batch_norm backward", all_rows(), in_.channels,
+            BackwardColumns<T, lanes>{rows(step), weights(place), place.dy, place.x, place.dx});
+      });
+    } else {
+      each_of_images(context_, "batch_norm backward", batch_, in_.elements(),
+                     Backward{channel(step), weights(place), place.dy, place.x, place.dx});
+    }
   }
 
  private:
@@ -183,7 +311,38 @@ class BatchNormOp final : public CudaOp {
   Channel channel(const Step& step) const {
     return {step.count, in_.channels, in_.height * in_.width, epsilon_, momentum_};
   }
-  Kept kept(const Place& place) const {
+  std::int64_t all_rows() const { return batch_ * in_.height * in_.width; }
+  std::int64_t rows(const Step& step) const { return step.count * in_.height * in_.width; }
+  Weights weights(const PlaceOf<T>& place) const {
+    return {kept(place), weight_.value, bias_.value};
+  }
+
+  void find_statistics(const PlaceOf<T>& place, const Step& step) const {
+    const Statistics finish{channel(step), kept(place), running_mean_, running_variance_};
+    if constexpr (interleaved<T>) {
+      with_lanes<T>(in_.channels, [&](auto lanes) {
+        sum_columns<lanes>(context_, "batch_norm statistics", rows(step), in_.channels,
+                           BandMoments<T, lanes>{place.x}, finish, place.workspace);
+      });
+    } else {
+      launch(context_, "batch_norm statistics", statistics_kernel, blocks(), sum_threads,
+             channel(step), place.x, finish);
+    }
+  }
+  void find_gradients(const PlaceOf<T>& place, const Step& step) const {
+    const Gradients finish{channel(step), kept(place), weight_.gradient, bias_.gradient};
+    if constexpr (interleaved<T>) {
+      with_lanes<T>(in_.channels, [&](auto lanes) {
+        sum_columns<lanes>(context_, "batch_norm gradients", rows(step), in_.channels,
+                           BandProducts<T, lanes>{place.dy, place.x, kept(place).mean}, finish,
+                           place.workspace);
+      });
+    } else {
+      launch(context_, "batch_norm gradients", gradients_kernel, blocks(), sum_threads,
+             channel(step), place.dy, place.x, finish);
+    }
+  }
+  Kept kept(const PlaceOf<T>& place) const {
     auto* start = reinterpret_cast<float*>(place.saved);
     return {start, start + in_.channels, start + 2 * in_.channels, start + 3 * in_.channels};
   }
@@ -202,7 +361,7 @@ class BatchNormOp final : public CudaOp {
 }  // namespace
 
 std::unique_ptr<CudaOp> batch_norm_cuda(const OpSite& site) {
-  return std::make_unique<BatchNormOp>(site);
+  return make_typed<BatchNormOp>(site);
 }
 
 }  // namespace feedrate::cuda

@@ -1,4 +1,7 @@
-// The channels of several inputs behind one another: a run of each image for each input.
+// The channels of several inputs behind one another: of each image, or of each of its pixels, a run
+// for each input.
+
+#include <numeric>
 
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
@@ -6,52 +9,70 @@
 namespace feedrate::cuda {
 namespace {
 
-// `run` values of every image, from images that are `from_stride` apart to such `to_stride` apart.
+// Between images that hold one input alone and those that hold all, from `first` on.
+template <class T, unsigned lanes>
 struct CopyRuns {
-  const float* from;
-  float* to;
-  std::int64_t from_stride;
-  std::int64_t to_stride;
+  LayoutOf<T> from;
+  LayoutOf<T> to;
+  std::uint32_t from_first;
+  std::uint32_t to_first;
+  const T* in;
+  T* out;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    to[image * to_stride + e] = from[image * from_stride + e];
+    // What is copied counts in the narrower of the two.
+    const LayoutOf<T>& narrow = from.channels < to.channels ? from : to;
+    const std::uint32_t channel = narrow.channel(e), pixel = narrow.pixel(e);
+    store(out + image * to.elements() + to.offset(to_first + channel, pixel),
+          load<T, lanes>(in + image * from.elements() + from.offset(from_first + channel, pixel)));
   }
 };
 
-class ConcatOp final : public CudaOp {
+template <class T>
+class ConcatOp final : public CudaOpOf<T> {
  public:
   explicit ConcatOp(const OpSite& site)
-      : context_(site.context), batch_(site.batch), size_(site.node.extent.elements()) {
-    for (const Extent& in : site.ins) sizes_.push_back(in.elements());
-  }
-
-  void forward(const Place& place, const Step&) override {
-    std::int64_t first = 0;
-    for (std::size_t k = 0; k < sizes_.size(); ++k) {
-      each_of_images(context_, "concat forward", batch_, sizes_[k],
-                     CopyRuns{place.xs[k], place.y + first, sizes_[k], size_});
-      first += sizes_[k];
+      : context_(site.context), batch_(site.batch), all_(layout<T>(site.node.extent)) {
+    for (const Extent& in : site.ins) {
+      parts_.push_back(layout<T>(in));
+      common_channels_ = std::gcd(common_channels_, in.channels);
     }
   }
-  void backward(const Place& place, const Step&) override {
-    std::int64_t first = 0;
-    for (std::size_t k = 0; k < sizes_.size(); ++k) {
-      if (place.dxs[k] != nullptr) {
-        each_of_images(context_, "concat backward", batch_, sizes_[k],
-                       CopyRuns{place.dy + first, place.dxs[k], size_, sizes_[k]});
-      }
-      first += sizes_[k];
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    std::uint32_t first = 0;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      copy("concat forward", parts_[k], 0, place.input(k), all_, first, place.y);
+      first += parts_[k].channels;
+    }
+  }
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    std::uint32_t first = 0;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      T* to = place.input_gradient(k);
+      if (to != nullptr) copy("concat backward", all_, first, place.dy, parts_[k], 0, to);
+      first += parts_[k].channels;
     }
   }
 
  private:
+  void copy(const char* name, const LayoutOf<T>& from, std::uint32_t from_first, const T* in,
+            const LayoutOf<T>& to, std::uint32_t to_first, T* out) const {
+    with_lanes<T>(common_channels_, [&](auto lanes) {
+      each_of_images(context_, name, batch_, std::min(from.elements(), to.elements()),
+                     CopyRuns<T, lanes>{from, to, from_first, to_first, in, out}, lanes);
+    });
+  }
+
   const Context& context_;
   std::int64_t batch_;
-  std::int64_t size_;                // of an image's output
-  std::vector<std::int64_t> sizes_;  // of its inputs
+  LayoutOf<T> all_;
+  std::vector<LayoutOf<T>> parts_;  // the inputs
+  std::int64_t common_channels_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<CudaOp> concat_cuda(const OpSite& site) { return std::make_unique<ConcatOp>(site); }
+std::unique_ptr<CudaOp> concat_cuda(const OpSite& site) { return make_typed<ConcatOp>(site); }
 
 }  // namespace feedrate::cuda

@@ -1,9 +1,11 @@
 // Convolution by cuDNN, deterministic algorithms only; the bias gradient is a sum of our own, since
-// cuDNN promises no order for it.
+// cuDNN promises no order for it. In 16 bits cuDNN writes the filters' gradient in their type; then
+// it is widened.
 
 #include <utility>
 
 #include "formats/error.h"
+#include "trainer/backends/cuda/columns.cuh"
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/check.h"
@@ -15,27 +17,31 @@ using Tensor = Owned<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
 using Filter = Owned<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
 using Convolution = Owned<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
 
+template <class T>
+constexpr cudnnTensorFormat_t format = interleaved<T> ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+
+template <class T>
 Tensor make_tensor(std::int64_t images, const Extent& extent) {
   auto tensor = make<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>(
       "cudnnCreateTensorDescriptor", cudnnCreateTensorDescriptor);
-  check(cudnnSetTensor4dDescriptor(tensor.get(), CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
-                                   dimension(images), dimension(extent.channels),
-                                   dimension(extent.height), dimension(extent.width)),
+  check(cudnnSetTensor4dDescriptor(tensor.get(), format<T>, cudnn_type<T>, dimension(images),
+                                   dimension(extent.channels), dimension(extent.height),
+                                   dimension(extent.width)),
         "cudnnSetTensor4dDescriptor");
   return tensor;
 }
 
+template <class T>
 Filter make_filter(std::int64_t filters, std::int64_t channels, std::int64_t kernel) {
   auto filter = make<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>(
       "cudnnCreateFilterDescriptor", cudnnCreateFilterDescriptor);
-  check(cudnnSetFilter4dDescriptor(filter.get(), CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW,
-                                   dimension(filters), dimension(channels), dimension(kernel),
-                                   dimension(kernel)),
+  check(cudnnSetFilter4dDescriptor(filter.get(), cudnn_type<T>, format<T>, dimension(filters),
+                                   dimension(channels), dimension(kernel), dimension(kernel)),
         "cudnnSetFilter4dDescriptor");
   return filter;
 }
 
-/// Without tf32, FMA is the only arithmetic that cuDNN may use.
+/// In fp32, FMA is the only arithmetic that cuDNN may use.
 cudnnMathType_t allowed_math(const Context& context, cudnnMathType_t wanted) {
   return context.tf32() ? wanted : CUDNN_FMA_MATH;
 }
@@ -113,7 +119,44 @@ __global__ void bias_gradient_kernel(std::int64_t images, std::int64_t plane, co
   if (threadIdx.x == 0) gradient[channel] = sum;
 }
 
-class ConvOp final : public CudaOp {
+// Interleaved: `lanes` channels a thread.
+template <class T, unsigned lanes>
+struct AddBias {
+  const float* bias;
+  T* y;
+  struct Column {
+    T* y;
+    float bias[lanes];
+    __device__ void operator()(std::int64_t, std::int64_t i) const {
+      auto values = load<T, lanes>(y + i);
+      for (unsigned k = 0; k < lanes; ++k) values.values[k] += bias[k];
+      store(y + i, values);
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{y, {}};
+    for (unsigned k = 0; k < lanes; ++k) column.bias[k] = bias[c + k];
+    return column;
+  }
+};
+
+template <class T, unsigned lanes>
+struct SumGradients {
+  const T* dy;
+  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<float>* sums) const {
+    const auto values = load<T, lanes>(dy + i);
+    for (unsigned k = 0; k < lanes; ++k) sums[k].first += values.values[k];
+  }
+};
+struct WriteGradient {
+  float* gradient;
+  __device__ void operator()(std::int64_t column, const ColumnSums<double>& sums) const {
+    gradient[column] = static_cast<float>(sums.first);
+  }
+};
+
+template <class T>
+class ConvOp final : public CudaOpOf<T> {
  public:
   explicit ConvOp(const OpSite& site)
       : context_(site.context),
@@ -121,53 +164,105 @@ class ConvOp final : public CudaOp {
         out_(site.node.extent),
         weight_(site.parameters.at(0)),
         bias_(site.parameters.size() > 1 ? site.parameters[1] : DeviceParameter{}),
-        x_(make_tensor(site.batch, site.in)),
-        y_(make_tensor(site.batch, out_)),
-        bias_tensor_(make_tensor(1, {out_.channels, 1, 1})),
-        filter_(make_filter(out_.channels, site.in.channels / groups_of(site.node.attributes),
-                            site.node.attributes.integer("kernel"))) {
+        filter_values_(out_.channels * site.stored.channels / groups_of(site.node.attributes) *
+                       site.node.attributes.integer("kernel") *
+                       site.node.attributes.integer("kernel")),
+        x_(make_tensor<T>(site.batch, site.stored)),
+        y_(make_tensor<T>(site.batch, out_)),
+        bias_tensor_(make_tensor<T>(1, {out_.channels, 1, 1})),
+        filter_(make_filter<T>(out_.channels,
+                               site.stored.channels / groups_of(site.node.attributes),
+                               site.node.attributes.integer("kernel"))) {
     choose_forward(site);
     choose_backward(site);
   }
 
   std::size_t workspace_bytes() const override {
-    return std::max({forward_.workspace, data_.workspace, filters_.workspace});
+    const std::size_t libraries =
+        std::max({forward_.workspace, data_.workspace, filters_.workspace});
+    if (!interleaved<T>) return libraries;
+    return filter_bytes() +
+           std::max(libraries, column_workspace<T>(context_, rows(), out_.channels));
   }
 
-  void forward(const Place& place, const Step&) override {
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
     const float one = 1;
     const float zero = 0;
     check(cudnnConvolutionForward(context_.cudnn(), &one, x_.get(), place.x, filter_.get(),
-                                  weight_.value, forward_.convolution.get(), forward_.algorithm,
+                                  weight_.as<T>(), forward_.convolution.get(), forward_.algorithm,
                                   place.workspace, forward_.workspace, &zero, y_.get(), place.y),
           "cudnnConvolutionForward");
-    if (bias_.value == nullptr) return;
-    check(cudnnAddTensor(context_.cudnn(), &one, bias_tensor_.get(), bias_.value, &one, y_.get(),
-                         place.y),
-          "cudnnAddTensor");
+    if (bias_.value != nullptr) add_bias(place);
   }
 
-  void backward(const Place& place, const Step&) override {
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    if (bias_.gradient != nullptr) sum_bias_gradient(place);
+    find_filter_gradient(place);
+    if (place.dx == nullptr) return;
     const float one = 1;
     const float zero = 0;
-    if (bias_.gradient != nullptr) {
-      launch(context_, "conv bias gradient", bias_gradient_kernel,
-             static_cast<unsigned>(out_.channels), sum_threads, batch_, out_.height * out_.width,
-             place.dy, bias_.gradient);
-    }
-    check(cudnnConvolutionBackwardFilter(context_.cudnn(), &one, x_.get(), place.x, y_.get(),
-                                         place.dy, filters_.convolution.get(), filters_.algorithm,
-                                         place.workspace, filters_.workspace, &zero, filter_.get(),
-                                         weight_.gradient),
-          "cudnnConvolutionBackwardFilter");
-    if (place.dx == nullptr) return;
-    check(cudnnConvolutionBackwardData(context_.cudnn(), &one, filter_.get(), weight_.value,
+    check(cudnnConvolutionBackwardData(context_.cudnn(), &one, filter_.get(), weight_.as<T>(),
                                        y_.get(), place.dy, data_.convolution.get(), data_.algorithm,
                                        place.workspace, data_.workspace, &zero, x_.get(), place.dx),
           "cudnnConvolutionBackwardData");
   }
 
  private:
+  std::int64_t rows() const { return batch_ * out_.height * out_.width; }
+  std::size_t filter_bytes() const {
+    const std::size_t bytes = static_cast<std::size_t>(filter_values_) * sizeof(T);
+    return (bytes + device_alignment - 1) / device_alignment * device_alignment;
+  }
+
+  void add_bias(const PlaceOf<T>& place) const {
+    if constexpr (interleaved<T>) {
+      with_lanes<T>(out_.channels, [&](auto lanes) {
+        each_of_columns<lanes>(context_, "conv bias", rows(), out_.channels,
+                               AddBias<T, lanes>{bias_.value, place.y});
+      });
+    } else {
+      const float one = 1;
+      check(cudnnAddTensor(context_.cudnn(), &one, bias_tensor_.get(), bias_.value, &one, y_.get(),
+                           place.y),
+            "cudnnAddTensor");
+    }
+  }
+
+  void sum_bias_gradient(const PlaceOf<T>& place) const {
+    if constexpr (interleaved<T>) {
+      with_lanes<T>(out_.channels, [&](auto lanes) {
+        sum_columns<lanes>(context_, "conv bias gradient", rows(), out_.channels,
+                           SumGradients<T, lanes>{place.dy}, WriteGradient{bias_.gradient},
+                           place.workspace);
+      });
+    } else {
+      launch(context_, "conv bias gradient", bias_gradient_kernel,
+             static_cast<unsigned>(out_.channels), sum_threads, batch_, out_.height * out_.width,
+             place.dy, bias_.gradient);
+    }
+  }
+
+  void find_filter_gradient(const PlaceOf<T>& place) const {
+    const float one = 1;
+    const float zero = 0;
+    void* gradient = weight_.gradient;
+    std::byte* workspace = place.workspace;
+    if constexpr (interleaved<T>) {
+      gradient = place.workspace;
+      workspace += filter_bytes();
+    }
+    check(cudnnConvolutionBackwardFilter(context_.cudnn(), &one, x_.get(), place.x, y_.get(),
+                                         place.dy, filters_.convolution.get(), filters_.algorithm,
+                                         workspace, filters_.workspace, &zero, filter_.get(),
+                                         gradient),
+          "cudnnConvolutionBackwardFilter");
+    if constexpr (interleaved<T>) {
+      convert(context_, "conv filter gradient", filter_values_, static_cast<const T*>(gradient),
+              weight_.gradient);
+    }
+  }
+
   void choose_forward(const OpSite& site) {
     const cudnnHandle_t cudnn = context_.cudnn();
     choose<cudnnConvolutionFwdAlgoPerf_t>(
@@ -214,6 +309,7 @@ class ConvOp final : public CudaOp {
   Extent out_;
   DeviceParameter weight_;
   DeviceParameter bias_;
+  std::int64_t filter_values_;
   Tensor x_;
   Tensor y_;
   Tensor bias_tensor_;
@@ -225,6 +321,6 @@ class ConvOp final : public CudaOp {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> conv_cuda(const OpSite& site) { return std::make_unique<ConvOp>(site); }
+std::unique_ptr<CudaOp> conv_cuda(const OpSite& site) { return make_typed<ConvOp>(site); }
 
 }  // namespace feedrate::cuda

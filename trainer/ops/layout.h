@@ -1,6 +1,6 @@
 #pragma once
-// Where a value lies: planar (CHW, what the networks compute on) and interleaved (HWC, what images
-// are). Offsets within one image; for host and device.
+// Where a value lies: planar (CHW, what the networks' definitions mean) and interleaved (HWC, what
+// images are). Offsets within one image; for host and device.
 
 #include <cstdint>
 
@@ -11,5 +11,24 @@ constexpr std::uint32_t interleaved_offset(std::uint32_t planar, std::uint32_t c
                                            std::uint32_t plane) {
   return planar % plane * channels + planar / plane;
 }
+
+/// One image's values in either order, fixed when a kernel is compiled.
+template <bool interleaved>
+struct ImageLayout {
+  std::uint32_t channels;
+  std::uint32_t plane;
+
+  constexpr std::uint32_t elements() const { return channels * plane; }
+  /// Of the value at `offset`.
+  constexpr std::uint32_t channel(std::uint32_t offset) const {
+    return interleaved ? offset % channels : offset / plane;
+  }
+  constexpr std::uint32_t pixel(std::uint32_t offset) const {
+    return interleaved ? offset / channels : offset % plane;
+  }
+  constexpr std::uint32_t offset(std::uint32_t channel, std::uint32_t pixel) const {
+    return interleaved ? pixel * channels + channel : channel * plane + pixel;
+  }
+};
 
 }  // namespace feedrate

@@ -1,5 +1,6 @@
 // LSTM over an image's rows by cuBLASLt and kernels for the cells. Everything lies row after row of
-// the whole batch, so that each row is one product with the hidden state.
+// the whole batch, so that each row is one product with the hidden state. Inside all is fp32,
+// whatever comes in and goes out.
 
 #include <numeric>
 
@@ -11,31 +12,48 @@
 namespace feedrate::cuda {
 namespace {
 
-// Between an image (planes) and rows of the batch: [row][image][channel · width].
+// Between an image and rows of the batch: [row][image][channel · width].
+template <class T>
 struct Rows {
-  std::int64_t images, real, channels, height, width;
-  const float* from;
+  std::int64_t images, real, width;
+  LayoutOf<T> layout;
+  __device__ std::int64_t in_image(std::int64_t image, std::uint32_t e) const {
+    return image * layout.elements() + e;
+  }
+  __device__ std::int64_t in_rows(std::int64_t image, std::uint32_t e) const {
+    const std::int64_t channel = layout.channel(e), pixel = layout.pixel(e);
+    const std::int64_t x = pixel % width, y = pixel / width;
+    return ((y * images + image) * layout.channels + channel) * width + x;
+  }
+};
+template <class T>
+struct IntoRows {
+  Rows<T> rows;
+  const T* from;
   float* to;
-  bool to_rows;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const std::int64_t x = e % width, y = e / width % height, channel = e / (width * height);
-    const std::int64_t plane = image * channels * height * width + e;
-    const std::int64_t row = ((y * images + image) * channels + channel) * width + x;
-    if (to_rows) {
-      to[row] = image < real ? from[plane] : 0.0F;
-    } else {
-      to[plane] = from[row];
-    }
+    to[rows.in_rows(image, e)] =
+        image < rows.real ? static_cast<float>(from[rows.in_image(image, e)]) : 0.0F;
+  }
+};
+template <class T>
+struct OutOfRows {
+  Rows<T> rows;
+  const float* from;
+  T* to;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    to[rows.in_image(image, e)] = static_cast<T>(from[rows.in_rows(image, e)]);
   }
 };
 
+template <class Hidden>
 struct Cells {
   std::int64_t units;
   float* sums;             // in: of the input and bias; out: gates
   const float* recurrent;  // of the hidden state; null for the first row
   const float* before;     // cells one row earlier; null for the first row
   float* cells;
-  float* hidden;
+  Hidden* hidden;
   __device__ void operator()(std::int64_t image, std::uint32_t unit) const {
     float value[4];
     for (std::int64_t gate = 0; gate < 4; ++gate) {
@@ -48,16 +66,17 @@ struct Cells {
     const std::int64_t at = image * units + unit;
     const float cell = lstm_cell(gates, before == nullptr ? 0.0F : before[at]);
     cells[at] = cell;
-    hidden[at] = gates.out * tanhf(cell);
+    hidden[at] = static_cast<Hidden>(gates.out * tanhf(cell));
   }
 };
 
+template <class Hidden>
 struct CellGradients {
   std::int64_t real, units;
   float* sums;  // in: gates; out: the gradients of their sums
   const float* before;
   const float* cells;
-  const float* hidden_gradients;
+  const Hidden* hidden_gradients;
   float* cell_gradients;
   bool last_row;
   __device__ void operator()(std::int64_t image, std::uint32_t unit) const {
@@ -67,10 +86,10 @@ struct CellGradients {
       for (std::int64_t k = 0; k < 4; ++k) gate[k * units] = 0;
       return;
     }
-    const LstmGradients found =
-        lstm_gradients({gate[0], gate[units], gate[2 * units], gate[3 * units]},
-                       before == nullptr ? 0.0F : before[at], tanhf(cells[at]),
-                       hidden_gradients[at], last_row ? 0.0F : cell_gradients[at]);
+    const LstmGradients found = lstm_gradients(
+        {gate[0], gate[units], gate[2 * units], gate[3 * units]},
+        before == nullptr ? 0.0F : before[at], tanhf(cells[at]),
+        static_cast<float>(hidden_gradients[at]), last_row ? 0.0F : cell_gradients[at]);
     gate[0] = found.sums.in;
     gate[units] = found.sums.forget;
     gate[2 * units] = found.sums.cell;
@@ -101,7 +120,8 @@ std::int64_t filled(std::int64_t images, std::int64_t units) {
   return (images + multiple - 1) / multiple * multiple;
 }
 
-class LstmOp final : public CudaOp {
+template <class T>
+class LstmOp final : public CudaOpOf<T> {
  public:
   explicit LstmOp(const OpSite& site)
       : context_(site.context),
@@ -138,47 +158,41 @@ class LstmOp final : public CudaOp {
     return aligned(all_ * row_) + aligned(all_ * gates_) + 2 * aligned(all_ * units_);
   }
   std::size_t workspace_bytes() const override {
-    std::size_t most = 0;
-    for (const Matmul* product : {&inputs_, &hidden_, &hidden_gradient_, &weight_gradient_,
-                                  &recurrent_gradient_, &input_gradient_}) {
-      most = std::max(most, product->workspace_bytes());
-    }
+    const std::size_t most =
+        std::max({inputs_.workspace_bytes(), hidden_.workspace_bytes(),
+                  hidden_gradient_.workspace_bytes(), weight_gradient_.workspace_bytes(),
+                  recurrent_gradient_.workspace_bytes(), input_gradient_.workspace_bytes()});
     return aligned(images_ * gates_) + 2 * aligned(images_ * units_) + most;
   }
 
-  void forward(const Place& place, const Step&) override {
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
     const Parts at(*this, place);
-    each_of_images(
-        context_, "lstm rows", images_, in_.elements(),
-        Rows{images_, real_, in_.channels, in_.height, in_.width, place.x, at.inputs, true});
+    each_of_images(context_, "lstm rows", images_, in_.elements(),
+                   IntoRows<T>{rows_of_images(), place.x, at.inputs});
     inputs_.run(weight_.value, at.inputs, at.sums, at.scratch);
     check(cudaMemsetAsync(at.before, 0, static_cast<std::size_t>(states()) * sizeof(float),
                           context_.compute()),
           "cudaMemsetAsync");
     for (std::int64_t row = 0; row < rows_; ++row) {
-      const bool first = row == 0, last = row + 1 == rows_;
-      if (!first) {
+      if (row > 0) {
         hidden_.run(recurrent_.value, at.before + row * states(), at.products, at.scratch);
       }
-      each_of_images(
-          context_, "lstm cells", last ? real_ : images_, units_,
-          Cells{units_, at.sums + row * images_ * gates_, first ? nullptr : at.products,
-                first ? nullptr : at.cells + (row - 1) * states(), at.cells + row * states(),
-                last ? place.y : at.before + (row + 1) * states()});
+      if (row + 1 == rows_) {
+        run_cells(at, row, real_, place.y);
+      } else {
+        run_cells(at, row, images_, at.before + (row + 1) * states());
+      }
     }
   }
 
-  void backward(const Place& place, const Step&) override {
+  void run_back(const PlaceOf<T>& place, const Step&) override {
     const Parts at(*this, place);
-    for (std::int64_t row = rows_; row-- > 0;) {
-      const bool first = row == 0, last = row + 1 == rows_;
-      float* sums = at.sums + row * images_ * gates_;
-      each_of_images(
-          context_, "lstm cell gradients", images_, units_,
-          CellGradients{real_, units_, sums, first ? nullptr : at.cells + (row - 1) * states(),
-                        at.cells + row * states(), last ? place.dy : at.hidden_gradients,
-                        at.cell_gradients, last});
-      if (!first) hidden_gradient_.run(recurrent_.value, sums, at.hidden_gradients, at.scratch);
+    run_cell_gradients(at, rows_ - 1, place.dy);
+    for (std::int64_t row = rows_ - 1; row > 0; --row) {
+      hidden_gradient_.run(recurrent_.value, at.sums + row * images_ * gates_, at.hidden_gradients,
+                           at.scratch);
+      run_cell_gradients(at, row - 1, at.hidden_gradients);
     }
     weight_gradient_.run(at.inputs, at.sums, weight_.gradient, at.scratch);
     recurrent_gradient_.run(at.before, at.sums, recurrent_.gradient, at.scratch);
@@ -187,16 +201,16 @@ class LstmOp final : public CudaOp {
            gates_, at.sums, bias_.gradient);
     if (place.dx == nullptr) return;
     input_gradient_.run(weight_.value, at.sums, at.inputs, at.scratch);  // over what has been read
-    each_of_images(
-        context_, "lstm rows", real_, in_.elements(),
-        Rows{images_, real_, in_.channels, in_.height, in_.width, at.inputs, place.dx, false});
+    each_of_images(context_, "lstm rows", real_, in_.elements(),
+                   OutOfRows<T>{rows_of_images(), at.inputs, place.dx});
   }
 
  private:
   std::int64_t states() const { return images_ * units_; }
+  Rows<T> rows_of_images() const { return {images_, real_, in_.width, layout<T>(in_)}; }
 
   struct Parts {
-    Parts(const LstmOp& op, const Place& place)
+    Parts(const LstmOp& op, const PlaceOf<T>& place)
         : inputs(reinterpret_cast<float*>(place.saved)),
           sums(behind(inputs, op.all_ * op.row_)),
           cells(behind(sums, op.all_ * op.gates_)),
@@ -218,6 +232,24 @@ class LstmOp final : public CudaOp {
     std::byte* scratch;
   };
 
+  template <class Hidden>
+  void run_cells(const Parts& at, std::int64_t row, std::int64_t images, Hidden* hidden) const {
+    const bool first = row == 0;
+    each_of_images(
+        context_, "lstm cells", images, units_,
+        Cells<Hidden>{units_, at.sums + row * images_ * gates_, first ? nullptr : at.products,
+                      first ? nullptr : at.cells + (row - 1) * states(), at.cells + row * states(),
+                      hidden});
+  }
+  template <class Hidden>
+  void run_cell_gradients(const Parts& at, std::int64_t row, const Hidden* gradients) const {
+    each_of_images(context_, "lstm cell gradients", images_, units_,
+                   CellGradients<Hidden>{real_, units_, at.sums + row * images_ * gates_,
+                                         row == 0 ? nullptr : at.cells + (row - 1) * states(),
+                                         at.cells + row * states(), gradients, at.cell_gradients,
+                                         row + 1 == rows_});
+  }
+
   const Context& context_;
   Extent in_;
   std::int64_t real_, rows_, row_, units_, gates_;
@@ -229,6 +261,6 @@ class LstmOp final : public CudaOp {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> lstm_cuda(const OpSite& site) { return std::make_unique<LstmOp>(site); }
+std::unique_ptr<CudaOp> lstm_cuda(const OpSite& site) { return make_typed<LstmOp>(site); }
 
 }  // namespace feedrate::cuda

@@ -41,10 +41,21 @@ constexpr std::uint8_t pool_position(const PoolGeometry& g, std::int32_t row, st
                                    (x - column * g.stride + g.pad));
 }
 
+struct PoolSpot {
+  std::int32_t row;
+  std::int32_t column;
+};
+constexpr PoolSpot pool_spot(std::uint32_t pixel, std::int32_t width) {
+  const auto w = static_cast<std::uint32_t>(width);
+  return {static_cast<std::int32_t>(pixel / w), static_cast<std::int32_t>(pixel % w)};
+}
+
 struct PoolWinner {
   float value;
   std::uint8_t position;
 };
+/// Whether a later value takes the place of the best: NaN beats them all.
+constexpr bool wins(float value, float best) { return value > best || value != value; }
 
 /// The largest value of an output's window, the first of equals in rows; NaN beats them all.
 constexpr PoolWinner pool_winner(const PoolGeometry& g, const float* plane, std::int32_t row,
@@ -56,7 +67,7 @@ constexpr PoolWinner pool_winner(const PoolGeometry& g, const float* plane, std:
   for (std::int32_t y = rows.begin; y < rows.end; ++y) {
     for (std::int32_t x = columns.begin; x < columns.end; ++x) {
       const float value = plane[y * g.width + x];
-      if (value > best.value || value != value) {
+      if (wins(value, best.value)) {
         best = {value, pool_position(g, row, column, y, x)};
       }
     }

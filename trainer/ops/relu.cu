@@ -8,25 +8,28 @@ namespace feedrate::cuda {
 namespace {
 
 struct Forward {
-  __device__ float operator()(float x, std::int64_t) const { return relu(x); }
+  __device__ float operator()(std::int64_t, float x) const { return relu(x); }
 };
 
 struct Backward {
-  const float* y;
-  __device__ float operator()(float dy, std::int64_t i) const { return relu_gradient(dy, y[i]); }
+  __device__ float operator()(std::int64_t, float dy, float y) const {
+    return relu_gradient(dy, y);
+  }
 };
 
-class ReluOp final : public CudaOp {
+template <class T>
+class ReluOp final : public CudaOpOf<T> {
  public:
   explicit ReluOp(const OpSite& site)
       : context_(site.context), count_(site.batch * site.in.elements()) {}
 
-  void forward(const Place& place, const Step&) override {
-    map(context_, "relu forward", count_, place.x, place.y, Forward{});
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    map(context_, "relu forward", count_, place.y, Forward{}, place.x);
   }
-  void backward(const Place& place, const Step&) override {
+  void run_back(const PlaceOf<T>& place, const Step&) override {
     if (place.dx == nullptr) return;
-    map(context_, "relu backward", count_, place.dy, place.dx, Backward{place.y});
+    map(context_, "relu backward", count_, place.dx, Backward{}, place.dy, place.y);
   }
 
  private:
@@ -36,6 +39,6 @@ class ReluOp final : public CudaOp {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> relu_cuda(const OpSite& site) { return std::make_unique<ReluOp>(site); }
+std::unique_ptr<CudaOp> relu_cuda(const OpSite& site) { return make_typed<ReluOp>(site); }
 
 }  // namespace feedrate::cuda

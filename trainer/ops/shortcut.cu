@@ -1,84 +1,92 @@
 // A residual block's way past itself: every stride-th value, then channels of zeros.
 
+#include <numeric>
+
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 
 namespace feedrate::cuda {
 namespace {
 
+template <class T>
 struct Sides {
-  std::uint32_t channels, height, width;
-  std::uint32_t out_channels, out_height, out_width;
+  LayoutOf<T> in;
+  LayoutOf<T> out;
+  std::uint32_t width;
+  std::uint32_t out_width;
   std::uint32_t stride;
 };
 
+template <class T, unsigned lanes>
 struct Forward {
-  Sides s;
-  const float* x;
-  float* y;
+  Sides<T> s;
+  const T* x;
+  T* y;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const std::uint32_t channel = e / (s.out_height * s.out_width);
-    const std::uint32_t row = e / s.out_width % s.out_height;
-    const std::uint32_t column = e % s.out_width;
-    const std::int64_t out = image * s.out_channels * s.out_height * s.out_width + e;
-    const std::int64_t in =
-        ((image * s.channels + channel) * s.height + row * s.stride) * s.width + column * s.stride;
-    y[out] = channel < s.channels ? x[in] : 0.0F;
+    const std::uint32_t channel = s.out.channel(e), pixel = s.out.pixel(e);
+    const std::uint32_t row = pixel / s.out_width, column = pixel % s.out_width;
+    Lanes<T, lanes> values{};
+    if (channel < s.in.channels) {
+      const std::uint32_t from = row * s.stride * s.width + column * s.stride;
+      values = load<T, lanes>(x + image * s.in.elements() + s.in.offset(channel, from));
+    }
+    store(y + image * s.out.elements() + e, values);
   }
 };
 
+template <class T, unsigned lanes>
 struct Backward {
-  Sides s;
-  const float* dy;
-  float* dx;
+  Sides<T> s;
+  const T* dy;
+  T* dx;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const std::uint32_t channel = e / (s.height * s.width);
-    const std::uint32_t row = e / s.width % s.height;
-    const std::uint32_t column = e % s.width;
-    const std::int64_t in = image * s.channels * s.height * s.width + e;
-    const std::int64_t out =
-        ((image * s.out_channels + channel) * s.out_height + row / s.stride) * s.out_width +
-        column / s.stride;
-    dx[in] = row % s.stride == 0 && column % s.stride == 0 ? dy[out] : 0.0F;
+    const std::uint32_t channel = s.in.channel(e), pixel = s.in.pixel(e);
+    const std::uint32_t row = pixel / s.width, column = pixel % s.width;
+    Lanes<T, lanes> values{};
+    if (row % s.stride == 0 && column % s.stride == 0) {
+      const std::uint32_t from = row / s.stride * s.out_width + column / s.stride;
+      values = load<T, lanes>(dy + image * s.out.elements() + s.out.offset(channel, from));
+    }
+    store(dx + image * s.in.elements() + e, values);
   }
 };
 
-class ShortcutOp final : public CudaOp {
+template <class T>
+class ShortcutOp final : public CudaOpOf<T> {
  public:
   explicit ShortcutOp(const OpSite& site)
-      : context_(site.context), batch_(site.batch), in_(site.in), out_(site.node.extent) {
-    const auto side = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
-    sides_ = {side(in_.channels),
-              side(in_.height),
-              side(in_.width),
-              side(out_.channels),
-              side(out_.height),
-              side(out_.width),
-              side(site.node.attributes.integer("stride"))};
-  }
+      : context_(site.context),
+        batch_(site.batch),
+        sides_{layout<T>(site.in), layout<T>(site.node.extent),
+               static_cast<std::uint32_t>(site.in.width),
+               static_cast<std::uint32_t>(site.node.extent.width),
+               static_cast<std::uint32_t>(site.node.attributes.integer("stride"))} {}
 
-  void forward(const Place& place, const Step&) override {
-    each_of_images(context_, "shortcut forward", batch_, out_.elements(),
-                   Forward{sides_, place.x, place.y});
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    with_lanes<T>(common_channels(), [&](auto lanes) {
+      each_of_images(context_, "shortcut forward", batch_, sides_.out.elements(),
+                     Forward<T, lanes>{sides_, place.x, place.y}, lanes);
+    });
   }
-  void backward(const Place& place, const Step&) override {
+  void run_back(const PlaceOf<T>& place, const Step&) override {
     if (place.dx == nullptr) return;
-    each_of_images(context_, "shortcut backward", batch_, in_.elements(),
-                   Backward{sides_, place.dy, place.dx});
+    with_lanes<T>(common_channels(), [&](auto lanes) {
+      each_of_images(context_, "shortcut backward", batch_, sides_.in.elements(),
+                     Backward<T, lanes>{sides_, place.dy, place.dx}, lanes);
+    });
   }
 
  private:
+  std::int64_t common_channels() const { return std::gcd(sides_.in.channels, sides_.out.channels); }
+
   const Context& context_;
   std::int64_t batch_;
-  Extent in_;
-  Extent out_;
-  Sides sides_{};
+  Sides<T> sides_;
 };
 
 }  // namespace
 
-std::unique_ptr<CudaOp> shortcut_cuda(const OpSite& site) {
-  return std::make_unique<ShortcutOp>(site);
-}
+std::unique_ptr<CudaOp> shortcut_cuda(const OpSite& site) { return make_typed<ShortcutOp>(site); }
 
 }  // namespace feedrate::cuda

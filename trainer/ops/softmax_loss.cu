@@ -33,28 +33,31 @@ __device__ Leader warp_leader(Leader mine) {
 
 // x may be y: a lane reads and writes only classes of its own, but for the label's logit, which is
 // read before anything is written.
-__global__ void forward_kernel(std::int64_t images, std::int32_t classes, const float* x, float* y,
-                               const std::int32_t* labels, double smoothing, RowResult* results) {
+template <class T>
+__global__ void forward_kernel(std::int64_t images, std::int32_t classes, const T* x, T* y,
+                               float* exact, const std::int32_t* labels, double smoothing,
+                               RowResult* results) {
   const std::int64_t image = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_threads;
   if (image >= images) return;  // whole warps leave together
   const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % warp_threads);
-  const float* row = x + image * classes;
-  float* out = y + image * classes;
+  const T* row = x + image * classes;
+  T* out = y + image * classes;
+  const auto logit = [row](std::int32_t k) { return static_cast<float>(row[k]); };
 
   // Lanes without a class hold class 0, which changes nothing.
-  Leader leader{row[lane < classes ? lane : 0], lane < classes ? lane : 0};
+  Leader leader{logit(lane < classes ? lane : 0), lane < classes ? lane : 0};
   for (std::int32_t k = lane + static_cast<std::int32_t>(warp_threads); k < classes;
        k += static_cast<std::int32_t>(warp_threads)) {
-    if (takes_the_lead(row[k], leader.logit)) leader = {row[k], k};
+    if (takes_the_lead(logit(k), leader.logit)) leader = {logit(k), k};
   }
   leader = warp_leader(leader);
   const std::int32_t label = labels[image];
-  const float label_logit = row[label < 0 ? 0 : label];
+  const float label_logit = logit(label < 0 ? 0 : label);
   float before = 0;  // counts of classes are exact in a float
   double all = 0;
   for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
-    before += stands_before(row[k], k, label_logit, label) ? 1.0F : 0.0F;
-    all += row[k];
+    before += stands_before(logit(k), k, label_logit, label) ? 1.0F : 0.0F;
+    all += logit(k);
   }
   before = warp_sum(before);
   all = warp_sum(all);
@@ -62,13 +65,13 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
 
   float sum = 0;
   for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
-    const float exponential = expf(row[k] - leader.logit);
-    out[k] = exponential;
-    sum += exponential;
+    sum += expf(logit(k) - leader.logit);
   }
   sum = warp_sum(sum);
   for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
-    out[k] = softmax_probability(out[k], sum);
+    const float probability = softmax_probability(expf(logit(k) - leader.logit), sum);
+    out[k] = static_cast<T>(probability);
+    if constexpr (!std::is_same_v<T, float>) exact[image * classes + k] = probability;
   }
   if (lane == 0) {
     results[image] = {smoothed_cross_entropy(log(static_cast<double>(sum)), leader.logit,
@@ -102,25 +105,25 @@ __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
   }
 }
 
+template <class T>
 struct Backward {
   std::int64_t classes;
   const float* probabilities;
   const std::int32_t* labels;
-  float* dx;
+  T* dx;
   float image_weight;
   float smoothing;
   __device__ void operator()(std::int64_t image, std::uint32_t k) const {
     const std::int64_t i = image * classes + k;
     const std::int32_t label = labels[image];
-    dx[i] = label < 0 ? 0.0F
-                      : softmax_loss_gradient(probabilities[i],
-                                              softmax_target(k == static_cast<std::uint32_t>(label),
-                                                             smoothing, classes),
-                                              image_weight);
+    const float target = softmax_target(k == static_cast<std::uint32_t>(label), smoothing, classes);
+    dx[i] = static_cast<T>(
+        label < 0 ? 0.0F : softmax_loss_gradient(probabilities[i], target, image_weight));
   }
 };
 
-class SoftmaxLossOp final : public CudaOp {
+template <class T>
+class SoftmaxLossOp final : public CudaOpOf<T> {
  public:
   explicit SoftmaxLossOp(const OpSite& site)
       : context_(site.context),
@@ -131,27 +134,40 @@ class SoftmaxLossOp final : public CudaOp {
         weight_(loss_weight(site.node.attributes)) {}
 
   std::size_t saved_bytes() const override {
-    return static_cast<std::size_t>(batch_) * sizeof(RowResult);
+    const std::size_t exact = std::is_same_v<T, float> ? 0 : sizeof(float);
+    return static_cast<std::size_t>(batch_) *
+           (sizeof(RowResult) + static_cast<std::size_t>(classes_) * exact);
   }
-  void forward(const Place& place, const Step& step) override {
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step& step) override {
     auto* results = reinterpret_cast<RowResult*>(place.saved);
     constexpr std::int64_t images_per_block = block_threads / warp_threads;
-    launch(context_, "softmax_loss forward", forward_kernel,
+    launch(context_, "softmax_loss forward", forward_kernel<T>,
            static_cast<unsigned>((batch_ + images_per_block - 1) / images_per_block), block_threads,
-           batch_, classes_, place.x, place.y, step.labels, step.training ? smoothing_ : 0.0,
-           results);
+           batch_, classes_, place.x, place.y, exact(place), step.labels,
+           step.training ? smoothing_ : 0.0, results);
     launch(context_, "softmax_loss metrics", metrics_kernel, 1, block_threads, step.count, results,
            step.metrics, weight_, auxiliary_);
   }
-  void backward(const Place& place, const Step& step) override {
+  void run_back(const PlaceOf<T>& place, const Step& step) override {
     if (place.dx == nullptr) return;
     each_of_images(context_, "softmax_loss backward", batch_, classes_,
-                   Backward{classes_, place.y, step.labels, place.dx,
-                            static_cast<float>(weight_ / static_cast<double>(step.count)),
-                            static_cast<float>(smoothing_)});
+                   Backward<T>{classes_, exact(place), step.labels, place.dx,
+                               static_cast<float>(weight_ / static_cast<double>(step.count)),
+                               static_cast<float>(smoothing_)});
   }
 
  private:
+  // Backward takes the label's share off what is nearly 1: too near for 16 bits.
+  float* exact(const PlaceOf<T>& place) const {
+    if constexpr (std::is_same_v<T, float>) {
+      return place.y;
+    } else {
+      return reinterpret_cast<float*>(reinterpret_cast<RowResult*>(place.saved) + batch_);
+    }
+  }
+
   const Context& context_;
   std::int64_t batch_;
   std::int32_t classes_;
@@ -163,7 +179,7 @@ class SoftmaxLossOp final : public CudaOp {
 }  // namespace
 
 std::unique_ptr<CudaOp> softmax_loss_cuda(const OpSite& site) {
-  return std::make_unique<SoftmaxLossOp>(site);
+  return make_typed<SoftmaxLossOp>(site);
 }
 
 }  // namespace feedrate::cuda

@@ -50,7 +50,11 @@ void check(cublasStatus_t status, std::string_view call) {
                    cublasLtGetStatusName(status), ")"));
 }
 
-Context::Context(bool tf32) : tf32_(tf32) {
+Context::Context(std::string_view precision)
+    : values_(precision == "bf16"   ? ValueType::bf16
+              : precision == "fp16" ? ValueType::fp16
+                                    : ValueType::fp32),
+      tf32_(precision != "fp32") {
   check(cudaSetDevice(0), "cudaSetDevice");
   multiprocessors_ = count_multiprocessors();
   compute_ = make_stream();

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "trainer/backends/cuda/values.cuh"
+
 namespace feedrate::cuda {
 
 void check(cudaError_t status, std::string_view call);
@@ -48,19 +50,23 @@ inline constexpr std::size_t workspace_limit = std::size_t{256} << 20;
 /// Device 0 of those CUDA shows (CUDA_VISIBLE_DEVICES chooses). One thread.
 class Context {
  public:
-  explicit Context(bool tf32);
+  /// By the name of a precision: fp32 | tf32 | bf16 | fp16.
+  explicit Context(std::string_view precision);
 
   cudaStream_t compute() const { return compute_.get(); }
   cudaStream_t uploads() const { return uploads_.get(); }
   cudnnHandle_t cudnn() const { return cudnn_.get(); }
   cublasLtHandle_t blas() const { return blas_.get(); }
-  /// Whether products may round their inputs to 10 bits of mantissa.
+  /// Of activations, their gradients and the weights that products read.
+  ValueType values() const { return values_; }
+  /// Whether products of fp32 may round their inputs to 10 bits of mantissa.
   bool tf32() const { return tf32_; }
   unsigned multiprocessors() const { return multiprocessors_; }
   /// Until everything given to the device so far is done.
   void wait() const;
 
  private:
+  ValueType values_;
   bool tf32_;
   unsigned multiprocessors_ = 0;
   Stream compute_;

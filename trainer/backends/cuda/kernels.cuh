@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "trainer/backends/cuda/context.cuh"
 
@@ -31,51 +32,95 @@ inline unsigned blocks_for(const Context& context, std::int64_t work) {
   return static_cast<unsigned>(std::min((work + block_threads - 1) / block_threads, most));
 }
 
-template <class Body>
-__global__ void map_kernel(std::int64_t count, const float* in, float* out, Body body) {
+template <class T, class Body, class... In>
+__global__ void map_kernel(std::int64_t count, T* out, Body body, const In*... ins) {
   if constexpr (requires { body.prepare(); }) body.prepare();
+  constexpr unsigned full = full_lanes<T>;
   const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  const std::int64_t quads = count / 4;
-  for (std::int64_t q = first; q < quads; q += stride) {
-    float4 value = reinterpret_cast<const float4*>(in)[q];
-    value.x = body(value.x, 4 * q);
-    value.y = body(value.y, 4 * q + 1);
-    value.z = body(value.z, 4 * q + 2);
-    value.w = body(value.w, 4 * q + 3);
-    reinterpret_cast<float4*>(out)[q] = value;
+  const std::int64_t whole = count / full;
+  for (std::int64_t q = first; q < whole; q += stride) {
+    const std::int64_t i = q * full;
+    const auto combine = [&](const auto&... lanes) {
+      Lanes<T, full> result;
+      for (unsigned k = 0; k < full; ++k) result.values[k] = body(i + k, lanes.values[k]...);
+      return result;
+    };
+    store(out + i, combine(load<In, full>(ins + i)...));
   }
-  for (std::int64_t i = 4 * quads + first; i < count; i += stride) out[i] = body(in[i], i);
+  for (std::int64_t i = whole * full + first; i < count; i += stride) {
+    out[i] = static_cast<T>(body(i, static_cast<float>(ins[i])...));
+  }
 }
 
-/// out[i] = body(in[i], i). `out` may be `in`; both aligned to 16 bytes. What a body reads once,
-/// and not for every value, it reads in prepare(), if it has one.
-template <class Body>
-void map(const Context& context, const char* name, std::int64_t count, const float* in, float* out,
-         Body body) {
-  launch(context, name, map_kernel<Body>, blocks_for(context, (count + 3) / 4), block_threads,
-         count, in, out, body);
+/// out[i] = body(i, ins[i]…). `out` may be one of `ins`; all aligned to 16 bytes. What a body reads
+/// once, and not for every value, it reads in prepare(), if it has one.
+template <class T, class Body, class... In>
+void map(const Context& context, const char* name, std::int64_t count, T* out, Body body,
+         const In*... ins) {
+  static_assert(((sizeof(In) == sizeof(T)) && ...));
+  launch(context, name, map_kernel<T, Body, In...>,
+         blocks_for(context, (count + full_lanes<T> - 1) / full_lanes<T>), block_threads, count,
+         out, body, ins...);
+}
+
+template <class From, class To>
+__global__ void convert_kernel(std::int64_t count, const From* from, To* to) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    to[i] = static_cast<To>(static_cast<float>(from[i]));
+  }
+}
+
+/// to[i] = from[i], of another type.
+template <class From, class To>
+void convert(const Context& context, const char* name, std::int64_t count, const From* from,
+             To* to) {
+  launch(context, name, convert_kernel<From, To>, blocks_for(context, count), block_threads, count,
+         from, to);
 }
 
 template <class Body>
-__global__ void images_kernel(std::int64_t images, std::uint32_t elements, Body body) {
-  const std::uint32_t stride = gridDim.x * blockDim.x;
+__global__ void images_kernel(std::int64_t images, std::uint32_t elements, std::uint32_t lanes,
+                              Body body) {
+  if constexpr (requires { body.prepare(); }) body.prepare();
+  const std::uint32_t stride = gridDim.x * blockDim.x * lanes;
   for (std::int64_t image = blockIdx.y; image < images; image += gridDim.y) {
-    for (std::uint32_t e = blockIdx.x * blockDim.x + threadIdx.x; e < elements; e += stride) {
+    for (std::uint32_t e = (blockIdx.x * blockDim.x + threadIdx.x) * lanes; e < elements;
+         e += stride) {
       body(image, e);
     }
   }
 }
 
-/// body(image, element) for every element (< 2^31) of every image. Index maths within an image is
-/// 32-bit, which divides several times faster.
+/// body(image, element) for every `lanes`-th element (of < 2^31, a multiple of `lanes`) of every
+/// image; prepare() as above. Index maths within an image is 32-bit, which divides several times
+/// faster.
 template <class Body>
 void each_of_images(const Context& context, const char* name, std::int64_t images,
-                    std::int64_t elements, Body body) {
-  const dim3 blocks(blocks_for(context, elements),
+                    std::int64_t elements, Body body, unsigned lanes = 1) {
+  const dim3 blocks(blocks_for(context, elements / lanes),
                     static_cast<unsigned>(std::min(images, max_grid_y)));
   launch(context, name, images_kernel<Body>, blocks, block_threads, images,
-         static_cast<std::uint32_t>(elements), body);
+         static_cast<std::uint32_t>(elements), lanes, body);
+}
+
+/// How many channels of T a lane takes at once: those of 16 bytes where they lie side by side and
+/// `channels`, all of which are multiples of it, allow; else 1.
+template <class T>
+constexpr unsigned lanes_of(std::int64_t channels) {
+  return interleaved<T> && channels % full_lanes<T> == 0 ? full_lanes<T> : 1;
+}
+/// body(lanes_of(channels)), as a constant.
+template <class T, class Body>
+void with_lanes(std::int64_t channels, const Body& body) {
+  if constexpr (interleaved<T>) {
+    if (lanes_of<T>(channels) != 1) {
+      return body(std::integral_constant<unsigned, full_lanes<T>>{});
+    }
+  }
+  body(std::integral_constant<unsigned, 1>{});
 }
 
 /// Of the 32 lanes, in an order that never changes; every lane gets it. All lanes must call.

@@ -7,9 +7,9 @@
 namespace feedrate::cuda {
 namespace {
 
-auto make_layout(std::int64_t rows, std::int64_t columns) {
+auto make_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns) {
   return make<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>(
-      "cublasLtMatrixLayoutCreate", cublasLtMatrixLayoutCreate, CUDA_R_32F,
+      "cublasLtMatrixLayoutCreate", cublasLtMatrixLayoutCreate, type,
       static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows);
 }
 
@@ -28,8 +28,9 @@ std::int64_t rows(const Matrix& m) { return m.use == Matrix::transposed ? m.colu
 std::int64_t columns(const Matrix& m) { return m.use == Matrix::transposed ? m.rows : m.columns; }
 
 auto make_operation(const Context& context, const Product& product) {
-  const cublasComputeType_t arithmetic =
-      context.tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  const cublasComputeType_t arithmetic = context.tf32() && product.factors == CUDA_R_32F
+                                             ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                             : CUBLAS_COMPUTE_32F;
   auto operation = make<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>(
       "cublasLtMatmulDescCreate", cublasLtMatmulDescCreate, arithmetic, CUDA_R_32F);
   set(operation.get(), CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.a));
@@ -46,9 +47,9 @@ auto make_operation(const Context& context, const Product& product) {
 Matmul::Matmul(const Context& context, const std::string& what, const Product& product)
     : context_(context),
       operation_(make_operation(context, product)),
-      a_(make_layout(product.a.rows, product.a.columns)),
-      b_(make_layout(product.b.rows, product.b.columns)),
-      d_(make_layout(rows(product.a), columns(product.b))) {
+      a_(make_layout(product.factors, product.a.rows, product.a.columns)),
+      b_(make_layout(product.factors, product.b.rows, product.b.columns)),
+      d_(make_layout(product.result, rows(product.a), columns(product.b))) {
   assert(columns(product.a) == rows(product.b));
   const auto preference = make<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>(
       "cublasLtMatmulPreferenceCreate", cublasLtMatmulPreferenceCreate);
@@ -69,7 +70,7 @@ Matmul::Matmul(const Context& context, const std::string& what, const Product& p
   workspace_ = best.workspaceSize;
 }
 
-void Matmul::run(const float* a, const float* b, float* d, std::byte* workspace) const {
+void Matmul::run(const void* a, const void* b, void* d, std::byte* workspace) const {
   const float one = 1;
   const float zero = 0;
   check(

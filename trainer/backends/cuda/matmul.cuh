@@ -1,5 +1,5 @@
 #pragma once
-// One product of matrices by cuBLASLt, its algorithm chosen once. Column-major, fp32 (or tf32).
+// One product of matrices by cuBLASLt, its algorithm chosen once. Column-major; sums in fp32.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,9 @@ struct Matrix {
 struct Product {
   Matrix a;
   Matrix b;
-  const float* bias = nullptr;
+  const void* bias = nullptr;  // of the result's type
+  cudaDataType_t factors = CUDA_R_32F;
+  cudaDataType_t result = CUDA_R_32F;
 };
 
 class Matmul {
@@ -29,7 +31,7 @@ class Matmul {
   Matmul(const Context& context, const std::string& what, const Product& product);
   std::size_t workspace_bytes() const { return workspace_; }
   /// All aligned to device_alignment.
-  void run(const float* a, const float* b, float* d, std::byte* workspace) const;
+  void run(const void* a, const void* b, void* d, std::byte* workspace) const;
 
  private:
   using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;

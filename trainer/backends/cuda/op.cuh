@@ -1,5 +1,6 @@
 #pragma once
-// The CUDA half of an operator. trainer/ops/<name>.cu holds each; all tensors are fp32, NCHW.
+// The CUDA half of an operator. trainer/ops/<name>.cu holds each, for every type of values: fp32
+// tensors are NCHW, those of 16 bits NHWC.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,13 @@ struct DeviceMetrics {
 struct DeviceParameter {
   float* value = nullptr;
   float* gradient = nullptr;  // each backward writes all of it
+  void* rounded = nullptr;    // the same values in the session's type; of fp32 `value` itself
+
+  /// What products read.
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(rounded);
+  }
 };
 
 /// Where in a graph an op works; what it may keep is by value or lives as long as the session.
@@ -32,21 +40,46 @@ struct OpSite {
   std::size_t number;  // of the node
   std::int64_t batch;  // every step works on whole batches; missing images have label −1
   std::vector<Extent> ins{};
-  Extent in{};  // ins[0]; all ones for the input node
+  Extent in{};      // ins[0]; all ones for the input node
+  Extent stored{};  // the same as it lies in memory, of the input node its output: with channels of
+                    // zeros that fill up its pixels
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;
 };
 
 /// Where an op's data lies. y may be x, and dx may be dy, for ops that work in place.
 struct Place {
-  const float* x = nullptr;  // xs[0]
-  std::vector<const float*> xs{};
-  float* y = nullptr;
-  const float* dy = nullptr;       // null for a loss
-  float* dx = nullptr;             // dxs[0]
-  std::vector<float*> dxs{};       // null where nobody wants it
+  std::vector<const std::byte*> xs{};
+  std::byte* y = nullptr;
+  const std::byte* dy = nullptr;   // null for a loss
+  std::vector<std::byte*> dxs{};   // null where nobody wants it
   std::byte* saved = nullptr;      // from forward to backward
   std::byte* workspace = nullptr;  // within a call
+};
+
+/// The same with the type of the values; x and dx are the first input's.
+template <class T>
+struct PlaceOf {
+  explicit PlaceOf(const Place& place)
+      : x(place.xs.empty() ? nullptr : reinterpret_cast<const T*>(place.xs[0])),
+        y(reinterpret_cast<T*>(place.y)),
+        dy(reinterpret_cast<const T*>(place.dy)),
+        dx(place.dxs.empty() ? nullptr : reinterpret_cast<T*>(place.dxs[0])),
+        saved(place.saved),
+        workspace(place.workspace),
+        untyped_(place) {}
+  const T* input(std::size_t k) const { return reinterpret_cast<const T*>(untyped_.xs[k]); }
+  T* input_gradient(std::size_t k) const { return reinterpret_cast<T*>(untyped_.dxs[k]); }
+
+  const T* x;
+  T* y;
+  const T* dy;
+  T* dx;
+  std::byte* saved;
+  std::byte* workspace;
+
+ private:
+  const Place& untyped_;
 };
 
 /// What a step works on. All of it is the same whenever a side of the inputs holds a whole batch,
@@ -70,17 +103,43 @@ class CudaOp {
   virtual void backward(const Place& place, const Step& step) = 0;
 };
 
+/// One whose values are T.
+template <class T>
+class CudaOpOf : public CudaOp {
+ public:
+  void forward(const Place& place, const Step& step) final { run(PlaceOf<T>(place), step); }
+  void backward(const Place& place, const Step& step) final { run_back(PlaceOf<T>(place), step); }
+
+ protected:
+  virtual void run(const PlaceOf<T>& place, const Step& step) = 0;
+  virtual void run_back(const PlaceOf<T>& place, const Step& step) = 0;
+};
+
+/// An Op<T> for the type of the site's values.
+template <template <class> class Op>
+std::unique_ptr<CudaOp> make_typed(const OpSite& site) {
+  return with_type(site.context.values(), [&site](auto value) -> std::unique_ptr<CudaOp> {
+    return std::make_unique<Op<decltype(value)>>(site);
+  });
+}
+
 #define FEEDRATE_OP(name) std::unique_ptr<CudaOp> name##_cuda(const OpSite& site);
 #include "trainer/ops/list.inc"
 #undef FEEDRATE_OP
 
-/// to[i] += from[i].
-void add_into(const Context& context, float* to, const float* from, std::int64_t size);
+/// to[i] += from[i], of the context's type of values.
+void add_into(const Context& context, std::byte* to, const std::byte* from, std::int64_t size);
 
 /// The CUDA half of site.node.op.
 std::unique_ptr<CudaOp> make_op(const OpSite& site);
 
 /// A dimension as the libraries take it; throws Error beyond 2^31 − 1.
 int dimension(std::int64_t value);
+
+template <class T>
+LayoutOf<T> layout(const Extent& extent) {
+  return {static_cast<std::uint32_t>(extent.channels),
+          static_cast<std::uint32_t>(extent.height * extent.width)};
+}
 
 }  // namespace feedrate::cuda

@@ -8,12 +8,13 @@
 namespace feedrate::cuda {
 namespace {
 
-constexpr std::size_t aligned_floats = device_alignment / sizeof(float);
 /// Enough work to pay for a block, small enough to spread a small network over the device.
 constexpr std::size_t chunk_floats = 4096;
 
-constexpr std::size_t round_up(std::size_t floats) {
-  return (floats + aligned_floats - 1) / aligned_floats * aligned_floats;
+/// So that the next parameter is aligned in every buffer.
+constexpr std::size_t round_up(std::size_t floats, ValueType type) {
+  const std::size_t aligned = device_alignment / bytes_of(type);
+  return (floats + aligned - 1) / aligned * aligned;
 }
 
 template <class T>
@@ -28,12 +29,16 @@ DeviceMemory on_device(std::span<const T> values) {
 
 }  // namespace
 
-FlatParameters::FlatParameters(std::span<const Parameter> parameters, const Optimizer* optimizer)
-    : states_(optimizer == nullptr ? 0 : optimizer->states()) {
+FlatParameters::FlatParameters(std::span<const Parameter> parameters,
+                               std::vector<Arrangement> arrangements, const Optimizer* optimizer,
+                               ValueType type)
+    : type_(type),
+      arrangements_(std::move(arrangements)),
+      states_(optimizer == nullptr ? 0 : optimizer->states()) {
   std::vector<ParameterChunk> chunks;
   std::vector<ParameterFacts> facts;
   for (const Parameter& parameter : parameters) {
-    const auto count = static_cast<std::size_t>(parameter.elements());
+    const auto count = static_cast<std::size_t>(arrangements_[facts.size()].stored_elements());
     const auto first_chunk = static_cast<std::int64_t>(chunks.size());
     for (std::size_t done = 0; parameter.learned && done < count; done += chunk_floats) {
       chunks.push_back({static_cast<std::int64_t>(floats_ + done),
@@ -46,9 +51,11 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, const Opti
                      first_chunk,
                      static_cast<std::int64_t>(chunks.size()) - first_chunk});
     ranges_.push_back({floats_, count});
-    floats_ += round_up(count);
+    floats_ += round_up(count, type);
   }
   values_ = DeviceMemory(floats_ * sizeof(float), "parameters");
+  if (lies_interleaved(type))
+    rounded_ = DeviceMemory(floats_ * bytes_of(type), "rounded parameters");
   gradients_ = DeviceMemory(floats_ * sizeof(float), "gradients");
   state_ = DeviceMemory(floats_ * states_ * sizeof(float), "the optimizer's state");
   chunk_count_ = static_cast<unsigned>(chunks.size());
@@ -64,7 +71,9 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, const Opti
 
 DeviceParameter FlatParameters::parameter(std::size_t number) const {
   const std::size_t begin = ranges_.at(number).begin;
-  return {values() + begin, gradients() + begin};
+  void* rounded = lies_interleaved(type_) ? rounded_.data() + begin * bytes_of(type_)
+                                          : values_.data() + begin * sizeof(float);
+  return {values() + begin, gradients() + begin, rounded};
 }
 
 float* FlatParameters::state(std::size_t slot) const {
@@ -92,24 +101,33 @@ std::vector<float> FlatParameters::read(const Context& context, const float* fla
   check(cudaMemcpy(values.data(), flat + range.begin, range.count * sizeof(float),
                    cudaMemcpyDeviceToHost),
         "cudaMemcpy");
-  return values;
+  return canonical(arrangements_[number], values);
 }
 
 void FlatParameters::write(const Context& context, float* flat, std::size_t number,
                            std::span<const float> values) const {
   const Range& range = ranges_.at(number);
-  if (values.size() != range.count) {
-    throw Error(join("parameter ", number, " has ", range.count, " values, not ", values.size()));
+  const auto count = static_cast<std::size_t>(arrangements_[number].elements());
+  if (values.size() != count) {
+    throw Error(join("parameter ", number, " has ", count, " values, not ", values.size()));
   }
+  const std::vector<float> stored = arranged(arrangements_[number], values);
   context.wait();
-  check(cudaMemcpyAsync(flat + range.begin, values.data(), values.size_bytes(),
+  check(cudaMemcpyAsync(flat + range.begin, stored.data(), stored.size() * sizeof(float),
                         cudaMemcpyHostToDevice, context.compute()),
         "cudaMemcpyAsync");
+  if (flat == this->values()) round(context, range);
   check(cudaStreamSynchronize(context.compute()), "cudaStreamSynchronize");
 }
 
+void FlatParameters::round(const Context& context, const Range& range) const {
+  if (!lies_interleaved(type_)) return;
+  round_values(context, type_, range.count, values() + range.begin,
+               rounded_.data() + range.begin * bytes_of(type_));
+}
+
 std::size_t FlatParameters::bytes() const {
-  return values_.bytes() + gradients_.bytes() + state_.bytes();
+  return values_.bytes() + rounded_.bytes() + gradients_.bytes() + state_.bytes();
 }
 
 }  // namespace feedrate::cuda

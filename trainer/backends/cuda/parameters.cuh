@@ -1,11 +1,13 @@
 #pragma once
 // Parameters, gradients and optimizer state: one flat device buffer each, laid out alike, so that
-// an update is one kernel. A parameter's own layout is the canonical one.
+// an update is one kernel; all fp32. Where values have 16 bits, products read parameters from a
+// copy of such, which each update renews.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "trainer/backends/cuda/arrangement.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/optimizer.h"
 
@@ -34,12 +36,15 @@ struct ChunkSquares {
 class FlatParameters {
  public:
   /// Without an optimizer there is no state.
-  FlatParameters(std::span<const Parameter> parameters, const Optimizer* optimizer);
+  FlatParameters(std::span<const Parameter> parameters, std::vector<Arrangement> arrangements,
+                 const Optimizer* optimizer, ValueType type);
 
   DeviceParameter parameter(std::size_t number) const;
   float* values() const { return reinterpret_cast<float*>(values_.data()); }
   float* gradients() const { return reinterpret_cast<float*>(gradients_.data()); }
   float* state(std::size_t slot) const;
+  /// The copy of values(); null where they are fp32.
+  void* rounded() const { return rounded_.data(); }
   const ParameterChunk* chunks() const;
   unsigned chunk_count() const { return chunk_count_; }
   unsigned count() const { return static_cast<unsigned>(ranges_.size()); }
@@ -47,7 +52,8 @@ class FlatParameters {
   std::byte* rules() const { return rules_.data(); }
   ChunkSquares* squares() const;  // by chunk; null where the optimizer does not ask
 
-  /// Parameter `number` out of, or into, one of the flat buffers above. Waits for the device.
+  /// Parameter `number` in canonical order out of, or into, one of the flat buffers above. Waits
+  /// for the device.
   std::vector<float> read(const Context& context, const float* flat, std::size_t number) const;
   void write(const Context& context, float* flat, std::size_t number,
              std::span<const float> values) const;
@@ -60,11 +66,16 @@ class FlatParameters {
     std::size_t begin;
     std::size_t count;
   };
-  std::vector<Range> ranges_;  // by parameter, in floats
-  std::size_t floats_ = 0;     // of one flat buffer
+  void round(const Context& context, const Range& range) const;
+
+  ValueType type_;
+  std::vector<Arrangement> arrangements_;  // by parameter
+  std::vector<Range> ranges_;              // by parameter, in floats
+  std::size_t floats_ = 0;                 // of one flat buffer
   std::size_t states_;
   unsigned chunk_count_ = 0;
   DeviceMemory values_;
+  DeviceMemory rounded_;
   DeviceMemory gradients_;
   DeviceMemory state_;
   DeviceMemory chunks_;
@@ -89,6 +100,9 @@ Update update_of(const Optimizer& optimizer);
 /// Writes `to`, on the device, once the work given so far is done. A kernel's arguments are its
 /// own, so the host need not wait for a step before it prepares the next.
 void set_settings(const Context& context, const UpdateSettings& settings, UpdateSettings* to);
+/// to[i] = from[i], as a value of `type`.
+void round_values(const Context& context, ValueType type, std::size_t count, const float* from,
+                  void* to);
 /// Room on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;
 

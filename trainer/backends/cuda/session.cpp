@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 
 #include "formats/error.h"
 #include "trainer/op.h"
@@ -10,12 +11,23 @@
 namespace feedrate::cuda {
 namespace {
 
-std::size_t tensor_bytes(const Plan& plan, const Node& node) {
-  const auto values =
-      checked_multiply(plan.batch, static_cast<std::uint64_t>(node.extent.elements()));
-  const auto bytes = values ? checked_multiply(*values, sizeof(float)) : std::nullopt;
+std::size_t tensor_bytes(const Plan& plan, const Node& node, const Extent& stored, ValueType type) {
+  const auto values = checked_multiply(plan.batch, static_cast<std::uint64_t>(stored.elements()));
+  const auto bytes = values ? checked_multiply(*values, bytes_of(type)) : std::nullopt;
   if (!bytes) throw Error(join(node.name, ": a batch of ", plan.batch, " is too large"));
   return *bytes;
+}
+
+std::vector<float> widened(ValueType type, const std::vector<std::byte>& values) {
+  return with_type(type, [&](auto value) {
+    using T = decltype(value);
+    std::vector<float> wide(values.size() / sizeof(T));
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      std::memcpy(static_cast<void*>(&value), &values[i * sizeof(T)], sizeof(T));
+      wide[i] = static_cast<float>(value);
+    }
+    return wide;
+  });
 }
 
 }  // namespace
@@ -23,9 +35,12 @@ std::size_t tensor_bytes(const Plan& plan, const Node& node) {
 CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     : plan_(std::move(plan)),
       optimizer_(options.optimizer),
-      context_(options.precision == "tf32"),
+      context_(options.precision),
       update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
-      parameters_(plan_.graph.parameters, optimizer_),
+      stored_(stored_extents(plan_.graph, context_.values())),
+      parameters_(plan_.graph.parameters,
+                  parameter_arrangements(plan_.graph, stored_, context_.values()), optimizer_,
+                  context_.values()),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics"),
       settings_(sizeof(UpdateSettings), "settings"),
@@ -47,6 +62,7 @@ void CudaSession::make_ops(std::uint64_t seed) {
     OpSite site{
         .context = context_, .node = nodes[i], .number = i, .batch = plan_.batch, .seed = seed};
     for (const std::size_t input : nodes[i].inputs) site.ins.push_back(nodes[input].extent);
+    site.stored = stored_[site.ins.empty() ? i : nodes[i].inputs[0]];
     if (!site.ins.empty()) site.in = site.ins[0];
     for (const std::size_t number : nodes[i].parameters) {
       site.parameters.push_back(parameters_.parameter(number));
@@ -59,7 +75,8 @@ void CudaSession::place_tensors() {
   NodeBytes bytes;
   std::size_t workspace = 0;
   for (std::size_t i = 0; i < ops_.size(); ++i) {
-    bytes.outputs.push_back(tensor_bytes(plan_, plan_.graph.nodes[i]));
+    bytes.outputs.push_back(
+        tensor_bytes(plan_, plan_.graph.nodes[i], stored_[i], context_.values()));
     bytes.kept.push_back(ops_[i]->saved_bytes());
     workspace = std::max(workspace, ops_[i]->workspace_bytes());
   }
@@ -71,28 +88,22 @@ void CudaSession::place_tensors() {
 
 void CudaSession::bind(const Places& places) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
-  const auto floats = [this](std::size_t offset) {
-    return reinterpret_cast<float*>(arena_.data() + offset);
-  };
+  std::byte* arena = arena_.data();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Place place{.y = floats(places.activations[i]),
-                .dy = plan_.has_gradient(i) ? floats(places.gradients[i]) : nullptr,
-                .saved = arena_.data() + places.kept[i],
+    Place place{.y = arena + places.activations[i],
+                .dy = plan_.has_gradient(i) ? arena + places.gradients[i] : nullptr,
+                .saved = arena + places.kept[i],
                 .workspace = workspace_.data()};
     for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
       const std::size_t input = nodes[i].inputs[k];
-      place.xs.push_back(floats(places.activations[input]));
-      place.dxs.push_back(plan_.has_gradient(input) ? floats(places.input_gradients[i][k])
+      place.xs.push_back(arena + places.activations[input]);
+      place.dxs.push_back(plan_.has_gradient(input) ? arena + places.input_gradients[i][k]
                                                     : nullptr);
-    }
-    if (!nodes[i].inputs.empty()) {
-      place.x = place.xs[0];
-      place.dx = place.dxs[0];
     }
     std::vector<Sum> sums;
     for (const GradientSum& sum : places.sums[i]) {
-      sums.push_back({floats(places.gradients[sum.input]), floats(sum.part),
-                      plan_.batch * nodes[sum.input].extent.elements()});
+      sums.push_back({arena + places.gradients[sum.input], arena + sum.part,
+                      plan_.batch * stored_[sum.input].elements()});
     }
     places_.push_back(place);
     sums_.push_back(std::move(sums));
@@ -184,10 +195,17 @@ void CudaSession::download(void* to, const void* from, std::size_t bytes) {
 }
 
 std::vector<float> CudaSession::output(std::size_t node) {
-  std::vector<float> values(inputs_.count() *
-                            static_cast<std::size_t>(plan_.graph.nodes[node].extent.elements()));
-  download(values.data(), places_[node].y, values.size() * sizeof(float));
-  return values;
+  const Extent& stored = stored_[node];
+  std::vector<std::byte> bytes(inputs_.count() * static_cast<std::size_t>(stored.elements()) *
+                               bytes_of(context_.values()));
+  download(bytes.data(), places_[node].y, bytes.size());
+  std::vector<float> values = widened(context_.values(), bytes);
+  if (!lies_interleaved(context_.values())) return values;
+  return canonical({.groups = inputs_.count(),
+                    .channels = plan_.graph.nodes[node].extent.channels,
+                    .pixels = stored.height * stored.width,
+                    .stored = stored.channels},
+                   values);
 }
 
 void CudaSession::forward_to(std::size_t node, std::span<float> values) {

@@ -57,7 +57,8 @@ class CudaSession final : public Session {
   Plan plan_;
   const Optimizer* optimizer_;  // null: evaluation only
   Context context_;
-  Update update_;  // null without an optimizer
+  Update update_;               // null without an optimizer
+  std::vector<Extent> stored_;  // by node: an image's output in memory
   FlatParameters parameters_;
   Inputs inputs_;
   Copies down_;
@@ -69,8 +70,8 @@ class CudaSession final : public Session {
   std::vector<Place> places_;                 // by node
   // Gradients that are sums, by the node whose backward finds the part.
   struct Sum {
-    float* to;
-    const float* part;
+    std::byte* to;
+    const std::byte* part;
     std::int64_t size;
   };
   std::vector<std::vector<Sum>> sums_;

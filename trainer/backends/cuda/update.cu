@@ -51,9 +51,10 @@ __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* sq
   }
 }
 
-template <class Rule>
+// T: of the copy that products read.
+template <class Rule, class T>
 __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rules, float* values,
-                              const float* gradients, float* first, float* second,
+                              T* rounded, const float* gradients, float* first, float* second,
                               UpdateGuard guard) {
   if (!isfinite(guard.metrics->loss_sum)) return;
   const ParameterChunk chunk = chunks[blockIdx.x];
@@ -66,6 +67,7 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
     } else {
       rule.update(values[at], gradients[at], first[at], second[at]);
     }
+    if constexpr (!std::is_same_v<T, float>) rounded[at] = static_cast<T>(values[at]);
   }
 }
 
@@ -79,9 +81,12 @@ void run_rule(const Context& context, const FlatParameters& flat, const UpdateSe
   }
   launch(context, "rules", rules_kernel<Rule>, flat.count(), Rule::norms ? block_threads : 1,
          flat.facts(), flat.squares(), settings, guard, flat.rules());
-  launch(context, Rule::name, update_kernel<Rule>, flat.chunk_count(), block_threads, flat.chunks(),
-         flat.rules(), flat.values(), flat.gradients(), flat.state(0),
-         Rule::states == 2 ? flat.state(1) : nullptr, guard);
+  with_type(context.values(), [&](auto value) {
+    using T = decltype(value);
+    launch(context, Rule::name, update_kernel<Rule, T>, flat.chunk_count(), block_threads,
+           flat.chunks(), flat.rules(), flat.values(), static_cast<T*>(flat.rounded()),
+           flat.gradients(), flat.state(0), Rule::states == 2 ? flat.state(1) : nullptr, guard);
+  });
 }
 
 __global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) { *to = settings; }
@@ -97,6 +102,14 @@ Update find(std::string_view name, Rules<Rule...>) {
 
 void set_settings(const Context& context, const UpdateSettings& settings, UpdateSettings* to) {
   launch(context, "settings", settings_kernel, 1, 1, settings, to);
+}
+
+void round_values(const Context& context, ValueType type, std::size_t count, const float* from,
+                  void* to) {
+  with_type(type, [&](auto value) {
+    convert(context, "rounded parameters", static_cast<std::int64_t>(count), from,
+            static_cast<decltype(value)*>(to));
+  });
 }
 
 Update update_of(const Optimizer& optimizer) {

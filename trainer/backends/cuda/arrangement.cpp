@@ -1,0 +1,79 @@
+#include "trainer/backends/cuda/arrangement.cuh"
+
+#include <algorithm>
+#include <cassert>
+
+#include "trainer/op.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate::cuda {
+namespace {
+
+template <class Body>
+void each_value(const Arrangement& a, const Body& body) {
+  const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+  std::size_t number = 0;
+  for (std::size_t group = 0; group < size(a.groups); ++group) {
+    for (std::size_t channel = 0; channel < size(a.channels); ++channel) {
+      for (std::size_t pixel = 0; pixel < size(a.pixels); ++pixel) {
+        body(number++, (group * size(a.pixels) + pixel) * size(a.stored) + channel);
+      }
+    }
+  }
+}
+
+bool convolutions_alone_read(const Graph& graph, std::size_t i) {
+  return std::ranges::all_of(graph.nodes, [i](const Node& node) {
+    const bool reads = std::ranges::find(node.inputs, i) != node.inputs.end();
+    return !reads || (node.op->name() == "conv" && groups_of(node.attributes) == 1);
+  });
+}
+
+Arrangement as_known(std::int64_t elements) { return {1, elements, 1, elements}; }
+
+}  // namespace
+
+std::vector<float> arranged(const Arrangement& arrangement, std::span<const float> canonical) {
+  assert(static_cast<std::int64_t>(canonical.size()) == arrangement.elements());
+  std::vector<float> stored(static_cast<std::size_t>(arrangement.stored_elements()));
+  each_value(arrangement, [&](std::size_t from, std::size_t to) { stored[to] = canonical[from]; });
+  return stored;
+}
+
+std::vector<float> canonical(const Arrangement& arrangement, std::span<const float> stored) {
+  assert(static_cast<std::int64_t>(stored.size()) == arrangement.stored_elements());
+  std::vector<float> values(static_cast<std::size_t>(arrangement.elements()));
+  each_value(arrangement, [&](std::size_t to, std::size_t from) { values[to] = stored[from]; });
+  return values;
+}
+
+std::vector<Extent> stored_extents(const Graph& graph, ValueType type) {
+  std::vector<Extent> stored;
+  for (const Node& node : graph.nodes) stored.push_back(node.extent);
+  if (lies_interleaved(type) && stored[0].channels == 3 && convolutions_alone_read(graph, 0)) {
+    stored[0].channels = 4;
+  }
+  return stored;
+}
+
+std::vector<Arrangement> parameter_arrangements(const Graph& graph, std::span<const Extent> stored,
+                                                ValueType type) {
+  std::vector<Arrangement> all;
+  for (const Parameter& parameter : graph.parameters) all.push_back(as_known(parameter.elements()));
+  if (!lies_interleaved(type)) return all;
+  for (const Node& node : graph.nodes) {
+    if (node.op->name() != "conv" && node.op->name() != "dense") continue;
+    const Extent& in = graph.nodes[node.inputs[0]].extent;
+    const std::size_t weight = node.parameters[0];
+    const bool conv = node.op->name() == "conv";
+    const std::int64_t share = conv ? groups_of(node.attributes) : 1;
+    const std::int64_t kernel = conv ? node.attributes.integer("kernel") : 1;
+    all[weight] = {.groups = graph.parameters[weight].shape[0],
+                   .channels = in.channels / share,
+                   .pixels = conv ? kernel * kernel : in.height * in.width,
+                   .stored = stored[node.inputs[0]].channels / share};
+  }
+  return all;
+}
+
+}  // namespace feedrate::cuda

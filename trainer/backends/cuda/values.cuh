@@ -1,0 +1,92 @@
+#pragma once
+// What values are in device memory: fp32, or one of two types of 16 bits. Only memory knows of
+// them; all maths is in fp32, so kernels widen what they load and round what they store.
+
+#include <cublasLt.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cudnn.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "trainer/ops/layout.h"
+
+namespace feedrate::cuda {
+
+enum class ValueType : std::uint8_t { fp32, bf16, fp16 };
+
+/// Values of 16 bits lie interleaved (NHWC), as tensor cores want them; fp32 in planes (NCHW).
+template <class T>
+inline constexpr bool interleaved = sizeof(T) == 2;
+constexpr bool lies_interleaved(ValueType type) { return type != ValueType::fp32; }
+constexpr std::size_t bytes_of(ValueType type) { return lies_interleaved(type) ? 2 : 4; }
+template <class T>
+using LayoutOf = ImageLayout<interleaved<T>>;
+
+/// What the libraries call a type.
+template <class T>
+inline constexpr cudnnDataType_t cudnn_type = CUDNN_DATA_FLOAT;
+template <>
+inline constexpr cudnnDataType_t cudnn_type<__nv_bfloat16> = CUDNN_DATA_BFLOAT16;
+template <>
+inline constexpr cudnnDataType_t cudnn_type<__half> = CUDNN_DATA_HALF;
+template <class T>
+inline constexpr cudaDataType_t blas_type = CUDA_R_32F;
+template <>
+inline constexpr cudaDataType_t blas_type<__nv_bfloat16> = CUDA_R_16BF;
+template <>
+inline constexpr cudaDataType_t blas_type<__half> = CUDA_R_16F;
+
+/// body(T{}) for the type that `type` names.
+template <class Body>
+auto with_type(ValueType type, const Body& body) {
+  switch (type) {
+    case ValueType::bf16:
+      return body(__nv_bfloat16{});
+    case ValueType::fp16:
+      return body(__half{});
+    case ValueType::fp32:
+      break;
+  }
+  return body(float{});
+}
+
+/// What a lane loads and stores at once: `count` neighbours, 16 bytes of them or one value.
+template <class T, unsigned count>
+struct Lanes {
+  static_assert(count == 1 || count * sizeof(T) == 16);
+  float values[count];
+};
+/// As many values as 16 bytes hold.
+template <class T>
+inline constexpr unsigned full_lanes = 16 / sizeof(T);
+
+template <class T, unsigned count>
+__device__ Lanes<T, count> load(const T* from) {
+  Lanes<T, count> lanes;
+  if constexpr (count == 1) {
+    lanes.values[0] = static_cast<float>(*from);
+  } else {
+    const uint4 raw = *reinterpret_cast<const uint4*>(from);
+    T narrow[count];
+    std::memcpy(static_cast<void*>(narrow), &raw, sizeof(raw));
+    for (unsigned k = 0; k < count; ++k) lanes.values[k] = static_cast<float>(narrow[k]);
+  }
+  return lanes;
+}
+
+template <class T, unsigned count>
+__device__ void store(T* to, const Lanes<T, count>& lanes) {
+  if constexpr (count == 1) {
+    *to = static_cast<T>(lanes.values[0]);
+  } else {
+    T narrow[count];
+    for (unsigned k = 0; k < count; ++k) narrow[k] = static_cast<T>(lanes.values[k]);
+    uint4 raw;
+    std::memcpy(&raw, narrow, sizeof(raw));
+    *reinterpret_cast<uint4*>(to) = raw;
+  }
+}
+
+}  // namespace feedrate::cuda

@@ -1,10 +1,18 @@
 #include "formats/statistics.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
 namespace feedrate {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
 
 double student_t(std::size_t degrees) {
   constexpr std::array few = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,

@@ -4,8 +4,12 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace feedrate {
+
+/// The middle one, or the mean of the two in the middle; 0 of none.
+double median(std::vector<double> values);
 
 /// Where 95 % of Student's t distribution lie: within ± this. `degrees` of freedom, at least 1.
 double student_t(std::size_t degrees);

@@ -6,14 +6,9 @@
 #include <array>
 
 namespace feedrate {
-namespace {
-
-// "2.4 times", "37 times"
 std::string times(double factor) {
   return fmt::format("{:.{}f} times", factor, factor < 10 ? 1 : 0);
 }
-
-}  // namespace
 
 std::string_view name(Bound bound) {
   constexpr std::array<std::string_view, 4> names = {"fetch", "decode", "augment", "consumer"};

@@ -25,6 +25,8 @@ struct Verdict {
 };
 
 std::string_view name(Bound bound);
+/// "2.4 times", "37 times"
+std::string times(double factor);
 
 /// Of a run with `threads` workers (0: the consumer fills). Where nothing was handed out all is 0.
 Verdict judge(const LoaderStats& stats, unsigned threads);

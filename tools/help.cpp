@@ -11,6 +11,7 @@
 
 #include "formats/text.h"
 #include "tools/bars.h"
+#include "trainer/backend.h"
 
 namespace feedrate {
 namespace {
@@ -20,6 +21,14 @@ constexpr const char* help_group = "Help";
 constexpr std::uint64_t most_in_a_batch = 65536;
 // Far above any machine's cores: more is a slip, and would only end in refused memory.
 constexpr std::uint64_t most_threads = 1024;
+
+constexpr const char* precision_text = "fp32, tf32, bf16 or fp16";
+
+CLI::Validator known_precision() {
+  return CLI::IsMember(
+             std::vector<std::string>(std::begin(known_precisions), std::end(known_precisions)))
+      .description("");
+}
 
 template <class Accepts>
 CLI::Option* check_real(CLI::Option* option, std::string range, Accepts accepts) {
@@ -178,6 +187,22 @@ CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
       ->type_name("N,N…")
       ->delimiter(',')
       ->allow_extra_args(false);
+}
+
+CLI::Option* add_precision(CLI::App& app, std::string& precision) {
+  return app.add_option("--precision", precision, precision_text)
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->check(known_precision());
+}
+
+CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen) {
+  return app.add_option("--precision", chosen, precision_text)
+      ->type_name("NAME,…")
+      ->default_str("fp32")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(known_precision());
 }
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,

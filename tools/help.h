@@ -33,6 +33,9 @@ CLI::Option* add_json(CLI::App& app, bool& json);
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed);
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch);
 CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches);
+/// "--precision": a name that no backend knows is misuse; whether the device can is for it to say.
+CLI::Option* add_precision(CLI::App& app, std::string& precision);
+CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen);
 /// "--threads" or another name for a number of threads.
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description);

@@ -1,4 +1,5 @@
 #include "tools/layer_times.h"
+#include "formats/statistics.h"
 
 #include <chrono>
 #include <numeric>

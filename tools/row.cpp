@@ -156,13 +156,6 @@ void refuse_other_schema(const ordered_json& object) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 double spread_percent(const Run& run) {
   if (run.repeats.size() < 2 || run.images_per_second <= 0) return 0;
   const auto [low, high] = std::minmax_element(run.repeats.begin(), run.repeats.end());

@@ -60,7 +60,6 @@ struct Run {
   Environment environment;
 };
 
-double median(std::vector<double> values);
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Run& run);
 /// "lmdb × raw"

@@ -47,6 +47,11 @@ std::string as_utf8(std::string_view text) {
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
+std::string_view without_prefix(std::string_view json_problem) {
+  const std::size_t end = json_problem.find("] ");
+  return end == std::string_view::npos ? json_problem : json_problem.substr(end + 2);
+}
+
 double rounded(double value, int digits) {
   const double scale = std::pow(10.0, digits);
   return std::round(value * scale) / scale;

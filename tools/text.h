@@ -24,6 +24,9 @@ std::string counted(std::uint64_t number, std::string_view singular);
 std::string shell_word(const std::string& word);
 /// `text` with U+FFFD for bytes that are no UTF-8, as JSON is written; file names may hold any.
 std::string as_utf8(std::string_view text);
+/// A text of the JSON library's exceptions without its own prefix, which tells a user nothing:
+/// "[json.exception.parse_error.101] parse error at …".
+std::string_view without_prefix(std::string_view json_problem);
 /// To `digits` places: 3.14159, 2 → 3.14.
 double rounded(double value, int digits);
 

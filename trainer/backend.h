@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/kind.h"
@@ -23,6 +24,9 @@ struct NodeSeconds {
 };
 
 class Communicator;
+
+/// What --precision may be; each backend can some of them.
+inline constexpr std::string_view known_precisions[] = {"fp32", "tf32", "bf16", "fp16"};
 
 struct SessionOptions {
   std::string precision = "fp32";        // fp32 | tf32 | bf16 | fp16, as far as the backend can

@@ -28,6 +28,7 @@
 #include "formats/mapped_file.h"
 #include "formats/page_cache.h"
 #include "formats/partial_directory.h"
+#include "formats/statistics.h"
 #include "formats/text.h"
 #include "loader/drive.h"
 #include "loader/order.h"
@@ -139,11 +140,6 @@ void add_loader(const fs::path& path, unsigned io_threads, std::uint64_t seed, M
   Loader loader(*dataset, recipe("none"),
                 {.threads = 2, .batch = 64, .seed = seed, .io_threads = io_threads});
   measured.rates.push_back(drive(loader, {.seconds = seconds_of_loader}).images_per_second);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 void run(const fs::path& directory, std::uint64_t records) {

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "formats/statistics.h"
 #include "formats/text.h"
 #include "loader/drive.h"
 #include "loader/order.h"
@@ -29,11 +30,6 @@ namespace {
 
 constexpr double seconds_each = 0.5;
 constexpr int repeats = 5;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 struct Task {
   const Dataset& dataset;

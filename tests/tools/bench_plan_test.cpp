@@ -7,6 +7,7 @@
 
 #include "tests/support/expect_error.h"
 #include "tests/tools/rows.h"
+#include "tools/bench/datasets.h"
 #include "tools/bench/plan.h"
 #include "tools/bench/summary.h"
 
@@ -33,6 +34,12 @@ TEST(HostileBenchPlan, a_dataset_whose_name_is_not_utf8_is_not_measured_again) {
   auto run = testing::supply("lmdb", 1, 100);
   run.dataset = "data/\xff";
   EXPECT_TRUE(same_point(run, parse_run(to_json_line(run), "r", 1)));
+}
+
+TEST(UnitBenchPlan, a_path_named_twice_is_one_dataset) {
+  using Paths = std::vector<std::filesystem::path>;
+  EXPECT_EQ(without_repeats({"d/test", "d/train/", "d/test/", "d/train", "/"}),
+            (Paths{"d/test", "d/train", "/"}));
 }
 
 TEST(UnitBenchPlan, supply_and_delivered_for_each_dataset_and_thread_count_and_demand_once) {

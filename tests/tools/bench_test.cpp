@@ -153,6 +153,7 @@ TEST_F(CommandsBench, what_cannot_be_is_refused_before_anything_is_measured) {
   };
   refused({"--network", "vgg16"}, "vgg16 cannot take its images (28 × 28 × 1)");
   refused({"--network", "lenet", "--precision", "fp16"}, "not in fp16");
+  expect_part(run(bench({at("lmdb/train"), "--precision", "fp31"}), exit_misused), "fp31");
   refused({"--network", "lenett"}, "did you mean lenet?");
   refused({"--recipe", "nonne"}, "did you mean none?");
   refused({"--network", "lenet", "--device", "cppu"}, "did you mean cpu?");

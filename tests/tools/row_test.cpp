@@ -1,4 +1,5 @@
 #include "tools/row.h"
+#include "formats/statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "formats/cores.h"
+#include "formats/statistics.h"
 #include "formats/text.h"
 #include "tests/trainer/batches.h"
 #include "tests/trainer/trainer_limit.h"
@@ -41,11 +42,6 @@ double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // Where the time of the steps went, by operator or node.

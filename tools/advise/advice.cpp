@@ -19,10 +19,6 @@ constexpr std::size_t page_columns = 100;
 
 std::string plus_minus(double doubt) { return fmt::format("± {:.0f} %", std::ceil(100 * doubt)); }
 
-std::string times(double factor) {
-  return fmt::format("{:.{}f} times", factor, factor < 10 ? 1 : 0);
-}
-
 std::string limit(const Advice& advice) {
   const Prediction& now = advice.now;
   const std::string threads = counted(now.threads, "thread");

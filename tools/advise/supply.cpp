@@ -1,4 +1,5 @@
 #include "tools/advise/supply.h"
+#include "formats/statistics.h"
 
 #include <algorithm>
 

@@ -46,6 +46,16 @@ void check_precision(const std::string& device, const std::string& precision) {
 
 }  // namespace
 
+std::vector<std::filesystem::path> without_repeats(
+    const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::filesystem::path> found;
+  for (const std::filesystem::path& path : paths) {
+    const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
+    if (std::ranges::find(found, plain) == found.end()) found.push_back(plain);
+  }
+  return found;
+}
+
 BenchDataset look_at(const std::filesystem::path& path) {
   const std::unique_ptr<Dataset> dataset = open_dataset(path);
   const DatasetInfo& info = dataset->info();

@@ -5,6 +5,9 @@
 
 namespace feedrate {
 
+/// Each once, as it is named first: `d/test/` is `d/test`.
+std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& paths);
+
 /// Opens it; its digest is "" where no sidecar tells it.
 BenchDataset look_at(const std::filesystem::path& path);
 

@@ -1,4 +1,5 @@
 #include "tools/bench/measure.h"
+#include "formats/statistics.h"
 
 #include <fmt/format.h>
 

@@ -11,6 +11,7 @@
 #include "formats/kind.h"
 #include "loader/recipe.h"
 #include "tools/bench/peer.h"
+#include "tools/text.h"
 #include "trainer/backend.h"
 #include "trainer/network.h"
 
@@ -26,7 +27,6 @@ constexpr std::size_t longest_plan = std::size_t{1} << 20;  // bytes
 
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
 constexpr std::string_view kinds[] = {supply_kind, demand_kind, delivered_kind};
-constexpr std::string_view precisions[] = {"fp32", "tf32", "bf16", "fp16"};
 
 void one_of(std::string_view what, const std::string& name,
             std::span<const std::string_view> names) {
@@ -38,7 +38,7 @@ void check_name(std::string_view key, const std::string& name) {
   if (key.starts_with("recipe")) recipe(name);
   if (key.starts_with("network")) network(name);
   if (key.starts_with("device")) backend(name);
-  if (key.starts_with("precision")) one_of("precision", name, precisions);
+  if (key.starts_with("precision")) one_of("precision", name, known_precisions);
   if (key.starts_with("cache")) one_of("cache", name, caches);
   if (key.starts_with("tool")) one_of("tool", name, bench_tools());
   if (key == "kind") one_of("kind", name, kinds);
@@ -138,12 +138,9 @@ class PlanReader {
     try {
       return json::parse(text_, watch);
     } catch (const json::exception& problem) {
-      // "[json.exception.parse_error.101] parse error at line 3, column 5: …"
-      std::string_view what = problem.what();
-      for (const std::string_view before : {"] ", "parse error at "}) {
-        const std::size_t at = what.find(before);
-        if (at != std::string_view::npos) what.remove_prefix(at + before.size());
-      }
+      std::string_view what = without_prefix(problem.what());
+      constexpr std::string_view before = "parse error at ";  // "line 3, column 5: …"
+      if (what.starts_with(before)) what.remove_prefix(before.size());
       fail(path_, what);
     }
   }

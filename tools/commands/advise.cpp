@@ -7,6 +7,7 @@
 
 #include "formats/cores.h"
 #include "formats/error.h"
+#include "formats/statistics.h"
 #include "tools/advise/advice.h"
 #include "tools/advise/trial.h"
 #include "tools/advise/turns.h"
@@ -193,10 +194,7 @@ class AdviseCommand : public Command {
         ->type_name("NAME")
         ->needs(network)
         ->capture_default_str();
-    app.add_option("--precision", options->precision, "fp32, tf32, bf16 or fp16")
-        ->type_name("NAME")
-        ->needs(network)
-        ->capture_default_str();
+    add_precision(app, options->precision)->needs(network);
     add_batch(app, options->batch)->capture_default_str();
     check_positive(app.add_option("--seconds", options->seconds, "Spent on measuring, about"))
         ->type_name("S")

@@ -65,7 +65,9 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
 std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench, Peers& peers) {
   check_names(bench);
   std::vector<BenchDataset> datasets;
-  for (const auto& path : bench.paths) datasets.push_back(look_at(path));
+  for (const std::filesystem::path& path : without_repeats(bench.paths)) {
+    datasets.push_back(look_at(path));
+  }
   std::vector<BenchDataset> unread = datasets;
   for (BenchDataset& dataset : unread) dataset.digest.clear();
   const unsigned cores = usable_cores();
@@ -298,7 +300,7 @@ class BenchCommand : public Command {
         add_threads(app, "--compute-threads", bench.compute_threads,
                     "Threads of a CPU trainer (default: every core)"),
         names("--device", bench.devices, "Where to train")->default_str("cpu"),
-        names("--precision", bench.precisions, "fp32, tf32, bf16 or fp16")->default_str("fp32"),
+        add_precision(app, bench.precisions),
         add_seed(app, bench.seed)};
     for (CLI::Option* option : planned) plan->excludes(option);
     return [options] { return run(*options); };

@@ -46,9 +46,7 @@ class TimeCommand : public Command {
     app.add_option("--device", request.device, "Where to train ('feedrate list devices')")
         ->type_name("NAME")
         ->capture_default_str();
-    app.add_option("--precision", request.precision, "fp32, tf32, bf16 or fp16")
-        ->type_name("NAME")
-        ->capture_default_str();
+    add_precision(app, request.precision);
     add_threads(app, "--compute-threads", request.compute_threads,
                 "Threads of a CPU trainer (default: every core)");
     add_seed(app, request.seed);

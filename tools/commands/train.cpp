@@ -89,10 +89,7 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
       ->type_name("NAME")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--precision", request.precision, "fp32, tf32, bf16 or fp16")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
+  add_precision(app, request.precision)->group(group);
   add_threads(app, "--threads", request.threads, request.auto_threads,
               "Loader threads, or auto; 0 loads in the trainer's own")
       ->group(group);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "formats/statistics.h"
 #include "tools/or_null.h"
 #include "tools/report/attribution.h"
 #include "tools/report/doubts.h"

@@ -1,4 +1,5 @@
 #include "tools/report/point.h"
+#include "formats/statistics.h"
 
 #include <algorithm>
 #include <cmath>

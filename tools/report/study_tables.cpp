@@ -1,4 +1,5 @@
 #include "tools/report/study_tables.h"
+#include "formats/statistics.h"
 
 #include <fmt/format.h>
 

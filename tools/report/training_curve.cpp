@@ -7,6 +7,7 @@
 
 #include "formats/error.h"
 #include "tools/or_null.h"
+#include "tools/text.h"
 
 namespace feedrate {
 namespace {
@@ -59,10 +60,7 @@ TrainingCurve read_training(const std::filesystem::path& file) {
   } catch (const Error& problem) {
     fail(file, expected, problem.what());
   } catch (const json::exception& problem) {
-    // The library's own prefix ("[json.exception.out_of_range.403] ") tells a user nothing.
-    const std::string_view what = problem.what();
-    const auto end = what.find("] ");
-    fail(file, expected, end == std::string_view::npos ? what : what.substr(end + 2));
+    fail(file, expected, without_prefix(problem.what()));
   }
 }
 

@@ -83,6 +83,8 @@ enum class Device { real, emulated };
 class CudaParity : public ::testing::TestWithParam<Device> {
  protected:
   void SetUp() override {
+    // No test writes to its user's cache, or depends on what is there.
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
     const bool emulated = GetParam() == Device::emulated;
     const fs::path file =
         beside_this_program(emulated ? "libfeedrate_cuda_emulated.so" : "libfeedrate_cuda.so");

@@ -6,6 +6,7 @@
 
 #include "formats/error.h"
 #include "trainer/backends/cuda/columns.cuh"
+#include "trainer/backends/cuda/conv_choice.cuh"
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/check.h"
@@ -15,7 +16,6 @@ namespace {
 
 using Tensor = Owned<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
 using Filter = Owned<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor>;
-using Convolution = Owned<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
 
 template <class T>
 constexpr cudnnTensorFormat_t format = interleaved<T> ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
@@ -39,65 +39,6 @@ Filter make_filter(std::int64_t filters, std::int64_t channels, std::int64_t ker
                                    dimension(channels), dimension(kernel), dimension(kernel)),
         "cudnnSetFilter4dDescriptor");
   return filter;
-}
-
-/// In fp32, FMA is the only arithmetic that cuDNN may use.
-cudnnMathType_t allowed_math(const Context& context, cudnnMathType_t wanted) {
-  return context.tf32() ? wanted : CUDNN_FMA_MATH;
-}
-
-Convolution make_convolution(const OpSite& site) {
-  const Attributes& attributes = site.node.attributes;
-  const int stride = dimension(attributes.integer("stride"));
-  const int pad = static_cast<int>(attributes.integer("pad"));
-  auto convolution = make<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>(
-      "cudnnCreateConvolutionDescriptor", cudnnCreateConvolutionDescriptor);
-  check(cudnnSetConvolution2dDescriptor(convolution.get(), pad, pad, stride, stride, 1, 1,
-                                        CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
-        "cudnnSetConvolution2dDescriptor");
-  check(cudnnSetConvolutionGroupCount(convolution.get(), dimension(groups_of(attributes))),
-        "cudnnSetConvolutionGroupCount");
-  check(cudnnSetConvolutionMathType(convolution.get(),
-                                    allowed_math(site.context, CUDNN_DEFAULT_MATH)),
-        "cudnnSetConvolutionMathType");
-  return convolution;
-}
-
-/// One of forward, backward of data and backward of filter, with the algorithm chosen for it. Each
-/// has a descriptor of its own, since the kind of arithmetic belongs to the algorithm.
-template <class Algorithm>
-struct Direction {
-  Convolution convolution;
-  Algorithm algorithm{};
-  std::size_t workspace = 0;
-};
-
-/// cuDNN's first choice among the deterministic ones that need no more workspace than allowed.
-/// `max_count(&n)`, `ask(convolution, n, &found, results)`, `bytes(convolution, algorithm,
-/// &bytes)`.
-template <class Performance, class Algorithm, class MaxCount, class Ask, class Bytes>
-void choose(Direction<Algorithm>& direction, const OpSite& site, const char* what,
-            MaxCount max_count, Ask ask, Bytes bytes) {
-  direction.convolution = make_convolution(site);
-  const cudnnConvolutionDescriptor_t convolution = direction.convolution.get();
-  int count = 0;
-  check(max_count(&count), "cudnnGetConvolution…AlgorithmMaxCount");
-  std::vector<Performance> results(static_cast<std::size_t>(count));
-  check(ask(convolution, count, &count, results.data()), "cudnnGetConvolution…Algorithm_v7");
-  results.resize(static_cast<std::size_t>(count));
-  for (const Performance& result : results) {
-    if (result.status != CUDNN_STATUS_SUCCESS) continue;
-    if (result.determinism != CUDNN_DETERMINISTIC) continue;
-    check(cudnnSetConvolutionMathType(convolution, allowed_math(site.context, result.mathType)),
-          "cudnnSetConvolutionMathType");
-    std::size_t need = 0;
-    if (bytes(convolution, result.algo, &need) != CUDNN_STATUS_SUCCESS) continue;
-    if (need > workspace_limit) continue;
-    direction.algorithm = result.algo;
-    direction.workspace = need;
-    return;
-  }
-  throw Error(join("cuDNN has no deterministic ", what, " for ", site.node.name));
 }
 
 constexpr unsigned sum_threads = 512;
@@ -173,8 +114,10 @@ class ConvOp final : public CudaOpOf<T> {
         filter_(make_filter<T>(out_.channels,
                                site.stored.channels / groups_of(site.node.attributes),
                                site.node.attributes.integer("kernel"))) {
-    choose_forward(site);
-    choose_backward(site);
+    auto choice = choose_convolution(site, {x_.get(), filter_.get(), y_.get()});
+    forward_ = std::move(choice.forward);
+    data_ = std::move(choice.data);
+    filters_ = std::move(choice.filters);
   }
 
   std::size_t workspace_bytes() const override {
@@ -263,47 +206,6 @@ class ConvOp final : public CudaOpOf<T> {
     }
   }
 
-  void choose_forward(const OpSite& site) {
-    const cudnnHandle_t cudnn = context_.cudnn();
-    choose<cudnnConvolutionFwdAlgoPerf_t>(
-        forward_, site, "convolution",
-        [=](int* n) { return cudnnGetConvolutionForwardAlgorithmMaxCount(cudnn, n); },
-        [=, this](auto convolution, int n, int* found, auto* results) {
-          return cudnnGetConvolutionForwardAlgorithm_v7(cudnn, x_.get(), filter_.get(), convolution,
-                                                        y_.get(), n, found, results);
-        },
-        [=, this](auto convolution, auto algorithm, std::size_t* bytes) {
-          return cudnnGetConvolutionForwardWorkspaceSize(cudnn, x_.get(), filter_.get(),
-                                                         convolution, y_.get(), algorithm, bytes);
-        });
-  }
-
-  void choose_backward(const OpSite& site) {
-    const cudnnHandle_t cudnn = context_.cudnn();
-    choose<cudnnConvolutionBwdDataAlgoPerf_t>(
-        data_, site, "gradient of a convolution's input",
-        [=](int* n) { return cudnnGetConvolutionBackwardDataAlgorithmMaxCount(cudnn, n); },
-        [=, this](auto convolution, int n, int* found, auto* results) {
-          return cudnnGetConvolutionBackwardDataAlgorithm_v7(
-              cudnn, filter_.get(), y_.get(), convolution, x_.get(), n, found, results);
-        },
-        [=, this](auto convolution, auto algorithm, std::size_t* bytes) {
-          return cudnnGetConvolutionBackwardDataWorkspaceSize(
-              cudnn, filter_.get(), y_.get(), convolution, x_.get(), algorithm, bytes);
-        });
-    choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
-        filters_, site, "gradient of a convolution's filters",
-        [=](int* n) { return cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(cudnn, n); },
-        [=, this](auto convolution, int n, int* found, auto* results) {
-          return cudnnGetConvolutionBackwardFilterAlgorithm_v7(
-              cudnn, x_.get(), y_.get(), convolution, filter_.get(), n, found, results);
-        },
-        [=, this](auto convolution, auto algorithm, std::size_t* bytes) {
-          return cudnnGetConvolutionBackwardFilterWorkspaceSize(
-              cudnn, x_.get(), y_.get(), convolution, filter_.get(), algorithm, bytes);
-        });
-  }
-
   const Context& context_;
   std::int64_t batch_;
   Extent out_;
@@ -314,9 +216,9 @@ class ConvOp final : public CudaOpOf<T> {
   Tensor y_;
   Tensor bias_tensor_;
   Filter filter_;
-  Direction<cudnnConvolutionFwdAlgo_t> forward_;
-  Direction<cudnnConvolutionBwdDataAlgo_t> data_;
-  Direction<cudnnConvolutionBwdFilterAlgo_t> filters_;
+  ConvDirection<cudnnConvolutionFwdAlgo_t> forward_;
+  ConvDirection<cudnnConvolutionBwdDataAlgo_t> data_;
+  ConvDirection<cudnnConvolutionBwdFilterAlgo_t> filters_;
 };
 
 }  // namespace

@@ -22,4 +22,7 @@ bool captured(cudaStream_t stream);
 
 EmulatedCounts& counts();
 
+/// Lets the device's clock go on, as work that is being done does: what timed events read.
+void pass(double milliseconds);
+
 }  // namespace feedrate::emulation

@@ -39,6 +39,8 @@ struct CUstream_st {
   std::size_t list = 0;  // of the capture
 };
 struct CUevent_st {
+  bool timed = false;
+  double at = -1;  // on the device's clock; −1: not yet
   cudaStream_t stream = nullptr;
   std::size_t place = 0;
   std::shared_ptr<Capture> capture;
@@ -55,6 +57,7 @@ namespace feedrate::emulation {
 namespace {
 
 thread_local std::shared_ptr<Capture> capturing;
+double clock_milliseconds = 0;
 
 bool told(std::string_view what) {
   const char* mode = std::getenv("FEEDRATE_EMULATED_CAPTURE");
@@ -131,6 +134,8 @@ EmulatedCounts& counts() {
   return counted;
 }
 
+void pass(double milliseconds) { clock_milliseconds += milliseconds; }
+
 bool captured(cudaStream_t stream) { return stream != nullptr && stream->capture != nullptr; }
 
 cudaError_t forbidden_in_capture() {
@@ -188,8 +193,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return record(*stream, {nullptr, then.list, then.place});
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   *event = new CUevent_st;
+  (*event)->timed = (flags & cudaEventDisableTiming) == 0;
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -198,10 +204,21 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (stream->capture) {
-    *event = {stream, stream->capture->lists[stream->list].size(), stream->capture, stream->list};
-  } else {
-    *event = {stream, stream->given, nullptr, 0};
+    *event = {event->timed,    -1,          stream, stream->capture->lists[stream->list].size(),
+              stream->capture, stream->list};
+    return cudaSuccess;
   }
+  if (event->timed) {
+    event->at = -1;
+    enqueue(stream, [event] { event->at = clock_milliseconds; });
+  }
+  *event = {event->timed, -1, stream, stream->given, nullptr, 0};
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  if (!begin->timed || !end->timed) return cudaErrorInvalidResourceHandle;
+  if (begin->at < 0 || end->at < 0) return cudaErrorNotReady;
+  *milliseconds = static_cast<float>(end->at - begin->at);
   return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -64,6 +64,12 @@ Context::Context(std::string_view precision)
   blas_ = make<cublasLtHandle_t, cublasLtDestroy>("cublasLtCreate", cublasLtCreate);
 }
 
+std::string Context::device_name() const {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  return static_cast<const char*>(properties.name);
+}
+
 void Context::wait() const {
   check(cudaStreamSynchronize(uploads()), "cudaStreamSynchronize");
   check(cudaStreamSynchronize(compute()), "cudaStreamSynchronize");

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -53,6 +54,7 @@ class Context {
   /// By the name of a precision: fp32 | tf32 | bf16 | fp16.
   explicit Context(std::string_view precision);
 
+  std::string device_name() const;
   cudaStream_t compute() const { return compute_.get(); }
   cudaStream_t uploads() const { return uploads_.get(); }
   cudnnHandle_t cudnn() const { return cudnn_.get(); }

@@ -33,6 +33,8 @@ struct DeviceParameter {
   }
 };
 
+class AlgorithmCache;
+
 /// Where in a graph an op works; what it may keep is by value or lives as long as the session.
 struct OpSite {
   const Context& context;
@@ -45,6 +47,7 @@ struct OpSite {
                     // zeros that fill up its pixels
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;
+  AlgorithmCache* algorithms = nullptr;  // of what is chosen by the clock; null: nothing is
 };
 
 /// Where an op's data lies. y may be x, and dx may be dy, for ops that work in place.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "formats/error.h"
+#include "trainer/backends/cuda/algorithm_cache.cuh"
 #include "trainer/op.h"
 
 namespace feedrate::cuda {
@@ -58,9 +59,15 @@ CudaSession::~CudaSession() {
 
 void CudaSession::make_ops(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
+  AlgorithmCache algorithms(AlgorithmCache::usual_file(),
+                            join(context_.device_name(), "; cuDNN ", cudnnGetVersion()));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    OpSite site{
-        .context = context_, .node = nodes[i], .number = i, .batch = plan_.batch, .seed = seed};
+    OpSite site{.context = context_,
+                .node = nodes[i],
+                .number = i,
+                .batch = plan_.batch,
+                .seed = seed,
+                .algorithms = &algorithms};
     for (const std::size_t input : nodes[i].inputs) site.ins.push_back(nodes[input].extent);
     site.stored = stored_[site.ins.empty() ? i : nodes[i].inputs[0]];
     if (!site.ins.empty()) site.in = site.ins[0];
@@ -69,6 +76,7 @@ void CudaSession::make_ops(std::uint64_t seed) {
     }
     ops_.push_back(make_op(site));
   }
+  algorithms.save();
 }
 
 void CudaSession::place_tensors() {

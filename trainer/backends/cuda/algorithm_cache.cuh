@@ -1,0 +1,51 @@
+#pragma once
+// Which algorithm was the fastest, found by the clock once and kept in a file, so that later runs
+// choose the same:
+//
+//   feedrate algorithms 1
+//   <where>; <key> TAB <algorithm> TAB <arithmetic> TAB <milliseconds> TAB <checksum of what is
+//   before it>
+//
+// What is damaged is not read, and measured anew. One thread; several processes may share a file.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace feedrate::cuda {
+
+class AlgorithmCache {
+ public:
+  struct Choice {
+    int algorithm = 0;
+    int arithmetic = 0;
+    float milliseconds = 0;
+  };
+
+  /// `where` is what times depend on beside the key: the device and the library. Without a file
+  /// nothing is kept. Never throws for what the file holds, or for a file that is not there.
+  AlgorithmCache(std::filesystem::path file, std::string where);
+
+  /// $XDG_CACHE_HOME/feedrate/algorithms.txt, or ~/.cache/…; "" where neither is known.
+  static std::filesystem::path usual_file();
+
+  /// Whether later runs will find what is added. If not, nobody should choose by the clock: two
+  /// runs could differ.
+  bool kept() const { return kept_; }
+  std::optional<Choice> find(const std::string& key) const;
+  void add(const std::string& key, const Choice& choice);
+  /// Writes what was added, beside what other processes have written meanwhile.
+  void save();
+
+ private:
+  void read();
+
+  std::filesystem::path file_;
+  std::string where_;
+  bool kept_ = false;
+  std::map<std::string, Choice> choices_;
+  std::map<std::string, Choice> added_;
+};
+
+}  // namespace feedrate::cuda

@@ -68,6 +68,13 @@ struct Transfers {
   Copies down;  // from it
 };
 
+/// What losses are multiplied by so that gradients of 16 bits do not vanish: halved by a step whose
+/// gradients are not finite, which changes no parameter, doubled after many that are.
+struct LossScale {
+  std::uint64_t scale = 0;       // a power of two
+  std::uint64_t good_steps = 0;  // since it changed
+};
+
 /// One network on one device with its parameters. One thread. Deterministic: the same calls give
 /// the same bits on the same machine with the same options.
 class Session {
@@ -102,6 +109,9 @@ class Session {
   virtual std::size_t states() const = 0;          // slots: floats of state for each parameter
   virtual std::vector<float> state(std::size_t number, std::size_t slot) const = 0;
   virtual void set_state(std::size_t number, std::size_t slot, std::span<const float> values) = 0;
+  /// Absent where losses are not scaled; part of what a checkpoint keeps.
+  virtual std::optional<LossScale> loss_scale() const { return std::nullopt; }
+  virtual void set_loss_scale(const LossScale&) {}
   /// The gradient of the last train_step, for tests and tools.
   virtual std::vector<float> gradient(std::size_t number) const = 0;
 

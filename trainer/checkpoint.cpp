@@ -1,6 +1,7 @@
 #include "trainer/checkpoint.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,6 +53,10 @@ Json header_of(const Session& session, const Position& position) {
                             {"batch", std::to_string(position.batch)},
                             {"batch_images", std::to_string(position.batch_images)},
                             {"dataset_images", std::to_string(position.dataset_images)}};
+  if (const auto scale = session.loss_scale()) {
+    header["__metadata__"]["loss_scale"] = std::to_string(scale->scale);
+    header["__metadata__"]["loss_scale_steps"] = std::to_string(scale->good_steps);
+  }
   std::uint64_t offset = 0;
   for (const Slot& slot : slots(session)) {
     const Parameter& parameter = session.plan().graph.parameters[slot.parameter];
@@ -100,6 +105,17 @@ class Reader {
     // The only one there was when checkpoints did not say.
     const bool says = metadata_.is_object() && metadata_.contains("optimizer");
     return says ? text("optimizer") : "sgd";
+  }
+
+  /// Absent where the session that wrote it scaled nothing.
+  std::optional<LossScale> loss_scale() const {
+    if (!metadata_.is_object() || !metadata_.contains("loss_scale")) return std::nullopt;
+    const LossScale found{number("loss_scale"), number("loss_scale_steps")};
+    constexpr std::uint64_t most = 1U << 24;
+    if (!std::has_single_bit(found.scale) || found.scale > most) {
+      fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", most, ": ", found.scale);
+    }
+    return found;
   }
 
   std::vector<float> tensor(const std::string& name, const std::vector<std::int64_t>& shape) const {
@@ -260,6 +276,7 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   for (const Slot& slot : all) {
     tensors.push_back(reader.tensor(slot.name, graph.parameters[slot.parameter].shape));
   }
+  if (const auto scale = reader.loss_scale()) session.set_loss_scale(*scale);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].state) {
       session.set_state(all[i].parameter, *all[i].state, tensors[i]);

@@ -4,7 +4,7 @@
 //
 //   u64le header length | JSON header, padded with spaces | tensors, fp32 little-endian
 //   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as
-//   text, and the optimizer's name
+//   text, the optimizer's name and, where losses are scaled, their scale
 
 #include <cstdint>
 #include <filesystem>

@@ -105,6 +105,17 @@ Plan make_plan(Graph graph, std::uint32_t batch) {
   return plan;
 }
 
+std::size_t relu_after(const Plan& plan, std::size_t i) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+    if (nodes[j].inputs[0] != i || nodes[j].op->name() != "relu") continue;
+    const bool in_place = plan.activation_homes[j] == plan.activation_homes[i] &&
+                          plan.gradient_homes[j] == plan.gradient_homes[i];
+    return in_place ? j : 0;
+  }
+  return 0;
+}
+
 Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_t> sizes,
                  std::size_t alignment) {
   Arena arena;

@@ -39,6 +39,9 @@ struct Plan {
 
 Plan make_plan(Graph graph, std::uint32_t batch);
 
+/// The relu that alone reads node i, in its memory; 0 where there is none.
+std::size_t relu_after(const Plan& plan, std::size_t i);
+
 /// Places blocks (sizes in bytes, 0 for none) so that two whose lifetimes meet do not overlap.
 struct Arena {
   std::vector<std::size_t> offsets;  // multiples of `alignment`, by block

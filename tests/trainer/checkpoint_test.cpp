@@ -192,6 +192,14 @@ TEST(HostileCheckpoint, a_header_that_lies_is_refused_in_words) {
   refused([&](Parts& p) { p.data += "more"; }, {"the tensors end at byte"});
   refused([&](Parts& p) { p.header.erase("__metadata__"); }, {"'network'", "written by feedrate?"});
   refused([&](Parts& p) { p.header["__metadata__"]["step"] = "seven"; }, {"'step'", "seven"});
+  for (const char* scale : {"0", "3", "33554432"}) {  // of one beyond the largest; of no power of 2
+    const auto lie = [&](Parts& p) {
+      p.header["__metadata__"]["loss_scale"] = scale;
+      p.header["__metadata__"]["loss_scale_steps"] = "7";
+    };
+    refused(lie, {"'loss_scale'", "power of two", scale});
+  }
+  refused([&](Parts& p) { p.header["__metadata__"]["loss_scale"] = "4"; }, {"'loss_scale_steps'"});
   refused([&](Parts& p) { p.header = {1, 2}; }, {"not a JSON object"});
   refused(
       [&](Parts& p) {

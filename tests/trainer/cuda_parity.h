@@ -105,8 +105,11 @@ class CudaParity : public ::testing::TestWithParam<Device> {
   std::uint32_t batch() const { return GetParam() == Device::emulated ? 5 : 64; }
 
   std::unique_ptr<Session> start(const Backend& on, const Graph& graph, std::uint32_t batch,
-                                 const Optimizer& rule = optimizer("sgd")) const {
-    auto session = on.compile(make_plan(graph, batch), options(rule));
+                                 const Optimizer& rule = optimizer("sgd"),
+                                 const std::string& precision = "fp32") const {
+    SessionOptions asked = options(rule);
+    asked.precision = precision;
+    auto session = on.compile(make_plan(graph, batch), asked);
     initialise(*session, 3);
     return session;
   }

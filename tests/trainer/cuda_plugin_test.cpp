@@ -57,15 +57,15 @@ const CudaPlugin* built_plugin() {
   return fs::exists(file) ? load_cuda_plugin({file}).plugin : nullptr;
 }
 
-TEST(UnitCudaPlugin, a_precision_that_is_not_there_yet_is_refused) {
+TEST(UnitCudaPlugin, a_precision_that_it_does_not_know_is_refused) {
   const CudaPlugin* plugin = built_plugin();
   if (plugin == nullptr) GTEST_SKIP() << "this build has no CUDA plug-in that loads here";
   Builder b("precision", {4, 4, 1}, 3);
   const Plan plan = make_plan(b.softmax_loss(b.dense(b.input(1), 3, {})), 2);
-  SessionOptions bf16;
-  bf16.optimizer = &optimizer("sgd");
-  bf16.precision = "bf16";
-  expect_error([&] { plugin->backend->compile(plan, bf16); }, {"fp32 or tf32", "bf16"});
+  SessionOptions fp8;
+  fp8.optimizer = &optimizer("sgd");
+  fp8.precision = "fp8";
+  expect_error([&] { plugin->backend->compile(plan, fp8); }, {"fp32, tf32, bf16 or fp16", "fp8"});
 }
 
 TEST(UnitCudaPlugin, tells_the_versions_of_its_libraries_without_a_device) {

@@ -1,14 +1,17 @@
-// a + b, in place of a where the plan allows.
+// a + b, in place of a where the plan allows, and the relu that follows in place.
 
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/elementwise.h"
 
 namespace feedrate::cuda {
 namespace {
 
 struct Plus {
+  bool then_relu = false;
   __device__ float operator()(std::int64_t, float value, float other) const {
-    return value + other;
+    const float sum = value + other;
+    return then_relu ? relu(sum) : sum;
   }
 };
 
@@ -16,11 +19,16 @@ template <class T>
 class AddOp final : public CudaOpOf<T> {
  public:
   explicit AddOp(const OpSite& site)
-      : context_(site.context), count_(site.batch * site.in.elements()) {}
+      : context_(site.context),
+        count_(site.batch * site.in.elements()),
+        relu_follows_(site.relu_follows) {}
+
+  bool does_relu() const override { return relu_follows_; }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
-    map(context_, "add forward", count_, place.y, Plus{}, place.x, place.input(1));
+  void run(const PlaceOf<T>& place, const Step& step) override {
+    map(context_, "add forward", count_, place.y, Plus{relu_follows_ && !step.apart}, place.x,
+        place.input(1));
   }
   void run_back(const PlaceOf<T>& place, const Step&) override {
     for (std::size_t k = 0; k < 2; ++k) {
@@ -35,6 +43,7 @@ class AddOp final : public CudaOpOf<T> {
  private:
   const Context& context_;
   std::int64_t count_;
+  bool relu_follows_;
 };
 
 }  // namespace

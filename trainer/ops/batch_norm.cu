@@ -1,5 +1,6 @@
 // Batch normalisation: sums over each channel, then every value is brought there by itself. In
-// planes a block sums a channel; interleaved, blocks sum bands of rows.
+// planes a block sums a channel; interleaved, blocks sum bands of rows. Forward does the relu that
+// follows in place.
 
 #include "trainer/backends/cuda/columns.cuh"
 #include "trainer/backends/cuda/kernels.cuh"
@@ -126,7 +127,11 @@ __global__ void running_kernel(Channel c, Kept kept, const float* running_mean,
 // Of one channel, what every value of it needs.
 struct ChannelForward {
   float mean, scale, shift;
-  __device__ float operator()(float x) const { return batch_normalised(x, mean, scale, shift); }
+  bool then_relu;
+  __device__ float operator()(float x) const {
+    const float value = batch_normalised(x, mean, scale, shift);
+    return then_relu ? relu(value) : value;
+  }
 };
 struct ChannelBackward {
   float mean, scale, mean_gradient, slope;
@@ -138,8 +143,9 @@ struct Weights {
   Kept kept;
   const float* weight;
   const float* bias;
+  bool then_relu;
   __device__ ChannelForward forward(std::int64_t k) const {
-    return {kept.mean[k], weight[k] * kept.inverse[k], bias[k]};
+    return {kept.mean[k], weight[k] * kept.inverse[k], bias[k], then_relu};
   }
   __device__ ChannelBackward backward(std::int64_t k) const {
     return {kept.mean[k], weight[k] * kept.inverse[k], kept.mean_gradient[k], kept.slope[k]};
@@ -262,7 +268,10 @@ class BatchNormOp final : public CudaOpOf<T> {
         weight_(site.parameters.at(0)),
         bias_(site.parameters.at(1)),
         running_mean_(site.parameters.at(2).value),
-        running_variance_(site.parameters.at(3).value) {}
+        running_variance_(site.parameters.at(3).value),
+        relu_follows_(site.relu_follows) {}
+
+  bool does_relu() const override { return relu_follows_; }
 
   std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(4 * in_.channels) * sizeof(float);
@@ -284,11 +293,11 @@ class BatchNormOp final : public CudaOpOf<T> {
       with_lanes<T>(in_.channels, [&](auto lanes) {
         each_of_columns<lanes>(
             context_, "batch_norm forward", all_rows(), in_.channels,
-            ForwardColumns<T, lanes>{rows(step), weights(place), place.x, place.y});
+            ForwardColumns<T, lanes>{rows(step), weights(place, step), place.x, place.y});
       });
     } else {
       each_of_images(context_, "batch_norm forward", batch_, in_.elements(),
-                     Forward{channel(step), weights(place), place.x, place.y});
+                     Forward{channel(step), weights(place, step), place.x, place.y});
     }
   }
   void run_back(const PlaceOf<T>& place, const Step& step) override {
@@ -296,13 +305,13 @@ class BatchNormOp final : public CudaOpOf<T> {
     if (place.dx == nullptr) return;
     if constexpr (interleaved<T>) {
       with_lanes<T>(in_.channels, [&](auto lanes) {
-        each_of_columns<lanes>(
-            context_, "batch_norm backward", all_rows(), in_.channels,
-            BackwardColumns<T, lanes>{rows(step), weights(place), place.dy, place.x, place.dx});
+        each_of_columns<lanes>(context_, "batch_norm backward", all_rows(), in_.channels,
+                               BackwardColumns<T, lanes>{rows(step), weights(place, step), place.dy,
+                                                         place.x, place.dx});
       });
     } else {
       each_of_images(context_, "batch_norm backward", batch_, in_.elements(),
-                     Backward{channel(step), weights(place), place.dy, place.x, place.dx});
+                     Backward{channel(step), weights(place, step), place.dy, place.x, place.dx});
     }
   }
 
@@ -313,8 +322,8 @@ class BatchNormOp final : public CudaOpOf<T> {
   }
   std::int64_t all_rows() const { return batch_ * in_.height * in_.width; }
   std::int64_t rows(const Step& step) const { return step.count * in_.height * in_.width; }
-  Weights weights(const PlaceOf<T>& place) const {
-    return {kept(place), weight_.value, bias_.value};
+  Weights weights(const PlaceOf<T>& place, const Step& step) const {
+    return {kept(place), weight_.value, bias_.value, relu_follows_ && !step.apart};
   }
 
   void find_statistics(const PlaceOf<T>& place, const Step& step) const {
@@ -356,6 +365,7 @@ class BatchNormOp final : public CudaOpOf<T> {
   DeviceParameter bias_;
   float* running_mean_;
   float* running_variance_;
+  bool relu_follows_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/check.h"
+#include "trainer/ops/elementwise.h"
 
 namespace feedrate::cuda {
 namespace {
@@ -65,17 +66,22 @@ template <class T, unsigned lanes>
 struct AddBias {
   const float* bias;
   T* y;
+  bool then_relu;
   struct Column {
     T* y;
+    bool then_relu;
     float bias[lanes];
     __device__ void operator()(std::int64_t, std::int64_t i) const {
       auto values = load<T, lanes>(y + i);
-      for (unsigned k = 0; k < lanes; ++k) values.values[k] += bias[k];
+      for (unsigned k = 0; k < lanes; ++k) {
+        const float value = values.values[k] + bias[k];
+        values.values[k] = then_relu ? relu(value) : value;
+      }
       store(y + i, values);
     }
   };
   __device__ Column column(std::int64_t c) const {
-    Column column{y, {}};
+    Column column{y, then_relu, {}};
     for (unsigned k = 0; k < lanes; ++k) column.bias[k] = bias[c + k];
     return column;
   }
@@ -108,6 +114,7 @@ class ConvOp final : public CudaOpOf<T> {
         filter_values_(out_.channels * site.stored.channels / groups_of(site.node.attributes) *
                        site.node.attributes.integer("kernel") *
                        site.node.attributes.integer("kernel")),
+        relu_follows_(site.relu_follows),
         x_(make_tensor<T>(site.batch, site.stored)),
         y_(make_tensor<T>(site.batch, out_)),
         bias_tensor_(make_tensor<T>(1, {out_.channels, 1, 1})),
@@ -120,6 +127,10 @@ class ConvOp final : public CudaOpOf<T> {
     filters_ = std::move(choice.filters);
   }
 
+  /// With the bias, where that is a kernel of our own.
+  bool does_relu() const override {
+    return interleaved<T> && relu_follows_ && bias_.value != nullptr;
+  }
   std::size_t workspace_bytes() const override {
     const std::size_t libraries =
         std::max({forward_.workspace, data_.workspace, filters_.workspace});
@@ -129,14 +140,14 @@ class ConvOp final : public CudaOpOf<T> {
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
+  void run(const PlaceOf<T>& place, const Step& step) override {
     const float one = 1;
     const float zero = 0;
     check(cudnnConvolutionForward(context_.cudnn(), &one, x_.get(), place.x, filter_.get(),
                                   weight_.as<T>(), forward_.convolution.get(), forward_.algorithm,
                                   place.workspace, forward_.workspace, &zero, y_.get(), place.y),
           "cudnnConvolutionForward");
-    if (bias_.value != nullptr) add_bias(place);
+    if (bias_.value != nullptr) add_bias(place, step);
   }
 
   void run_back(const PlaceOf<T>& place, const Step&) override {
@@ -158,11 +169,11 @@ class ConvOp final : public CudaOpOf<T> {
     return (bytes + device_alignment - 1) / device_alignment * device_alignment;
   }
 
-  void add_bias(const PlaceOf<T>& place) const {
+  void add_bias(const PlaceOf<T>& place, [[maybe_unused]] const Step& step) const {
     if constexpr (interleaved<T>) {
       with_lanes<T>(out_.channels, [&](auto lanes) {
         each_of_columns<lanes>(context_, "conv bias", rows(), out_.channels,
-                               AddBias<T, lanes>{bias_.value, place.y});
+                               AddBias<T, lanes>{bias_.value, place.y, does_relu() && !step.apart});
       });
     } else {
       const float one = 1;
@@ -212,6 +223,7 @@ class ConvOp final : public CudaOpOf<T> {
   DeviceParameter weight_;
   DeviceParameter bias_;
   std::int64_t filter_values_;
+  bool relu_follows_;
   Tensor x_;
   Tensor y_;
   Tensor bias_tensor_;

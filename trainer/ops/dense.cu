@@ -37,6 +37,7 @@ class DenseOp final : public CudaOpOf<T> {
                   .bias = bias_.as<T>(),
                   .factors = blas_type<T>,
                   .result = blas_type<T>}),
+        forward_and_relu_(with_relu(site)),
         // dx = Wᵀ·dy
         data_(site.context, site.node.name,
               {.a = {site.in.elements(), units_, Matrix::as_is},
@@ -49,14 +50,17 @@ class DenseOp final : public CudaOpOf<T> {
                   .b = {units_, batch_, Matrix::transposed},
                   .factors = blas_type<T>}) {}
 
+  bool does_relu() const override { return forward_and_relu_ != nullptr; }
   std::size_t workspace_bytes() const override {
-    return std::max(
-        {forward_.workspace_bytes(), data_.workspace_bytes(), weights_.workspace_bytes()});
+    return std::max({does_relu() ? forward_and_relu_->workspace_bytes() : 0,
+                     forward_.workspace_bytes(), data_.workspace_bytes(),
+                     weights_.workspace_bytes()});
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
-    forward_.run(weight_.as<T>(), place.x, place.y, place.workspace);
+  void run(const PlaceOf<T>& place, const Step& step) override {
+    const Matmul& forward = does_relu() && !step.apart ? *forward_and_relu_ : forward_;
+    forward.run(weight_.as<T>(), place.x, place.y, place.workspace);
   }
   void run_back(const PlaceOf<T>& place, const Step&) override {
     const auto blocks = static_cast<unsigned>((units_ + block_threads - 1) / block_threads);
@@ -67,12 +71,25 @@ class DenseOp final : public CudaOpOf<T> {
   }
 
  private:
+  // In fp32 another epilogue might bring another algorithm, and other bits.
+  std::unique_ptr<Matmul> with_relu(const OpSite& site) const {
+    if (!interleaved<T> || !site.relu_follows) return nullptr;
+    return std::make_unique<Matmul>(site.context, site.node.name,
+                                    Product{.a = {site.in.elements(), units_, Matrix::transposed},
+                                            .b = {site.in.elements(), batch_, Matrix::as_is},
+                                            .bias = bias_.as<T>(),
+                                            .then_relu = true,
+                                            .factors = blas_type<T>,
+                                            .result = blas_type<T>});
+  }
+
   const Context& context_;
   std::int64_t batch_;
   std::int64_t units_;
   DeviceParameter weight_;
   DeviceParameter bias_;
   Matmul forward_;
+  std::unique_ptr<Matmul> forward_and_relu_;  // where a relu follows in 16 bits
   Matmul data_;
   Matmul weights_;
 };

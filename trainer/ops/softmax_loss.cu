@@ -113,6 +113,10 @@ struct Backward {
   T* dx;
   float image_weight;
   float smoothing;
+  const DeviceLossScale* loss_scale;
+  __device__ void prepare() {
+    if (loss_scale != nullptr) image_weight *= loss_scale->scale;
+  }
   __device__ void operator()(std::int64_t image, std::uint32_t k) const {
     const std::int64_t i = image * classes + k;
     const std::int32_t label = labels[image];
@@ -131,7 +135,8 @@ class SoftmaxLossOp final : public CudaOpOf<T> {
         classes_(dimension(site.in.elements())),
         auxiliary_(site.node.attributes.integer("auxiliary") != 0),
         smoothing_(site.node.attributes.number("smoothing")),
-        weight_(loss_weight(site.node.attributes)) {}
+        weight_(loss_weight(site.node.attributes)),
+        loss_scale_(site.loss_scale) {}
 
   std::size_t saved_bytes() const override {
     const std::size_t exact = std::is_same_v<T, float> ? 0 : sizeof(float);
@@ -155,7 +160,7 @@ class SoftmaxLossOp final : public CudaOpOf<T> {
     each_of_images(context_, "softmax_loss backward", batch_, classes_,
                    Backward<T>{classes_, exact(place), step.labels, place.dx,
                                static_cast<float>(weight_ / static_cast<double>(step.count)),
-                               static_cast<float>(smoothing_)});
+                               static_cast<float>(smoothing_), loss_scale_});
   }
 
  private:
@@ -174,6 +179,7 @@ class SoftmaxLossOp final : public CudaOpOf<T> {
   bool auxiliary_;
   double smoothing_;
   double weight_;
+  const DeviceLossScale* loss_scale_;
 };
 
 }  // namespace

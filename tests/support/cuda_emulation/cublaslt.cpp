@@ -6,9 +6,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "numbers.h"
 #include "queue.h"
 
 namespace {
+
+using feedrate::emulation::Number;
+using feedrate::emulation::read;
+using feedrate::emulation::write;
 
 constexpr std::size_t workspace_needed = 4096;
 
@@ -16,11 +21,17 @@ struct Operation {
   cublasOperation_t a = CUBLAS_OP_N;
   cublasOperation_t b = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const float* bias = nullptr;
+  const void* bias = nullptr;
+  bool tf32 = false;
 };
 struct Layout {
   std::size_t rows, columns, stride;
+  Number type;
 };
+
+bool has_bias(cublasLtEpilogue_t epilogue) {
+  return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+}
 
 Operation& of(cublasLtMatmulDesc_t operation) { return *reinterpret_cast<Operation*>(operation); }
 const Layout& of(cublasLtMatrixLayout_t layout) { return *reinterpret_cast<Layout*>(layout); }
@@ -36,16 +47,25 @@ struct Product {
            depth() == (operation.b == CUBLAS_OP_N ? b.rows : b.columns) && a.stride >= a.rows &&
            b.stride >= b.rows && d.stride >= d.rows;
   }
-  void run(const float* left, const float* right, float* to) const {
+  // Sums in fp32 of factors of one type, kept as such or in fp32.
+  bool known() const {
+    return a.type == b.type && (d.type == a.type || d.type == Number::fp32) &&
+           (a.type == Number::fp32 || !operation.tf32) &&
+           (operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT || has_bias(operation.epilogue));
+  }
+  void run(const void* left, const void* right, void* to) const {
     for (std::size_t j = 0; j < d.columns; ++j) {
       for (std::size_t i = 0; i < d.rows; ++i) {
         float sum = 0;
         for (std::size_t k = 0; k < depth(); ++k) {
-          sum += left[operation.a == CUBLAS_OP_N ? k * a.stride + i : i * a.stride + k] *
-                 right[operation.b == CUBLAS_OP_N ? j * b.stride + k : k * b.stride + j];
+          sum +=
+              read(a.type, left, operation.a == CUBLAS_OP_N ? k * a.stride + i : i * a.stride + k) *
+              read(b.type, right, operation.b == CUBLAS_OP_N ? j * b.stride + k : k * b.stride + j);
         }
-        to[j * d.stride + i] =
-            sum + (operation.epilogue == CUBLASLT_EPILOGUE_BIAS ? operation.bias[i] : 0.0F);
+        // The bias has the type of the result.
+        sum += has_bias(operation.epilogue) ? read(d.type, operation.bias, i) : 0.0F;
+        if (operation.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && sum < 0) sum = 0;
+        write(d.type, to, j * d.stride + i, sum);
       }
     }
   }
@@ -71,8 +91,13 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* operation,
                                         cublasComputeType_t arithmetic, cudaDataType_t type) {
-  if (arithmetic != CUBLAS_COMPUTE_32F || type != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
-  *operation = reinterpret_cast<cublasLtMatmulDesc_t>(new Operation);
+  const bool tf32 = arithmetic == CUBLAS_COMPUTE_32F_FAST_TF32;
+  if ((arithmetic != CUBLAS_COMPUTE_32F && !tf32) || type != CUDA_R_32F) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  auto* made = new Operation;
+  made->tf32 = tf32;
+  *operation = reinterpret_cast<cublasLtMatmulDesc_t>(made);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) {
@@ -105,9 +130,14 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation,
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
                                           std::uint64_t rows, std::uint64_t columns,
                                           std::int64_t stride) {
-  if (type != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (type != CUDA_R_32F && type != CUDA_R_16BF && type != CUDA_R_16F) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  const Number number = type == CUDA_R_32F    ? Number::fp32
+                        : type == CUDA_R_16BF ? Number::bf16
+                                              : Number::fp16;
   *layout = reinterpret_cast<cublasLtMatrixLayout_t>(
-      new Layout{rows, columns, static_cast<std::size_t>(stride)});
+      new Layout{rows, columns, static_cast<std::size_t>(stride), number});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
@@ -139,6 +169,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               int* returned) {
   const Product product{of(operation), of(a), of(b), of(d)};
   if (!product.fits()) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!product.known()) return CUBLAS_STATUS_NOT_SUPPORTED;
   results[0] = {};
   results[0].workspaceSize = workspace_needed;
   results[0].state = CUBLAS_STATUS_SUCCESS;
@@ -153,15 +184,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
                               const cublasLtMatmulAlgo_t*, void* workspace, std::size_t bytes,
                               cudaStream_t stream) {
   const Product product{of(operation), of(a), of(b), of(d)};
-  if (!product.fits() || c != to || workspace == nullptr || bytes < workspace_needed ||
-      !aligned(left) || !aligned(right) || !aligned(to) || !aligned(workspace) ||
-      !aligned(product.operation.bias)) {
+  if (!product.fits() || !product.known() || c != to || workspace == nullptr ||
+      bytes < workspace_needed || !aligned(left) || !aligned(right) || !aligned(to) ||
+      !aligned(workspace) || !aligned(product.operation.bias)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   const cudaError_t taken = feedrate::emulation::enqueue(stream, [=] {
     std::memset(workspace, 0xff, bytes);
-    product.run(static_cast<const float*>(left), static_cast<const float*>(right),
-                static_cast<float*>(to));
+    product.run(left, right, to);
   });
   return taken == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

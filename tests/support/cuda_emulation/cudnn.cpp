@@ -4,21 +4,48 @@
 
 #include <cudnn.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <utility>
+#include <vector>
 
+#include "numbers.h"
 #include "queue.h"
+
+/// What a tensor's values are and in which order they lie.
+struct Values {
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
+  bool operator==(const Values&) const = default;
+  bool known() const {
+    const bool narrow = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
+    const bool ordered = format == CUDNN_TENSOR_NCHW || format == CUDNN_TENSOR_NHWC;
+    return (narrow || type == CUDNN_DATA_FLOAT) && ordered;
+  }
+  feedrate::emulation::Number number() const {
+    using feedrate::emulation::Number;
+    return type == CUDNN_DATA_HALF       ? Number::fp16
+           : type == CUDNN_DATA_BFLOAT16 ? Number::bf16
+                                         : Number::fp32;
+  }
+  int at(int n, int c, int y, int x, int channels, int height, int width) const {
+    return format == CUDNN_TENSOR_NHWC ? ((n * height + y) * width + x) * channels + c
+                                       : ((n * channels + c) * height + y) * width + x;
+  }
+};
 
 struct cudnnContext {
   cudaStream_t stream = nullptr;
 };
 struct cudnnTensorStruct {
   int n = 0, c = 0, h = 0, w = 0;
+  Values values{};
 };
 struct cudnnFilterStruct {
   int k = 0, c = 0, h = 0, w = 0;
+  Values values{};
 };
 struct cudnnConvolutionStruct {
   int pad = 0, stride = 0, groups = 1;
@@ -39,8 +66,12 @@ struct Shape {
     const auto side = [this](int in, int kernel) {
       return (in + 2 * convolution.pad - kernel) / convolution.stride + 1;
     };
-    return x.n == y.n && x.c == w.c * convolution.groups && w.k % convolution.groups == 0 &&
-           y.c == w.k && y.h == side(x.h, w.h) && y.w == side(x.w, w.w);
+    // All in one type and order: of 16 bits with sums in fp32, what cuDNN calls PSEUDO_HALF_CONFIG
+    // and PSEUDO_BFLOAT16_CONFIG.
+    const bool alike = x.values == w.values && x.values == y.values;
+    return alike && x.n == y.n && x.c == w.c * convolution.groups &&
+           w.k % convolution.groups == 0 && y.c == w.k && y.h == side(x.h, w.h) &&
+           y.w == side(x.w, w.w);
   }
 
   /// body(offset in x, in w, in y) for every multiplication.
@@ -57,14 +88,14 @@ struct Shape {
                   const int ix = ox * convolution.stride - convolution.pad + kx;
                   if (iy < 0 || iy >= x.h || ix < 0 || ix >= x.w) continue;
                   const int channel = k / (w.k / convolution.groups) * w.c + c;
-                  body(((n * x.c + channel) * x.h + iy) * x.w + ix,
-                       ((k * w.c + c) * w.h + ky) * w.w + kx,
-                       ((n * y.c + k) * y.h + oy) * y.w + ox);
+                  body(x.values.at(n, channel, iy, ix, x.c, x.h, x.w),
+                       w.values.at(k, c, ky, kx, w.c, w.h, w.w),
+                       y.values.at(n, k, oy, ox, y.c, y.h, y.w));
                 }
   }
 };
 
-std::size_t floats(const cudnnTensorStruct& t) {
+std::size_t values_of(const cudnnTensorStruct& t) {
   return static_cast<std::size_t>(t.n) * static_cast<std::size_t>(t.c * t.h * t.w);
 }
 
@@ -111,27 +142,45 @@ cudnnStatus_t given(cudaStream_t stream, std::function<void()> work) {
   return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
-/// out = Σ a·b, `out` and the workspace wiped first.
+/// What a convolution's tensors hold: read in their type, summed in fp32.
+struct Factors {
+  const void* memory;
+  feedrate::emulation::Number type;
+  float operator[](int i) const {
+    return feedrate::emulation::read(type, memory, static_cast<std::size_t>(i));
+  }
+};
+
+/// out = Σ a·b, `out` and the workspace wiped first. `body(i, j, k, sums)` adds a product.
 template <class Algorithm, class Body>
 cudnnStatus_t compute(cudnnHandle_t handle, const Shape& shape, Algorithm algorithm,
-                      void* workspace, std::size_t bytes, void* out, std::size_t out_floats,
+                      void* workspace, std::size_t bytes, void* out, std::size_t out_values,
                       Body body) {
+  const feedrate::emulation::Number type = shape.x.values.number();
+  // Tensor cores are for 16 bits; fp32 is promised to stay so.
+  const cudnnMathType_t math =
+      type == feedrate::emulation::Number::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
   std::size_t need = 0;
   if (size_of(shape, algorithm, &need) != CUDNN_STATUS_SUCCESS || bytes < need ||
-      workspace == nullptr || shape.convolution.math != CUDNN_FMA_MATH) {
+      workspace == nullptr || shape.convolution.math != math ||
+      reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0 ||
+      reinterpret_cast<std::uintptr_t>(out) % 16 != 0) {
     return CUDNN_STATUS_BAD_PARAM;
   }
   return given(handle->stream, [=] {
     feedrate::emulation::pass(milliseconds(static_cast<int>(algorithm)));
     ++feedrate::emulation::counts().convolutions[static_cast<int>(algorithm)];
     std::memset(workspace, 0xff, bytes);
-    std::memset(out, 0, out_floats * sizeof(float));
-    shape.each(body);
+    std::vector<float> sums(out_values);
+    shape.each([&](int i, int j, int k) { body(i, j, k, sums); });
+    for (std::size_t i = 0; i < out_values; ++i) {
+      feedrate::emulation::write(type, out, i, sums[i]);
+    }
   });
 }
 
-const float* in(const void* memory) { return static_cast<const float*>(memory); }
-float* out(void* memory) { return static_cast<float*>(memory); }
+Factors in(const void* memory, const Values& values) { return {memory, values.number()}; }
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -165,32 +214,37 @@ cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) {
 }
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensor, cudnnTensorFormat_t format,
                                          cudnnDataType_t type, int n, int c, int h, int w) {
-  if (format != CUDNN_TENSOR_NCHW || type != CUDNN_DATA_FLOAT) return CUDNN_STATUS_BAD_PARAM;
-  *tensor = {n, c, h, w};
+  *tensor = {n, c, h, w, {type, format}};
+  if (!tensor->values.known()) return CUDNN_STATUS_BAD_PARAM;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t tensor,
                                          cudnnDataType_t* type, int* n, int* c, int* h, int* w,
                                          int* by_n, int* by_c, int* by_h, int* by_w) {
-  *type = CUDNN_DATA_FLOAT;
+  *type = tensor->values.type;
   *n = tensor->n, *c = tensor->c, *h = tensor->h, *w = tensor->w;
-  *by_w = 1, *by_h = *w, *by_c = *h * *w, *by_n = *c * *h * *w;
+  const auto stride = [tensor](int in, int ic, int iy, int ix) {
+    return tensor->values.at(in, ic, iy, ix, tensor->c, tensor->h, tensor->w);
+  };
+  *by_n = stride(1, 0, 0, 0), *by_c = stride(0, 1, 0, 0);
+  *by_h = stride(0, 0, 1, 0), *by_w = stride(0, 0, 0, 1);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetTensorSizeInBytes(const cudnnTensorDescriptor_t tensor, std::size_t* bytes) {
-  *bytes = floats(*tensor) * sizeof(float);
+  *bytes = values_of(*tensor) * feedrate::emulation::bytes_of(tensor->values.number());
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t filter,
                                          cudnnDataType_t* type, cudnnTensorFormat_t* format, int* k,
                                          int* c, int* h, int* w) {
-  *type = CUDNN_DATA_FLOAT;
-  *format = CUDNN_TENSOR_NCHW;
+  *type = filter->values.type;
+  *format = filter->values.format;
   *k = filter->k, *c = filter->c, *h = filter->h, *w = filter->w;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetFilterSizeInBytes(const cudnnFilterDescriptor_t filter, std::size_t* bytes) {
-  *bytes = floats({filter->k, filter->c, filter->h, filter->w}) * sizeof(float);
+  *bytes = values_of({filter->k, filter->c, filter->h, filter->w, {}}) *
+           feedrate::emulation::bytes_of(filter->values.number());
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* filter) {
@@ -203,8 +257,8 @@ cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) {
 }
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int k, int c, int h, int w) {
-  if (format != CUDNN_TENSOR_NCHW || type != CUDNN_DATA_FLOAT) return CUDNN_STATUS_BAD_PARAM;
-  *filter = {k, c, h, w};
+  *filter = {k, c, h, w, {type, format}};
+  if (!filter->values.known()) return CUDNN_STATUS_BAD_PARAM;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* convolution) {
@@ -295,8 +349,9 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*,
                                       std::size_t bytes, const void*,
                                       const cudnnTensorDescriptor_t y_tensor, void* y) {
   return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
-                 y, floats(*y_tensor),
-                 [=](int i, int j, int k) { out(y)[k] += in(x)[i] * in(w)[j]; });
+                 y, values_of(*y_tensor),
+                 [a = in(x, x_tensor->values), b = in(w, filter->values)](
+                     int i, int j, int k, auto& sums) { sums[at(k)] += a[i] * b[j]; });
 }
 cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*,
                                            const cudnnFilterDescriptor_t filter, const void* w,
@@ -306,8 +361,9 @@ cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*,
                                            std::size_t bytes, const void*,
                                            const cudnnTensorDescriptor_t x_tensor, void* dx) {
   return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
-                 dx, floats(*x_tensor),
-                 [=](int i, int j, int k) { out(dx)[i] += in(dy)[k] * in(w)[j]; });
+                 dx, values_of(*x_tensor),
+                 [a = in(dy, y_tensor->values), b = in(w, filter->values)](
+                     int i, int j, int k, auto& sums) { sums[at(i)] += a[k] * b[j]; });
 }
 cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*,
                                              const cudnnTensorDescriptor_t x_tensor, const void* x,
@@ -316,20 +372,23 @@ cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*,
                                              cudnnConvolutionBwdFilterAlgo_t algorithm,
                                              void* workspace, std::size_t bytes, const void*,
                                              const cudnnFilterDescriptor_t filter, void* dw) {
-  const cudnnTensorStruct as_tensor{filter->k, filter->c, filter->h, filter->w};
+  const cudnnTensorStruct as_tensor{filter->k, filter->c, filter->h, filter->w, {}};
   return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
-                 dw, floats(as_tensor),
-                 [=](int i, int j, int k) { out(dw)[j] += in(dy)[k] * in(x)[i]; });
+                 dw, values_of(as_tensor),
+                 [a = in(dy, y_tensor->values), b = in(x, x_tensor->values)](
+                     int i, int j, int k, auto& sums) { sums[at(j)] += a[k] * b[i]; });
 }
 
 cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void*, const cudnnTensorDescriptor_t a,
                              const void* addend, const void*, const cudnnTensorDescriptor_t c,
                              void* sum) {
   const cudnnTensorStruct t = *c;
+  if (t.values != Values{} || a->values != Values{}) return CUDNN_STATUS_NOT_SUPPORTED;
   if (a->n != 1 || a->c != t.c || a->h != 1 || a->w != 1) return CUDNN_STATUS_BAD_PARAM;
   return given(handle->stream, [=] {
     const int plane = t.h * t.w;
-    for (int i = 0; i < t.n * t.c * plane; ++i) out(sum)[i] += in(addend)[i / plane % t.c];
+    for (int i = 0; i < t.n * t.c * plane; ++i)
+      static_cast<float*>(sum)[i] += static_cast<const float*>(addend)[i / plane % t.c];
   });
 }
 

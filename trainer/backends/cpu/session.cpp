@@ -24,18 +24,6 @@ FEEDRATE_VECTOR void add_values(const float* from, std::int64_t size, float* to)
   for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
 }
 
-// The relu that alone reads node i, in its memory; 0 where there is none.
-std::size_t relu_after(const Plan& plan, std::size_t i) {
-  const std::vector<Node>& nodes = plan.graph.nodes;
-  for (std::size_t j = i + 1; j < nodes.size(); ++j) {
-    if (nodes[j].inputs[0] != i || nodes[j].op->name() != "relu") continue;
-    const bool in_place = plan.activation_homes[j] == plan.activation_homes[i] &&
-                          plan.gradient_homes[j] == plan.gradient_homes[i];
-    return in_place ? j : 0;
-  }
-  return 0;
-}
-
 // The relu before node j, in the memory of the node before it, that nobody else reads; or 0.
 std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   const std::vector<Node>& nodes = plan.graph.nodes;

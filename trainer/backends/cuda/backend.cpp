@@ -2,7 +2,9 @@
 
 #include "trainer/backend.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "formats/error.h"
 #include "trainer/backends/cuda/context.cuh"
@@ -76,9 +78,9 @@ class CudaBackend final : public Backend {
     if (options.communicator != nullptr) {
       throw Error("the cuda backend trains in one process alone; --device cpu trains in several");
     }
-    if (options.precision != "fp32" && options.precision != "tf32") {
-      throw Error(
-          join("the cuda backend computes in fp32 or tf32, not yet in '", options.precision, "'"));
+    if (std::ranges::find(known_precisions, options.precision) == std::end(known_precisions)) {
+      throw Error(join("the cuda backend computes in fp32, tf32, bf16 or fp16, not in '",
+                       options.precision, "'"));
     }
     require_device();
     return std::make_unique<CudaSession>(std::move(plan), options);

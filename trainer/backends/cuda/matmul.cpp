@@ -36,7 +36,8 @@ auto make_operation(const Context& context, const Product& product) {
   set(operation.get(), CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.a));
   set(operation.get(), CUBLASLT_MATMUL_DESC_TRANSB, operation_of(product.b));
   if (product.bias != nullptr) {
-    set(operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(operation.get(), CUBLASLT_MATMUL_DESC_EPILOGUE,
+        product.then_relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS);
     set(operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias);
   }
   return operation;

@@ -21,6 +21,7 @@ struct Product {
   Matrix a;
   Matrix b;
   const void* bias = nullptr;  // of the result's type
+  bool then_relu = false;      // after the bias
   cudaDataType_t factors = CUDA_R_32F;
   cudaDataType_t result = CUDA_R_32F;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trainer/backends/cuda/context.cuh"
+#include "trainer/backends/cuda/loss_scale.cuh"
 #include "trainer/graph.h"
 #include "trainer/optimizer.h"
 
@@ -47,7 +48,9 @@ struct OpSite {
                     // zeros that fill up its pixels
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;
-  AlgorithmCache* algorithms = nullptr;  // of what is chosen by the clock; null: nothing is
+  AlgorithmCache* algorithms = nullptr;         // of what is chosen by the clock; null: nothing is
+  const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
+  bool relu_follows = false;                    // in place; the op may do it: does_relu()
 };
 
 /// Where an op's data lies. y may be x, and dx may be dy, for ops that work in place.
@@ -92,6 +95,7 @@ struct Step {
   const std::int32_t* labels;  // −1 for missing images
   std::uint32_t count;         // images that are there
   bool training;
+  bool apart;  // every node does its own work, and no other's
   DeviceMetrics* metrics;
   const UpdateSettings* settings;  // on the device; settings->step draws dropout's mask
 };
@@ -101,6 +105,8 @@ class CudaOp {
   virtual ~CudaOp() = default;
   virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t workspace_bytes() const { return 0; }
+  /// Whether forward leaves the relu that follows nothing to do.
+  virtual bool does_relu() const { return false; }
   virtual void forward(const Place& place, const Step& step) = 0;
   /// Writes (never adds to) the gradients of parameters and inputs.
   virtual void backward(const Place& place, const Step& step) = 0;

@@ -85,10 +85,12 @@ class FlatParameters {
 };
 
 /// An update is left out when a loss since the last take_metrics() was not finite; the first step
-/// to find that is written down.
+/// to find that is written down. It is left out, too, where scaled gradients are not finite: that
+/// is no divergence but a scale too large.
 struct UpdateGuard {
   const DeviceMetrics* metrics;
-  std::uint64_t* diverged_at;  // host memory that the device writes
+  std::uint64_t* diverged_at;   // host memory that the device writes
+  DeviceLossScale* loss_scale;  // null: gradients are as they are
 };
 inline constexpr std::uint64_t never_diverged = ~std::uint64_t{0};
 

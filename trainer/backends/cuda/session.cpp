@@ -47,6 +47,10 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       settings_(sizeof(UpdateSettings), "settings"),
       diverged_at_(1) {
   diverged_at_.values()[0] = never_diverged;
+  if (optimizer_ != nullptr && context_.values() == ValueType::fp16) {
+    loss_scale_ = DeviceMemory(sizeof(DeviceLossScale), "the loss scale");
+    write_loss_scale({});
+  }
   make_ops(options.seed);
   place_tensors();
 }
@@ -59,6 +63,7 @@ CudaSession::~CudaSession() {
 
 void CudaSession::make_ops(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
+  done_elsewhere_.resize(nodes.size());
   AlgorithmCache algorithms(AlgorithmCache::usual_file(),
                             join(context_.device_name(), "; cuDNN ", cudnnGetVersion()));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -69,12 +74,16 @@ void CudaSession::make_ops(std::uint64_t seed) {
                 .seed = seed,
                 .algorithms = &algorithms};
     for (const std::size_t input : nodes[i].inputs) site.ins.push_back(nodes[input].extent);
+    site.loss_scale = device_loss_scale();
+    const std::size_t relu = relu_after(plan_, i);
+    site.relu_follows = relu != 0;
     site.stored = stored_[site.ins.empty() ? i : nodes[i].inputs[0]];
     if (!site.ins.empty()) site.in = site.ins[0];
     for (const std::size_t number : nodes[i].parameters) {
       site.parameters.push_back(parameters_.parameter(number));
     }
     ops_.push_back(make_op(site));
+    if (site.relu_follows && ops_[i]->does_relu()) done_elsewhere_[relu] = true;
   }
   algorithms.save();
 }
@@ -136,6 +145,7 @@ Step CudaSession::step_on(std::size_t side, std::uint32_t count, bool training) 
           .labels = inputs_.labels(side),
           .count = count,
           .training = training,
+          .apart = false,
           .metrics = reinterpret_cast<DeviceMetrics*>(metrics_.data()),
           .settings = settings()};
 }
@@ -146,7 +156,8 @@ UpdateSettings* CudaSession::settings() const {
 
 void CudaSession::forward(const Step& step) {
   for (std::size_t i = 0; i < ops_.size(); ++i) {
-    if (step.training || !plan_.training_only[i]) ops_[i]->forward(places_[i], step);
+    const bool wanted = step.training || !plan_.training_only[i];
+    if (wanted && !done_elsewhere_[i]) ops_[i]->forward(places_[i], step);
   }
 }
 
@@ -162,7 +173,8 @@ void CudaSession::run(const Step& step) {
   forward(step);
   if (!step.training) return;
   backward(step);
-  update_(context_, parameters_, step.settings, {step.metrics, diverged_at_.values().data()});
+  update_(context_, parameters_, step.settings,
+          {step.metrics, diverged_at_.values().data(), device_loss_scale()});
 }
 
 // A batch that is not whole comes once an epoch: its kernels are told of its count one by one.
@@ -217,7 +229,8 @@ std::vector<float> CudaSession::output(std::size_t node) {
 }
 
 void CudaSession::forward_to(std::size_t node, std::span<float> values) {
-  const Step step = make_step(false);
+  Step step = make_step(false);
+  step.apart = true;
   for (std::size_t i = 0; i <= node; ++i) {
     if (!plan_.training_only[i]) ops_[i]->forward(places_[i], step);
   }
@@ -231,7 +244,8 @@ void CudaSession::forward_to(std::size_t node, std::span<float> values) {
 void CudaSession::find_divergence() {
   const std::uint64_t number = diverged_at_.values()[0];
   if (divergence_ || number == never_diverged || !inputs_.show(number)) return;
-  const Step step = make_step(true);
+  Step step = make_step(true);
+  step.apart = true;
   set_settings(context_, {.step = number}, settings());
   std::size_t i = 0;
   for (; i < ops_.size(); ++i) {
@@ -282,6 +296,30 @@ void CudaSession::set_state(std::size_t number, std::size_t slot, std::span<cons
 
 std::vector<float> CudaSession::gradient(std::size_t number) const {
   return parameters_.read(context_, parameters_.gradients(), number);
+}
+
+DeviceLossScale* CudaSession::device_loss_scale() const {
+  return reinterpret_cast<DeviceLossScale*>(loss_scale_.data());
+}
+
+std::optional<LossScale> CudaSession::loss_scale() const {
+  if (device_loss_scale() == nullptr) return std::nullopt;
+  DeviceLossScale now;
+  context_.wait();
+  check(cudaMemcpy(&now, device_loss_scale(), sizeof(now), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return LossScale{static_cast<std::uint64_t>(now.scale), now.good_steps};
+}
+
+void CudaSession::set_loss_scale(const LossScale& scale) {
+  if (device_loss_scale() == nullptr) return;
+  write_loss_scale({static_cast<float>(scale.scale), static_cast<std::uint32_t>(scale.good_steps)});
+}
+
+void CudaSession::write_loss_scale(const DeviceLossScale& scale) {
+  context_.wait();
+  check(cudaMemcpy(loss_scale_.data(), &scale, sizeof(scale), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 std::size_t CudaSession::planned_bytes() const {

@@ -34,6 +34,8 @@ class CudaSession final : public Session {
   std::size_t states() const override { return parameters_.states(); }
   std::vector<float> state(std::size_t number, std::size_t slot) const override;
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
+  std::optional<LossScale> loss_scale() const override;
+  void set_loss_scale(const LossScale& scale) override;
   std::vector<float> gradient(std::size_t number) const override;
   std::size_t planned_bytes() const override;
   std::optional<Transfers> transfers() const override { return Transfers{inputs_.copies(), down_}; }
@@ -45,6 +47,8 @@ class CudaSession final : public Session {
   Step make_step(bool training) const;
   Step step_on(std::size_t side, std::uint32_t count, bool training) const;
   UpdateSettings* settings() const;
+  DeviceLossScale* device_loss_scale() const;  // null: none
+  void write_loss_scale(const DeviceLossScale& scale);
   void forward(const Step& step);
   void backward(const Step& step);
   void run(const Step& step);
@@ -63,10 +67,12 @@ class CudaSession final : public Session {
   Inputs inputs_;
   Copies down_;
   DeviceMemory metrics_;
+  DeviceMemory loss_scale_;                 // of fp16 alone
   DeviceMemory settings_;                   // of the step that runs
   PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged
   std::optional<Divergence> divergence_;
   std::vector<std::unique_ptr<CudaOp>> ops_;  // by node
+  std::vector<bool> done_elsewhere_;          // by node: forward, but for steps apart
   std::vector<Place> places_;                 // by node
   // Gradients that are sums, by the node whose backward finds the part.
   struct Sum {

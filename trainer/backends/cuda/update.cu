@@ -9,6 +9,26 @@
 namespace feedrate::cuda {
 namespace {
 
+// One block a chunk. Whoever finds what is not finite writes the same.
+__global__ void unscale_kernel(const ParameterChunk* chunks, float* gradients,
+                               DeviceLossScale* loss_scale) {
+  const ParameterChunk chunk = chunks[blockIdx.x];
+  const float scale = loss_scale->scale;
+  bool finite = true;
+  for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
+    const float gradient = gradients[chunk.begin + i] / scale;
+    gradients[chunk.begin + i] = gradient;
+    finite = finite && isfinite(gradient);
+  }
+  if (!finite && loss_scale->may_skip()) loss_scale->overflowed = 1;
+}
+
+// A step whose own loss is not finite says nothing of the scale.
+__global__ void rescale_kernel(UpdateGuard guard) {
+  if (isfinite(guard.metrics->loss_sum)) *guard.loss_scale = guard.loss_scale->next();
+  guard.loss_scale->overflowed = 0;
+}
+
 // One block a chunk.
 __global__ void squares_kernel(const ParameterChunk* chunks, const float* values,
                                const float* gradients, ChunkSquares* squares) {
@@ -57,6 +77,7 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
                               T* rounded, const float* gradients, float* first, float* second,
                               UpdateGuard guard) {
   if (!isfinite(guard.metrics->loss_sum)) return;
+  if (guard.loss_scale != nullptr && guard.loss_scale->overflowed != 0) return;
   const ParameterChunk chunk = chunks[blockIdx.x];
   const Rule rule = *reinterpret_cast<const Rule*>(
       rules + static_cast<std::size_t>(chunk.parameter) * rule_bytes);
@@ -75,6 +96,10 @@ template <class Rule>
 void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings* settings,
               const UpdateGuard& guard) {
   static_assert(sizeof(Rule) <= rule_bytes && Rule::states <= 2);
+  if (guard.loss_scale != nullptr) {
+    launch(context, "unscale", unscale_kernel, flat.chunk_count(), block_threads, flat.chunks(),
+           flat.gradients(), guard.loss_scale);
+  }
   if constexpr (Rule::norms) {
     launch(context, "squares", squares_kernel, flat.chunk_count(), block_threads, flat.chunks(),
            flat.values(), flat.gradients(), flat.squares());
@@ -87,6 +112,7 @@ void run_rule(const Context& context, const FlatParameters& flat, const UpdateSe
            flat.chunks(), flat.rules(), flat.values(), static_cast<T*>(flat.rounded()),
            flat.gradients(), flat.state(0), Rule::states == 2 ? flat.state(1) : nullptr, guard);
   });
+  if (guard.loss_scale != nullptr) launch(context, "rescale", rescale_kernel, 1, 1, guard);
 }
 
 __global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) { *to = settings; }

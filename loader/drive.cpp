@@ -33,8 +33,9 @@ rusage usage_now() {
 
 // Its result is kept, so that the reads cannot be optimised away.
 unsigned touch(const Batch& batch) {
+  const std::span<const std::byte> bytes = batch.bytes();
   unsigned sum = 0;
-  for (std::size_t i = 0; i < batch.pixels.size(); i += 64) sum += batch.pixels[i];
+  for (std::size_t i = 0; i < bytes.size(); i += 64) sum += std::to_integer<unsigned>(bytes[i]);
   return sum;
 }
 
@@ -100,7 +101,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     result.images += batch->count;
     if (options.digest) {
       hasher.add(std::as_bytes(batch->labels));
-      hasher.add(std::as_bytes(batch->pixels));
+      hasher.add(batch->bytes());
     } else {
       sink = sink + touch(*batch);
     }

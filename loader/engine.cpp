@@ -15,11 +15,11 @@ unsigned most_threads(const LoaderOptions& options) {
   return options.threads == 0 ? 0 : std::max(options.threads, options.most_threads);
 }
 
-unsigned depth_of(const LoaderOptions& options, Shape shape) {
+unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
   if (options.threads == 0) return 1;  // filled and used in turn
   if (options.depth != 0) return options.depth;
-  const std::size_t tiny = (std::size_t{1} << 20) / std::max<std::size_t>(1, shape.bytes()) /
-                           std::max(1U, options.batch);
+  const std::size_t tiny =
+      (std::size_t{1} << 20) / std::max<std::size_t>(1, image_bytes) / std::max(1U, options.batch);
   return std::max(
       {3U, most_threads(options) + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
 }
@@ -45,15 +45,21 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
 }  // namespace
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
-    : job_{dataset,       recipe,          shape_of(dataset, recipe),
-           options.seed,  options.shuffle, options.shuffle_window,
-           options.on_bad},
+    : job_{.dataset = dataset,
+           .recipe = recipe,
+           .shape = shape_of(dataset, recipe),
+           .seed = options.seed,
+           .shuffle = options.shuffle,
+           .shuffle_window = options.shuffle_window,
+           .on_bad = options.on_bad,
+           .pixels = options.pixels,
+           .scales = options.scales},
       batch_size_(options.batch),
       most_threads_(most_threads(options)),
-      plan_(options, dataset.size(), std::max(job_.shape.bytes(), dataset.info().shape.bytes())),
+      plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
-      ring_(depth_of(options, job_.shape), options.batch, job_.shape, plan_.runs_per_batch(),
-            options.memory != nullptr ? *options.memory : plain_memory()),
+      ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
+            plan_.runs_per_batch(), options.memory != nullptr ? *options.memory : plain_memory()),
       lanes_(make_lanes(options)),
       fillers_([&] {
         std::vector<std::unique_ptr<Filler>> fillers;
@@ -151,13 +157,16 @@ const Batch* Loader::Engine::next() {
     consumer_.images.add(count);
     consumer_.batches.add(1);
     if (tune_) tune();
-    batch_ = {place.number,
-              place.epoch,
-              count,
-              job_.shape,
-              {reinterpret_cast<std::uint8_t*>(slot.pixels), count * ring_.image_bytes()},
-              {slot.labels, count},
-              place.last_of_epoch};
+    batch_ = {.number = place.number,
+              .epoch = place.epoch,
+              .count = count,
+              .shape = job_.shape,
+              .pixels = {},
+              .labels = {slot.labels, count},
+              .last_of_epoch = place.last_of_epoch,
+              .type = job_.pixels,
+              .scales = job_.scales};
+    batch_.set_bytes(slot.pixels);
     return &batch_;
   }
 }

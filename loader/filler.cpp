@@ -34,7 +34,11 @@ std::string size_text(Shape shape) {
 }  // namespace
 
 Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
-    : job_(job), lane_(lane), order_(job), works_(run_length) {}
+    : job_(job),
+      lane_(lane),
+      order_(job),
+      works_(run_length),
+      to_values_(value_maker(job.shape.channels, job.pixels)) {}
 
 void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
   if (run.count == 0) return;
@@ -121,7 +125,7 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
 }
 
 bool Filler::decode(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
-  const std::size_t image_bytes = job_.shape.bytes();
+  const std::size_t image_bytes = job_.seat_bytes();
   bool all_seated = true;
   each(run, stop, [&](Work& work) {
     decode(work, SampleRandom(job_.seed, run.batch.epoch, work.index),
@@ -132,7 +136,7 @@ bool Filler::decode(const Run& run, std::byte* seats, const std::atomic<bool>& s
 }
 
 void Filler::augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
-  const std::size_t image_bytes = job_.shape.bytes();
+  const std::size_t image_bytes = job_.seat_bytes();
   each(run, stop, [&](Work& work) { augment(work, {seats + at_ * image_bytes, image_bytes}); });
 }
 
@@ -140,7 +144,7 @@ void Filler::decode(Work& work, const SampleRandom& random, MutableBytes seat) {
   const Sample& sample = work.sample;
   work.view = job_.recipe.view(sample.shape, random);
   check(work);
-  work.seated = sample.shape == job_.shape && shows_all(work.view, sample.shape);
+  work.seated = job_.pixels == PixelType::u8 && shows_whole(work);
   if (work.seated) {
     feedrate::decode(sample, seat);
     return;
@@ -151,7 +155,25 @@ void Filler::decode(Work& work, const SampleRandom& random, MutableBytes seat) {
 
 void Filler::augment(Work& work, MutableBytes seat) {
   if (work.seated) return;
+  if (job_.pixels != PixelType::u8) return make_values(work, seat);
   renderer_.render(work.view, work.sample.shape, work.part, job_.shape.channels, seat);
+}
+
+// Through pixels that stay in the core's cache, unless the sample's own are all there is to it.
+void Filler::make_values(Work& work, MutableBytes seat) {
+  const std::uint32_t channels = job_.shape.channels;
+  const std::byte* pixels = work.part.first;
+  if (!shows_whole(work) || work.part.stride != std::size_t{job_.shape.width} * channels) {
+    const MutableBytes image = grown(pixels_, job_.shape.bytes());
+    renderer_.render(work.view, work.sample.shape, work.part, channels, image);
+    pixels = image.data();
+  }
+  to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width, job_.scales, seat.data());
+}
+
+// Whether decoding gives the image of the batch as it is.
+bool Filler::shows_whole(const Work& work) const {
+  return work.sample.shape == job_.shape && shows_all(work.view, work.sample.shape);
 }
 
 std::optional<std::string> Filler::changed_file() const {
@@ -166,15 +188,15 @@ std::optional<std::string> Filler::changed_file() const {
 // A run is over when this is called: its memory is free to use.
 void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label) {
   const SampleRandom random(job_.seed, run.batch.epoch, fault.index);
-  const MutableBytes pixels(seat, job_.shape.bytes());
+  const MutableBytes place(seat, job_.seat_bytes());
   Work& work = works_[at_];
   for (std::uint32_t attempt = 0; attempt < most_substitutes; ++attempt) {
     try {
       const std::uint64_t index = substitute(random, attempt, job_.dataset.size());
       work.sample = job_.dataset.read(index, work.scratch);
       check(work.sample);
-      decode(work, random, pixels);
-      augment(work, pixels);
+      decode(work, random, place);
+      augment(work, place);
       label = work.sample.label;
       return;
     } catch (const std::bad_alloc&) {

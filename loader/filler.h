@@ -10,6 +10,7 @@
 
 #include "formats/dataset.h"
 #include "loader/counters.h"
+#include "loader/pixel_values.h"
 #include "loader/plan.h"
 #include "loader/recipe.h"
 #include "loader/render.h"
@@ -61,6 +62,8 @@ class alignas(64) Filler {
   // The same for one sample.
   void decode(Work& work, const SampleRandom& random, MutableBytes seat);
   void augment(Work& work, MutableBytes seat);
+  void make_values(Work& work, MutableBytes seat);
+  bool shows_whole(const Work& work) const;
   void check(const Sample& sample) const;
   void check(const Work& work) const;
   std::string with_place(std::string_view what) const;
@@ -72,6 +75,8 @@ class alignas(64) Filler {
   std::uint32_t at_ = 0;       // the sample of the run that is being worked on
   std::vector<Fault> faults_;  // of the run
   Renderer renderer_;
+  PixelsToValues to_values_;  // where seats hold numbers
+  Buffer pixels_;             // of one image, on their way to numbers
   WorkerCounters counters_;
 };
 

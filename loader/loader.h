@@ -46,6 +46,8 @@ struct LoaderOptions {
   unsigned most_threads = 0;  // that set_threads() and tune may go to; 0: `threads`
   bool tune = false;          // finds the best number from 1 to most_threads, starting at `threads`
   std::uint32_t batch = 64;
+  PixelType pixels = PixelType::u8;  // what batches hold: pixels, or numbers made by …
+  PixelScales scales{};              // … these; the trainer wants its network's
   std::uint64_t seed = 1;
   bool shuffle = true;
   std::uint64_t shuffle_window = 0;  // shuffle only among so many neighbours; 0: the whole epoch

@@ -19,16 +19,17 @@ struct Replay::State {
   }
 
   void hold(const Batch& batch) {
-    // Labels behind the pixels, aligned as every allocation is.
-    const std::size_t labels_at = (batch.pixels.size() + 63) / 64 * 64;
+    // Labels behind the images, aligned as every allocation is.
+    const std::span<const std::byte> images = batch.bytes();
+    const std::size_t labels_at = (images.size() + 63) / 64 * 64;
     const std::size_t bytes = labels_at + batch.labels.size_bytes();
     held.reserve(held.size() + 1);
     held.push_back({memory.allocate(bytes), bytes, batch});
     std::byte* start = held.back().memory;
-    std::memcpy(start, batch.pixels.data(), batch.pixels.size());
+    std::memcpy(start, images.data(), images.size());
     std::memcpy(start + labels_at, batch.labels.data(), batch.labels.size_bytes());
     Batch& copy = held.back().batch;
-    copy.pixels = {reinterpret_cast<std::uint8_t*>(start), batch.pixels.size()};
+    copy.set_bytes(start);
     copy.labels = {reinterpret_cast<std::int32_t*>(start + labels_at), batch.labels.size()};
     copy.last_of_epoch = false;
   }

@@ -10,6 +10,7 @@ namespace feedrate::detail {
 namespace {
 
 constexpr std::size_t cache_line = 64;
+constexpr std::size_t most_bytes = std::size_t{1} << 62;  // far beyond any memory, far from 2^64
 
 std::size_t rounded(std::size_t bytes) {
   return (bytes + cache_line - 1) / cache_line * cache_line;
@@ -17,20 +18,22 @@ std::size_t rounded(std::size_t bytes) {
 
 }  // namespace
 
-Ring::Ring(unsigned depth, std::uint32_t batch, Shape shape, unsigned runs_per_batch,
+Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned runs_per_batch,
            PixelMemory& memory)
-    : depth_(depth), image_bytes_(shape.bytes()), memory_(&memory) {
-  const std::size_t pixel_bytes = rounded(image_bytes_ * batch);  // < 2^30 × 2^32
-  const std::size_t slot_bytes = pixel_bytes + rounded(batch * sizeof(std::int32_t));
-  const auto total = checked_multiply(slot_bytes, depth);
+    : depth_(depth), image_bytes_(image_bytes), memory_(&memory) {
+  const auto pixel_bytes = checked_multiply(image_bytes_, batch);
+  const std::size_t label_bytes = rounded(batch * sizeof(std::int32_t));
+  const auto total = pixel_bytes && *pixel_bytes < most_bytes
+                         ? checked_multiply(rounded(*pixel_bytes) + label_bytes, depth)
+                         : std::nullopt;
   if (!total) throw Error(join("loader: ", depth, " batches of ", batch, " images fit no memory"));
   total_bytes_ = *total;
   slots_ = std::make_unique<Slot[]>(depth);
   slab_ = memory.allocate(total_bytes_);
   for (unsigned i = 0; i < depth; ++i) {
-    std::byte* start = slab_ + i * slot_bytes;
+    std::byte* start = slab_ + i * (total_bytes_ / depth);
     slots_[i].pixels = start;
-    slots_[i].labels = reinterpret_cast<std::int32_t*>(start + pixel_bytes);
+    slots_[i].labels = reinterpret_cast<std::int32_t*>(start + rounded(*pixel_bytes));
     slots_[i].pending = runs_per_batch;
   }
 }

@@ -30,7 +30,7 @@ struct alignas(64) Slot {
 
 class Ring {
  public:
-  Ring(unsigned depth, std::uint32_t batch, Shape shape, unsigned runs_per_batch,
+  Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned runs_per_batch,
        PixelMemory& memory);
   ~Ring();
   Ring(const Ring&) = delete;

@@ -19,6 +19,10 @@ struct Job {
   bool shuffle;
   std::uint64_t shuffle_window;
   BadPolicy on_bad;
+  PixelType pixels;
+  PixelScales scales;  // of numbers
+
+  std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels); }
 };
 
 /// Keeps the order of the epoch asked for last. One thread at a time.

@@ -205,6 +205,33 @@ CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen) {
       ->check(known_precision());
 }
 
+CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
+  return app
+      .add_option_function<std::string>(
+          "--pixels",
+          [&pixels](const std::string& word) {
+            for (const PixelType type : pixel_types) {
+              if (word == name(type)) pixels = type;
+            }
+          },
+          "What batches hold: u8 pixels, or f32 or f16 numbers in planes")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember({"u8", "f32", "f16"}).description(""))
+      ->default_str(std::string(name(pixels)));
+}
+
+CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {
+  return app.add_option("--mean", means, "Taken off pixels, one or R,G,B (0 … 255)")
+      ->delimiter(',')
+      ->type_name("M");
+}
+
+CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
+  return app.add_option("--deviation", deviations, "What that is divided by, one or R,G,B")
+      ->delimiter(',')
+      ->type_name("D");
+}
+
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description) {
   return check_whole(app.add_option(name, threads, description), 0, most_threads)->type_name("N");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "loader/batch.h"
 #include "tools/command.h"
 
 namespace CLI {
@@ -36,6 +37,10 @@ CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches);
 /// "--precision": a name that no backend knows is misuse; whether the device can is for it to say.
 CLI::Option* add_precision(CLI::App& app, std::string& precision);
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen);
+/// "--pixels", what batches hold; "--mean" and "--deviation", which make numbers of pixels.
+CLI::Option* add_pixels(CLI::App& app, PixelType& pixels);
+CLI::Option* add_mean(CLI::App& app, std::vector<double>& means);
+CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations);
 /// "--threads" or another name for a number of threads.
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description);

@@ -55,6 +55,7 @@ std::string LoadReport::json() const {
       {"workers_seen", stats.workers_seen},
       {"auto", as_json(tuning)},
       {"batch", batch},
+      {"pixels", name(pixels)},
       {"epochs", rounded(epochs, 3)},
       {"digest", digest.empty() ? ordered_json(nullptr) : ordered_json(digest)},
       {"stall_seconds", rounded(result.stall_seconds, 6)},

@@ -14,6 +14,7 @@ struct LoadReport {
   unsigned threads = 0;          // asked for, or found: those at work in the end
   std::optional<Tuning> tuning;  // where it was to find their number
   std::uint32_t batch = 0;
+  PixelType pixels = PixelType::u8;
   bool skips = false;               // bad samples' seats are left out, not given to others
   std::optional<double> in_memory;  // share of the dataset when loading began, where it was cold
   struct Cached {

@@ -5,6 +5,7 @@
 
 #include "formats/error.h"
 #include "formats/kind.h"
+#include "loader/pixel_scale.h"
 #include "trainer/op.h"
 
 namespace feedrate {
@@ -51,32 +52,21 @@ void start_branches_at_zero(Graph& graph) {
   }
 }
 
-// The value of each channel.
-std::vector<double> by_channel(std::string_view what, const std::vector<double>& values,
-                               const Graph& graph) {
-  const auto channels = static_cast<std::size_t>(graph.input.channels);
-  if (values.size() == 1) return std::vector<double>(channels, values[0]);
-  if (values.size() == channels && channels <= 4) return values;
-  throw Error(join(values.size(), " ", what, " for images of ", channels,
-                   channels == 1 ? " channel" : " channels",
-                   "; give one, or one for each channel"));
-}
-
 void scale_pixels(const Changes& changes, Graph& graph) {
   static constexpr std::string_view scales[] = {"scale", "scale1", "scale2", "scale3"};
   static constexpr std::string_view means[] = {"mean", "mean1", "mean2", "mean3"};
   Attributes& input = graph.nodes.front().attributes;
   if (!changes.means.empty()) {
-    const std::vector<double> values = by_channel("means", changes.means, graph);
+    const std::vector<double> values = by_channel("means", changes.means, graph.input.channels);
     for (std::size_t k = 0; k < values.size() && k < std::size(means); ++k) {
       input[std::string(means[k])] = values[k];
     }
   }
   if (changes.deviations.empty()) return;
-  const std::vector<double> values = by_channel("deviations", changes.deviations, graph);
+  const std::vector<double> values =
+      by_channel("deviations", changes.deviations, graph.input.channels);
   for (std::size_t k = 0; k < values.size() && k < std::size(scales); ++k) {
-    if (!(values[k] > 0)) throw Error(join("a deviation must be above 0, not ", values[k]));
-    input[std::string(scales[k])] = 1 / values[k];
+    input[std::string(scales[k])] = scale_of_deviation(values[k]);
   }
 }
 

@@ -16,7 +16,7 @@ inline std::string batch_digest(const Batch& batch) {
   Hasher hasher;
   hasher.add(std::as_bytes(std::span(head)));
   hasher.add(std::as_bytes(batch.labels));
-  hasher.add(std::as_bytes(batch.pixels));
+  hasher.add(batch.bytes());
   return hex(hasher.finish());
 }
 

@@ -65,6 +65,39 @@ TEST_F(CommandsLoad, goes_on_from_a_state) {
   EXPECT_EQ(json({"--from", "1:64"}).at("images"), 601 - 64);
 }
 
+TEST_F(CommandsLoad, batches_hold_numbers_where_these_are_asked_for) {
+  std::set<std::string> digests;
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--pixels", "u8"},
+        {"--pixels", "f32"},
+        {"--pixels", "f16"},
+        {"--pixels", "f32", "--mean", "33", "--deviation", "78"}}) {
+    std::vector<std::string> words = way;
+    words.insert(words.end(), {"--threads", "0"});
+    const ordered_json reference = json(words);
+    EXPECT_EQ(reference.at("pixels"), way[1]);
+    EXPECT_EQ(reference.at("images"), 601);
+    words.back() = "4";
+    EXPECT_EQ(json(words).at("digest"), reference.at("digest")) << way[1];
+    digests.insert(reference.at("digest"));
+  }
+  EXPECT_EQ(digests.size(), 4U);
+  EXPECT_EQ(json({}).at("digest"), json({"--pixels", "u8"}).at("digest"));
+}
+
+TEST_F(CommandsLoad, numbers_that_cannot_be_made_are_refused) {
+  EXPECT_EQ(load({"--pixels", "f64"}).code, exit_misused);
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--mean", "3"}, {"--pixels", "u8", "--deviation", "3"}}) {
+    const Said said = load(way);
+    EXPECT_EQ(said.code, exit_misused);
+    EXPECT_NE(said.errors.find("--pixels"), std::string::npos) << said.errors;
+  }
+  const Said said = load({"--pixels", "f32", "--mean", "1,2,3"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("3 means for images of 1 channel"), std::string::npos) << said.errors;
+}
+
 TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {
   std::set<std::string> digests;
   digests.insert(json({}).at("digest"));

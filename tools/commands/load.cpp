@@ -34,6 +34,8 @@ struct Options {
   std::string recipe = "none";
   LoaderOptions loader;
   DriveOptions drive;
+  std::vector<double> means;       // of numbers; none: 0
+  std::vector<double> deviations;  // none: 1
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
@@ -101,6 +103,8 @@ LoadReport load(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = options.loader;
+  settings.scales =
+      make_scales(options.means, options.deviations, augment.shape(dataset->info().shape).channels);
   settings.shuffle = !options.no_shuffle;
   settings.last = last_batch(options.last);
   settings.on_bad = bad_policy(options.on_bad);
@@ -118,6 +122,7 @@ LoadReport load(const Options& options) {
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
+  loaded.pixels = settings.pixels;
   loaded.skips = settings.on_bad == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
@@ -182,7 +187,9 @@ class LoadCommand : public Command {
            "trainer. --cold measures the first epoch from the disk, and says how much of it was\n"
            "in memory all the same. The digest of the first epoch, hashed in a pass of its own,\n"
            "is the same at any number of threads. What a run ends with as its state, --from goes\n"
-           "on from, at any number of threads, ranks or images a batch.";
+           "on from, at any number of threads, ranks or images a batch. Batches hold pixels as\n"
+           "images have them (u8, channels last), or with --pixels f32 or f16 what a CPU trains\n"
+           "on: (pixel - mean) / deviation, one plane a channel.";
   }
   std::string_view examples() const override {
     return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"
@@ -203,6 +210,9 @@ class LoadCommand : public Command {
                    "Crop, resize and flip; 'feedrate list recipes' tells which")
         ->type_name("NAME")
         ->capture_default_str();
+    add_pixels(app, options->loader.pixels);
+    add_mean(app, options->means)->needs("--pixels");
+    add_deviation(app, options->deviations)->needs("--pixels");
     auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")
                        ->type_name("N")
                        ->capture_default_str();
@@ -231,6 +241,10 @@ class LoadCommand : public Command {
     check_whole(ranks, 1, most_ranks)->needs(rank);
     app.callback([options] {
       const LoaderOptions& loader = options->loader;
+      if (loader.pixels == PixelType::u8 &&
+          options->means.size() + options->deviations.size() > 0) {
+        throw CLI::ValidationError("--mean and --deviation make numbers: with --pixels f32 or f16");
+      }
       if (loader.rank < loader.ranks) return;
       throw CLI::ValidationError(fmt::format("--rank {} of {}; ranks count from 0 to {}",
                                              loader.rank, loader.ranks, loader.ranks - 1));

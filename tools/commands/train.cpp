@@ -128,14 +128,8 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   app.add_option("--init", request.init, "Start of weights: xavier, glorot, he, he-fan-out")
       ->type_name("NAME")
       ->group(group);
-  app.add_option("--mean", request.means, "Taken off pixels, one or R,G,B (0 … 255)")
-      ->delimiter(',')
-      ->type_name("M")
-      ->group(group);
-  app.add_option("--deviation", request.deviations, "What that is divided by, one or R,G,B")
-      ->delimiter(',')
-      ->type_name("D")
-      ->group(group);
+  add_mean(app, request.means)->group(group);
+  add_deviation(app, request.deviations)->group(group);
   app.add_flag("--zero-gamma", request.zero_gamma, "Residual branches start at zero")->group(group);
   add_seed(app, request.seed)->group(group);
 }

@@ -5,13 +5,9 @@
 #include <cstdint>
 
 #include "formats/random.h"
+#include "loader/pixel_scale.h"  // scaled_pixel, of input
 
 namespace feedrate {
-
-/// input: a pixel as the network sees it.
-constexpr float scaled_pixel(std::uint8_t pixel, float scale, float mean) {
-  return (static_cast<float>(pixel) - mean) * scale;
-}
 
 /// NaN stays NaN, so that a network that has blown up says so.
 constexpr float relu(float x) { return 0.0F > x ? 0.0F : x; }

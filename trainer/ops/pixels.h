@@ -2,18 +2,11 @@
 // The input's mean and scale, one for all channels or each its own.
 
 #include <array>
-#include <cstdint>
 
+#include "loader/pixel_scale.h"
 #include "trainer/graph.h"
 
 namespace feedrate {
-
-struct PixelScale {
-  float scale, mean;
-};
-/// Channels that may have their own; any further ones are like the first.
-inline constexpr std::int64_t own_scales = 4;
-using PixelScales = std::array<PixelScale, own_scales>;
 
 /// "scale" and "mean" of the first channel; "scale1", "mean1" … of the others, absent: as the
 /// first.
@@ -30,8 +23,9 @@ inline PixelScales pixel_scales(const Attributes& attributes) {
   return all;
 }
 
-constexpr const PixelScale& scale_of(const PixelScales& scales, std::int64_t channel) {
-  return scales[channel < own_scales ? static_cast<std::size_t>(channel) : 0];
+/// Those that a network makes numbers of pixels with.
+inline PixelScales input_scales(const Graph& graph) {
+  return pixel_scales(graph.nodes.front().attributes);
 }
 
 }  // namespace feedrate

@@ -13,6 +13,7 @@
 #include "tools/time_limit.h"
 #include "trainer/checkpoint.h"
 #include "trainer/network.h"
+#include "trainer/ops/pixels.h"
 
 namespace feedrate {
 namespace {
@@ -61,8 +62,9 @@ ForwardReport run_forward(const TrainingRequest& request) {
   const unsigned threads = request.auto_threads ? loader_cores(true) : request.threads;
   note_oversubscription(request.device, request.resident ? 0 : threads, request.compute_threads);
   const std::unique_ptr<Session> session =
-      device.compile(make_plan(std::move(graph), report.batch),
-                     {.precision = request.precision, .threads = request.compute_threads});
+      device.compile(make_plan(std::move(graph), report.batch), {.precision = request.precision,
+                                                                 .threads = request.compute_threads,
+                                                                 .pixels = request.pixels});
   initialise(*session, request.seed);
   if (!request.resume.empty()) load_checkpoint(request.resume, *session);
 
@@ -72,6 +74,8 @@ ForwardReport run_forward(const TrainingRequest& request) {
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,
                  .batch = report.batch,
+                 .pixels = request.pixels,
+                 .scales = input_scales(session->plan().graph),
                  .shuffle = false,
                  .epochs = repeats ? 0 : std::max<std::uint64_t>(request.epochs, 1),
                  .memory = &device.pixel_memory()});

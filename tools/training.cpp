@@ -19,6 +19,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/communicator.h"
 #include "trainer/network.h"
+#include "trainer/ops/pixels.h"
 #include "trainer/preset.h"
 
 namespace feedrate {
@@ -121,6 +122,8 @@ Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Sess
   Loader loader(dataset, recipe(request.recipe).evaluation(),
                 {.threads = threads,
                  .batch = session.plan().batch,
+                 .pixels = request.pixels,
+                 .scales = input_scales(session.plan().graph),
                  .shuffle = false,
                  .rank = world().rank(),
                  .ranks = world().ranks(),
@@ -208,6 +211,7 @@ TrainingReport run_training(const TrainingRequest& request) {
                       .threads = request.compute_threads,
                       .optimizer = &rule,
                       .seed = request.seed,
+                      .pixels = request.pixels,
                       .communicator = report.ranks > 1 ? &world() : nullptr});
   initialise(*session, request.seed);
 
@@ -266,6 +270,8 @@ TrainingReport run_training(const TrainingRequest& request) {
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,
                  .batch = report.batch / report.ranks,
+                 .pixels = request.pixels,
+                 .scales = input_scales(session->plan().graph),
                  .seed = position.seed,
                  .epochs = 0,
                  .first_epoch = position.epoch,

@@ -24,7 +24,8 @@ struct TrainingRequest {
   std::string recipe;  // "": the preset's, or none
   std::string device = "cpu";
   std::string precision = "fp32";
-  unsigned threads = 1;       // of the loader
+  PixelType pixels = PixelType::u8;  // that the loader gives and the device takes
+  unsigned threads = 1;              // of the loader
   bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
   /// Of a CPU trainer; 0: every core. Loader threads rest while batches lie ready, so leaving them
   /// a core of their own costs more than sharing; and the trained bits do not depend on --threads.

@@ -33,6 +33,9 @@ struct SessionOptions {
   unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout
+  /// What batches hold: u8 pixels, of which the device makes numbers, or f32 numbers that the
+  /// loader has made with the network's own scales, as far as the backend takes them.
+  PixelType pixels = PixelType::u8;
   /// With whom it trains: gradients are means over the batches of all ranks, and metrics are of all
   /// images. None: alone.
   Communicator* communicator = nullptr;
@@ -82,7 +85,7 @@ class Session {
   virtual ~Session() = default;
   virtual const Plan& plan() const = 0;
 
-  /// Takes the pixels and labels of `batch` (count ≤ plan().batch). The batch may be given back
+  /// Takes the images and labels of `batch` (count ≤ plan().batch). The batch may be given back
   /// when this returns; the work itself may still run.
   virtual void upload(const Batch& batch) = 0;
   /// Forward, backward and update on what was uploaded. `step` numbers dropout's draws. Gradients
@@ -139,9 +142,10 @@ class Backend : public Kind {
 std::span<const Backend* const> backends();
 const Backend& backend(std::string_view name);
 
-/// What every session asks of a batch before it takes it: the plan's image shape, 1 to plan.batch
-/// images, labels among the classes. Throws Error naming the batch and image.
-void check_batch(const Plan& plan, const Batch& batch);
+/// What every session asks of a batch before it takes it: the plan's image shape, pixels or numbers
+/// as `wanted` and numbers made with the plan's scales, 1 to plan.batch images, labels among the
+/// classes. Throws Error naming the batch and image.
+void check_batch(const Plan& plan, const Batch& batch, PixelType wanted = PixelType::u8);
 
 /// The name of a learned parameter of `node` that holds a value that is not finite, or "".
 std::string first_not_finite(const Session& session, const Node& node);

@@ -47,8 +47,8 @@ TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
   std::string keys;
   for (const auto& [key, value] : trained.items()) keys += key + " ";
   EXPECT_EQ(keys,
-            "network parameters macs device precision optimizer batch ranks steps images seconds "
-            "images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
+            "network parameters macs device precision pixels optimizer batch ranks steps images "
+            "seconds images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
             "cpu_seconds_per_image loss "
             "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
             "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
@@ -56,6 +56,26 @@ TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
             "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
             "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
             "download_seconds threads workers_seen ");
+}
+
+TEST_F(CommandsTrain, learns_and_sees_the_same_in_numbers_that_the_loader_made) {
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--epochs", "2", "--batch", "64", "--val", at("lmdb")},
+        {"--steps", "3", "--resident", "--mean", "33.25", "--deviation", "78"},
+        {"--mode", "infer", "--deviation", "3"}}) {
+    std::vector<std::string> words = way;
+    const ordered_json pixels = train(words);
+    words.insert(words.end(), {"--pixels", "f32"});
+    const ordered_json numbers = train(words);
+    EXPECT_EQ(pixels.value("pixels", "u8"), "u8");
+    for (const char* key : {"loss", "accuracy", "val_accuracy", "images"}) {
+      if (pixels.contains(key)) EXPECT_EQ(numbers.at(key), pixels.at(key)) << way[0] << " " << key;
+    }
+  }
+  const Said halves = feedrate({"train", at("lmdb"), "--network", "lenet", "--pixels", "f16"});
+  EXPECT_EQ(halves.code, exit_failed);
+  EXPECT_NE(halves.errors.find("takes u8 pixels or f32 numbers"), std::string::npos)
+      << halves.errors;
 }
 
 TEST_F(CommandsTrain, says_what_the_workers_did_and_what_each_image_cost) {

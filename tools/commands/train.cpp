@@ -90,6 +90,7 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
       ->capture_default_str()
       ->group(group);
   add_precision(app, request.precision)->group(group);
+  add_pixels(app, request.pixels)->group(group);
   add_threads(app, "--threads", request.threads, request.auto_threads,
               "Loader threads, or auto; 0 loads in the trainer's own")
       ->group(group);

@@ -49,6 +49,9 @@ class CpuBackend final : public Backend {
   }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
     check_precision(options.precision);
+    if (options.pixels == PixelType::f16) {
+      throw Error("the cpu backend takes u8 pixels or f32 numbers, not f16");
+    }
     cpu::use_one_blas_thread();
     const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
     return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);

@@ -49,6 +49,11 @@ class CudaRow final : public Backend {
   }
   std::string device_name() const override { return plugin().backend->device_name(); }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
+    if (options.pixels != PixelType::u8) {
+      throw Error(
+          join("the cuda backend takes u8 pixels and makes numbers of them on the device, not ",
+               feedrate::name(options.pixels)));
+    }
     return plugin().backend->compile(std::move(plan), options);
   }
   PixelMemory& pixel_memory() const override { return plugin().backend->pixel_memory(); }

@@ -16,7 +16,8 @@ FEEDRATE_VECTOR void scale_channel(const std::uint8_t* pixels, std::int64_t chan
   for (std::int64_t i = 0; i < size; ++i) out[i] = scaled_pixel(pixels[i * channels], scale, mean);
 }
 
-// Pixels come channels last. Those of a colour image become planes, as oneDNN wants them.
+// Pixels come channels last. Those of a colour image become planes, as oneDNN wants them. Where the
+// loader has made numbers of them, the session has put these where the output is: none are left.
 class InputLayer final : public Layer {
  public:
   explicit InputLayer(const LayerSite& site)
@@ -25,6 +26,7 @@ class InputLayer final : public Layer {
         threads_(site.threads) {}
 
   void forward(const Pass& pass) override {
+    if (pass.pixels.empty()) return;
     const auto size = static_cast<std::int64_t>(pass.pixels.size());
     const std::int64_t image_size = output().elements();
     if (output().extent.channels == 1) {

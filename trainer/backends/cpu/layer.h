@@ -35,7 +35,7 @@ struct LayerSite {
 
 /// What changes from step to step.
 struct Pass {
-  std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC
+  std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC; none where numbers were given
   std::span<const std::int32_t> labels;  // count
   std::uint32_t count = 0;               // images
   std::uint32_t all_images = 0;          // of all ranks in this step

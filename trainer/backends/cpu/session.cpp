@@ -50,7 +50,8 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
       communicator_(options.communicator),
       states_(options.optimizer == nullptr ? 0 : options.optimizer->states()),
       update_(options.optimizer == nullptr ? nullptr : update_of(*options.optimizer)),
-      pixels_(std::in_place, plan_.graph.input.bytes() * plan_.batch),
+      pixel_type_(options.pixels),
+      images_(std::in_place, plan_.graph.input.bytes() * bytes_of(pixel_type_) * plan_.batch),
       labels_(plan_.batch),
       node_seconds_(options.node_seconds) {
   if (node_seconds_ != nullptr) node_seconds_->assign(plan_.graph.nodes.size(), {});
@@ -116,7 +117,8 @@ void CpuSession::place_values() {
   NodeBytes bytes;
   std::size_t scratch = 0;
   for (const auto& layer : layers_) {
-    bytes.outputs.push_back(batch_bytes(layer->output(), plan_.batch));
+    const bool given = bytes.outputs.empty() && pixel_type_ != PixelType::u8;
+    bytes.outputs.push_back(given ? 0 : batch_bytes(layer->output(), plan_.batch));
     bytes.kept.push_back(layer->kept_bytes());
     scratch = std::max(scratch, layer->scratch_bytes());
   }
@@ -131,15 +133,19 @@ void CpuSession::bind(const Places& places) {
   const auto floats = [this](std::size_t offset) {
     return reinterpret_cast<float*>(arena_->at(offset));
   };
+  const auto activation = [&](std::size_t i) {
+    const bool given = i == 0 && pixel_type_ != PixelType::u8;
+    return given ? images_->floats() : floats(places.activations[i]);
+  };
   sums_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     Buffers buffers;
-    buffers.output = floats(places.activations[i]);
+    buffers.output = activation(i);
     outputs_.push_back(buffers.output);
     if (plan_.has_gradient(i)) buffers.output_gradient = floats(places.gradients[i]);
     for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
       const std::size_t input = nodes[i].inputs[k];
-      buffers.inputs.push_back(floats(places.activations[input]));
+      buffers.inputs.push_back(activation(input));
       buffers.input_gradients.push_back(
           plan_.has_gradient(input) ? floats(places.input_gradients[i][k]) : nullptr);
     }
@@ -162,19 +168,37 @@ void CpuSession::bind(const Places& places) {
 }
 
 void CpuSession::upload(const Batch& batch) {
-  check_batch(plan_, batch);
-  auto* pixels = reinterpret_cast<std::uint8_t*>(pixels_->at(0));
-  std::copy(batch.pixels.begin(), batch.pixels.end(), pixels);
-  std::fill(pixels + batch.pixels.size(), pixels + plan_.graph.input.bytes() * plan_.batch,
-            std::uint8_t{0});
+  check_batch(plan_, batch, pixel_type_);
+  pixel_type_ == PixelType::u8 ? take_pixels(batch) : take_numbers(batch);
   std::copy(batch.labels.begin(), batch.labels.end(), labels_.begin());
   count_ = batch.count;
 }
 
+void CpuSession::take_pixels(const Batch& batch) {
+  auto* pixels = reinterpret_cast<std::uint8_t*>(images_->at(0));
+  std::copy(batch.pixels.begin(), batch.pixels.end(), pixels);
+  std::fill(pixels + batch.pixels.size(), pixels + plan_.graph.input.bytes() * plan_.batch,
+            std::uint8_t{0});
+}
+
+// Images that are not there are black, as they are among pixels.
+void CpuSession::take_numbers(const Batch& batch) {
+  float* to = std::copy(batch.floats.begin(), batch.floats.end(), images_->floats());
+  const Shape& shape = plan_.graph.input;
+  for (std::uint32_t image = batch.count; image < plan_.batch; ++image) {
+    for (std::uint32_t c = 0; c < shape.channels; ++c) {
+      const PixelScale& own = scale_of(batch.scales, c);
+      to = std::fill_n(to, std::size_t{shape.height} * shape.width,
+                       scaled_pixel(0, own.scale, own.mean));
+    }
+  }
+}
+
 Pass CpuSession::pass(bool training, std::uint64_t step) {
   if (count_ == 0) throw Error("a step needs a batch: nothing was uploaded yet");
-  const auto* pixels = reinterpret_cast<const std::uint8_t*>(pixels_->at(0));
-  return {.pixels = {pixels, plan_.graph.input.bytes() * plan_.batch},
+  const auto* pixels = reinterpret_cast<const std::uint8_t*>(images_->at(0));
+  const bool given = pixel_type_ != PixelType::u8;
+  return {.pixels = {pixels, given ? 0 : plan_.graph.input.bytes() * plan_.batch},
           .labels = {labels_.data(), count_},
           .count = count_,
           .all_images = training ? static_cast<std::uint32_t>(sum_over_ranks(count_)) : count_,
@@ -320,7 +344,7 @@ std::vector<float> CpuSession::gradient(std::size_t number) const {
 
 std::size_t CpuSession::planned_bytes() const {
   return parameters_->bytes() + gradients_->bytes() + state_->bytes() + arena_->bytes() +
-         scratch_->bytes() + pixels_->bytes();
+         scratch_->bytes() + images_->bytes();
 }
 
 }  // namespace feedrate::cpu

@@ -47,6 +47,8 @@ class CpuSession final : public Session {
   void place_parameters();
   void place_values();
   void bind(const Places& places);
+  void take_pixels(const Batch& batch);
+  void take_numbers(const Batch& batch);
   void forward(const Pass& now);
   Divergence find_divergence(Pass now);
   bool finite(std::size_t node) const;
@@ -96,7 +98,8 @@ class CpuSession final : public Session {
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, what layers keep
   std::optional<Memory> scratch_;  // of the layer at work
-  std::optional<Memory> pixels_;
+  PixelType pixel_type_;
+  std::optional<Memory> images_;  // uploaded: pixels, or numbers, which are the input's output
   std::vector<std::int32_t> labels_;
   std::uint32_t count_ = 0;
   Metrics metrics_;

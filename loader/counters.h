@@ -15,6 +15,27 @@ inline std::uint64_t clock_ns() {
                                         .count());
 }
 
+/// Tells what went by between stages of work. Off, it reads no clock and tells nothing.
+class StageClock {
+ public:
+  explicit StageClock(bool on) : on_(on), start_(on ? clock_ns() : 0), end_(start_) {}
+  /// Adds the time since the last call, or the start, to `stage`.
+  template <class Sum>
+  void book(Sum& stage) {
+    if (!on_) return;
+    const std::uint64_t now = clock_ns();
+    stage.add(now - end_);
+    end_ = now;
+  }
+  bool on() const { return on_; }
+  std::uint64_t start_ns() const { return start_; }
+  std::uint64_t end_ns() const { return end_; }
+
+ private:
+  bool on_;
+  std::uint64_t start_, end_;
+};
+
 inline double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 /// A sum that only its owner adds to: a load and a store, not a locked addition.

@@ -53,7 +53,8 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
            .shuffle_window = options.shuffle_window,
            .on_bad = options.on_bad,
            .pixels = options.pixels,
-           .scales = options.scales},
+           .scales = options.scales,
+           .counts = options.counts || options.trace || options.tune},
       batch_size_(options.batch),
       most_threads_(most_threads(options)),
       plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
@@ -145,7 +146,7 @@ const Batch* Loader::Engine::next() {
     if (stop_.load() || taken_ == plan_.batches()) return nullptr;
     const BatchPlace place = plan_.batch(taken_);
     Slot& slot = ring_.slot(taken_);
-    count_filled();
+    if (job_.counts) count_filled();
     if (!slot.filled()) await(slot, place.number);
     const std::uint32_t count = settle(slot, place);
     ++taken_;

@@ -47,29 +47,23 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
   }
   std::byte* seats = slot.pixels + run.seat * ring.image_bytes();
   std::int32_t* labels = slot.labels + run.seat;
-  const std::uint64_t start = clock_ns();
-  std::uint64_t end = start;
+  StageClock clock(job_.counts);
   std::string problem;
   try {
     read(run, labels, stop);
-    end = clock_ns();
-    counters_.read_ns.add(end - start);
-    const std::uint64_t decode_start = end;
+    clock.book(counters_.read_ns);
     const bool all_seated = decode(run, seats, stop);
-    end = clock_ns();
-    counters_.decode_ns.add(end - decode_start);
+    clock.book(counters_.decode_ns);
     if (!all_seated) {
-      const std::uint64_t augment_start = end;
       augment(run, seats, stop);
-      end = clock_ns();
-      counters_.augment_ns.add(end - augment_start);
+      clock.book(counters_.augment_ns);
     }
     for (const Fault& fault : faults_) {
       at_ = fault.seat - run.seat;
       if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
       replace(run, fault, seats + at_ * ring.image_bytes(), labels[at_]);
     }
-    counters_.images.add(run.count);
+    if (clock.on()) counters_.images.add(run.count);
     if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
   } catch (const std::exception& error) {
     problem = with_place(error.what());
@@ -86,7 +80,8 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     ring.add_faults(slot, faults_);
     faults_.clear();
   }
-  if (lane_ != nullptr) lane_->add(Activity::fill, start, end, run.batch.number);
+  if (lane_ != nullptr)
+    lane_->add(Activity::fill, clock.start_ns(), clock.end_ns(), run.batch.number);
 }
 
 template <class Step>
@@ -121,7 +116,7 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
     labels[at_] = work.sample.label;
     bytes += work.sample.bytes.size();
   });
-  counters_.bytes_read.add(bytes);
+  if (job_.counts) counters_.bytes_read.add(bytes);
 }
 
 bool Filler::decode(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {

@@ -63,6 +63,8 @@ struct LoaderOptions {
   unsigned depth = 0;              // slots; 0: max(3, most_threads + 2), up to 16 of tiny batches
   PixelMemory* memory = nullptr;   // null: plain_memory()
   bool trace = false;              // keep events for write_trace
+  bool counts = true;              // false: stats() tells images, batches and waiting alone, to
+                                   // measure what telling more costs; not with trace or tune
 };
 
 /// Sums since construction. busy_* are seconds of worker time, summed over workers.

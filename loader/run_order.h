@@ -21,6 +21,7 @@ struct Job {
   BadPolicy on_bad;
   PixelType pixels;
   PixelScales scales;  // of numbers
+  bool counts;         // of itself
 
   std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels); }
 };

@@ -1,9 +1,11 @@
 // How much of the work is the loader's own? Small raw images are the hardest case: nothing hides
 // what it costs to hand work out and batches over.
 //
-//   bench_loader [PATH[,RECIPE[,BATCH]] …]     RECIPE none, BATCH 64
+//   bench_loader [counters] [PATH[,RECIPE[,BATCH]] …]     RECIPE none, BATCH 64
 //
-// reads the dataset at each PATH, or where none is given raw grey images of 28 x 28 in memory.
+// reads the dataset at each PATH, or where none is given raw images of MNIST's and CIFAR's size in
+// memory. With `counters` it tells what the loader's counters and clocks cost instead: runs with
+// them and without take turns, and each is compared with its neighbour.
 //
 // The kernel is the same order, read, decode and recipe with the same consumer, in plain threads
 // that share nothing: no ring, no order between batches, nothing handed over.
@@ -11,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <exception>
@@ -30,6 +33,7 @@ namespace {
 
 constexpr double seconds_each = 0.5;
 constexpr int repeats = 5;
+constexpr int pairs = 15;
 
 struct Task {
   const Dataset& dataset;
@@ -48,8 +52,12 @@ double cpu_now() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-void add_loader_rates(const Task& task, unsigned threads, Rates& rates) {
-  Loader loader(task.dataset, task.recipe, {.threads = threads, .batch = task.batch, .epochs = 0});
+enum class Counters { on, off };
+
+void add_loader_rates(const Task& task, unsigned threads, Counters counters, Rates& rates) {
+  Loader loader(
+      task.dataset, task.recipe,
+      {.threads = threads, .batch = task.batch, .epochs = 0, .counts = counters == Counters::on});
   const double cpu = cpu_now();
   const DriveResult result = drive(loader, {.seconds = seconds_each});
   rates.a_second.push_back(result.images_per_second);
@@ -165,7 +173,7 @@ void measure(const std::string& name, const Task& task) {
   // Alternately, so that a noisy neighbour disturbs all.
   Rates loader, one, two;
   for (int i = 0; i < repeats; ++i) {
-    add_loader_rates(task, 2, loader);
+    add_loader_rates(task, 2, Counters::on, loader);
     add_kernel_rates(task, 1, one);
     add_kernel_rates(task, 2, two);
   }
@@ -177,15 +185,53 @@ void measure(const std::string& name, const Task& task) {
              median(loader.a_cpu_second) / median(two.a_cpu_second));
 }
 
-void run(const std::vector<std::string_view>& words) {
+// How much slower the first of each pair is, in percent: a quarter of the pairs, half, three
+// quarters are below. A neighbour of the machine meets both of a pair, or spoils one.
+std::array<double, 3> slower(const std::vector<double>& with, const std::vector<double>& without) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < with.size(); ++i) all.push_back(100 * (1 - with[i] / without[i]));
+  std::sort(all.begin(), all.end());
+  return {all[all.size() / 4], all[all.size() / 2], all[all.size() * 3 / 4]};
+}
+
+void measure_counters(const std::string& name, const Task& task) {
+  read_once(task.dataset);
+  Rates with, without;
+  for (int i = 0; i < pairs; ++i) {
+    for (const bool first : {true, false}) {
+      const bool on = first == (i % 2 == 0);
+      add_loader_rates(task, 2, on ? Counters::on : Counters::off, on ? with : without);
+    }
+  }
+  const auto clock = slower(with.a_second, without.a_second);
+  const auto cpu = slower(with.a_cpu_second, without.a_cpu_second);
   fmt::print(
-      "images/s, medians of {}; ratio of the loader to two kernels, by clock and by CPU time\n"
-      "{:<40} {:>9} {:>7} {:>9} {:>9} {:>6} {:>6}\n",
-      repeats, "dataset, recipe, batch", "2 threads", "spread", "1 kernel", "2 kernels", "ratio",
-      "CPU");
+      "{:<40} {:>9.0f} {:>9.0f} {:>6.2f} % ({:.2f} to {:.2f}) {:>6.2f} % ({:.2f} to {:.2f})\n",
+      name, median(with.a_second), median(without.a_second), clock[1], clock[0], clock[2], cpu[1],
+      cpu[0], cpu[2]);
+}
+
+void run(std::vector<std::string_view> words) {
+  auto* measured = measure;
+  if (!words.empty() && words.front() == "counters") {
+    words.erase(words.begin());
+    measured = measure_counters;
+    fmt::print(
+        "images/s with the loader's counters and without, medians of {} pairs; how much slower "
+        "with "
+        "them,\nby clock and by CPU time: the median of the pairs and their quartiles\n",
+        pairs);
+  } else {
+    fmt::print(
+        "images/s, medians of {}; ratio of the loader to two kernels, by clock and by CPU time\n"
+        "{:<40} {:>9} {:>7} {:>9} {:>9} {:>6} {:>6}\n",
+        repeats, "dataset, recipe, batch", "2 threads", "spread", "1 kernel", "2 kernels", "ratio",
+        "CPU");
+  }
   if (words.empty()) {
-    const testing::MemoryDataset dataset(60000);
-    measure("memory, none, 64", {dataset, recipe("none"), 64});
+    const testing::MemoryDataset digits(60000), objects(50000, {32, 32, 3});
+    measured("memory, none, 64", {digits, recipe("none"), 64});
+    measured("memory, cifar-train, 128", {objects, recipe("cifar-train"), 128});
   }
   for (const std::string_view word : words) {
     const auto parts = parts_of(word);
@@ -193,9 +239,9 @@ void run(const std::vector<std::string_view>& words) {
     const Recipe& asked = recipe(parts.size() > 1 ? parts[1] : std::string("none"));
     const auto batch = parts.size() > 2 ? parse_number<std::uint32_t>(parts[2]) : 64;
     if (!batch || *batch == 0) throw Error(join("'", parts[2], "' is no batch"));
-    measure(join(dataset->info().path.filename().string(), " (", dataset->info().format, " × ",
-                 dataset->info().codec, "), ", asked.name(), ", ", *batch),
-            {*dataset, asked, *batch});
+    measured(join(dataset->info().path.filename().string(), " (", dataset->info().format, " × ",
+                  dataset->info().codec, "), ", asked.name(), ", ", *batch),
+             {*dataset, asked, *batch});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -96,6 +97,21 @@ TEST_F(CommandsLoad, numbers_that_cannot_be_made_are_refused) {
   const Said said = load({"--pixels", "f32", "--mean", "1,2,3"});
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("3 means for images of 1 channel"), std::string::npos) << said.errors;
+}
+
+TEST_F(CommandsLoad, a_file_that_cannot_be_written_is_refused_before_the_run) {
+  for (const char* option : {"--trace", "--quarantine"}) {
+    for (const auto& [place, reason] :
+         {std::pair(at("absent/file"), "cannot create"), std::pair(at("set"), "is a directory")}) {
+      const auto start = std::chrono::steady_clock::now();
+      const Said said = load({option, place, "--seconds", "20", "--no-digest"});
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      EXPECT_EQ(said.code, exit_failed);
+      EXPECT_NE(said.errors.find(place + ": "), std::string::npos) << said.errors;
+      EXPECT_NE(said.errors.find(reason), std::string::npos) << said.errors;
+      EXPECT_LT(taken.count(), 15) << option << " was looked at behind the run";
+    }
+  }
 }
 
 TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {

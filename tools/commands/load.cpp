@@ -11,6 +11,7 @@
 
 #include "formats/dataset.h"
 #include "formats/page_cache.h"
+#include "formats/replace.h"
 #include "formats/text.h"
 #include "loader/drive.h"
 #include "loader/sample_cache.h"
@@ -100,6 +101,10 @@ void quarantine(const Options& options, const Loader& loader) {
 }
 
 LoadReport load(const Options& options) {
+  // What is written when all is measured is looked at before it begins.
+  for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
+    if (!file.empty()) replaceable(file);
+  }
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = options.loader;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What images usually are: Feedrate's loader, plain threads with the same work, torchvision.
+"""What images usually are: Feedrate's loader, plain threads with the same work, torchvision, FFCV.
 
-Feedrate's figure and the plain threads' are bench_loader's, medians of five that take turns; the
+Feedrate's figure and the plain threads' are bench_loader's, medians of five that take turns; a
 peer's is the median of three. A peer that is not installed or has no such reader gives no figure.
+FFCV keeps the originals' pixels in a file of its own, as JPEG of quality 90 or raw.
 """
 import argparse
 import json
@@ -14,7 +15,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 TRAIN = "imagenet-train"
 
-# name, source, how it is written, recipe, batch, what the peer is asked for
+# name, source, how it is written, recipe, batch, what torchvision is asked for
 CASES = [
     ("original JPEG, lmdb", "imagenet", ["--to", "lmdb"], TRAIN, 128, "photographs"),
     ("original JPEG, recordio", "imagenet", ["--to", "recordio"], TRAIN, 128, None),
@@ -30,6 +31,9 @@ CASES = [
     ("CIFAR-10 raw, lmdb", "cifar10", ["--to", "lmdb"], "cifar-train", 128, "cifar"),
     ("MNIST raw, lmdb", "mnist", ["--to", "lmdb"], "mnist", 64, "mnist"),
 ]
+# What FFCV is asked for: the same images as it keeps them.
+FFCV = {"JPEG q90, lmdb": "jpeg", "JPEG q90, long side 256, lmdb": "jpeg256",
+        "raw, long side 256, lmdb": "raw256"}
 MADE = {"imagenet": 1000, "cifar10": 50000, "mnist": 60000}  # images, where there is no archive
 
 
@@ -73,12 +77,23 @@ def theirs(python, kind, path):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def ffcvs(python, kind, out):
+    if python is None or kind is None:
+        return None
+    beton = out / f"ffcv-{kind}.beton"
+    done = subprocess.run([python, HERE / "ffcv_peer.py", kind, out / "files-0", beton],
+                          stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def times(row, peer):
+    return f"{row['images_per_second'] / row[peer]:.1f}x of {row[peer]:,}" if row[peer] else "-"
+
+
 def line(row):
-    peer = row["peer"]
-    times = f"{row['images_per_second'] / peer:.1f}x of {peer:,}" if peer else "-"
     return (f"| {row['case']} | {row['images_per_second']:,} | {row['spread_percent']} % | "
             f"{row['one_kernel']:,} | {row['two_kernels']:,} | {row['ratio']:.2f} | "
-            f"{row['cpu_ratio']:.2f} | {times} |")
+            f"{row['cpu_ratio']:.2f} | {times(row, 'peer')} | {times(row, 'ffcv')} |")
 
 
 def main():
@@ -86,12 +101,13 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--peer-python")
+    parser.add_argument("--ffcv-python")
     options = parser.parse_args()
     build, out = options.build.resolve(), options.out.resolve()
     feedrate, bench = build / "feedrate", build / "bench_loader"
     print("| case | images/s, 2 threads | spread | one kernel | two kernels | of two | by CPU time |"
-          " torchvision, 2 workers |")
-    print("|---|---|---|---|---|---|---|---|")
+          " torchvision, 2 workers | FFCV, 2 workers |")
+    print("|---|---|---|---|---|---|---|---|---|")
     with open(out / "loader.jsonl", "w", encoding="utf-8") as rows:
         for number, (case, source, how, recipe, batch, peer_kind) in enumerate(CASES):
             archive = archive_of(feedrate, source, out)
@@ -103,6 +119,7 @@ def main():
             row = {"case": case, "recipe": recipe, "batch": batch, "threads": 2,
                    **ours(bench, path, recipe, batch)}
             row["peer"] = theirs(options.peer_python, peer_kind, read_by_peer)
+            row["ffcv"] = ffcvs(options.ffcv_python, FFCV.get(case), out)
             rows.write(json.dumps(row) + "\n")
             print(line(row), flush=True)
 

@@ -4,8 +4,8 @@
 //   bench_loader [counters] [PATH[,RECIPE[,BATCH]] …]     RECIPE none, BATCH 64
 //
 // reads the dataset at each PATH, or where none is given raw images of MNIST's and CIFAR's size in
-// memory. With `counters` it tells what the loader's counters and clocks cost instead: runs with
-// them and without take turns, and each is compared with its neighbour.
+// memory. With `counters` it tells what the loader's counters and clocks cost instead: a loader
+// with them and one without take turns of milliseconds, and new ones take their places every round.
 //
 // The kernel is the same order, read, decode and recipe with the same consumer, in plain threads
 // that share nothing: no ring, no order between batches, nothing handed over.
@@ -33,7 +33,9 @@ namespace {
 
 constexpr double seconds_each = 0.5;
 constexpr int repeats = 5;
-constexpr int pairs = 15;
+constexpr int rounds = 21;  // of counters
+constexpr int turns = 16;   // of each in a round
+constexpr double turn_seconds = 0.02;
 
 struct Task {
   const Dataset& dataset;
@@ -52,12 +54,8 @@ double cpu_now() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-enum class Counters { on, off };
-
-void add_loader_rates(const Task& task, unsigned threads, Counters counters, Rates& rates) {
-  Loader loader(
-      task.dataset, task.recipe,
-      {.threads = threads, .batch = task.batch, .epochs = 0, .counts = counters == Counters::on});
+void add_loader_rates(const Task& task, unsigned threads, Rates& rates) {
+  Loader loader(task.dataset, task.recipe, {.threads = threads, .batch = task.batch, .epochs = 0});
   const double cpu = cpu_now();
   const DriveResult result = drive(loader, {.seconds = seconds_each});
   rates.a_second.push_back(result.images_per_second);
@@ -173,7 +171,7 @@ void measure(const std::string& name, const Task& task) {
   // Alternately, so that a noisy neighbour disturbs all.
   Rates loader, one, two;
   for (int i = 0; i < repeats; ++i) {
-    add_loader_rates(task, 2, Counters::on, loader);
+    add_loader_rates(task, 2, loader);
     add_kernel_rates(task, 1, one);
     add_kernel_rates(task, 2, two);
   }
@@ -185,30 +183,65 @@ void measure(const std::string& name, const Task& task) {
              median(loader.a_cpu_second) / median(two.a_cpu_second));
 }
 
-// How much slower the first of each pair is, in percent: a quarter of the pairs, half, three
-// quarters are below. A neighbour of the machine meets both of a pair, or spoils one.
-std::array<double, 3> slower(const std::vector<double>& with, const std::vector<double>& without) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < with.size(); ++i) all.push_back(100 * (1 - with[i] / without[i]));
-  std::sort(all.begin(), all.end());
-  return {all[all.size() / 4], all[all.size() / 2], all[all.size() * 3 / 4]};
+struct Turns {
+  double images = 0, seconds = 0, cpu_seconds = 0;
+};
+
+// Takes batches for one turn, and touches them as an upload would.
+void take(Loader& loader, Turns& sum) {
+  using Clock = std::chrono::steady_clock;
+  volatile unsigned sink = 0;
+  const double cpu = cpu_now();
+  const auto start = Clock::now();
+  std::chrono::duration<double> seconds{};
+  while (seconds.count() < turn_seconds) {
+    for (int i = 0; i < 4; ++i) {
+      const Batch& batch = *loader.next();
+      for (std::size_t at = 0; at < batch.pixels.size(); at += 64) sink = sink + batch.pixels[at];
+      sum.images += batch.count;
+    }
+    seconds = Clock::now() - start;
+  }
+  sum.seconds += seconds.count();
+  sum.cpu_seconds += cpu_now() - cpu;
 }
 
+// While one works the other's ring is full and its threads sleep: neighbours of the machine and its
+// drift meet both. Where a loader's memory happens to lie matters as much, so each has another
+// place in every round.
 void measure_counters(const std::string& name, const Task& task) {
   read_once(task.dataset);
-  Rates with, without;
-  for (int i = 0; i < pairs; ++i) {
-    for (const bool first : {true, false}) {
-      const bool on = first == (i % 2 == 0);
-      add_loader_rates(task, 2, on ? Counters::on : Counters::off, on ? with : without);
+  std::vector<double> with_rates, without_rates, by_clock, by_cpu;  // percent
+  for (int round = 0; round < rounds; ++round) {
+    const auto make = [&](bool counts) {
+      return std::make_unique<Loader>(
+          task.dataset, task.recipe,
+          LoaderOptions{.threads = 2, .batch = task.batch, .epochs = 0, .counts = counts});
+    };
+    const bool first = round % 2 == 0;
+    const auto one = make(first), other = make(!first);
+    Turns warmup, of_one, of_other;
+    take(*one, warmup);
+    take(*other, warmup);
+    for (int turn = 0; turn < turns; ++turn) {
+      if (turn % 2 == 0) take(*one, of_one);
+      take(*other, of_other);
+      if (turn % 2 != 0) take(*one, of_one);
     }
+    const Turns &with = first ? of_one : of_other, &without = first ? of_other : of_one;
+    with_rates.push_back(with.images / with.seconds);
+    without_rates.push_back(without.images / without.seconds);
+    by_clock.push_back(100 * (1 - with_rates.back() / without_rates.back()));
+    const double cpu = with.cpu_seconds / with.images;
+    by_cpu.push_back(100 * (1 - without.cpu_seconds / without.images / cpu));
   }
-  const auto clock = slower(with.a_second, without.a_second);
-  const auto cpu = slower(with.a_cpu_second, without.a_cpu_second);
-  fmt::print(
-      "{:<40} {:>9.0f} {:>9.0f} {:>6.2f} % ({:.2f} to {:.2f}) {:>6.2f} % ({:.2f} to {:.2f})\n",
-      name, median(with.a_second), median(without.a_second), clock[1], clock[0], clock[2], cpu[1],
-      cpu[0], cpu[2]);
+  const auto quartiles = [](std::vector<double> all) {
+    std::sort(all.begin(), all.end());
+    return fmt::format("{:>6.2f} % ({:.2f} to {:.2f})", all[all.size() / 2], all[all.size() / 4],
+                       all[all.size() * 3 / 4]);
+  };
+  fmt::print("{:<40} {:>9.0f} {:>9.0f} {} {}\n", name, median(with_rates), median(without_rates),
+             quartiles(by_clock), quartiles(by_cpu));
 }
 
 void run(std::vector<std::string_view> words) {
@@ -217,10 +250,10 @@ void run(std::vector<std::string_view> words) {
     words.erase(words.begin());
     measured = measure_counters;
     fmt::print(
-        "images/s with the loader's counters and without, medians of {} pairs; how much slower "
-        "with "
-        "them,\nby clock and by CPU time: the median of the pairs and their quartiles\n",
-        pairs);
+        "images/s with the loader's counters and without, medians of {} rounds; how much they "
+        "take,\n"
+        "by clock and by CPU time: the median of the rounds and their quartiles\n",
+        rounds);
   } else {
     fmt::print(
         "images/s, medians of {}; ratio of the loader to two kernels, by clock and by CPU time\n"

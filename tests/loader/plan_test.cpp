@@ -29,7 +29,9 @@ TEST(UnitPlan, runs_cover_every_position_of_every_epoch_once_and_in_order) {
 }
 
 TEST(UnitPlan, small_images_are_filled_many_at_a_time_and_large_ones_singly) {
-  EXPECT_EQ(Plan({.batch = 256}, 60000, 784).run_length(), 62U);
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 784).run_length(), 64U);
+  EXPECT_EQ(Plan({.batch = 64}, 60000, 784).runs_per_batch(), 1U);
+  EXPECT_EQ(Plan({.batch = 70}, 60000, 784).run_length(), 35U) << "not 64 and 6";
   EXPECT_EQ(Plan({.batch = 256}, 60000, 3072).run_length(), 16U);
   EXPECT_EQ(Plan({.batch = 256}, 60000, 224 * 224 * 3).run_length(), 1U);
   EXPECT_EQ(Plan({.batch = 8}, 60000, 784).run_length(), 8U);

@@ -170,6 +170,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "workers_seen",
                                                       "auto",
                                                       "batch",
+                                                      "pixels",
                                                       "epochs",
                                                       "digest",
                                                       "stall_seconds",

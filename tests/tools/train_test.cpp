@@ -69,7 +69,8 @@ TEST_F(CommandsTrain, learns_and_sees_the_same_in_numbers_that_the_loader_made) 
     const ordered_json numbers = train(words);
     EXPECT_EQ(pixels.value("pixels", "u8"), "u8");
     for (const char* key : {"loss", "accuracy", "val_accuracy", "images"}) {
-      if (pixels.contains(key)) EXPECT_EQ(numbers.at(key), pixels.at(key)) << way[0] << " " << key;
+      if (!pixels.contains(key)) continue;
+      EXPECT_EQ(numbers.at(key), pixels.at(key)) << way[0] << " " << key;
     }
   }
   const Said halves = feedrate({"train", at("lmdb"), "--network", "lenet", "--pixels", "f16"});

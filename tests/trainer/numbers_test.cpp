@@ -85,7 +85,7 @@ TEST(HostileNumbers, what_a_session_was_not_made_for_is_refused) {
                {"holds u8, but the session was made for f32"});
   expect_error([&] { upload(PixelType::f32, PixelType::f16, own); }, {"holds f16"});
   expect_error([&] { upload(PixelType::f32, PixelType::f32, {}); },
-               {"mean 0 and scale 1", "lenet takes mean 0 and scale 0.0039"});
+               {"scale 1.0", "lenet takes mean 0.0", "scale 0.0039"});
   expect_error([&] { upload(PixelType::f16, PixelType::f16, own); },
                {"takes u8 pixels or f32 numbers, not f16"});
 }

@@ -18,7 +18,7 @@ file(GLOB emulation_sources CONFIGURE_DEPENDS ${emulation}/*.cpp)
 add_library(feedrate_cuda_emulated MODULE ${emulated_hosts} ${emulated_kernels} ${emulation_sources})
 set_target_properties(feedrate_cuda_emulated PROPERTIES CXX_VISIBILITY_PRESET hidden)
 # Tests call these by name, to see that they refuse what CUDA refuses.
-set_source_files_properties(${emulation}/runtime.cpp ${emulation}/streams.cpp
+set_source_files_properties(${emulation}/nccl.cpp ${emulation}/runtime.cpp ${emulation}/streams.cpp
   PROPERTIES COMPILE_OPTIONS -fvisibility=default)
 target_include_directories(feedrate_cuda_emulated SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
                                                                  ${CUDAToolkit_INCLUDE_DIRS})

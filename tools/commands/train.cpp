@@ -152,7 +152,8 @@ class TrainCommand : public Command {
            "several\n"
            "processes train one network together: --batch is that of all of them, each computes "
            "the\n"
-           "gradients of its share, and they learn what one alone would learn.";
+           "gradients of its share, and they learn what one alone would learn. With --device cuda each\n"
+           "has the GPU of its number on its machine, and gradients go by NCCL.";
   }
   std::string_view examples() const override {
     return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"

@@ -159,7 +159,7 @@ class SoftmaxLossOp final : public CudaOpOf<T> {
     if (place.dx == nullptr) return;
     each_of_images(context_, "softmax_loss backward", batch_, classes_,
                    Backward<T>{classes_, exact(place), step.labels, place.dx,
-                               static_cast<float>(weight_ / static_cast<double>(step.count)),
+                               static_cast<float>(weight_ / static_cast<double>(step.all)),
                                static_cast<float>(smoothing_), loss_scale_});
   }
 

@@ -18,7 +18,8 @@ const char* cudaGetErrorString(cudaError_t) { return "emulated failure"; }
 const char* cudaGetErrorName(cudaError_t) { return "cudaErrorEmulated"; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  const char* devices = std::getenv("FEEDRATE_EMULATED_DEVICES");
+  *count = devices == nullptr ? 1 : std::atoi(devices);
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -42,8 +43,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::snprintf(properties->name, sizeof(properties->name), "emulated GPU");
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int) {
-  std::snprintf(id, static_cast<std::size_t>(length), "0000:00:00.0");
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  std::snprintf(id, static_cast<std::size_t>(length), "0000:%02d:00.0", device);
   return cudaSuccess;
 }
 

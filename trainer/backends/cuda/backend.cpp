@@ -49,8 +49,8 @@ std::string why_not() {
   if (status != cudaSuccess) return join("CUDA does not start: ", cudaGetErrorString(status));
   int capability = 0;
   int minor = 0;
-  cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, 0);
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+  cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, own_device());
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, own_device());
   if (capability < least_capability) {
     return join("the GPU's compute capability is ", capability, ".", minor,
                 ", but this build needs ", least_capability, ".0");
@@ -70,14 +70,11 @@ class CudaBackend final : public Backend {
   std::string device_name() const override {
     require_device();
     cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+    check(cudaGetDeviceProperties(&properties, own_device()), "cudaGetDeviceProperties");
     return static_cast<const char*>(properties.name);
   }
 
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
-    if (options.communicator != nullptr) {
-      throw Error("the cuda backend trains in one process alone; --device cpu trains in several");
-    }
     if (std::ranges::find(known_precisions, options.precision) == std::end(known_precisions)) {
       throw Error(join("the cuda backend computes in fp32, tf32, bf16 or fp16, not in '",
                        options.precision, "'"));
@@ -88,6 +85,7 @@ class CudaBackend final : public Backend {
 
   PixelMemory& pixel_memory() const override {
     require_device();
+    check(cudaSetDevice(own_device()), "cudaSetDevice");
     static PinnedMemory memory;
     return memory;
   }
@@ -103,7 +101,8 @@ const CudaBackend backend;
 std::string pci_bus_id() {
   if (!backend.unavailable().empty()) return "";
   std::array<char, 32> id{};
-  check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), 0), "cudaDeviceGetPCIBusId");
+  check(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), own_device()),
+        "cudaDeviceGetPCIBusId");
   return id.data();
 }
 

@@ -1,21 +1,21 @@
 #include "trainer/backends/cuda/context.cuh"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
 #include "formats/error.h"
 
 namespace feedrate::cuda {
 namespace {
 
-// Streams that wait for nobody but whom they are told to: not for the legacy default stream either.
-constexpr unsigned stream_flags = cudaStreamNonBlocking;
-
-Stream make_stream() {
-  return make<cudaStream_t, cudaStreamDestroy>("cudaStreamCreateWithFlags",
-                                               cudaStreamCreateWithFlags, stream_flags);
-}
+// What Open MPI, MPICH (Hydra), Intel's MPI and Slurm's srun call a process' number on its machine.
+constexpr std::array local_numbers = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                      "SLURM_LOCALID"};
 
 unsigned count_multiprocessors() {
   int count = 0;
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0),
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, own_device()),
         "cudaDeviceGetAttribute");
   return static_cast<unsigned>(count);
 }
@@ -29,6 +29,22 @@ std::size_t free_bytes() {
 constexpr std::size_t mib(std::size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 }  // namespace
+
+Stream make_stream() {
+  return make<cudaStream_t, cudaStreamDestroy>("cudaStreamCreateWithFlags",
+                                               cudaStreamCreateWithFlags,
+                                               static_cast<unsigned>(cudaStreamNonBlocking));
+}
+
+int own_device() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) return 0;
+  for (const char* name : local_numbers) {
+    // A launcher may show each process a device of its own; then there is but one.
+    if (const char* text = std::getenv(name)) return std::max(std::atoi(text), 0) % devices;
+  }
+  return 0;
+}
 
 void check(cudaError_t status, std::string_view call) {
   if (status == cudaSuccess) return;
@@ -55,7 +71,7 @@ Context::Context(std::string_view precision)
               : precision == "fp16" ? ValueType::fp16
                                     : ValueType::fp32),
       tf32_(precision != "fp32") {
-  check(cudaSetDevice(0), "cudaSetDevice");
+  check(cudaSetDevice(own_device()), "cudaSetDevice");
   multiprocessors_ = count_multiprocessors();
   compute_ = make_stream();
   uploads_ = make_stream();
@@ -66,7 +82,7 @@ Context::Context(std::string_view precision)
 
 std::string Context::device_name() const {
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  check(cudaGetDeviceProperties(&properties, own_device()), "cudaGetDeviceProperties");
   return static_cast<const char*>(properties.name);
 }
 

@@ -43,12 +43,19 @@ Owned<Handle, destroy> make(std::string_view call, Create create, Arguments... a
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 
+/// One that waits for nobody but whom it is told to: not for the legacy default stream either.
+Stream make_stream();
+
+/// Which of the devices that CUDA shows (CUDA_VISIBLE_DEVICES chooses) is this process' own: the
+/// first, or, of several processes of one machine, each the one of its number there.
+int own_device();
+
 /// cudaMalloc aligns to this; so does every block placed in device memory, for the libraries' sake.
 inline constexpr std::size_t device_alignment = 256;
 /// What an algorithm may ask for while it runs: enough for the fast ones, small beside a batch.
 inline constexpr std::size_t workspace_limit = std::size_t{256} << 20;
 
-/// Device 0 of those CUDA shows (CUDA_VISIBLE_DEVICES chooses). One thread.
+/// This process' own device. One thread.
 class Context {
  public:
   /// By the name of a precision: fp32 | tf32 | bf16 | fp16.

@@ -7,6 +7,7 @@
 #include "formats/error.h"
 #include "trainer/backends/cuda/algorithm_cache.cuh"
 #include "trainer/backends/cuda/conv_calls.cuh"
+#include "trainer/communicator.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate::cuda {
@@ -187,10 +188,16 @@ ConvDirection<typename Calls::Algorithm> choose(const OpSite& site, const ConvTe
     throw Error(join("cuDNN has no deterministic ", Calls::what, " for ", site.node.name));
   }
   std::size_t choice = 0;
-  if (found.size() > 1 && site.algorithms != nullptr && site.algorithms->kept()) {
+  const bool chooses = site.communicator == nullptr || site.communicator->rank() == 0;
+  if (chooses && found.size() > 1 && site.algorithms != nullptr && site.algorithms->kept()) {
     const std::string key = key_of(site, tensors, Calls::what);
     const auto before = kept(site, key, found);
     choice = before ? *before : fastest<Calls>(site, tensors, direction.convolution, found, key);
+  }
+  if (site.communicator != nullptr) {
+    double common = static_cast<double>(choice);  // 0 of every other rank
+    site.communicator->sum({&common, 1});
+    choice = std::min(static_cast<std::size_t>(common), found.size() - 1);
   }
   set_math(direction.convolution, found[choice].math);
   direction.algorithm = found[choice].algorithm;

@@ -13,6 +13,10 @@
 #include "trainer/graph.h"
 #include "trainer/optimizer.h"
 
+namespace feedrate {
+class Communicator;
+}
+
 namespace feedrate::cuda {
 
 struct DeviceMetrics {
@@ -48,6 +52,7 @@ struct OpSite {
                     // zeros that fill up its pixels
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;
+  Communicator* communicator = nullptr;         // the first rank chooses for all; null: alone
   AlgorithmCache* algorithms = nullptr;         // of what is chosen by the clock; null: nothing is
   const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
   bool relu_follows = false;                    // in place; the op may do it: does_relu()
@@ -94,6 +99,7 @@ struct Step {
   const std::uint8_t* pixels;  // u8 HWC
   const std::int32_t* labels;  // −1 for missing images
   std::uint32_t count;         // images that are there
+  std::uint32_t all;           // the same of all ranks: gradients are means over these
   bool training;
   bool apart;  // every node does its own work, and no other's
   DeviceMetrics* metrics;

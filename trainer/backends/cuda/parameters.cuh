@@ -58,6 +58,7 @@ class FlatParameters {
   void write(const Context& context, float* flat, std::size_t number,
              std::span<const float> values) const;
 
+  std::size_t floats() const { return floats_; }  // of one flat buffer
   std::size_t states() const { return states_; }
   std::size_t bytes() const;
 

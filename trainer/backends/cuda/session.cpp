@@ -36,6 +36,7 @@ std::vector<float> widened(ValueType type, const std::vector<std::byte>& values)
 CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     : plan_(std::move(plan)),
       optimizer_(options.optimizer),
+      communicator_(options.communicator),
       context_(options.precision),
       update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
       stored_(stored_extents(plan_.graph, context_.values())),
@@ -51,8 +52,12 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     loss_scale_ = DeviceMemory(sizeof(DeviceLossScale), "the loss scale");
     write_loss_scale({});
   }
-  make_ops(options.seed);
+  // Each rank drops values of its own.
+  make_ops(communicator_ == nullptr ? options.seed : options.seed + communicator_->rank());
   place_tensors();
+  if (communicator_ != nullptr) {
+    ranks_ = std::make_unique<DeviceRanks>(*communicator_, context_, plan_, parameters_);
+  }
 }
 
 CudaSession::~CudaSession() {
@@ -72,6 +77,7 @@ void CudaSession::make_ops(std::uint64_t seed) {
                 .number = i,
                 .batch = plan_.batch,
                 .seed = seed,
+                .communicator = communicator_,
                 .algorithms = &algorithms};
     for (const std::size_t input : nodes[i].inputs) site.ins.push_back(nodes[input].extent);
     site.loss_scale = device_loss_scale();
@@ -137,13 +143,14 @@ void CudaSession::upload(const Batch& batch) {
 
 Step CudaSession::make_step(bool training) const {
   if (inputs_.count() == 0) throw Error("a step needs a batch: nothing was uploaded yet");
-  return step_on(inputs_.current(), inputs_.count(), training);
+  return step_on(inputs_.current(), {inputs_.count(), inputs_.count()}, training);
 }
 
-Step CudaSession::step_on(std::size_t side, std::uint32_t count, bool training) const {
+Step CudaSession::step_on(std::size_t side, const Count& count, bool training) const {
   return {.pixels = inputs_.pixels(side),
           .labels = inputs_.labels(side),
-          .count = count,
+          .count = count.own,
+          .all = count.all,
           .training = training,
           .apart = false,
           .metrics = reinterpret_cast<DeviceMetrics*>(metrics_.data()),
@@ -166,32 +173,38 @@ void CudaSession::backward(const Step& step) {
     if (!plan_.learns[i]) continue;
     ops_[i]->backward(places_[i], step);
     for (const Sum& sum : sums_[i]) add_into(context_, sum.to, sum.part, sum.size);
+    if (ranks_ != nullptr) ranks_->share_gradients(i);
   }
 }
 
 void CudaSession::run(const Step& step) {
   forward(step);
   if (!step.training) return;
+  if (ranks_ != nullptr) ranks_->share_loss(step.metrics);
   backward(step);
+  if (ranks_ != nullptr) ranks_->finish();
   update_(context_, parameters_, step.settings,
-          {step.metrics, diverged_at_.values().data(), device_loss_scale()});
+          {ranks_ == nullptr ? step.metrics : ranks_->losses(), diverged_at_.values().data(),
+           device_loss_scale()});
 }
 
 // A batch that is not whole comes once an epoch: its kernels are told of its count one by one.
 void CudaSession::run_or_replay(const Step& step) {
   RecordedSteps& recorded = step.training ? training_ : evaluation_;
-  const bool whole = step.count == plan_.batch;
+  const std::uint32_t ranks = communicator_ == nullptr ? 1 : communicator_->ranks();
+  const Count most{plan_.batch, step.training ? plan_.batch * ranks : plan_.batch};
+  const bool whole = step.count == most.own && step.all == most.all;
   if (whole && recorded.replay(context_, inputs_.current())) return;
   run(step);
   // The libraries have made themselves ready by now, in what must not be recorded.
   if (!whole || recorded.tried()) return;
-  recorded.record(context_,
-                  [&](std::size_t side) { run(step_on(side, plan_.batch, step.training)); });
+  recorded.record(context_, [&](std::size_t side) { run(step_on(side, most, step.training)); });
 }
 
 void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
   if (optimizer_ == nullptr) throw Error("a training step needs an optimizer");
-  const Step step = make_step(true);
+  Step step = make_step(true);
+  step.all = static_cast<std::uint32_t>(sum_over_ranks(step.count));
   UpdateSettings numbered = settings;
   numbered.step = number;
   set_settings(context_, numbered, this->settings());
@@ -267,10 +280,16 @@ Metrics CudaSession::take_metrics() {
   DeviceMetrics sums{};
   download(&sums, metrics_.data(), sizeof(sums));
   check(cudaMemsetAsync(metrics_.data(), 0, sizeof(sums), context_.compute()), "cudaMemsetAsync");
-  return {.images = sums.images,
-          .correct = sums.correct,
-          .correct5 = sums.correct5,
-          .loss_sum = sums.loss_sum};
+  return {
+      .images = static_cast<std::uint64_t>(sum_over_ranks(static_cast<double>(sums.images))),
+      .correct = static_cast<std::uint64_t>(sum_over_ranks(static_cast<double>(sums.correct))),
+      .correct5 = static_cast<std::uint64_t>(sum_over_ranks(static_cast<double>(sums.correct5))),
+      .loss_sum = sum_over_ranks(sums.loss_sum)};
+}
+
+double CudaSession::sum_over_ranks(double value) const {
+  if (communicator_ != nullptr) communicator_->sum({&value, 1});
+  return value;
 }
 
 std::vector<float> CudaSession::parameter(std::size_t number) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/backend.h"
+#include "trainer/backends/cuda/device_ranks.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
@@ -45,7 +46,12 @@ class CudaSession final : public Session {
   void place_tensors();
   void bind(const Places& places);
   Step make_step(bool training) const;
-  Step step_on(std::size_t side, std::uint32_t count, bool training) const;
+  struct Count {
+    std::uint32_t own;
+    std::uint32_t all;  // of all ranks
+  };
+  Step step_on(std::size_t side, const Count& count, bool training) const;
+  double sum_over_ranks(double value) const;
   UpdateSettings* settings() const;
   DeviceLossScale* device_loss_scale() const;  // null: none
   void write_loss_scale(const DeviceLossScale& scale);
@@ -60,6 +66,7 @@ class CudaSession final : public Session {
 
   Plan plan_;
   const Optimizer* optimizer_;  // null: evaluation only
+  Communicator* communicator_;  // null: alone
   Context context_;
   Update update_;               // null without an optimizer
   std::vector<Extent> stored_;  // by node: an image's output in memory
@@ -83,6 +90,7 @@ class CudaSession final : public Session {
   std::vector<std::vector<Sum>> sums_;
   DeviceMemory arena_;
   DeviceMemory workspace_;
+  std::unique_ptr<DeviceRanks> ranks_;  // null: alone
   RecordedSteps training_;
   RecordedSteps evaluation_;
 };

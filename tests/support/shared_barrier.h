@@ -1,0 +1,36 @@
+#pragma once
+// Where processes that share memory wait for each other. Zeroed memory is a barrier that nobody has
+// come to. Who waits for a minute ends, since the others must have.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+
+namespace feedrate::testing {
+
+struct SharedBarrier {
+  std::atomic<std::uint32_t> arrived;
+  std::atomic<std::uint32_t> round;
+
+  void wait(std::uint32_t all) {
+    const std::uint32_t mine = round.load();
+    if (arrived.fetch_add(1) + 1 == all) {
+      arrived.store(0);
+      round.store(mine + 1);
+      return;
+    }
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (round.load() == mine) {
+      if (std::chrono::steady_clock::now() > until) {
+        std::fputs("the other ranks do not come\n", stderr);
+        _exit(3);
+      }
+      usleep(50);
+    }
+  }
+};
+
+}  // namespace feedrate::testing

@@ -1,0 +1,208 @@
+// Ranks that train together on emulated devices: processes, since a device is one processor's.
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <functional>
+#include <new>
+
+#include "tests/support/emulated_device.h"
+#include "tests/support/shared_barrier.h"
+#include "tests/trainer/cuda_parity.h"
+#include "trainer/communicator.h"
+
+namespace feedrate::testing {
+namespace {
+
+constexpr unsigned most_ranks = 2;
+
+struct Shared {
+  SharedBarrier barrier;
+  double values[most_ranks][256];
+};
+
+/// What MPI is to ranks that are started by a launcher.
+class ForkedRank final : public Communicator {
+ public:
+  ForkedRank(Shared& shared, unsigned rank, unsigned ranks)
+      : shared_(shared), rank_(rank), ranks_(ranks) {}
+  unsigned rank() const override { return rank_; }
+  unsigned ranks() const override { return ranks_; }
+  void begin_sum(std::span<float>) override { throw Error("gradients do not go by the host"); }
+  void progress() override {}
+  void finish() override {}
+  void sum(std::span<double> values) override {
+    std::copy(values.begin(), values.end(), shared_.values[rank_]);
+    shared_.barrier.wait(ranks_);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = 0;
+      for (unsigned r = 0; r < ranks_; ++r) values[i] += shared_.values[r][i];
+    }
+    shared_.barrier.wait(ranks_);
+  }
+  void close() override {}
+
+ private:
+  Shared& shared_;
+  unsigned rank_, ranks_;
+};
+
+/// A run of images out of a batch.
+class Share {
+ public:
+  Share(const RandomBatch& whole, std::uint32_t first, std::uint32_t count)
+      : batch_(whole.batch()) {
+    const std::size_t bytes = batch_.pixels.size() / batch_.count;
+    batch_.pixels = batch_.pixels.subspan(first * bytes, count * bytes);
+    batch_.labels = batch_.labels.subspan(first, count);
+    batch_.count = count;
+  }
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Batch batch_;
+};
+
+class CudaRanks : public CudaParity {
+ protected:
+  void SetUp() override {
+    CudaParity::SetUp();
+    if (IsSkipped()) return;
+    const fs::path emulated = beside_this_program("libfeedrate_cuda_emulated.so");
+    setenv("FEEDRATE_NCCL", emulated.c_str(), 1);
+  }
+  void TearDown() override {
+    CudaParity::TearDown();
+    for (const char* name : {"FEEDRATE_NCCL", "FEEDRATE_EMULATED_NCCL", "FEEDRATE_EMULATED_CAPTURE",
+                             "FEEDRATE_EMULATED_DEVICES", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+      unsetenv(name);
+    }
+  }
+
+  static Graph graph() {
+    Builder b("shared", {8, 8, 3}, 5);
+    const auto x = b.relu(b.conv(b.input(0.01), 6, 3, 1, 1, {}));
+    return b.softmax_loss(b.dense(b.relu(b.dense(b.max_pool(x, 2, 2), 20, {})), 5, {}));
+  }
+
+  std::unique_ptr<Session> session_of(Communicator* communicator, std::uint32_t batch) const {
+    SessionOptions wanted = options();
+    wanted.communicator = communicator;
+    auto session = cuda_->compile(make_plan(graph(), batch), wanted);
+    initialise(*session, 3);
+    return session;
+  }
+
+  /// Runs `body` as both ranks; this process is the first.
+  template <class Body>
+  static void as_two(Body body) {
+    void* memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    Shared& shared = *new (memory) Shared{};
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      try {
+        ForkedRank rank(shared, 1, 2);
+        body(rank);
+      } catch (const std::exception& problem) {
+        std::fprintf(stderr, "rank 1: %s\n", problem.what());
+        _exit(1);
+      }
+      _exit(HasFailure() ? 1 : 0);
+    }
+    ForkedRank rank(shared, 0, 2);
+    body(rank);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the other rank failed";
+    munmap(memory, sizeof(Shared));
+  }
+
+  // Eight images a step; of one step seven, so that one rank alone has a whole batch; of one five.
+  static std::uint32_t images_of(std::uint64_t step) { return step == 3 ? 7 : step == 5 ? 5 : 8; }
+};
+
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaRanks, ::testing::Values(Device::emulated),
+                         device_label);
+
+TEST_P(CudaRanks, two_learn_what_one_learns_from_the_same_batches) {
+  constexpr std::uint64_t steps = 8;
+  std::vector<double> alone;
+  const auto one = session_of(nullptr, 8);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    one->upload(RandomBatch(graph(), images_of(step), step).batch());
+    one->train_step(settings, step);
+    alone.push_back(one->take_metrics().loss_sum);
+  }
+  for (const char* capture : {"", "refused"}) {
+    setenv("FEEDRATE_EMULATED_CAPTURE", capture, 1);
+    as_two([&](ForkedRank& rank) {
+      const std::size_t graphs = emulated_counts().graphs;
+      const auto two = session_of(&rank, 4);
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        const RandomBatch images(graph(), images_of(step), step);
+        const std::uint32_t first = (images_of(step) + 1) / 2;
+        const Share mine = rank.rank() == 0 ? Share(images, 0, first)
+                                            : Share(images, first, images_of(step) - first);
+        two->upload(mine.batch());
+        two->train_step(settings, step);
+        const Metrics found = two->take_metrics();
+        EXPECT_EQ(found.images, images_of(step));
+        EXPECT_NEAR(found.loss_sum, alone[step], 1e-5 * alone[step]) << "step " << step;
+      }
+      for (std::size_t p = 0; p < graph().parameters.size(); ++p) {
+        EXPECT_LT(relative_difference(two->parameter(p), one->parameter(p)), 1e-5) << p;
+        EXPECT_LT(relative_difference(two->gradient(p), one->gradient(p)), 1e-5) << p;
+      }
+      EXPECT_EQ(emulated_counts().graphs - graphs, *capture == '\0' ? steps - 3 : 0);
+    });
+  }
+}
+
+TEST_P(CudaRanks, a_loss_that_is_not_finite_on_one_teaches_none) {
+  as_two([&](ForkedRank& rank) {
+    const auto session = session_of(&rank, 4);
+    std::vector<float> before;
+    for (std::uint64_t step = 0; step < 5 && !session->divergence(); ++step) {
+      session->upload(RandomBatch(graph(), 4, step).batch());
+      if (session->divergence()) break;
+      if (step == 2) {
+        session->wait();
+        before = session->parameter(0);
+        if (rank.rank() == 1) {
+          std::vector<float> bias = session->parameter(1);
+          bias[0] = std::nanf("");
+          session->set_parameter(1, bias);
+        }
+      }
+      session->train_step(settings, step);
+    }
+    session->wait();
+    ASSERT_TRUE(session->divergence());
+    EXPECT_EQ(session->divergence()->step, 2U);
+    EXPECT_EQ(session->parameter(0), before);
+  });
+}
+
+TEST_P(CudaRanks, without_nccl_they_are_refused_and_one_is_not) {
+  setenv("FEEDRATE_EMULATED_NCCL", "fails", 1);
+  as_two([&](ForkedRank& rank) {
+    expect_error([&] { session_of(&rank, 4); }, {"NCCL", "ncclCommInitRank", "emulated failure"});
+  });
+  session_of(nullptr, 4);
+}
+
+TEST_P(CudaRanks, each_takes_the_device_of_its_number_on_the_machine) {
+  const CudaPlugin* plugin =
+      load_cuda_plugin({beside_this_program("libfeedrate_cuda_emulated.so")}).plugin;
+  EXPECT_EQ(plugin->pci_bus_id(), "0000:00:00.0");
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "2", 1);
+  EXPECT_EQ(plugin->pci_bus_id(), "0000:00:00.0") << "the only one it is shown";
+  setenv("FEEDRATE_EMULATED_DEVICES", "4", 1);
+  EXPECT_EQ(plugin->pci_bus_id(), "0000:02:00.0");
+}
+
+}  // namespace
+}  // namespace feedrate::testing

@@ -154,7 +154,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
 
   const Backend* cuda_ = nullptr;
 
- private:
+  /// Steps replayed so far, on the emulated device.
   std::size_t graphs() const {
     return GetParam() == Device::emulated ? emulated_counts().graphs : 0;
   }

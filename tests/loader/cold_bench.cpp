@@ -184,7 +184,7 @@ int main(int count, char** words) {
   try {
     const auto records = count > 2 ? feedrate::parse_number<std::uint64_t>(words[2])
                                    : std::optional(feedrate::standard_records);
-    if (count < 2 || !records || *records == 0) {
+    if (count < 2 || words[1][0] == '-' || !records || *records == 0) {
       throw feedrate::Error("usage: bench_cold DIRECTORY [RECORDS]");
     }
     feedrate::run(words[1], *records);

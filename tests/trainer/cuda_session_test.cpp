@@ -90,6 +90,31 @@ TEST_P(CudaParity, a_loss_that_is_not_finite_is_found_with_its_step_and_layer) {
   }
 }
 
+TEST_P(CudaParity, a_batch_that_does_not_fit_is_refused_with_the_largest_that_does) {
+  if (GetParam() == Device::real) GTEST_SKIP() << "a real device has room for this";
+  Builder b("large", {64, 64, 3}, 3);
+  const Graph graph = b.softmax_loss(b.dense(b.max_pool(b.relu(b.input(0.01)), 2, 2), 3, {}));
+  const auto compile = [&](std::uint32_t batch) {
+    return cuda_->compile(make_plan(graph, batch), options());
+  };
+  std::string message;
+  try {
+    compile(20000);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  const std::string before = "the largest batch that would fit is ";
+  ASSERT_NE(message.find(before), std::string::npos) << message;
+  for (const char* part : {"a batch of 20000 needs", "of parameters", "GPU has 10"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << part << " in " << message;
+  }
+  const auto most =
+      static_cast<std::uint32_t>(std::stoul(message.substr(message.find(before) + before.size())));
+  EXPECT_GT(most, 1000U);
+  compile(most);
+  expect_error([&] { compile(most + most / 100); }, {"the largest batch that would fit"});
+}
+
 TEST_P(CudaParity, evaluation_changes_nothing_and_drops_nothing) {
   Builder b("evaluation", {6, 6, 1}, 4);
   const Graph graph =

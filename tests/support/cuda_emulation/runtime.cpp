@@ -5,12 +5,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "queue.h"
 
 using feedrate::emulation::counts;
 using feedrate::emulation::enqueue;
 using feedrate::emulation::forbidden_in_capture;
+
+namespace {
+
+// What the device has, pinned memory taken off it too.
+constexpr std::size_t device_bytes = std::size_t{1} << 30;
+std::size_t used_bytes = 0;
+std::map<void*, std::size_t> allocated;
+
+}  // namespace
 
 extern "C" {
 
@@ -49,19 +59,26 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = *total = std::size_t{1} << 30;
+  *free = device_bytes - used_bytes;
+  *total = device_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   if (const cudaError_t refused = forbidden_in_capture()) return refused;
-  if (bytes > std::size_t{1} << 30) return cudaErrorMemoryAllocation;
+  if (bytes > device_bytes - used_bytes) return cudaErrorMemoryAllocation;
   ++counts().allocations;
   *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(*memory, 0xff, bytes);
+  allocated[*memory] = bytes;
+  used_bytes += bytes;
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* memory) {
   if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  if (const auto block = allocated.find(memory); block != allocated.end()) {
+    used_bytes -= block->second;
+    allocated.erase(block);
+  }
   std::free(memory);
   return cudaSuccess;
 }

@@ -104,9 +104,28 @@ void CudaSession::place_tensors() {
     workspace = std::max(workspace, ops_[i]->workspace_bytes());
   }
   const Places places = place_all(plan_, bytes, device_alignment);
+  refuse_what_does_not_fit(places.bytes, workspace);
   arena_ = DeviceMemory(places.bytes, "activations");
   workspace_ = DeviceMemory(workspace, "workspaces");
   bind(places);
+}
+
+// Before the first step, and with what would fit. Activations and inputs grow with the batch.
+void CudaSession::refuse_what_does_not_fit(std::size_t activations, std::size_t workspace) const {
+  std::size_t free = 0, total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess || activations + workspace <= free) return;
+  const std::size_t growing = activations + inputs_.bytes();
+  const std::size_t room = free + inputs_.bytes() - std::min(workspace, free);
+  const double images = static_cast<double>(room) / (static_cast<double>(growing) / plan_.batch);
+  const auto most = static_cast<std::uint64_t>(images);
+  const auto mib = [](std::size_t bytes) { return (bytes >> 20) + 1; };
+  throw Error(
+      join("a batch of ", plan_.batch, " needs ", mib(growing + workspace + parameters_.bytes()),
+           " MiB (", mib(parameters_.bytes()), " of parameters, ", mib(growing),
+           " of inputs and activations, ", mib(workspace), " of workspace), but the GPU has ",
+           mib(free + inputs_.bytes() + parameters_.bytes()), " MiB free; ",
+           most == 0 ? std::string("not even one image would fit")
+                     : join("the largest batch that would fit is ", most)));
 }
 
 void CudaSession::bind(const Places& places) {

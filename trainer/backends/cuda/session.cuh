@@ -44,6 +44,7 @@ class CudaSession final : public Session {
  private:
   void make_ops(std::uint64_t seed);
   void place_tensors();
+  void refuse_what_does_not_fit(std::size_t activations, std::size_t workspace) const;
   void bind(const Places& places);
   Step make_step(bool training) const;
   struct Count {

@@ -13,6 +13,7 @@ constexpr int mended_quality = 100;  // Inception's
 // CMYK in a JPEG, or a picture of another kind under a JPEG's name.
 bool needs_mending(const Sample& sample) {
   if (sample.codec == &jpeg_codec) return jpeg_header(sample.bytes).components == 4;
+  if (sample.codec == &packed_codec) return false;  // a JPEG it was
   std::string name(sample.name.substr(sample.name.rfind('.') + 1));
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -44,24 +45,31 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
   const Shape target = treatment.resize ? treatment.resize->target(sample.shape) : sample.shape;
   const bool kept = target == sample.shape &&
                     (encoding.keeps() || (encoding.codec == sample.codec && encoding.quality == 0));
+  const bool recoded = !kept && target == sample.shape && !encoding.keeps() &&
+                       encoding.quality == 0 && encoding.codec->recodes(*sample.codec);
   const bool mending = kept && treatment.fix == Fix::reencode && needs_mending(sample);
   const Codec& codec = mending ? jpeg_codec : encoding.keeps() ? *sample.codec : *encoding.codec;
   if (!treatment.container->accepts(codec)) {
     throw Error(join(treatment.container->name(), " does not hold ", codec.name(),
                      " images; say by --encode what they shall be"));
   }
-  // A JPEG that stays as it is need not be decoded, which would take twenty times as long.
-  if (!kept || mending || !codec.has_quality()) decode_to(target, scratch);
-  const ImageView image(target, scratch.pixels);
-  if (mending) encode(codec, mended_quality, image);
-  if (!kept) encode(codec, encoding.quality, image);
   mended = mending;
+  // A JPEG that stays as it is need not be decoded, which would take twenty times as long.
   decoded = !kept || mending || !codec.has_quality();
+  if (recoded) {
+    recode(codec);
+    scratch.pixels.resize(target.bytes());
+  } else if (decoded) {
+    decode_to(target, scratch);
+    if (mending) encode(codec, mended_quality, {target, scratch.pixels});
+    if (!kept) encode(codec, encoding.quality, {target, scratch.pixels});
+  }
+  const ImageView image(target, scratch.pixels);
   // Digest and mean are those of what the dataset will give, not of what a quality has cost.
   if (decoded && codec.has_quality()) decode(sample, scratch.pixels);
   if (decoded) pixels = sample_digest(sample.label, image);
-  stored = &codec == &raw_codec ? raw_stored_digest(pixels)
-                               : stored_digest(sample.label, sample.bytes);
+  stored =
+      &codec == &raw_codec ? raw_stored_digest(pixels) : stored_digest(sample.label, sample.bytes);
 }
 
 void Item::decode_to(Shape target, ItemScratch& scratch) {
@@ -74,8 +82,17 @@ void Item::decode_to(Shape target, ItemScratch& scratch) {
   sample.shape = target;
 }
 
+void Item::recode(const Codec& codec) {
+  codec.recode(sample.bytes, encoded_);
+  take_encoded(codec);
+}
+
 void Item::encode(const Codec& codec, int quality, const ImageView& image) {
   codec.encode(image, quality, encoded_);
+  take_encoded(codec);
+}
+
+void Item::take_encoded(const Codec& codec) {
   // The bytes that came may still be looked at while these are made, not after.
   bytes_.swap(encoded_);
   sample.bytes = bytes_;

@@ -39,7 +39,9 @@ struct Item {
 
  private:
   void decode_to(Shape target, ItemScratch& scratch);
+  void recode(const Codec& codec);
   void encode(const Codec& codec, int quality, const ImageView& image);
+  void take_encoded(const Codec& codec);
 
   Buffer bytes_;
   Buffer encoded_;

@@ -1,6 +1,7 @@
 #include "formats/codec.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "formats/digest.h"
 
@@ -34,7 +35,7 @@ std::string first_bytes(Bytes bytes) {
 }  // namespace
 
 std::span<const Codec* const> codecs() {
-  static const Codec* const all[] = {&raw_codec, &png_codec, &jpeg_codec};
+  static const Codec* const all[] = {&raw_codec, &png_codec, &jpeg_codec, &packed_codec};
   return all;
 }
 
@@ -43,6 +44,8 @@ PixelRows Codec::decode_part(Bytes encoded, Shape shape, const Rect& part, Buffe
   decode(encoded, shape, pixels);
   return rows_of_part(pixels.data(), shape, part);
 }
+
+void Codec::recode(Bytes, Buffer&) const { assert(false); }
 
 const Codec& codec(std::string_view name) { return find_kind("codec", name, codecs()); }
 

@@ -26,6 +26,11 @@ class Codec : public Kind {
   /// bytes. `quality`: 1 … 100 where has_quality(), 0 its default; others ignore it.
   virtual void encode(const ImageView& image, int quality, Buffer& encoded) const = 0;
   void encode(const ImageView& image, Buffer& encoded) const { encode(image, 0, encoded); }
+  /// True for bytes of another codec that become this one's without losing a pixel.
+  virtual bool recodes(const Codec&) const { return false; }
+  /// Replaces `to` by the same image in this codec. Only where it recodes(). Throws Error on
+  /// damage.
+  virtual void recode(Bytes encoded, Buffer& to) const;
   /// True for a codec that loses pixels by a quality: `jpeg:90`.
   virtual bool has_quality() const { return false; }
   /// What file names of such images end in, without the dot.
@@ -49,5 +54,6 @@ std::string_view looks_like(Bytes bytes);
 extern const Codec& raw_codec;
 extern const Codec& png_codec;
 extern const Codec& jpeg_codec;
+extern const Codec& packed_codec;
 
 }  // namespace feedrate

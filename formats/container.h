@@ -24,7 +24,8 @@ class Container : public Kind {
   /// says).
   virtual std::unique_ptr<Writer> create(const std::filesystem::path& directory,
                                          const WriterOptions& options) const = 0;
-  /// What the owners of this container read out of it; others are refused with that sentence.
+  /// What the owners of this container read out of it, and `packed` where it is not meant for other
+  /// tools alone; others are refused with that sentence.
   virtual bool accepts(const Codec& codec) const = 0;
   /// True when `--shards` may ask for more than one.
   virtual bool shardable() const { return false; }

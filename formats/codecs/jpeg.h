@@ -23,6 +23,8 @@ struct JpegHeader {
 /// damage, for kinds of JPEG that are not read (12 bits, lossless, hierarchical), and for sides
 /// that the file is too short to hold.
 JpegHeader jpeg_header(Bytes encoded);
+/// The same where `encoded` is the beginning of a file of `size` bytes.
+JpegHeader jpeg_header(Bytes encoded, std::size_t size);
 
 /// Decodes into `pixels`, shape.bytes() of them, exactly as libjpeg-turbo's defaults do (ISLOW,
 /// smooth upsampling of chroma). CMYK becomes RGB by R = C·K / 255 of the inks' inverses, rounded

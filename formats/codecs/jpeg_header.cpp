@@ -167,7 +167,9 @@ std::optional<int> read_adobe(Bytes body) {
 
 }  // namespace
 
-JpegHeader jpeg_header(Bytes encoded) {
+JpegHeader jpeg_header(Bytes encoded) { return jpeg_header(encoded, encoded.size()); }
+
+JpegHeader jpeg_header(Bytes encoded, std::size_t size) {
   if (encoded.size() < 3 || as_text(encoded.first(2)) != "\xff\xd8") {
     throw Error("not a JPEG: it does not start with FF D8");
   }
@@ -188,7 +190,7 @@ JpegHeader jpeg_header(Bytes encoded) {
     if (is_frame(marker)) {
       if (header.components != 0) walk.damaged("a second frame header");
       read_kind(marker, header);
-      read_frame(walk, body, encoded.size(), header);
+      read_frame(walk, body, size, header);
     } else if (marker == app14) {
       if (const auto transform = read_adobe(body)) header.adobe = transform;
     }

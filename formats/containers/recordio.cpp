@@ -179,7 +179,7 @@ class RecordioContainer final : public Container {
   }
 
   bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec;
+    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
   }
   bool shardable() const override { return true; }
   const Codec& default_codec() const override { return png_codec; }

@@ -9,8 +9,8 @@ namespace feedrate {
 namespace {
 
 // What may be the image of a sample, the likeliest first. "seg.png" is not: it is another picture.
-constexpr std::string_view image_extensions[] = {"jpg", "jpeg", "png",  "ppm",  "pgm",
-                                                 "bmp", "tif",  "tiff", "webp", "gif"};
+constexpr std::string_view image_extensions[] = {"jpg", "jpeg", "png",  "packed", "ppm", "pgm",
+                                                 "bmp", "tif",  "tiff", "webp",   "gif"};
 
 constexpr std::string_view around = "__";
 

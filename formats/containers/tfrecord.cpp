@@ -212,7 +212,7 @@ class TfrecordContainer final : public Container {
   }
 
   bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec;
+    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
   }
   const Codec& default_codec() const override { return png_codec; }
   std::vector<fs::path> write_index(const fs::path& path) const override {

@@ -18,6 +18,8 @@ TRAIN = "imagenet-train"
 # name, source, how it is written, recipe, batch, what torchvision is asked for
 CASES = [
     ("original JPEG, lmdb", "imagenet", ["--to", "lmdb"], TRAIN, 128, "photographs"),
+    ("the same packed, lmdb", "imagenet", ["--to", "lmdb", "--encode", "packed"], TRAIN, 128,
+     None),
     ("original JPEG, recordio", "imagenet", ["--to", "recordio"], TRAIN, 128, None),
     ("original JPEG, tfrecord", "imagenet", ["--to", "tfrecord"], TRAIN, 128, None),
     ("original JPEG, webdataset", "imagenet", ["--to", "webdataset"], TRAIN, 128, None),

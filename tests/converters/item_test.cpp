@@ -22,6 +22,12 @@ Buffer encoded(const Codec& codec, const Image& image = picture) {
   return bytes;
 }
 
+Buffer pixels_of(Bytes jpeg) {
+  Buffer pixels(picture.shape.bytes());
+  jpeg_codec.decode(jpeg, picture.shape, pixels);
+  return pixels;
+}
+
 /// An item that came as a stream gives it: neither codec nor shape told.
 Item taken(Bytes bytes, std::string_view name = "n01/picture.JPEG") {
   Item item;
@@ -73,6 +79,45 @@ TEST(UnitItem, a_quality_encodes_a_jpeg_anew) {
   item.treat(treatment("jpeg:30"), scratch);
   EXPECT_LT(item.sample.bytes.size(), jpeg.size());
   EXPECT_EQ(item.pixels, sample_digest(3, decode_sample(item.sample)));
+}
+
+TEST(UnitItem, a_jpeg_is_packed_without_loss_and_anew_where_a_quality_is_asked) {
+  const Buffer jpeg = encoded(jpeg_codec);
+  ItemScratch scratch;
+  Item item = taken(jpeg);
+  item.treat(treatment("packed"), scratch);
+  EXPECT_EQ(item.sample.codec, &packed_codec);
+  EXPECT_EQ(item.stored, stored_digest(3, item.sample.bytes));
+  EXPECT_EQ(item.pixels, sample_digest(3, Image{picture.shape, pixels_of(jpeg)}));
+  EXPECT_EQ(item.pixels, sample_digest(3, decode_sample(item.sample)));
+  item = taken(jpeg);
+  item.treat(treatment("packed:30"), scratch);
+  EXPECT_NE(item.pixels, sample_digest(3, Image{picture.shape, pixels_of(jpeg)}));
+  EXPECT_EQ(item.pixels, sample_digest(3, decode_sample(item.sample)));
+}
+
+TEST(UnitItem, a_packed_jpeg_is_kept_and_goes_through_its_pixels_to_other_codecs) {
+  const Buffer jpeg = encoded(jpeg_codec);
+  Buffer packed;
+  packed_codec.recode(jpeg, packed);
+  ItemScratch scratch;
+  for (const char* same : {"keep", "packed"}) {
+    Item item = taken(packed);
+    item.treat(treatment(same), scratch);
+    EXPECT_EQ(item.sample.bytes.data(), packed.data());
+  }
+  Item item = taken(packed);
+  item.treat(treatment("png"), scratch);
+  EXPECT_EQ(item.pixels, sample_digest(3, Image{picture.shape, pixels_of(jpeg)}));
+}
+
+TEST(UnitItem, what_is_no_jpeg_is_packed_as_the_jpeg_it_would_become) {
+  const Buffer png = encoded(png_codec);
+  ItemScratch scratch;
+  Item as_jpeg = taken(png), as_packed = taken(png);
+  as_jpeg.treat(treatment("jpeg"), scratch);
+  as_packed.treat(treatment("packed"), scratch);
+  EXPECT_EQ(as_packed.pixels, as_jpeg.pixels);
 }
 
 TEST(UnitItem, a_resize_gives_the_stated_size_and_one_to_the_same_size_keeps_the_bytes) {

@@ -43,9 +43,7 @@ bool equals(const Image& whole, const Rect& part, PixelRows rows) {
 }
 
 void expect_exact_parts(const Codec& codec, Bytes encoded, int parts, unsigned seed) {
-  Image whole{codec.shape(encoded), {}};
-  whole.pixels.resize(whole.shape.bytes());
-  codec.decode(encoded, whole.shape, whole.pixels);
+  const Image whole = testing::decoded_by(codec, encoded);
   std::mt19937 random(seed);
   Buffer memory;  // one for all: what is left from before must not matter
   int wrong = 0;
@@ -78,7 +76,12 @@ void expect_exact_jpegs(JpegKind kind, std::uint32_t channels) {
                       1 + static_cast<std::uint32_t>(random() % 150), channels};
     SCOPED_TRACE(join(kind.across, "x", kind.down, kind.progressive ? " progressive" : "",
                       kind.restart != 0 ? " with restarts" : "", kind.arithmetic ? " arith" : ""));
-    expect_exact_parts(jpeg_codec, noisy_jpeg(shape, kind, i), 60, i);
+    const Buffer jpeg = noisy_jpeg(shape, kind, i);
+    expect_exact_parts(jpeg_codec, jpeg, 60, i);
+    Buffer packed;
+    packed_codec.recode(jpeg, packed);
+    EXPECT_EQ(testing::decoded_by(packed_codec, packed).pixels, testing::decoded(jpeg).pixels);
+    expect_exact_parts(packed_codec, packed, 60, i);
   }
 }
 

@@ -11,12 +11,14 @@
 
 namespace feedrate::testing {
 
-inline Image decoded(Bytes encoded) {
-  Image image{jpeg_codec.shape(encoded), {}};
+inline Image decoded_by(const Codec& codec, Bytes encoded) {
+  Image image{codec.shape(encoded), {}};
   image.pixels.resize(image.shape.bytes());
-  jpeg_codec.decode(encoded, image.shape, image.pixels);
+  codec.decode(encoded, image.shape, image.pixels);
   return image;
 }
+
+inline Image decoded(Bytes encoded) { return decoded_by(jpeg_codec, encoded); }
 
 inline int pixel(const Image& image, std::size_t at) {
   return std::to_integer<int>(image.pixels[at]);

@@ -158,11 +158,13 @@ using Names = std::vector<std::string>;
 TEST(UnitAdvise, photographs_are_tried_smaller_where_the_recipe_resizes_them_anyway) {
   const Shape photograph{400, 500, 3};
   EXPECT_EQ(tried("tfrecord", jpeg_codec, photograph, "imagenet-train"),
-            (Names{"tfrecord jpeg:90", "tfrecord jpeg:90 short:256", "lmdb raw short:256"}));
-  EXPECT_EQ(tried("png-map", jpeg_codec, photograph, "imagenet-train"),
-            (Names{"recordio keep", "recordio jpeg:90", "recordio jpeg:90 short:256",
+            (Names{"tfrecord packed", "tfrecord jpeg:90", "tfrecord jpeg:90 short:256",
                    "lmdb raw short:256"}));
-  EXPECT_EQ(tried("lmdb", jpeg_codec, photograph, "none"), (Names{"lmdb jpeg:90", "lmdb raw"}));
+  EXPECT_EQ(tried("png-map", jpeg_codec, photograph, "imagenet-train"),
+            (Names{"recordio keep", "recordio packed", "recordio jpeg:90",
+                   "recordio jpeg:90 short:256", "lmdb raw short:256"}));
+  EXPECT_EQ(tried("lmdb", jpeg_codec, photograph, "none"),
+            (Names{"lmdb packed", "lmdb jpeg:90", "lmdb raw"}));
   EXPECT_EQ(tried("lmdb", raw_codec, {300, 300, 3}, "imagenet-train"), (Names{"lmdb jpeg:90"}));
 }
 

@@ -82,6 +82,7 @@ std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
   const std::optional<Resize> smaller = shrinking(survey, recipe, info.shape);
   const bool raw = info.codec == raw_codec.name();
   if (file_for_each_image(info)) add(nullptr, 0, {});
+  if (info.codec == jpeg_codec.name()) add(&packed_codec, 0, {});
   constexpr int quality = 90;
   if (photographs) {
     add(&jpeg_codec, quality, {});

@@ -223,7 +223,7 @@ class ConvertCommand : public Command {
                    "Part (default: the first); all makes PATH/train, PATH/test, …")
         ->type_name("NAME");
     app.add_option("--encode", options->encoding,
-                   "keep the bytes, or " + known_codecs + "[:QUALITY] (default: keep if it can)")
+                   "keep, or " + known_codecs + "[:QUALITY] (default: keep if it can)")
         ->type_name("CODEC");
     app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
         ->type_name("SIZE");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <thread>
 
 #include "tests/support/expect_error.h"
@@ -87,6 +88,37 @@ TEST(UnitCpuSession, a_loss_that_blew_up_is_not_hidden) {
   session->upload(*source.next());
   session->evaluate_step();
   EXPECT_TRUE(std::isnan(session->take_metrics().loss_sum));
+}
+
+TEST(UnitCpuSession, a_step_that_diverges_teaches_nothing) {
+  Builder b("normed", {5, 5, 1}, 3);
+  const auto norm = b.batch_norm(b.conv(b.input(1.0 / 256), 4, 3, 1, 1, {}), {});
+  const auto session =
+      backend("cpu").compile(make_plan(b.softmax_loss(b.dense(b.relu(norm), 3, {})), 6),
+                             {.threads = 2, .optimizer = &optimizer("sgd")});
+  initialise(*session, 1);
+  RandomSource source({.shape = {5, 5, 1}, .classes = 3, .batch = 6});
+  const auto train = [&](std::uint64_t step) {
+    session->upload(*source.next());
+    session->train_step({.rate = 0.01, .momentum = 0.9}, step);
+  };
+  const auto parameters = [&] {
+    std::vector<std::vector<float>> all;
+    for (std::size_t i = 0; i < session->plan().graph.parameters.size(); ++i) {
+      all.push_back(session->parameter(i));
+    }
+    return all;
+  };
+  const auto start = parameters();
+  train(0);
+  EXPECT_NE(parameters()[4], start[4]);  // the running mean
+  std::vector<float> bias = session->parameter(7);
+  bias[1] = std::numeric_limits<float>::infinity();
+  session->set_parameter(7, bias);
+  const auto before = parameters();
+  train(1);
+  ASSERT_TRUE(session->divergence());
+  EXPECT_EQ(parameters(), before);
 }
 
 TEST(UnitCpuSession, without_an_optimizer_it_evaluates_only) {

@@ -31,8 +31,9 @@ class BatchNormLayer final : public Layer {
 
   bool does_relu() const override { return relu_follows_; }
 
-  // The batch's means, and one over its deviations.
-  std::size_t kept_bytes() const override { return floats(2 * width_); }
+  // The batch's means, one over its deviations, and what the running statistics become: a step
+  // that diverges must not change them, and that is known after the forward pass.
+  std::size_t kept_bytes() const override { return floats(4 * width_); }
   // Two sums for each thread, then the coefficients.
   std::size_t scratch_bytes() const override { return sums_bytes() + floats(5 * width_); }
 
@@ -56,6 +57,8 @@ class BatchNormLayer final : public Layer {
   }
 
   void backward(const Pass& pass) override {
+    std::copy_n(next_means(), channels_, buffers().parameters[2]);
+    std::copy_n(next_variances(), channels_, buffers().parameters[3]);
     const NormCoefficients c = coefficients();
     for (std::int64_t k = 0; k < channels_; ++k) {
       c.mean[k] = means()[k];
@@ -82,6 +85,8 @@ class BatchNormLayer final : public Layer {
   }
   float* means() const { return reinterpret_cast<float*>(buffers().kept); }
   float* inverses() const { return means() + width_; }
+  float* next_means() const { return means() + 2 * width_; }
+  float* next_variances() const { return means() + 3 * width_; }
   // Those of the first thread; in the end those of all.
   double* sums() const { return reinterpret_cast<double*>(buffers().scratch); }
   double* products() const { return sums() + width_; }
@@ -118,11 +123,11 @@ class BatchNormLayer final : public Layer {
       const double variance = difference < 0 ? 0 : difference;
       means()[k] = static_cast<float>(mean);
       inverses()[k] = static_cast<float>(1 / std::sqrt(variance + epsilon_));
-      float& running_mean = buffers().parameters[2][k];
-      float& running_variance = buffers().parameters[3][k];
-      running_mean = static_cast<float>(running_statistic(double{running_mean}, mean, momentum_));
-      running_variance = static_cast<float>(running_statistic(
-          double{running_variance}, unbiased_variance(variance, values(pass)), momentum_));
+      next_means()[k] = static_cast<float>(
+          running_statistic(double{buffers().parameters[2][k]}, mean, momentum_));
+      next_variances()[k] = static_cast<float>(
+          running_statistic(double{buffers().parameters[3][k]},
+                            unbiased_variance(variance, values(pass)), momentum_));
       c.mean[k] = means()[k];
       c.scale[k] = buffers().parameters[0][k] * inverses()[k];
       c.shift[k] = buffers().parameters[1][k];

@@ -1,5 +1,7 @@
 #include "trainer/checkpoint.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -42,11 +44,22 @@ std::vector<Slot> slots(const Session& session) {
   return all;
 }
 
+// What becomes of pixels: a preset may change it, and parameters mean nothing under another.
+std::string scaling(const Graph& graph) {
+  std::string text;
+  for (const auto& [name, value] : graph.nodes.front().attributes) {
+    if (!name.starts_with("mean") && !name.starts_with("scale")) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
 Json header_of(const Session& session, const Position& position) {
   Json header;
   const Optimizer* optimizer = session.optimizer();
   header["__metadata__"] = {{"network", position.network},
                             {"optimizer", optimizer == nullptr ? "" : optimizer->name()},
+                            {"pixels", scaling(session.plan().graph)},
                             {"seed", std::to_string(position.seed)},
                             {"step", std::to_string(position.step)},
                             {"epoch", std::to_string(position.epoch)},
@@ -116,6 +129,12 @@ class Reader {
       fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", most, ": ", found.scale);
     }
     return found;
+  }
+
+  /// None where checkpoints did not say.
+  std::optional<std::string> scaling() const {
+    const bool says = metadata_.is_object() && metadata_.contains("pixels");
+    return says ? std::optional(text("pixels")) : std::nullopt;
   }
 
   std::vector<float> tensor(const std::string& name, const std::vector<std::int64_t>& shape) const {
@@ -259,6 +278,11 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   const Graph& graph = session.plan().graph;
   if (position.network != graph.network) {
     fail(file, "is a checkpoint of network ", position.network, ", not of ", graph.network);
+  }
+  const std::string pixels = scaling(graph);
+  if (const std::string learned = reader.scaling().value_or(pixels); learned != pixels) {
+    fail(file, "was trained on pixels with ", learned, ", not with ", pixels,
+         "; is it of another preset?");
   }
   const std::string trained_by = reader.optimizer();
   if (session.optimizer() != nullptr && !trained_by.empty() &&

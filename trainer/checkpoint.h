@@ -4,7 +4,7 @@
 //
 //   u64le header length | JSON header, padded with spaces | tensors, fp32 little-endian
 //   names: "<parameter>" and "optimizer.<slot>.<parameter>"; "__metadata__" holds Position as
-//   text, the optimizer's name and, where losses are scaled, their scale
+//   text, the optimizer's name, how pixels were scaled and, where losses are, their scale
 
 #include <cstdint>
 #include <filesystem>

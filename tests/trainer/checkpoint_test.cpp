@@ -11,6 +11,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/batches.h"
+#include "trainer/changes.h"
 #include "trainer/network.h"
 
 namespace feedrate {
@@ -128,6 +129,27 @@ TEST(UnitCheckpoint, a_session_that_only_evaluates_needs_no_state) {
   save_checkpoint(directory / "bare", *judge, position);
   expect_error([&] { load_checkpoint(directory / "bare", *session_of(tiny())); },
                {"bare", "no tensor 'optimizer.0.dense1.weight'"});
+}
+
+TEST(UnitCheckpoint, of_pixels_scaled_otherwise_is_refused) {
+  const TempDirectory directory;
+  save_checkpoint(directory / "a", *session_of(tiny()), position);
+  Graph scaled = tiny();
+  apply({.means = {120}, .deviations = {64}}, scaled);
+  for (const bool trains : {true, false}) {
+    expect_error([&] { load_checkpoint(directory / "a", *session_of(scaled, trains)); },
+                 {"a", "pixels with mean 0, scale 1, not with mean 120, scale 0.015625", "preset"});
+  }
+}
+
+TEST(UnitCheckpoint, that_does_not_say_how_pixels_were_scaled_is_read) {
+  const TempDirectory directory;
+  const auto session = session_of(tiny());
+  save_checkpoint(directory / "a", *session, position);
+  Parts parts(directory / "a");
+  parts.header["__metadata__"].erase("pixels");
+  write(directory / "older", parts.together());
+  EXPECT_EQ(load_checkpoint(directory / "older", *session).step, position.step);
 }
 
 TEST(HostileCheckpoint, cut_at_any_byte_it_is_refused_and_the_session_unchanged) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "trainer/backends/cpu/add_values.h"
 #include "trainer/backends/cpu/idle_threads.h"
 #include "trainer/backends/cpu/omp_threads.h"
 #include "trainer/backends/cpu/parallel.h"
@@ -18,10 +19,6 @@ namespace {
 std::size_t on_lines(std::size_t floats) {
   constexpr std::size_t line = alignment / sizeof(float);
   return (floats + line - 1) / line * line;
-}
-
-FEEDRATE_VECTOR void add_values(const float* from, std::int64_t size, float* to) {
-  for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
 }
 
 // The relu before node j, in the memory of the node before it, that nobody else reads; or 0.

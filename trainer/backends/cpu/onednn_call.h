@@ -1,0 +1,139 @@
+#pragma once
+// oneDNN's primitives with their arguments in memory of ours.
+
+#include <algorithm>
+#include <cstddef>
+#include <dnnl.hpp>
+#include <initializer_list>
+#include <vector>
+
+namespace feedrate::cpu {
+
+/// Every part of the scratch starts on a cache line.
+inline std::size_t lines(std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  return (bytes + line - 1) / line * line;
+}
+
+inline const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+/// A primitive's argument: where it lives, and where the primitive wants it, the same memory or a
+/// copy in the scratch.
+struct Argument {
+  int name;
+  dnnl::memory home;
+  dnnl::memory wanted;
+  dnnl::reorder before, after;  // into `wanted`, out of it; empty when they are the same
+};
+
+/// One primitive, its arguments, and the scratch for copies and for itself.
+class Call {
+ public:
+  Call() = default;
+  template <class Descriptor>
+  Call(const dnnl::primitive& primitive, const Descriptor& descriptor)
+      : primitive_(primitive), own_scratch_(descriptor.scratchpad_desc(), engine(), nullptr) {}
+
+  void reads(int name, const dnnl::memory::desc& home, const dnnl::memory::desc& wanted) {
+    Argument& argument = add(name, home, wanted);
+    if (home != wanted) argument.before = dnnl::reorder(argument.home, argument.wanted);
+  }
+  void writes(int name, const dnnl::memory::desc& home, const dnnl::memory::desc& wanted) {
+    Argument& argument = add(name, home, wanted);
+    if (home != wanted) argument.after = dnnl::reorder(argument.wanted, argument.home);
+  }
+
+  std::size_t scratch_bytes() const {
+    std::size_t bytes = lines(own_scratch_.get_desc().get_size());
+    for (const Argument& argument : arguments_) bytes += copy_bytes(argument);
+    return bytes;
+  }
+
+  /// `homes` in the order in which the arguments were named.
+  void bind(std::initializer_list<void*> homes, std::byte* scratch) {
+    own_scratch_.set_data_handle(scratch);
+    scratch += lines(own_scratch_.get_desc().get_size());
+    execution_.clear();
+    execution_.push_back({DNNL_ARG_SCRATCHPAD, own_scratch_.get()});
+    auto home = homes.begin();
+    for (Argument& argument : arguments_) {
+      argument.home.set_data_handle(*home++);
+      const bool copied = copy_bytes(argument) != 0;
+      argument.wanted.set_data_handle(copied ? static_cast<void*>(scratch)
+                                             : argument.home.get_data_handle());
+      scratch += copy_bytes(argument);
+      execution_.push_back({argument.name, argument.wanted.get()});
+    }
+  }
+
+  void run(dnnl::stream& stream) {
+    for (Argument& argument : arguments_) {
+      if (argument.before) argument.before.execute(stream, argument.home, argument.wanted);
+    }
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(primitive_.get(), stream.get(), static_cast<int>(execution_.size()),
+                               execution_.data()),
+        "oneDNN could not run a convolution");
+    for (Argument& argument : arguments_) {
+      if (argument.after) argument.after.execute(stream, argument.wanted, argument.home);
+    }
+    stream.wait();
+  }
+
+ private:
+  Argument& add(int name, const dnnl::memory::desc& home, const dnnl::memory::desc& wanted) {
+    arguments_.push_back({name,
+                          dnnl::memory(home, engine(), nullptr),
+                          dnnl::memory(wanted, engine(), nullptr),
+                          {},
+                          {}});
+    return arguments_.back();
+  }
+  static std::size_t copy_bytes(const Argument& argument) {
+    const bool copied = argument.before || argument.after;
+    return copied ? lines(argument.wanted.get_desc().get_size()) : 0;
+  }
+
+  dnnl::primitive primitive_;
+  dnnl::memory own_scratch_;
+  std::vector<Argument> arguments_;
+  std::vector<dnnl_exec_arg_t> execution_;
+};
+
+/// Values in fp32 as factors of products: themselves, or a narrower copy that several products
+/// read.
+class Factor {
+ public:
+  Factor() = default;
+  Factor(const dnnl::memory::desc& home, const dnnl::memory::desc& wanted) : desc_(home) {
+    if (home.data_type() == wanted.data_type()) return;
+    desc_ = wanted;
+    home_ = dnnl::memory(home, engine(), nullptr);
+    copy_ = dnnl::memory(wanted, engine(), nullptr);
+    narrow_ = dnnl::reorder(home_, copy_);
+  }
+
+  const dnnl::memory::desc& desc() const { return desc_; }
+  std::size_t copy_bytes() const { return narrow_ ? lines(desc_.get_size()) : 0; }
+  /// Gives where the products find it.
+  void* bind(const float* home, std::byte* copy) {
+    float* values = const_cast<float*>(home);  // oneDNN's handles know no const
+    if (!narrow_) return values;
+    home_.set_data_handle(values);
+    copy_.set_data_handle(copy);
+    return copy;
+  }
+  void run(dnnl::stream& stream) {
+    if (narrow_) narrow_.execute(stream, home_, copy_);
+  }
+
+ private:
+  dnnl::memory::desc desc_;
+  dnnl::memory home_, copy_;
+  dnnl::reorder narrow_;
+};
+
+}  // namespace feedrate::cpu

@@ -4,14 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "formats/error.h"
-#include "tests/support/places.h"
-#include "tests/trainer/batches.h"
-#include "trainer/backend.h"
-#include "trainer/network.h"
+#include "tests/trainer/pytorch_runs.h"
 
 namespace feedrate {
 namespace {
@@ -19,7 +14,7 @@ namespace {
 constexpr double tolerance = 2e-2;  // relative
 
 class Bf16 : public ::testing::Test {
- protected:
+ public:
   void SetUp() override {
     try {
       compile(plain_conv({}), 1, "bf16");
@@ -145,8 +140,7 @@ TEST_F(UnitBf16, the_same_steps_give_the_same_bits) {
 }
 
 TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
-  std::ifstream file(testing::source_directory() / "tests/trainer/parity/lenet.json");
-  const auto expected = nlohmann::json::parse(file);
+  const nlohmann::json expected = testing::stored_parity("lenet");
   const Network& lenet = network("lenet");
   const TrainRecipe recipe = lenet.recipe();
   const auto session = compile(lenet.build({28, 28, 1}, 10), 64, "bf16");
@@ -162,25 +156,29 @@ TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
   }
 }
 
-TEST_F(InteropPyTorchBf16, steps_of_every_network_for_small_images_stay_near_pytorchs_in_fp32) {
-  std::ifstream file(testing::source_directory() / "tests/trainer/parity/networks.json");
-  const auto all = nlohmann::json::parse(file);
-  for (const Network* row : networks()) {
-    if (!all.contains(row->name())) continue;
-    const auto& expected = all[std::string(row->name())];
-    const Graph graph = row->build(row->published_input(), 10);
-    const auto session = compile(graph, 8, "bf16");
-    testing::RandomSource source({.shape = graph.input, .batch = 8, .images = 29, .epochs = 2});
-    for (std::uint64_t step = 0; step < expected["losses"].size(); ++step) {
+void expect_to_stay_near_pytorch(const std::string& file) {
+  for (const testing::PytorchRun& run : testing::pytorch_runs(file)) {
+    const Graph graph = run.graph();
+    const auto session = Bf16::compile(graph, run.batch(), "bf16");
+    testing::RandomSource source = run.images(graph);
+    for (std::uint64_t step = 0; step < run.steps(); ++step) {
       session->upload(*source.next());
-      session->train_step({.rate = expected["rate"], .momentum = 0.9, .decay = 5e-4}, step);
+      session->train_step(run.settings(), step);
       const Metrics metrics = session->take_metrics();
-      const double theirs = expected["losses"][step];
+      const double theirs = run.loss(step);
       EXPECT_NEAR(metrics.loss_sum / static_cast<double>(metrics.images), theirs,
                   tolerance * theirs)
-          << row->name() << ", step " << step;
+          << run.title << ", step " << step;
     }
   }
+}
+
+TEST_F(InteropPyTorchBf16, steps_of_every_network_for_small_images_stay_near_pytorchs) {
+  expect_to_stay_near_pytorch("networks");
+}
+
+TEST_F(InteropPyTorchBf16, steps_of_imagenets_networks_on_small_images_stay_near_pytorchs) {
+  expect_to_stay_near_pytorch("imagenet_networks");
 }
 
 }  // namespace

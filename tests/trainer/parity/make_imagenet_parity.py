@@ -12,8 +12,9 @@ import sys
 import torch
 import torch.nn.functional as F
 
-from make_network_parity import (CLASSES, Run, constant, googlenet, he_fan_out, normal, uniform,
-                                 write)
+from make_network_parity import CLASSES, Run, googlenet, write
+from make_parity import uniform
+from starts import constant, he_fan_out, normal
 
 
 def fan_in(shape, number):

@@ -8,7 +8,7 @@
 
 #include "trainer/backends/cpu/add_values.h"
 #include "trainer/backends/cpu/omp_threads.h"
-#include "trainer/backends/cpu/onednn_call.h"
+#include "trainer/backends/cpu/onednn_call.hpp"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/ops/check.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// oneDNN's primitives with their arguments in memory of ours.
+// oneDNN's primitives with their arguments in memory of ours. Private to this folder's .cpp files.
 
 #include <algorithm>
 #include <cstddef>

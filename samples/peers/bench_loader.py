@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -56,6 +57,11 @@ def archive_of(feedrate, source, out):
     return made
 
 
+def place(out, what, case):
+    """Named by the case, since OUT may hold those of another version's cases."""
+    return out / f"{what}-{re.sub(r'[^0-9A-Za-z]+', '-', case)}"
+
+
 def converted(feedrate, archive, source, how, path):
     if not path.exists():
         run(feedrate, "convert", source, archive, *how, "--out", path)
@@ -83,7 +89,7 @@ def ffcvs(python, kind, out):
     if python is None or kind is None:
         return None
     beton = out / f"ffcv-{kind}.beton"
-    done = subprocess.run([python, HERE / "ffcv_peer.py", kind, out / "files-0", beton],
+    done = subprocess.run([python, HERE / "ffcv_peer.py", kind, place(out, "files", CASES[0][0]), beton],
                           stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -111,13 +117,13 @@ def main():
           " torchvision, 2 workers | FFCV, 2 workers |")
     print("|---|---|---|---|---|---|---|---|---|")
     with open(out / "loader.jsonl", "w", encoding="utf-8") as rows:
-        for number, (case, source, how, recipe, batch, peer_kind) in enumerate(CASES):
+        for case, source, how, recipe, batch, peer_kind in CASES:
             archive = archive_of(feedrate, source, out)
-            path = converted(feedrate, archive, source, how, out / f"data-{number}")
+            path = converted(feedrate, archive, source, how, place(out, "data", case))
             read_by_peer = path
             if peer_kind == "photographs":  # the same bytes as files, a folder for each class
                 read_by_peer = converted(feedrate, path, "dataset", ["--to", "folder"],
-                                         out / f"files-{number}")
+                                         place(out, "files", case))
             row = {"case": case, "recipe": recipe, "batch": batch, "threads": 2,
                    **ours(bench, path, recipe, batch)}
             row["peer"] = theirs(options.peer_python, peer_kind, read_by_peer)

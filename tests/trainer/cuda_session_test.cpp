@@ -1,5 +1,7 @@
 // What a CUDA session does beside plain steps: every optimizer, evaluation, features, divergence.
 
+#include <limits>
+
 #include "tests/trainer/cuda_parity.h"
 
 namespace feedrate::testing {
@@ -87,6 +89,35 @@ TEST_P(CudaParity, a_loss_that_is_not_finite_is_found_with_its_step_and_layer) {
     EXPECT_EQ(gpu->divergence()->parameter, broken ? "dense1.weight" : "");
     EXPECT_LE(step, 15U);
     EXPECT_EQ(gpu->parameter(0), before) << "nothing is learnt from it";
+  }
+}
+
+TEST_P(CudaParity, a_step_that_diverges_changes_no_running_statistics) {
+  Builder b("normed", {5, 5, 1}, 3);
+  const auto norm = b.batch_norm(b.conv(b.input(0.01), 4, 3, 1, 1, {}), {});
+  const Graph graph = b.softmax_loss(b.dense(b.relu(norm), 3, {}));
+  for (const char* precision : {"fp32", "bf16"}) {
+    SCOPED_TRACE(precision);
+    const auto gpu = start(*cuda_, graph, 4, optimizer("sgd"), precision);
+    const auto train = [&](std::uint64_t step) {
+      gpu->upload(RandomBatch(graph, 4, step).batch());
+      gpu->train_step(settings, step);
+    };
+    const auto statistics = [&] { return std::pair(gpu->parameter(4), gpu->parameter(5)); };
+    ASSERT_EQ(graph.parameters[4].learned || graph.parameters[5].learned, false);
+    const auto start = statistics();
+    train(0);
+    const auto before = statistics();
+    EXPECT_NE(before.first, start.first);
+    EXPECT_NE(before.second, start.second);
+    std::vector<float> bias = gpu->parameter(7);
+    bias[1] = std::numeric_limits<float>::infinity();
+    gpu->set_parameter(7, bias);
+    for (const std::uint64_t step : {1U, 2U}) train(step);
+    gpu->wait();
+    ASSERT_TRUE(gpu->divergence());
+    EXPECT_EQ(gpu->divergence()->step, 1U);
+    EXPECT_EQ(statistics(), before);
   }
 }
 

@@ -26,6 +26,8 @@ struct Kept {
   float* inverse;  // 1 / deviation
   float* mean_gradient;
   float* slope;
+  float* next_mean;  // what the running statistics become
+  float* next_variance;
 };
 
 struct Channel {
@@ -74,33 +76,41 @@ struct Products {
 struct Statistics {
   Channel c;
   Kept kept;
-  float* running_mean;
-  float* running_variance;
+  const float* running_mean;
+  const float* running_variance;
   __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
     const double mean = sums.first / c.values();
     const double difference = sums.second / c.values() - mean * mean;
     const double variance = difference < 0 ? 0 : difference;
     kept.mean[k] = static_cast<float>(mean);
     kept.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
-    running_mean[k] = static_cast<float>(
+    kept.next_mean[k] = static_cast<float>(
         running_statistic(static_cast<double>(running_mean[k]), mean, c.momentum));
-    running_variance[k] =
+    kept.next_variance[k] =
         static_cast<float>(running_statistic(static_cast<double>(running_variance[k]),
                                              unbiased_variance(variance, c.values()), c.momentum));
   }
 };
 
+// Takes the running statistics over, too: a loss that is not finite is known by now, and a step
+// with such a one must not change them.
 struct Gradients {
   Channel c;
   Kept kept;
   float* weight_gradient;
   float* bias_gradient;
+  float* running_mean;
+  float* running_variance;
+  const DeviceMetrics* metrics;
   __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
     const double inverse = kept.inverse[k];
     weight_gradient[k] = static_cast<float>(sums.second * inverse);
     bias_gradient[k] = static_cast<float>(sums.first);
     kept.mean_gradient[k] = static_cast<float>(sums.first / c.values());
     kept.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
+    if (!isfinite(metrics->loss_sum)) return;
+    running_mean[k] = kept.next_mean[k];
+    running_variance[k] = kept.next_variance[k];
   }
 };
 
@@ -274,7 +284,7 @@ class BatchNormOp final : public CudaOpOf<T> {
   bool does_relu() const override { return relu_follows_; }
 
   std::size_t saved_bytes() const override {
-    return static_cast<std::size_t>(4 * in_.channels) * sizeof(float);
+    return static_cast<std::size_t>(6 * in_.channels) * sizeof(float);
   }
 
   std::size_t workspace_bytes() const override {
@@ -339,7 +349,8 @@ class BatchNormOp final : public CudaOpOf<T> {
     }
   }
   void find_gradients(const PlaceOf<T>& place, const Step& step) const {
-    const Gradients finish{channel(step), kept(place), weight_.gradient, bias_.gradient};
+    const Gradients finish{channel(step), kept(place),       weight_.gradient, bias_.gradient,
+                           running_mean_, running_variance_, step.metrics};
     if constexpr (interleaved<T>) {
       with_lanes<T>(in_.channels, [&](auto lanes) {
         sum_columns<lanes>(context_, "batch_norm gradients", rows(step), in_.channels,
@@ -353,7 +364,8 @@ class BatchNormOp final : public CudaOpOf<T> {
   }
   Kept kept(const PlaceOf<T>& place) const {
     auto* start = reinterpret_cast<float*>(place.saved);
-    return {start, start + in_.channels, start + 2 * in_.channels, start + 3 * in_.channels};
+    const auto part = [&](std::int64_t number) { return start + number * in_.channels; };
+    return {part(0), part(1), part(2), part(3), part(4), part(5)};
   }
 
   const Context& context_;

@@ -80,8 +80,9 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     ring.add_faults(slot, faults_);
     faults_.clear();
   }
-  if (lane_ != nullptr)
+  if (lane_ != nullptr) {
     lane_->add(Activity::fill, clock.start_ns(), clock.end_ns(), run.batch.number);
+  }
 }
 
 template <class Step>

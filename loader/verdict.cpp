@@ -6,6 +6,7 @@
 #include <array>
 
 namespace feedrate {
+
 std::string times(double factor) {
   return fmt::format("{:.{}f} times", factor, factor < 10 ? 1 : 0);
 }

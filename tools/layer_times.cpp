@@ -1,10 +1,10 @@
 #include "tools/layer_times.h"
-#include "formats/statistics.h"
 
 #include <chrono>
 #include <numeric>
 
 #include "formats/random.h"
+#include "formats/statistics.h"
 #include "tools/devices.h"
 #include "tools/row.h"
 #include "trainer/network.h"

@@ -1,8 +1,8 @@
 #include "tools/advise/supply.h"
-#include "formats/statistics.h"
 
 #include <algorithm>
 
+#include "formats/statistics.h"
 #include "loader/drive.h"
 #include "tools/row.h"
 

@@ -1,5 +1,4 @@
 #include "tools/bench/measure.h"
-#include "formats/statistics.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include <type_traits>
 
 #include "formats/error.h"
+#include "formats/statistics.h"
 #include "tools/cold.h"
 #include "tools/console.h"
 #include "tools/or_null.h"

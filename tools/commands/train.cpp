@@ -145,15 +145,13 @@ class TrainCommand : public Command {
            "all that is needed to go on as if training had never stopped: with any number of\n"
            "loader threads, and to the last bit with the same number of compute threads. A loss\n"
            "that is not finite ends training with the step, the layer and the last checkpoint.\n"
-           "--mode infer runs forward alone and tells the time for 1,000 images; features the "
-           "same\n"
-           "as far as the last pooling, whose values --out keeps. They see images in the order\n"
-           "of the dataset, and take their weights from --resume. Started by mpirun or srun, "
-           "several\n"
-           "processes train one network together: --batch is that of all of them, each computes "
-           "the\n"
-           "gradients of its share, and they learn what one alone would learn. With --device cuda each\n"
-           "has the GPU of its number on its machine, and gradients go by NCCL.";
+           "--mode infer runs forward alone and tells the time for 1,000 images; features the\n"
+           "same as far as the last pooling, whose values --out keeps. They see images in the\n"
+           "order of the dataset, and take their weights from --resume. Started by mpirun or\n"
+           "srun, several processes train one network together: --batch is that of all of them,\n"
+           "each computes the gradients of its share, and they learn what one alone would learn.\n"
+           "With --device cuda each has the GPU of its number on its machine, and gradients go\n"
+           "by NCCL.";
   }
   std::string_view examples() const override {
     return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"

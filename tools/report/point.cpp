@@ -1,8 +1,9 @@
 #include "tools/report/point.h"
-#include "formats/statistics.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "formats/statistics.h"
 
 namespace feedrate {
 namespace {

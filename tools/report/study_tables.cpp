@@ -1,5 +1,4 @@
 #include "tools/report/study_tables.h"
-#include "formats/statistics.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "formats/statistics.h"
 #include "tools/report/attribution.h"
 #include "tools/text.h"
 

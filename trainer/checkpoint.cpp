@@ -44,11 +44,16 @@ std::vector<Slot> slots(const Session& session) {
   return all;
 }
 
-// What becomes of pixels: a preset may change it, and parameters mean nothing under another.
+// What becomes of pixels: a preset may change it, and parameters mean nothing under another. A
+// channel's own is told where it differs from the first one's, so that the same is told alike.
 std::string scaling(const Graph& graph) {
   std::string text;
-  for (const auto& [name, value] : graph.nodes.front().attributes) {
-    if (!name.starts_with("mean") && !name.starts_with("scale")) continue;
+  const Attributes& attributes = graph.nodes.front().attributes;
+  for (const auto& [name, value] : attributes) {
+    const std::string_view first = name.starts_with("mean")    ? "mean"
+                                   : name.starts_with("scale") ? "scale"
+                                                               : "";
+    if (first.empty() || (name != first && value == attributes.number(first))) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
   }
   return text;

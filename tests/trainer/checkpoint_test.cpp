@@ -142,6 +142,23 @@ TEST(UnitCheckpoint, of_pixels_scaled_otherwise_is_refused) {
   }
 }
 
+TEST(UnitCheckpoint, of_pixels_scaled_alike_is_read_in_whatever_words_that_was_asked_for) {
+  const TempDirectory directory;
+  const auto colours = [](const Changes& changes) {
+    Builder b("tiny", {3, 2, 3}, 2);
+    Graph graph = b.softmax_loss(b.dense(b.input(1), 2, {}));
+    apply(changes, graph);
+    return session_of(graph);
+  };
+  save_checkpoint(directory / "a", *colours({}), position);
+  load_checkpoint(directory / "a", *colours({.means = {0, 0, 0}, .deviations = {1}}));
+  expect_error(
+      [&] {
+        load_checkpoint(directory / "a", *colours({.means = {0, 0, 7}}));
+      },
+      {"mean 0, scale 1, not with mean 0, mean2 7, scale 1"});
+}
+
 TEST(UnitCheckpoint, that_does_not_say_how_pixels_were_scaled_is_read) {
   const TempDirectory directory;
   const auto session = session_of(tiny());

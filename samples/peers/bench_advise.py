@@ -71,8 +71,9 @@ def check(feedrate, case, dataset, recipe, seconds, total):
             row[name] = {"threads": predicted["threads"], "predicted": predicted["images_per_second"],
                          "measured": measured, "ratio": round(predicted["images_per_second"] / measured, 3)}
         yield row
-    for path in paths[1:]:
-        shutil.rmtree(path)
+    for path in paths:
+        if path != dataset:
+            shutil.rmtree(path)
 
 
 def main():

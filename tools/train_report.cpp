@@ -90,6 +90,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"wait_ms_per_step", timed(rounded(wait_ms_per_step(report), 6))},
       {"busy", busy(report.loader)},
       {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
+      {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
       {"loss", rounded(result.loss, 6)},
       {"accuracy", rounded(result.accuracy, 6)},
       {"accuracy5", rounded(result.accuracy5, 6)},
@@ -117,6 +118,10 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy,
       100 * result.accuracy5);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
+  if (report.steps_recorded == false) {
+    text +=
+        "  steps could not be recorded as a CUDA graph: they went to the GPU kernel by kernel\n";
+  }
   for (const TrainingReport::Validation& at : report.validations) {
     const Evaluation& evaluation = at.evaluation;
     text += fmt::format("  step {}: validation loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % of {}\n",

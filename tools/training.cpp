@@ -296,6 +296,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   report.telemetry = sampler.measured();
   add_up_ranks(report.result);
   report.telemetry.planned_memory_mib = planned_mib(*session);
+  report.steps_recorded = session->steps_recorded();
   const LoaderStats stats = loader.stats();
   report.threads = stats.threads;
   if (request.auto_threads && !request.resident) report.tuning = loader.tuning();

@@ -77,6 +77,7 @@ struct TrainingReport {
   unsigned threads = 0;                 // of the loader, in the end
   std::optional<Tuning> tuning;         // where the loader was to find their number
   std::optional<LoaderStats> loader;    // absent when resident: the loader is not at work
+  std::optional<bool> steps_recorded;   // as of the session
   Telemetry telemetry;
 };
 

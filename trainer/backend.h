@@ -115,6 +115,9 @@ class Session {
   /// Absent where losses are not scaled; part of what a checkpoint keeps.
   virtual std::optional<LossScale> loss_scale() const { return std::nullopt; }
   virtual void set_loss_scale(const LossScale&) {}
+  /// Whether steps go to the device as one recorded piece; false: it could not be recorded, and
+  /// they go kernel by kernel. Absent where nothing is ever recorded, and before it was tried.
+  virtual std::optional<bool> steps_recorded() const { return std::nullopt; }
   /// The gradient of the last train_step, for tests and tools.
   virtual std::vector<float> gradient(std::size_t number) const = 0;
 

@@ -262,6 +262,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  if (told("too large")) return cudaErrorMemoryAllocation;
   *exec = new CUgraphExec_st{graph->lists};
   return cudaSuccess;
 }

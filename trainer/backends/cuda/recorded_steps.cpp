@@ -40,9 +40,14 @@ void RecordedSteps::record(const Context& context,
   for (std::size_t side = 0; side < graphs.size(); ++side) {
     const Recording recording = capture(context.compute(), [&] { work(side); });
     if (recording == nullptr) return;
-    graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(
-        "cudaGraphInstantiate", cudaGraphInstantiate, recording.get(), 0ULL);
-    check(cudaGraphUpload(graphs[side].get(), context.compute()), "cudaGraphUpload");
+    try {
+      graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(
+          "cudaGraphInstantiate", cudaGraphInstantiate, recording.get(), 0ULL);
+      check(cudaGraphUpload(graphs[side].get(), context.compute()), "cudaGraphUpload");
+    } catch (const Error&) {  // it takes memory of its own, where a network may have left none
+      cudaGetLastError();
+      return;
+    }
   }
   graphs_ = std::move(graphs);
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
@@ -14,6 +15,10 @@ class RecordedSteps {
  public:
   /// Whether record() was called.
   bool tried() const { return tried_; }
+  /// Whether there is something to replay; absent before record() was called.
+  std::optional<bool> recorded() const {
+    return tried_ ? std::optional(graphs_.front() != nullptr) : std::nullopt;
+  }
   /// Records `work(side)` for every side, without running it. It gives work to context.compute()
   /// alone, or to streams that wait for it and for which it waits; what it gives must depend on
   /// nothing of the host's that changes later. Where a library does what cannot be recorded,

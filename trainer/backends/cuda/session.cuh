@@ -37,6 +37,9 @@ class CudaSession final : public Session {
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
   std::optional<LossScale> loss_scale() const override;
   void set_loss_scale(const LossScale& scale) override;
+  std::optional<bool> steps_recorded() const override {
+    return (optimizer_ == nullptr ? evaluation_ : training_).recorded();
+  }
   std::vector<float> gradient(std::size_t number) const override;
   std::size_t planned_bytes() const override;
   std::optional<Transfers> transfers() const override { return Transfers{inputs_.copies(), down_}; }

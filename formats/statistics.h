@@ -11,6 +11,9 @@ namespace feedrate {
 /// The middle one, or the mean of the two in the middle; 0 of none.
 double median(std::vector<double> values);
 
+/// (largest − smallest) / median, of at least one.
+double relative_spread(const std::vector<double>& values);
+
 /// Where 95 % of Student's t distribution lie: within ± this. `degrees` of freedom, at least 1.
 double student_t(std::size_t degrees);
 

@@ -175,12 +175,10 @@ void measure(const std::string& name, const Task& task) {
     add_kernel_rates(task, 1, one);
     add_kernel_rates(task, 2, two);
   }
-  const auto spread = std::minmax_element(loader.a_second.begin(), loader.a_second.end());
   const double ours = median(loader.a_second);
   fmt::print("{:<40} {:>9.0f} {:>5.0f} % {:>9.0f} {:>9.0f} {:>6.2f} {:>6.2f}\n", name, ours,
-             100 * (*spread.second - *spread.first) / ours, median(one.a_second),
-             median(two.a_second), ours / median(two.a_second),
-             median(loader.a_cpu_second) / median(two.a_cpu_second));
+             100 * relative_spread(loader.a_second), median(one.a_second), median(two.a_second),
+             ours / median(two.a_second), median(loader.a_cpu_second) / median(two.a_cpu_second));
 }
 
 struct Turns {

@@ -1,19 +1,13 @@
 #include "tools/advise/supply.h"
 
-#include <algorithm>
-
 #include "formats/statistics.h"
 #include "loader/drive.h"
-#include "tools/row.h"
 
 namespace feedrate {
 
 double Supply::rate() const { return median(rates); }
 
-double Supply::doubt() const {
-  const auto [low, high] = std::ranges::minmax_element(rates);
-  return (*high - *low) / 2 / rate();
-}
+double Supply::doubt() const { return relative_spread(rates) / 2; }
 
 void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
                const SupplyOptions& options) {

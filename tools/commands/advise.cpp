@@ -16,7 +16,6 @@
 #include "tools/devices.h"
 #include "tools/environment.h"
 #include "tools/help.h"
-#include "tools/row.h"
 #include "tools/training.h"
 #include "trainer/network.h"
 
@@ -68,9 +67,8 @@ Consumer consumer_of(const Options& options, const std::vector<double>& demands)
   consumer.cores = usable_cores();
   if (options.target > 0) consumer.demand = options.target;
   if (demands.empty()) return consumer;
-  const auto [low, high] = std::ranges::minmax_element(demands);
   consumer.demand = median(demands);
-  consumer.doubt = (*high - *low) / 2 / consumer.demand;
+  consumer.doubt = relative_spread(demands) / 2;
   consumer.shares_cores = options.device == "cpu";
   return consumer;
 }

@@ -8,6 +8,7 @@
 
 #include "tests/support/emulated_device.h"
 #include "tests/support/shared_barrier.h"
+#include "tests/support/temp_directory.h"
 #include "tests/trainer/cuda_parity.h"
 #include "trainer/communicator.h"
 
@@ -74,7 +75,8 @@ class CudaRanks : public CudaParity {
   void TearDown() override {
     CudaParity::TearDown();
     for (const char* name : {"FEEDRATE_NCCL", "FEEDRATE_EMULATED_NCCL", "FEEDRATE_EMULATED_CAPTURE",
-                             "FEEDRATE_EMULATED_DEVICES", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+                             "FEEDRATE_EMULATED_DEVICES", "FEEDRATE_EMULATED_FASTEST",
+                             "FEEDRATE_EMULATED_OFFER", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
       unsetenv(name);
     }
   }
@@ -184,6 +186,42 @@ TEST_P(CudaRanks, a_loss_that_is_not_finite_on_one_teaches_none) {
     EXPECT_EQ(session->divergence()->step, 2U);
     EXPECT_EQ(session->parameter(0), before);
   });
+}
+
+TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
+  const TempDirectory directory;
+  constexpr std::size_t firsts = 8, seconds = 7;  // by their places in what the emulated one offers
+  as_two([&](ForkedRank& rank) {
+    // Each would take another, and to the second they are offered in another order.
+    setenv("FEEDRATE_EMULATED_FASTEST", std::to_string(rank.rank() == 0 ? firsts : seconds).c_str(),
+           1);
+    if (rank.rank() == 1) setenv("FEEDRATE_EMULATED_OFFER", "reversed", 1);
+    setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+    const auto session = session_of(&rank, 4);
+    const auto before = emulated_counts().convolutions;
+    session->upload(RandomBatch(graph(), 4, 1).batch());
+    session->train_step(settings, 0);
+    session->wait();
+    const auto& after = emulated_counts().convolutions;
+    EXPECT_EQ(after[firsts] - before[firsts], 2U) << "forward and filters";
+    EXPECT_EQ(after[seconds], before[seconds]);
+  });
+}
+
+TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
+  /// The second of two, to whom the first sends a number that is no engine's.
+  class Second final : public Communicator {
+   public:
+    unsigned rank() const override { return 1; }
+    unsigned ranks() const override { return 2; }
+    void begin_sum(std::span<float>) override {}
+    void progress() override {}
+    void finish() override {}
+    void sum(std::span<double> values) override { values[0] += 12345; }
+    void close() override {}
+  };
+  Second second;
+  expect_error([&] { session_of(&second, 4); }, {"conv1", "rank 1", "the same GPU"});
 }
 
 TEST_P(CudaRanks, without_nccl_they_are_refused_and_one_is_not) {

@@ -40,6 +40,7 @@ test_folder(tools feedrate_tools)
 if(TARGET feedrate_cuda AND TARGET test_trainer)
   include(cuda_emulation)
   add_dependencies(test_trainer feedrate_cuda feedrate_cuda_emulated)
+  include(cudnn_tests)
 endif()
 if(TARGET test_tools)
   # Stand-ins for a driver, so that telemetry is tested where there is no GPU.

@@ -7,12 +7,12 @@
 namespace feedrate {
 
 struct EmulatedCounts {
-  std::size_t allocations = 0;                // of device and of pinned memory
-  std::size_t kernels = 0;                    // launched one by one
-  std::size_t graphs = 0;                     // launched
-  std::size_t captures = 0;                   // that became a graph
-  std::size_t refusals = 0;                   // of calls that a capture forbids
-  std::array<std::size_t, 4> convolutions{};  // run, by cuDNN's number of the algorithm
+  std::size_t allocations = 0;                 // of device and of pinned memory
+  std::size_t kernels = 0;                     // launched one by one
+  std::size_t graphs = 0;                      // launched
+  std::size_t captures = 0;                    // that became a graph
+  std::size_t refusals = 0;                    // of calls that a capture forbids
+  std::array<std::size_t, 10> convolutions{};  // run, by the place of the engine in cuDNN's list
 };
 
 using EmulatedCountsEntry = const EmulatedCounts* (*)();

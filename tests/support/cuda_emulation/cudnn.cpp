@@ -1,193 +1,276 @@
-// The part of cuDNN that we call, in the plainest loops, refusing what the real one would refuse.
-// Of the algorithms it offers, the first and last two do not keep our promises; of the other two,
-// the clock says which is the faster.
+// The part of cuDNN's graphs that we call: every call is checked as strictly as the real one's
+// documentation allows, and more so where the real one would read what it was not given.
 
 #include <cudnn.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
-#include <utility>
-#include <vector>
+#include <optional>
+#include <set>
 
-#include "numbers.h"
+#include "cudnn_convolution.h"
 #include "queue.h"
 
-/// What a tensor's values are and in which order they lie.
-struct Values {
-  cudnnDataType_t type = CUDNN_DATA_FLOAT;
-  cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
-  bool operator==(const Values&) const = default;
-  bool known() const {
-    const bool narrow = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
-    const bool ordered = format == CUDNN_TENSOR_NCHW || format == CUDNN_TENSOR_NHWC;
-    return (narrow || type == CUDNN_DATA_FLOAT) && ordered;
-  }
-  feedrate::emulation::Number number() const {
-    using feedrate::emulation::Number;
-    return type == CUDNN_DATA_HALF       ? Number::fp16
-           : type == CUDNN_DATA_BFLOAT16 ? Number::bf16
-                                         : Number::fp32;
-  }
-  int at(int n, int c, int y, int x, int channels, int height, int width) const {
-    return format == CUDNN_TENSOR_NHWC ? ((n * height + y) * width + x) * channels + c
-                                       : ((n * channels + c) * height + y) * width + x;
-  }
-};
-
-struct cudnnContext {
-  cudaStream_t stream = nullptr;
-};
-struct cudnnTensorStruct {
-  int n = 0, c = 0, h = 0, w = 0;
-  Values values{};
-};
-struct cudnnFilterStruct {
-  int k = 0, c = 0, h = 0, w = 0;
-  Values values{};
-};
-struct cudnnConvolutionStruct {
-  int pad = 0, stride = 0, groups = 1;
-  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
-};
-
+namespace feedrate::emulation {
 namespace {
 
-constexpr std::size_t workspace_needed = 1000;
-
-struct Shape {
-  cudnnTensorStruct x;
-  cudnnFilterStruct w;
-  cudnnConvolutionStruct convolution;
-  cudnnTensorStruct y;
-
-  bool fits() const {
-    const auto side = [this](int in, int kernel) {
-      return (in + 2 * convolution.pad - kernel) / convolution.stride + 1;
-    };
-    // All in one type and order: of 16 bits with sums in fp32, what cuDNN calls PSEUDO_HALF_CONFIG
-    // and PSEUDO_BFLOAT16_CONFIG.
-    const bool alike = x.values == w.values && x.values == y.values;
-    return alike && x.n == y.n && x.c == w.c * convolution.groups &&
-           w.k % convolution.groups == 0 && y.c == w.k && y.h == side(x.h, w.h) &&
-           y.w == side(x.w, w.w);
-  }
-
-  /// body(offset in x, in w, in y) for every multiplication.
-  template <class Body>
-  void each(Body body) const {
-    for (int n = 0; n < y.n; ++n)
-      for (int k = 0; k < y.c; ++k)
-        for (int oy = 0; oy < y.h; ++oy)
-          for (int ox = 0; ox < y.w; ++ox)
-            for (int c = 0; c < w.c; ++c)
-              for (int ky = 0; ky < w.h; ++ky)
-                for (int kx = 0; kx < w.w; ++kx) {
-                  const int iy = oy * convolution.stride - convolution.pad + ky;
-                  const int ix = ox * convolution.stride - convolution.pad + kx;
-                  if (iy < 0 || iy >= x.h || ix < 0 || ix >= x.w) continue;
-                  const int channel = k / (w.k / convolution.groups) * w.c + c;
-                  body(x.values.at(n, channel, iy, ix, x.c, x.h, x.w),
-                       w.values.at(k, c, ky, kx, w.c, w.h, w.w),
-                       y.values.at(n, k, oy, ox, y.c, y.h, y.w));
-                }
-  }
-};
-
-std::size_t values_of(const cudnnTensorStruct& t) {
-  return static_cast<std::size_t>(t.n) * static_cast<std::size_t>(t.c * t.h * t.w);
+std::set<const void*>& descriptors() {
+  static std::set<const void*> created;
+  return created;
 }
 
-constexpr int offered = 6;
+constexpr int any_count = -1;
 
-template <class Performance>
-cudnnStatus_t offer(int requested, int* returned, Performance* results) {
-  if (requested < offered) return CUDNN_STATUS_BAD_PARAM;
-  *returned = offered;
-  const auto row = [results](int at, int algorithm, cudnnMathType_t math) -> Performance& {
-    Performance& result = results[at];
-    result = {};
-    result.algo = static_cast<decltype(result.algo)>(algorithm);
-    result.status = CUDNN_STATUS_SUCCESS;
-    result.determinism = CUDNN_DETERMINISTIC;
-    result.mathType = math;
-    return result;
+/// An attribute that must be set, before its descriptor is finalized.
+struct Rule {
+  cudnnBackendDescriptorType_t kind;
+  cudnnBackendAttributeName_t name;
+  cudnnBackendAttributeType_t type;
+  int count;
+  std::optional<cudnnBackendDescriptorType_t> part{};
+};
+
+constexpr auto tensor = CUDNN_BACKEND_TENSOR_DESCRIPTOR;
+constexpr auto window = CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR;
+constexpr auto forward = CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
+constexpr auto data = CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
+constexpr auto filters = CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR;
+constexpr auto graph = CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR;
+constexpr auto heuristics = CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR;
+constexpr auto config = CUDNN_BACKEND_ENGINECFG_DESCRIPTOR;
+constexpr auto engine = CUDNN_BACKEND_ENGINE_DESCRIPTOR;
+constexpr auto knob = CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR;
+constexpr auto plan = CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR;
+constexpr auto pack = CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR;
+constexpr auto part = CUDNN_TYPE_BACKEND_DESCRIPTOR;
+constexpr auto integer = CUDNN_TYPE_INT64;
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = {
+      {tensor, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+      {tensor, CUDNN_ATTR_TENSOR_DIMENSIONS, integer, 4},
+      {tensor, CUDNN_ATTR_TENSOR_STRIDES, integer, 4},
+      {tensor, CUDNN_ATTR_TENSOR_UNIQUE_ID, integer, 1},
+      {tensor, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, integer, 1},
+      {window, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+      {window, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1},
+      {window, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, integer, 1},
+      {window, CUDNN_ATTR_CONVOLUTION_DILATIONS, integer, 2},
+      {window, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, integer, 2},
+      {window, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, integer, 2},
+      {window, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, integer, 2},
+      {forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, part, 1, tensor},
+      {forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, part, 1, tensor},
+      {forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, part, 1, tensor},
+      {forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, part, 1, window},
+      {forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, 1},
+      {forward, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_TYPE_FLOAT, 1},
+      {data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, part, 1, tensor},
+      {data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W, part, 1, tensor},
+      {data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, part, 1, tensor},
+      {data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC, part, 1, window},
+      {data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA, CUDNN_TYPE_FLOAT, 1},
+      {data, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA, CUDNN_TYPE_FLOAT, 1},
+      {filters, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X, part, 1, tensor},
+      {filters, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, part, 1, tensor},
+      {filters, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, part, 1, tensor},
+      {filters, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, part, 1, window},
+      {filters, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA, CUDNN_TYPE_FLOAT, 1},
+      {filters, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA, CUDNN_TYPE_FLOAT, 1},
+      {graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, part, 1},
+      {graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1},
+      {heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, part, 1, graph},
+      {heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1},
+      {plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1},
+      {plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, part, 1, config},
+      {pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, integer, any_count},
+      {pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, any_count},
+      {pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1},
   };
-  row(0, 0, CUDNN_DEFAULT_MATH).determinism = CUDNN_NON_DETERMINISTIC;
-  row(1, 0, CUDNN_DEFAULT_MATH).status = CUDNN_STATUS_NOT_SUPPORTED;
-  row(2, 1, CUDNN_TENSOR_OP_MATH);
-  row(3, 1, CUDNN_DEFAULT_MATH);
-  row(4, 2, CUDNN_DEFAULT_MATH);
-  row(5, 3, CUDNN_DEFAULT_MATH);  // with more workspace than anybody has
-  return CUDNN_STATUS_SUCCESS;
+  return all;
 }
 
-template <class Algorithm>
-cudnnStatus_t size_of(const Shape& shape, Algorithm algorithm, std::size_t* bytes) {
-  const int number = static_cast<int>(algorithm);
-  if (!shape.fits() || number < 1 || number > 3) return CUDNN_STATUS_BAD_PARAM;
-  *bytes = number == 3 ? std::size_t{1} << 50 : workspace_needed;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-// FEEDRATE_EMULATED_FASTEST names the algorithm that takes a third of the others' time.
-double milliseconds(int algorithm) {
-  const char* fastest = std::getenv("FEEDRATE_EMULATED_FASTEST");
-  return fastest != nullptr && std::atoi(fastest) == algorithm ? 0.5 : 1.5;
-}
-
-cudnnStatus_t given(cudaStream_t stream, std::function<void()> work) {
-  const bool taken = feedrate::emulation::enqueue(stream, std::move(work)) == cudaSuccess;
-  return taken ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
-}
-
-/// What a convolution's tensors hold: read in their type, summed in fp32.
-struct Factors {
-  const void* memory;
-  feedrate::emulation::Number type;
-  float operator[](int i) const {
-    return feedrate::emulation::read(type, memory, static_cast<std::size_t>(i));
+std::size_t bytes_of(cudnnBackendAttributeType_t type) {
+  switch (type) {
+    case CUDNN_TYPE_INT64:
+    case CUDNN_TYPE_VOID_PTR:
+    case CUDNN_TYPE_HANDLE:
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+      return 8;
+    default:
+      return 4;  // enumerators and float
   }
+}
+
+bool is_operation(cudnnBackendDescriptorType_t kind) {
+  return kind == forward || kind == data || kind == filters;
+}
+
+cudnnStatus_t check_part(const void* handle, std::optional<cudnnBackendDescriptorType_t> kind) {
+  if (!alive(handle)) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  const auto& found = *static_cast<const Descriptor*>(handle);
+  if (!found.finalized) return CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;
+  if (kind ? found.kind != *kind : !is_operation(found.kind)) {
+    return CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t check_tensor(const Descriptor& from) {
+  const auto type = from.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
+  const auto alignment = from.one<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
+  const bool known =
+      type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
+  if (!known || alignment < 4 || (alignment & (alignment - 1)) != 0) return CUDNN_STATUS_BAD_PARAM;
+  for (const auto name : {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_ATTR_TENSOR_STRIDES}) {
+    for (const std::int64_t value : from.all<std::int64_t>(name)) {
+      if (value < 1) return CUDNN_STATUS_BAD_PARAM_OUT_OF_BOUND;
+    }
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t check_window(const Descriptor& from) {
+  const auto pair = [&](cudnnBackendAttributeName_t name) { return from.all<std::int64_t>(name); };
+  const auto pads = pair(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
+  const auto strides = pair(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
+  const bool square = pads == pair(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS) && pads[0] == pads[1] &&
+                      strides[0] == strides[1];
+  const bool usual = from.one<std::int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) == 2 &&
+                     pads[0] >= 0 && strides[0] >= 1 &&
+                     pair(CUDNN_ATTR_CONVOLUTION_DILATIONS) == std::vector<std::int64_t>{1, 1};
+  const bool sums_fp32 =
+      from.one<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE) == CUDNN_DATA_FLOAT &&
+      from.one<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CROSS_CORRELATION;
+  return square && usual && sums_fp32 ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+}
+
+cudnnStatus_t check_pack(const Descriptor& from) {
+  const auto uids = from.all<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  const auto pointers = from.all<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  if (uids.size() != pointers.size()) return CUDNN_STATUS_BAD_PARAM;
+  if (std::set(uids.begin(), uids.end()).size() != uids.size()) {
+    return CUDNN_STATUS_BAD_PARAM_DUPLICATED_ENTRIES;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t check_whole(Descriptor& from) {
+  if (from.kind == tensor) return check_tensor(from);
+  if (from.kind == window) return check_window(from);
+  if (from.kind == pack) return check_pack(from);
+  if (is_operation(from.kind)) return check_operation(from);
+  if (from.kind == plan) {
+    from.engine = from.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).engine;
+    from.graph = from.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).graph;
+    return from.engine->builds ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+/// Hands `count` values out, at most as many as there is room for.
+class Answer {
+ public:
+  Answer(std::int64_t room, std::int64_t* count, void* values)
+      : room_(room), count_(count), values_(values) {}
+  template <class T>
+  cudnnStatus_t give(const std::vector<T>& all) const {
+    *count_ = std::min(room_, static_cast<std::int64_t>(all.size()));
+    std::copy_n(all.begin(), *count_, static_cast<T*>(values_));
+    return CUDNN_STATUS_SUCCESS;
+  }
+  /// Fills descriptors that the caller has made, and that nobody has used yet.
+  cudnnStatus_t fill(cudnnBackendDescriptorType_t kind, std::size_t all,
+                     const std::function<void(Descriptor&, std::size_t)>& fill_in) const {
+    *count_ = std::min(room_, static_cast<std::int64_t>(all));
+    for (std::int64_t i = 0; i < *count_; ++i) {
+      const cudnnBackendDescriptor_t handle = static_cast<cudnnBackendDescriptor_t*>(values_)[i];
+      if (!alive(handle)) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+      auto& made = *static_cast<Descriptor*>(handle);
+      if (made.kind != kind) return CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE;
+      if (made.finalized) return CUDNN_STATUS_BAD_PARAM;
+      fill_in(made, static_cast<std::size_t>(i));
+      made.finalized = true;
+    }
+    return CUDNN_STATUS_SUCCESS;
+  }
+
+ private:
+  std::int64_t room_;
+  std::int64_t* count_;
+  void* values_;
 };
 
-/// out = Σ a·b, `out` and the workspace wiped first. `body(i, j, k, sums)` adds a product.
-template <class Algorithm, class Body>
-cudnnStatus_t compute(cudnnHandle_t handle, const Shape& shape, Algorithm algorithm,
-                      void* workspace, std::size_t bytes, void* out, std::size_t out_values,
-                      Body body) {
-  const feedrate::emulation::Number type = shape.x.values.number();
-  // Tensor cores are for 16 bits; fp32 is promised to stay so.
-  const cudnnMathType_t math =
-      type == feedrate::emulation::Number::fp32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
-  std::size_t need = 0;
-  if (size_of(shape, algorithm, &need) != CUDNN_STATUS_SUCCESS || bytes < need ||
-      workspace == nullptr || shape.convolution.math != math ||
-      reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0 ||
-      reinterpret_cast<std::uintptr_t>(out) % 16 != 0) {
-    return CUDNN_STATUS_BAD_PARAM;
+cudnnStatus_t read(const Descriptor& from, cudnnBackendAttributeName_t name,
+                   cudnnBackendAttributeType_t type, const Answer& answer) {
+  const auto hand_out = [&](Descriptor& made, std::size_t) {
+    made.engine = from.engine;
+    made.graph = from.graph;
+  };
+  const auto is = [&](cudnnBackendDescriptorType_t kind, cudnnBackendAttributeName_t of,
+                      cudnnBackendAttributeType_t as) {
+    return from.kind == kind && name == of && type == as;
+  };
+  if (is(config, CUDNN_ATTR_ENGINECFG_ENGINE, part)) return answer.fill(engine, 1, hand_out);
+  if (is(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, part)) {
+    return answer.fill(knob, from.engine->knobs.size(), [&](Descriptor& made, std::size_t i) {
+      hand_out(made, i);
+      made.knob = i;
+    });
   }
-  return given(handle->stream, [=] {
-    feedrate::emulation::pass(milliseconds(static_cast<int>(algorithm)));
-    ++feedrate::emulation::counts().convolutions[static_cast<int>(algorithm)];
-    std::memset(workspace, 0xff, bytes);
-    std::vector<float> sums(out_values);
-    shape.each([&](int i, int j, int k) { body(i, j, k, sums); });
-    for (std::size_t i = 0; i < out_values; ++i) {
-      feedrate::emulation::write(type, out, i, sums[i]);
-    }
-  });
+  if (is(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, integer)) {
+    return answer.give(std::vector{from.engine->number});
+  }
+  if (is(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE)) {
+    return answer.give(from.engine->notes);
+  }
+  if (is(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE)) {
+    return answer.give(std::vector{from.engine->knobs[from.knob].first});
+  }
+  if (is(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, integer)) {
+    return answer.give(std::vector{from.engine->knobs[from.knob].second});
+  }
+  if (is(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, integer)) {
+    return answer.give(std::vector{static_cast<std::int64_t>(from.engine->workspace)});
+  }
+  return CUDNN_STATUS_BAD_PARAM;
 }
 
-Factors in(const void* memory, const Values& values) { return {memory, values.number()}; }
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+/// As the real heuristics do, this counts one more than it hands out.
+cudnnStatus_t offer(const Descriptor& from, std::int64_t room, std::int64_t* count, void* values) {
+  const auto offered = engines_of(from.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));
+  if (room == 0) {
+    *count = static_cast<std::int64_t>(offered.size()) + 1;
+    return CUDNN_STATUS_SUCCESS;
+  }
+  return Answer(room, count, values)
+      .fill(config, offered.size(), [&](Descriptor& made, std::size_t i) {
+        made.engine = offered[i];
+        made.graph = &from.part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+      });
+}
+
+bool whole(const Descriptor& from) {
+  for (const auto& [name, attribute] : from.attributes) {
+    if (attribute.type != part) continue;
+    const auto* inner = from.one<cudnnBackendDescriptor_t>(name);
+    if (!alive(inner) || !whole(*static_cast<const Descriptor*>(inner))) return false;
+  }
+  return from.graph == nullptr || (alive(from.graph) && whole(*from.graph));
+}
 
 }  // namespace
+
+bool alive(const void* descriptor) { return descriptors().contains(descriptor); }
+
+}  // namespace feedrate::emulation
+
+using namespace feedrate::emulation;
 
 extern "C" {
 
 std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
-
 const char* cudnnGetErrorString(cudnnStatus_t) { return "emulated failure"; }
 void cudnnGetLastErrorString(char* text, std::size_t) { *text = '\0'; }
 
@@ -204,192 +287,98 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* tensor) {
-  *tensor = new cudnnTensorStruct;
+cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t kind,
+                                           cudnnBackendDescriptor_t* descriptor) {
+  const bool asked_for = kind == config || kind == engine || kind == knob;
+  const auto rule = std::ranges::find(rules(), kind, &Rule::kind);
+  if (!asked_for && rule == rules().end()) return CUDNN_STATUS_NOT_SUPPORTED;
+  *descriptor = new Descriptor{kind};
+  descriptors().insert(*descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t tensor) {
-  delete tensor;
+
+cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
+  if (descriptors().erase(descriptor) == 0) return CUDNN_STATUS_BAD_PARAM;
+  delete static_cast<Descriptor*>(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t tensor, cudnnTensorFormat_t format,
-                                         cudnnDataType_t type, int n, int c, int h, int w) {
-  *tensor = {n, c, h, w, {type, format}};
-  if (!tensor->values.known()) return CUDNN_STATUS_BAD_PARAM;
+
+cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
+                                       cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, std::int64_t count,
+                                       const void* values) {
+  if (!alive(descriptor) || values == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  auto& to = *static_cast<Descriptor*>(descriptor);
+  if (to.finalized) return CUDNN_STATUS_BAD_PARAM;
+  const auto rule = std::ranges::find_if(
+      rules(), [&](const Rule& each) { return each.kind == to.kind && each.name == name; });
+  if (rule == rules().end()) return CUDNN_STATUS_BAD_PARAM;
+  if (rule->type != type) return CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE;
+  if (count < 1 || (rule->count != any_count && rule->count != count)) {
+    return CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT;
+  }
+  if (type == part) {
+    const auto* inner = *static_cast<const cudnnBackendDescriptor_t*>(values);
+    if (const cudnnStatus_t bad = check_part(inner, rule->part)) return bad;
+  }
+  const auto* bytes = static_cast<const std::byte*>(values);
+  to.attributes[name] = {type, {bytes, bytes + count * static_cast<std::int64_t>(bytes_of(type))}};
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnGetTensor4dDescriptor(const cudnnTensorDescriptor_t tensor,
-                                         cudnnDataType_t* type, int* n, int* c, int* h, int* w,
-                                         int* by_n, int* by_c, int* by_h, int* by_w) {
-  *type = tensor->values.type;
-  *n = tensor->n, *c = tensor->c, *h = tensor->h, *w = tensor->w;
-  const auto stride = [tensor](int in, int ic, int iy, int ix) {
-    return tensor->values.at(in, ic, iy, ix, tensor->c, tensor->h, tensor->w);
-  };
-  *by_n = stride(1, 0, 0, 0), *by_c = stride(0, 1, 0, 0);
-  *by_h = stride(0, 0, 1, 0), *by_w = stride(0, 0, 0, 1);
+
+cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
+  if (!alive(descriptor)) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  auto& from = *static_cast<Descriptor*>(descriptor);
+  if (from.finalized) return CUDNN_STATUS_BAD_PARAM;
+  for (const Rule& rule : rules()) {
+    if (rule.kind == from.kind && !from.attributes.contains(rule.name)) {
+      return CUDNN_STATUS_BAD_PARAM;
+    }
+  }
+  if (const cudnnStatus_t bad = check_whole(from)) return bad;
+  from.finalized = true;
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnGetTensorSizeInBytes(const cudnnTensorDescriptor_t tensor, std::size_t* bytes) {
-  *bytes = values_of(*tensor) * feedrate::emulation::bytes_of(tensor->values.number());
-  return CUDNN_STATUS_SUCCESS;
+
+cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor,
+                                       cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, std::int64_t room,
+                                       std::int64_t* count, void* values) {
+  if (!alive(descriptor) || count == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  const auto& from = *static_cast<const Descriptor*>(descriptor);
+  if (!from.finalized) return CUDNN_STATUS_NOT_INITIALIZED;
+  if (room > 0 && values == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  if (from.kind == heuristics) {
+    const bool asks = name == CUDNN_ATTR_ENGINEHEUR_RESULTS && type == part;
+    return asks ? offer(from, room, count, values) : CUDNN_STATUS_BAD_PARAM;
+  }
+  return read(from, name, type, Answer(room, count, values));
 }
-cudnnStatus_t cudnnGetFilter4dDescriptor(const cudnnFilterDescriptor_t filter,
-                                         cudnnDataType_t* type, cudnnTensorFormat_t* format, int* k,
-                                         int* c, int* h, int* w) {
-  *type = filter->values.type;
-  *format = filter->values.format;
-  *k = filter->k, *c = filter->c, *h = filter->h, *w = filter->w;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnGetFilterSizeInBytes(const cudnnFilterDescriptor_t filter, std::size_t* bytes) {
-  *bytes = values_of({filter->k, filter->c, filter->h, filter->w, {}}) *
-           feedrate::emulation::bytes_of(filter->values.number());
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* filter) {
-  *filter = new cudnnFilterStruct;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t filter) {
-  delete filter;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t filter, cudnnDataType_t type,
-                                         cudnnTensorFormat_t format, int k, int c, int h, int w) {
-  *filter = {k, c, h, w, {type, format}};
-  if (!filter->values.known()) return CUDNN_STATUS_BAD_PARAM;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* convolution) {
-  *convolution = new cudnnConvolutionStruct;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t convolution) {
-  delete convolution;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t convolution, int pad_h,
-                                              int pad_w, int u, int v, int dilation_h,
-                                              int dilation_w, cudnnConvolutionMode_t mode,
-                                              cudnnDataType_t type) {
-  if (pad_h != pad_w || u != v || dilation_h != 1 || dilation_w != 1 ||
-      mode != CUDNN_CROSS_CORRELATION || type != CUDNN_DATA_FLOAT) {
+
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan_handle,
+                                  cudnnBackendDescriptor_t pack_handle) {
+  for (const cudnnBackendDescriptor_t each : {plan_handle, pack_handle}) {
+    const auto kind = each == plan_handle ? plan : pack;
+    if (const cudnnStatus_t bad = check_part(each, kind)) return bad;
+  }
+  auto& running = *static_cast<Descriptor*>(plan_handle);
+  const auto& buffers = *static_cast<const Descriptor*>(pack_handle);
+  if (!whole(running) || running.one<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE) != handle) {
     return CUDNN_STATUS_BAD_PARAM;
   }
-  *convolution = {pad_h, u, 1, CUDNN_DEFAULT_MATH};
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t convolution, int groups) {
-  convolution->groups = groups;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convolution,
-                                          cudnnMathType_t math) {
-  convolution->math = math;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithmMaxCount(cudnnHandle_t, int* count) {
-  *count = offered;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithmMaxCount(cudnnHandle_t, int* count) {
-  *count = offered;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithmMaxCount(cudnnHandle_t, int* count) {
-  *count = offered;
-  return CUDNN_STATUS_SUCCESS;
-}
-cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t,
-                                                     const cudnnFilterDescriptor_t,
-                                                     const cudnnConvolutionDescriptor_t,
-                                                     const cudnnTensorDescriptor_t,
-                                                     const int requested, int* returned,
-                                                     cudnnConvolutionFwdAlgoPerf_t* results) {
-  return offer(requested, returned, results);
-}
-cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
-    cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t,
-    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, const int requested,
-    int* returned, cudnnConvolutionBwdDataAlgoPerf_t* results) {
-  return offer(requested, returned, results);
-}
-cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
-    cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
-    const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t, const int requested,
-    int* returned, cudnnConvolutionBwdFilterAlgoPerf_t* results) {
-  return offer(requested, returned, results);
-}
-cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
-    cudnnHandle_t, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
-    const cudnnConvolutionDescriptor_t convolution, const cudnnTensorDescriptor_t y,
-    cudnnConvolutionFwdAlgo_t algorithm, std::size_t* bytes) {
-  return size_of({*x, *w, *convolution, *y}, algorithm, bytes);
-}
-cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
-    cudnnHandle_t, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
-    const cudnnConvolutionDescriptor_t convolution, const cudnnTensorDescriptor_t dx,
-    cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t* bytes) {
-  return size_of({*dx, *w, *convolution, *dy}, algorithm, bytes);
-}
-cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
-    cudnnHandle_t, const cudnnTensorDescriptor_t x, const cudnnTensorDescriptor_t dy,
-    const cudnnConvolutionDescriptor_t convolution, const cudnnFilterDescriptor_t dw,
-    cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t* bytes) {
-  return size_of({*x, *dw, *convolution, *dy}, algorithm, bytes);
-}
-
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*,
-                                      const cudnnTensorDescriptor_t x_tensor, const void* x,
-                                      const cudnnFilterDescriptor_t filter, const void* w,
-                                      const cudnnConvolutionDescriptor_t convolution,
-                                      cudnnConvolutionFwdAlgo_t algorithm, void* workspace,
-                                      std::size_t bytes, const void*,
-                                      const cudnnTensorDescriptor_t y_tensor, void* y) {
-  return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
-                 y, values_of(*y_tensor),
-                 [a = in(x, x_tensor->values), b = in(w, filter->values)](
-                     int i, int j, int k, auto& sums) { sums[at(k)] += a[i] * b[j]; });
-}
-cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t handle, const void*,
-                                           const cudnnFilterDescriptor_t filter, const void* w,
-                                           const cudnnTensorDescriptor_t y_tensor, const void* dy,
-                                           const cudnnConvolutionDescriptor_t convolution,
-                                           cudnnConvolutionBwdDataAlgo_t algorithm, void* workspace,
-                                           std::size_t bytes, const void*,
-                                           const cudnnTensorDescriptor_t x_tensor, void* dx) {
-  return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
-                 dx, values_of(*x_tensor),
-                 [a = in(dy, y_tensor->values), b = in(w, filter->values)](
-                     int i, int j, int k, auto& sums) { sums[at(i)] += a[k] * b[j]; });
-}
-cudnnStatus_t cudnnConvolutionBackwardFilter(cudnnHandle_t handle, const void*,
-                                             const cudnnTensorDescriptor_t x_tensor, const void* x,
-                                             const cudnnTensorDescriptor_t y_tensor, const void* dy,
-                                             const cudnnConvolutionDescriptor_t convolution,
-                                             cudnnConvolutionBwdFilterAlgo_t algorithm,
-                                             void* workspace, std::size_t bytes, const void*,
-                                             const cudnnFilterDescriptor_t filter, void* dw) {
-  const cudnnTensorStruct as_tensor{filter->k, filter->c, filter->h, filter->w, {}};
-  return compute(handle, {*x_tensor, *filter, *convolution, *y_tensor}, algorithm, workspace, bytes,
-                 dw, values_of(as_tensor),
-                 [a = in(dy, y_tensor->values), b = in(x, x_tensor->values)](
-                     int i, int j, int k, auto& sums) { sums[at(j)] += a[k] * b[i]; });
-}
-
-cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void*, const cudnnTensorDescriptor_t a,
-                             const void* addend, const void*, const cudnnTensorDescriptor_t c,
-                             void* sum) {
-  const cudnnTensorStruct t = *c;
-  if (t.values != Values{} || a->values != Values{}) return CUDNN_STATUS_NOT_SUPPORTED;
-  if (a->n != 1 || a->c != t.c || a->h != 1 || a->w != 1) return CUDNN_STATUS_BAD_PARAM;
-  return given(handle->stream, [=] {
-    const int plane = t.h * t.w;
-    for (int i = 0; i < t.n * t.c * plane; ++i)
-      static_cast<float*>(sum)[i] += static_cast<const float*>(addend)[i / plane % t.c];
-  });
+  // Kernels are loaded when they first run, which cannot be recorded.
+  if (!running.ready && forbidden_in_capture() != cudaSuccess) {
+    return CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER;
+  }
+  std::map<std::int64_t, void*> at;
+  const auto uids = buffers.all<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  const auto pointers = buffers.all<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  for (std::size_t i = 0; i < uids.size(); ++i) at[uids[i]] = pointers[i];
+  const cudnnStatus_t status =
+      convolve(handle, running.graph->part(CUDNN_ATTR_OPERATIONGRAPH_OPS), *running.engine, at,
+               buffers.one<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE));
+  running.ready = running.ready || status == CUDNN_STATUS_SUCCESS;
+  return status;
 }
 
 }  // extern "C"

@@ -22,6 +22,9 @@ bool captured(cudaStream_t stream);
 
 EmulatedCounts& counts();
 
+/// Bytes of allocated memory from there on; 0 of what is no device's or pinned memory.
+std::size_t room_at(const void* memory);
+
 /// Lets the device's clock go on, as work that is being done does: what timed events read.
 void pass(double milliseconds);
 

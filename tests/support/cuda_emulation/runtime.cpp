@@ -2,9 +2,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "queue.h"
@@ -21,6 +23,15 @@ std::size_t used_bytes = 0;
 std::map<void*, std::size_t> allocated;
 
 }  // namespace
+
+std::size_t feedrate::emulation::room_at(const void* memory) {
+  const auto* place = static_cast<const std::byte*>(memory);
+  const auto after = allocated.upper_bound(const_cast<void*>(memory));
+  if (after == allocated.begin()) return 0;
+  const auto& [block, bytes] = *std::prev(after);
+  const auto passed = static_cast<std::size_t>(place - static_cast<const std::byte*>(block));
+  return passed < bytes ? bytes - passed : 0;
+}
 
 extern "C" {
 

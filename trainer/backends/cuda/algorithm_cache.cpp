@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -18,45 +16,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view title = "feedrate algorithms 1";
+constexpr std::string_view title = "feedrate algorithms 2";
+
+// What stands behind the last tab, which is taken off; nothing where there is none.
+std::optional<std::string_view> take_last(std::string_view& line) {
+  const std::size_t tab = line.rfind('\t');
+  if (tab == std::string_view::npos) return std::nullopt;
+  const std::string_view text = line.substr(tab + 1);
+  line = line.substr(0, tab);
+  return text;
+}
+
+// The same as a number; nothing where it is none.
+template <class T>
+std::optional<T> take_number(std::string_view& line) {
+  const auto text = take_last(line);
+  if (!text) return std::nullopt;
+  T value{};
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::pair<std::string, AlgorithmCache::Choice>> parse(std::string_view line) {
+  const auto expected = take_number<std::uint64_t>(line);
+  if (!expected || *expected != checksum(line)) return std::nullopt;
+  const auto milliseconds = take_number<float>(line);
+  const auto engine = take_last(line);
+  if (!milliseconds || !engine) return std::nullopt;
+  return std::pair(std::string(line), AlgorithmCache::Choice{std::string(*engine), *milliseconds});
+}
+
+std::string line_of(const std::string& key, const AlgorithmCache::Choice& choice) {
+  const std::string line = join(key, '\t', choice.engine, '\t', choice.milliseconds);
+  return join(line, '\t', checksum(line));
+}
+
+}  // namespace
 
 std::uint64_t checksum(std::string_view text) {
   std::uint64_t sum = 0;
   for (const char c : text) sum = mix64(sum ^ static_cast<unsigned char>(c));
   return sum;
 }
-
-// What stands behind the last tab, which is taken off; nothing where there is none, or no number.
-template <class T>
-std::optional<T> take_last(std::string_view& line) {
-  const std::size_t tab = line.rfind('\t');
-  if (tab == std::string_view::npos) return std::nullopt;
-  const std::string_view text = line.substr(tab + 1);
-  line = line.substr(0, tab);
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::pair<std::string, AlgorithmCache::Choice>> parse(std::string_view line) {
-  const auto expected = take_last<std::uint64_t>(line);
-  if (!expected || *expected != checksum(line)) return std::nullopt;
-  const auto milliseconds = take_last<float>(line);
-  const auto arithmetic = take_last<int>(line);
-  const auto algorithm = take_last<int>(line);
-  if (!milliseconds || !arithmetic || !algorithm) return std::nullopt;
-  return std::pair(std::string(line),
-                   AlgorithmCache::Choice{*algorithm, *arithmetic, *milliseconds});
-}
-
-std::string line_of(const std::string& key, const AlgorithmCache::Choice& choice) {
-  const std::string line =
-      join(key, '\t', choice.algorithm, '\t', choice.arithmetic, '\t', choice.milliseconds);
-  return join(line, '\t', checksum(line));
-}
-
-}  // namespace
 
 fs::path AlgorithmCache::usual_file() {
   const auto variable = [](const char* name) {

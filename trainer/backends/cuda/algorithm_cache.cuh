@@ -2,24 +2,29 @@
 // Which algorithm was the fastest, found by the clock once and kept in a file, so that later runs
 // choose the same:
 //
-//   feedrate algorithms 1
-//   <where>; <key> TAB <algorithm> TAB <arithmetic> TAB <milliseconds> TAB <checksum of what is
-//   before it>
+//   feedrate algorithms 2
+//   <where>; <key> TAB <engine and its knobs> TAB <milliseconds> TAB <checksum of what is before
+//   it>
 //
-// What is damaged is not read, and measured anew. One thread; several processes may share a file.
+// What is damaged, or of another number, is not read, and measured anew. One thread; several
+// processes may share a file.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace feedrate::cuda {
+
+/// Tells texts apart, by chance alike in one of 2^64.
+std::uint64_t checksum(std::string_view text);
 
 class AlgorithmCache {
  public:
   struct Choice {
-    int algorithm = 0;
-    int arithmetic = 0;
+    std::string engine;  // by its name; neither it nor a key has tabs
     float milliseconds = 0;
   };
 

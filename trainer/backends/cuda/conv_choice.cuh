@@ -1,40 +1,30 @@
 #pragma once
-// Which of cuDNN's algorithms a convolution runs by: of the deterministic ones the fastest,
+// Which of cuDNN's engines a convolution runs by: of those that keep our promises the fastest,
 // measured on the device once for each shape and kept (algorithm_cache.cuh). Where nothing can be
-// kept, the one that cuDNN itself would take: a choice by the clock would differ from run to run.
+// kept, the first that runs: a choice by the clock would differ from run to run. What cuDNN offers
+// but cannot build or run is passed over.
 
-#include <cudnn.h>
-
-#include <cstddef>
-
+#include "trainer/backends/cuda/conv_graph.cuh"
 #include "trainer/backends/cuda/op.cuh"
 
 namespace feedrate::cuda {
 
-using Convolution = Owned<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor>;
+/// A graph with the engine chosen for it.
+class ConvCall {
+ public:
+  ConvCall(ConvGraph graph, ConvPlan plan) : graph_(std::move(graph)), plan_(std::move(plan)) {}
+  std::size_t workspace() const { return plan_.workspace(); }
+  void run(const Context& context, const ConvBuffers& buffers) {
+    plan_.run(context.cudnn(), buffers);
+  }
 
-struct ConvTensors {
-  cudnnTensorDescriptor_t x;
-  cudnnFilterDescriptor_t filter;
-  cudnnTensorDescriptor_t y;
+ private:
+  ConvGraph graph_;
+  ConvPlan plan_;
 };
 
-/// One of forward, backward of data and backward of filter, with the algorithm chosen for it. Each
-/// has a descriptor of its own, since the kind of arithmetic belongs to the algorithm.
-template <class Algorithm>
-struct ConvDirection {
-  Convolution convolution;
-  Algorithm algorithm{};
-  std::size_t workspace = 0;
-};
-
-struct ConvChoice {
-  ConvDirection<cudnnConvolutionFwdAlgo_t> forward;
-  ConvDirection<cudnnConvolutionBwdDataAlgo_t> data;
-  ConvDirection<cudnnConvolutionBwdFilterAlgo_t> filters;
-};
-
-/// Throws Error when cuDNN has no deterministic algorithm that needs at most workspace_limit.
-ConvChoice choose_convolution(const OpSite& site, const ConvTensors& tensors);
+/// All ranks get the first one's engine. Throws Error, which names the node, when none is left that
+/// works in at most workspace_limit, or a rank has not the engine that the first has chosen.
+ConvCall choose_engine(const OpSite& site, const ConvShape& shape, ConvDirection direction);
 
 }  // namespace feedrate::cuda

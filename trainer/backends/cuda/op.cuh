@@ -56,6 +56,8 @@ struct OpSite {
   AlgorithmCache* algorithms = nullptr;         // of what is chosen by the clock; null: nothing is
   const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
   bool relu_follows = false;                    // in place; the op may do it: does_relu()
+  bool learns = true;                           // backward will be called …
+  bool wants_dx = true;                         // … and somebody wants the first input's gradient
 };
 
 /// Where an op's data lies. y may be x, and dx may be dy, for ops that work in place.

@@ -83,6 +83,8 @@ void CudaSession::make_ops(std::uint64_t seed) {
     site.loss_scale = device_loss_scale();
     const std::size_t relu = relu_after(plan_, i);
     site.relu_follows = relu != 0;
+    site.learns = optimizer_ != nullptr && plan_.learns[i];
+    site.wants_dx = site.learns && !site.ins.empty() && plan_.has_gradient(nodes[i].inputs[0]);
     site.stored = stored_[site.ins.empty() ? i : nodes[i].inputs[0]];
     if (!site.ins.empty()) site.in = site.ins[0];
     for (const std::size_t number : nodes[i].parameters) {

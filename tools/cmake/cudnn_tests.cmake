@@ -1,0 +1,12 @@
+# What the plug-in asks of cuDNN before anything runs, asked of the real one for GPUs that are only
+# described (tests/trainer/cudnn): it needs the library, but no device.
+set(backend ${CMAKE_SOURCE_DIR}/trainer/backends/cuda)
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/trainer/cudnn/*.cpp)
+add_executable(test_cudnn ${sources} ${backend}/arrangement.cpp ${backend}/context.cpp
+  ${backend}/conv_engine.cpp ${backend}/conv_graph.cpp ${backend}/graph_descriptor.cpp)
+target_include_directories(test_cudnn SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(test_cudnn PRIVATE feedrate_flags feedrate_trainer GTest::gtest_main
+  nlohmann_json::nlohmann_json ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)
+target_link_options(test_cudnn PRIVATE -Wl,--wrap=cudnnBackendSetAttribute)
+gtest_discover_tests(test_cudnn TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST
+  PROPERTIES LABELS conformance TIMEOUT 300)

@@ -1,0 +1,89 @@
+#pragma once
+// One of the descriptors that cuDNN's graphs are made of, owned at birth: attributes are set by
+// name, then it is finalized, and then it can be read and be part of others. One thread. Every call
+// is checked: what cuDNN refuses is an Error with its own reason.
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "trainer/backends/cuda/context.cuh"
+
+namespace feedrate::cuda {
+
+/// What cuDNN calls the type of an attribute's values.
+template <class T>
+struct AttributeType;
+template <cudnnBackendAttributeType_t type>
+struct AttributeTypeIs {
+  static constexpr cudnnBackendAttributeType_t value = type;
+};
+template <>
+struct AttributeType<std::int64_t> : AttributeTypeIs<CUDNN_TYPE_INT64> {};
+template <>
+struct AttributeType<float> : AttributeTypeIs<CUDNN_TYPE_FLOAT> {};
+template <>
+struct AttributeType<void*> : AttributeTypeIs<CUDNN_TYPE_VOID_PTR> {};
+template <>
+struct AttributeType<cudnnHandle_t> : AttributeTypeIs<CUDNN_TYPE_HANDLE> {};
+template <>
+struct AttributeType<cudnnDataType_t> : AttributeTypeIs<CUDNN_TYPE_DATA_TYPE> {};
+template <>
+struct AttributeType<cudnnConvolutionMode_t> : AttributeTypeIs<CUDNN_TYPE_CONVOLUTION_MODE> {};
+template <>
+struct AttributeType<cudnnBackendHeurMode_t> : AttributeTypeIs<CUDNN_TYPE_HEUR_MODE> {};
+template <>
+struct AttributeType<cudnnBackendKnobType_t> : AttributeTypeIs<CUDNN_TYPE_KNOB_TYPE> {};
+template <>
+struct AttributeType<cudnnBackendNumericalNote_t> : AttributeTypeIs<CUDNN_TYPE_NUMERICAL_NOTE> {};
+
+class GraphDescriptor {
+ public:
+  explicit GraphDescriptor(cudnnBackendDescriptorType_t kind);
+
+  template <class T>
+  void set(cudnnBackendAttributeName_t name, std::span<const T> values) {
+    set(name, AttributeType<T>::value, values.size(), values.data());
+  }
+  template <class T>
+  void set(cudnnBackendAttributeName_t name, std::initializer_list<T> values) {
+    set(name, std::span<const T>(values));
+  }
+  /// The part must be finalized, and live as long as this one.
+  void set_part(cudnnBackendAttributeName_t name, const GraphDescriptor& part);
+  void finalize();
+
+  template <class T>
+  T get(cudnnBackendAttributeName_t name) const {
+    T value{};
+    get(name, AttributeType<T>::value, 1, &value);
+    return value;
+  }
+  /// The first `most` of them at most.
+  template <class T>
+  std::vector<T> get_all(cudnnBackendAttributeName_t name, std::size_t most) const {
+    std::vector<T> values(most);
+    values.resize(get(name, AttributeType<T>::value, most, values.data()));
+    return values;
+  }
+  std::vector<GraphDescriptor> parts(cudnnBackendAttributeName_t name,
+                                     cudnnBackendDescriptorType_t kind, std::size_t most) const;
+  /// How many there are at most: cuDNN may hand out fewer than it counts.
+  std::size_t count_parts(cudnnBackendAttributeName_t name) const;
+
+  cudnnBackendDescriptor_t handle() const { return handle_.get(); }
+
+ private:
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::size_t count,
+           const void* values);
+  std::size_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                  std::size_t most, void* values) const;
+
+  cudnnBackendDescriptorType_t kind_;
+  Owned<cudnnBackendDescriptor_t, cudnnBackendDestroyDescriptor> handle_;
+};
+
+}  // namespace feedrate::cuda

@@ -47,14 +47,15 @@ class CudaAlgorithms : public CudaParity {
     counts[place] = runs;
     return counts;
   }
-  // Three forward, three of filters, two of data: the pixels want no gradient.
-  static constexpr std::size_t step_of_all = 8;
+  // Four forward, four of filters, three of data: the pixels want no gradient.
+  static constexpr std::size_t step_of_all = 11;
 
-  // Two convolutions alike, one other.
+  // The middle two are alike; in memory the pixels of the first have a fourth channel.
   static Graph graph() {
-    Builder b("three", {8, 8, 3}, 5);
+    Builder b("four", {8, 8, 3}, 5);
     auto x = b.conv(b.input(0.01), 3, 3, 1, 1, {});
-    x = b.conv(b.conv(x, 3, 3, 1, 1, {}), 4, 3, 2, 1, {});
+    x = b.conv(b.conv(x, 3, 3, 1, 1, {}), 3, 3, 1, 1, {});
+    x = b.conv(x, 4, 3, 2, 1, {});
     return b.softmax_loss(b.dense(x, 5, {}));
   }
 
@@ -105,8 +106,9 @@ class CudaAlgorithms : public CudaParity {
 INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaAlgorithms, ::testing::Values(Device::emulated),
                          device_label);
 
-// Two shapes, three directions, two engines, four runs of each.
-constexpr std::size_t runs_of_all = 2U * 3 * 2 * 4;
+// Three shapes forward, three of filters, two of data; for each two engines, four runs of each.
+constexpr std::size_t choices_of_all = 3 + 3 + 2;
+constexpr std::size_t runs_of_all = choices_of_all * 2 * 4;
 
 TEST_P(CudaAlgorithms, the_fastest_deterministic_one_is_found_once_and_kept) {
   tell_fastest(other);
@@ -114,7 +116,7 @@ TEST_P(CudaAlgorithms, the_fastest_deterministic_one_is_found_once_and_kept) {
   EXPECT_EQ(first.step, only(other, step_of_all));
   EXPECT_EQ(first.before[one] + first.before[other], runs_of_all);
   EXPECT_EQ(first.measured(), runs_of_all) << "an engine ran that breaks our promises";
-  EXPECT_EQ(lines(text()), 1U + 2 * 3) << text();
+  EXPECT_EQ(lines(text()), 1 + choices_of_all) << text();
 
   tell_fastest(one);  // what is kept is not measured again
   const std::string kept = text();
@@ -134,9 +136,7 @@ TEST_P(CudaAlgorithms, tensor_cores_are_for_all_but_fp32) {
   for (const char* precision : {"tf32", "bf16", "fp16"}) {
     EXPECT_EQ(train_a_step(precision).step, only(tensor_cores, step_of_all)) << precision;
   }
-  // One type's choices are not another's; in 16 bits the pixels have a fourth channel, so that the
-  // first convolution is not like the second.
-  EXPECT_EQ(lines(text()), 1U + 2 * (2 * 3) + 2 * (3 + 3 + 2)) << text();
+  EXPECT_EQ(lines(text()), 1 + 4 * choices_of_all) << "one type's choices are not another's";
 }
 
 TEST_P(CudaAlgorithms, one_that_fails_when_run_is_passed_over) {
@@ -163,8 +163,8 @@ TEST_P(CudaAlgorithms, gradients_that_nobody_wants_are_not_chosen_for) {
   SessionOptions to_infer;
   const std::size_t before = emulated_counts().convolutions[one];
   cuda_->compile(make_plan(graph(), 4), to_infer);
-  // Two shapes, two engines, four runs of each; one of the engines is this.
-  EXPECT_EQ(emulated_counts().convolutions[one] - before, 2U * 4);
+  // Three shapes, two engines, four runs of each; one of the engines is this.
+  EXPECT_EQ(emulated_counts().convolutions[one] - before, 3U * 4);
   EXPECT_EQ(text().find("gradient"), std::string::npos) << text();
 }
 

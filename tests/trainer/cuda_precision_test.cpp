@@ -1,4 +1,4 @@
-// The CUDA backend in 16 bits beside the CPU's fp32: what is rounded stays near, and the loss that
+// The CUDA backend in less than fp32 beside the CPU's fp32: what is rounded stays near, and the loss that
 // fp16 scales learns the same.
 
 #include <algorithm>
@@ -112,7 +112,7 @@ TEST_P(CudaPrecision, networks_follow_fp32) {
 }
 
 TEST_P(CudaPrecision, residual_blocks_with_norms_follow_fp32_for_five_steps) {
-  for (const std::string precision : {"bf16", "fp16"}) {
+  for (const std::string precision : {"tf32", "bf16", "fp16"}) {
     const Distance found = distance(residual(), 8, 5, precision, {.rate = 0.01, .momentum = 0.9});
     EXPECT_LT(found.loss, near) << precision;
     EXPECT_LT(found.weight, near) << precision;

@@ -33,7 +33,7 @@ TEST_P(CudaParity, each_parameter_has_its_own_rate_and_decay) {
                 {.rate = 0.05, .momentum = 0.5, .decay = 0.3});
 }
 
-TEST_P(CudaParity, input_turns_colour_images_into_planes) {
+TEST_P(CudaParity, input_scales_colour_images) {
   Builder b("input", {4, 5, 3}, 6);
   expect_parity(b.softmax_loss(b.dense(b.input(1.0 / 64, 127.5), 6, {})), 6, 3);
 }

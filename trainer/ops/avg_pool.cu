@@ -7,16 +7,15 @@
 namespace feedrate::cuda {
 namespace {
 
-template <class T>
 struct Sides {
   PoolGeometry g;
-  LayoutOf<T> in;
-  LayoutOf<T> out;
+  ImageLayout in;
+  ImageLayout out;
 };
 
 template <class T, unsigned lanes>
 struct Forward {
-  Sides<T> s;
+  Sides s;
   const T* x;
   T* y;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -42,7 +41,7 @@ struct Forward {
 
 template <class T, unsigned lanes>
 struct Backward {
-  Sides<T> s;
+  Sides s;
   const T* dy;
   T* dx;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -75,8 +74,8 @@ class AvgPoolOp final : public CudaOpOf<T> {
   explicit AvgPoolOp(const OpSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{avg_geometry(site.node.attributes, site.in, site.node.extent), layout<T>(site.in),
-               layout<T>(site.node.extent)} {}
+        sides_{avg_geometry(site.node.attributes, site.in, site.node.extent), layout(site.in),
+               layout(site.node.extent)} {}
 
  protected:
   void run(const PlaceOf<T>& place, const Step&) override {
@@ -96,7 +95,7 @@ class AvgPoolOp final : public CudaOpOf<T> {
  private:
   const Context& context_;
   std::int64_t batch_;
-  Sides<T> sides_;
+  Sides sides_;
 };
 
 }  // namespace

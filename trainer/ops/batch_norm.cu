@@ -1,6 +1,5 @@
-// Batch normalisation: sums over each channel, then every value is brought there by itself. In
-// planes a block sums a channel; interleaved, blocks sum bands of rows. Forward does the relu that
-// follows in place.
+// Batch normalisation: sums over each channel, by blocks over bands of rows, then every value is
+// brought there by itself. Forward does the relu that follows in place.
 
 #include "trainer/backends/cuda/columns.cuh"
 #include "trainer/backends/cuda/kernels.cuh"
@@ -9,16 +8,6 @@
 
 namespace feedrate::cuda {
 namespace {
-
-constexpr unsigned sum_threads = 512;
-
-struct Sums : ColumnSums<double> {
-  __device__ Sums& operator+=(const Sums& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-};
 
 // What forward keeps for backward, and each hands on to its second kernel; by channel.
 struct Kept {
@@ -38,38 +27,6 @@ struct Channel {
   double momentum;
   __device__ double values() const {
     return static_cast<double>(images) * static_cast<double>(plane);
-  }
-};
-
-// Over the block's channel, `term(offset)` for every value; thread 0 gets it.
-template <class Term>
-__device__ Sums channel_sum(const Channel& c, Term term) {
-  Sums sums{0, 0};
-  for (std::int64_t image = threadIdx.x / warp_threads; image < c.images;
-       image += sum_threads / warp_threads) {
-    const std::int64_t start = (image * c.channels + blockIdx.x) * c.plane;
-    for (std::int64_t p = threadIdx.x % warp_threads; p < c.plane; p += warp_threads) {
-      sums += term(start + p);
-    }
-  }
-  return block_sum<sum_threads>(sums);
-}
-
-struct Moments {
-  const float* x;
-  __device__ Sums operator()(std::int64_t i) const {
-    const double value = x[i];
-    return {value, value * value};
-  }
-};
-
-struct Products {
-  const float* dy;
-  const float* x;
-  float mean;
-  __device__ Sums operator()(std::int64_t i) const {
-    const double gradient = dy[i];
-    return {gradient, gradient * static_cast<double>(x[i] - mean)};
   }
 };
 
@@ -114,17 +71,6 @@ struct Gradients {
   }
 };
 
-// One block a channel.
-__global__ void statistics_kernel(Channel c, const float* x, Statistics finish) {
-  const Sums sums = channel_sum(c, Moments{x});
-  if (threadIdx.x == 0) finish(blockIdx.x, sums);
-}
-
-__global__ void gradients_kernel(Channel c, const float* dy, const float* x, Gradients finish) {
-  const Sums sums = channel_sum(c, Products{dy, x, finish.kept.mean[blockIdx.x]});
-  if (threadIdx.x == 0) finish(blockIdx.x, sums);
-}
-
 __global__ void running_kernel(Channel c, Kept kept, const float* running_mean,
                                const float* running_variance) {
   for (std::int64_t k = threadIdx.x; k < c.channels; k += blockDim.x) {
@@ -162,41 +108,16 @@ struct Weights {
   }
 };
 
-// In planes.
-struct Forward {
-  Channel c;
-  Weights weights;
-  const float* x;
-  float* y;
-  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const std::int64_t i = image * c.channels * c.plane + e;
-    const std::uint32_t k = e / static_cast<std::uint32_t>(c.plane);
-    y[i] = image < c.images ? weights.forward(k)(x[i]) : 0.0F;
-  }
-};
-
-struct Backward {
-  Channel c;
-  Weights weights;
-  const float* dy;
-  const float* x;
-  float* dx;
-  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const std::int64_t i = image * c.channels * c.plane + e;
-    const std::uint32_t k = e / static_cast<std::uint32_t>(c.plane);
-    dx[i] = image < c.images ? weights.backward(k)(dy[i], x[i]) : 0.0F;
-  }
-};
-
-// Interleaved: `lanes` channels a thread.
+// `lanes` channels a thread.
 template <class T, unsigned lanes>
 struct BandMoments {
   const T* x;
-  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<float>* sums) const {
+  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
     const auto values = load<T, lanes>(x + i);
     for (unsigned k = 0; k < lanes; ++k) {
-      sums[k].first += values.values[k];
-      sums[k].second += values.values[k] * values.values[k];
+      const SumOf<T> value = values.values[k];
+      sums[k].first += value;
+      sums[k].second += value * value;
     }
   }
 };
@@ -206,11 +127,13 @@ struct BandProducts {
   const T* dy;
   const T* x;
   const float* mean;
-  __device__ void operator()(std::int64_t column, std::int64_t i, ColumnSums<float>* sums) const {
+  __device__ void operator()(std::int64_t column, std::int64_t i,
+                             ColumnSums<SumOf<T>>* sums) const {
     const auto gradients = load<T, lanes>(dy + i), values = load<T, lanes>(x + i);
     for (unsigned k = 0; k < lanes; ++k) {
-      sums[k].first += gradients.values[k];
-      sums[k].second += gradients.values[k] * (values.values[k] - mean[column + k]);
+      const SumOf<T> gradient = gradients.values[k];
+      sums[k].first += gradient;
+      sums[k].second += gradient * (values.values[k] - mean[column + k]);
     }
   }
 };
@@ -288,7 +211,7 @@ class BatchNormOp final : public CudaOpOf<T> {
   }
 
   std::size_t workspace_bytes() const override {
-    return interleaved<T> ? column_workspace<T>(context_, all_rows(), in_.channels) : 0;
+    return column_workspace<T>(context_, all_rows(), in_.channels);
   }
 
  protected:
@@ -299,34 +222,23 @@ class BatchNormOp final : public CudaOpOf<T> {
       launch(context_, "batch_norm running statistics", running_kernel, 1, block_threads,
              channel(step), kept(place), running_mean_, running_variance_);
     }
-    if constexpr (interleaved<T>) {
-      with_lanes<T>(in_.channels, [&](auto lanes) {
-        each_of_columns<lanes>(
-            context_, "batch_norm forward", all_rows(), in_.channels,
-            ForwardColumns<T, lanes>{rows(step), weights(place, step), place.x, place.y});
-      });
-    } else {
-      each_of_images(context_, "batch_norm forward", batch_, in_.elements(),
-                     Forward{channel(step), weights(place, step), place.x, place.y});
-    }
+    with_lanes<T>(in_.channels, [&](auto lanes) {
+      each_of_columns<lanes>(
+          context_, "batch_norm forward", all_rows(), in_.channels,
+          ForwardColumns<T, lanes>{rows(step), weights(place, step), place.x, place.y});
+    });
   }
   void run_back(const PlaceOf<T>& place, const Step& step) override {
     find_gradients(place, step);
     if (place.dx == nullptr) return;
-    if constexpr (interleaved<T>) {
-      with_lanes<T>(in_.channels, [&](auto lanes) {
-        each_of_columns<lanes>(context_, "batch_norm backward", all_rows(), in_.channels,
-                               BackwardColumns<T, lanes>{rows(step), weights(place, step), place.dy,
-                                                         place.x, place.dx});
-      });
-    } else {
-      each_of_images(context_, "batch_norm backward", batch_, in_.elements(),
-                     Backward{channel(step), weights(place, step), place.dy, place.x, place.dx});
-    }
+    with_lanes<T>(in_.channels, [&](auto lanes) {
+      each_of_columns<lanes>(
+          context_, "batch_norm backward", all_rows(), in_.channels,
+          BackwardColumns<T, lanes>{rows(step), weights(place, step), place.dy, place.x, place.dx});
+    });
   }
 
  private:
-  unsigned blocks() const { return static_cast<unsigned>(in_.channels); }
   Channel channel(const Step& step) const {
     return {step.count, in_.channels, in_.height * in_.width, epsilon_, momentum_};
   }
@@ -338,29 +250,19 @@ class BatchNormOp final : public CudaOpOf<T> {
 
   void find_statistics(const PlaceOf<T>& place, const Step& step) const {
     const Statistics finish{channel(step), kept(place), running_mean_, running_variance_};
-    if constexpr (interleaved<T>) {
-      with_lanes<T>(in_.channels, [&](auto lanes) {
-        sum_columns<lanes>(context_, "batch_norm statistics", rows(step), in_.channels,
-                           BandMoments<T, lanes>{place.x}, finish, place.workspace);
-      });
-    } else {
-      launch(context_, "batch_norm statistics", statistics_kernel, blocks(), sum_threads,
-             channel(step), place.x, finish);
-    }
+    with_lanes<T>(in_.channels, [&](auto lanes) {
+      sum_columns<T, lanes>(context_, "batch_norm statistics", rows(step), in_.channels,
+                            BandMoments<T, lanes>{place.x}, finish, place.workspace);
+    });
   }
   void find_gradients(const PlaceOf<T>& place, const Step& step) const {
     const Gradients finish{channel(step), kept(place),       weight_.gradient, bias_.gradient,
                            running_mean_, running_variance_, step.metrics};
-    if constexpr (interleaved<T>) {
-      with_lanes<T>(in_.channels, [&](auto lanes) {
-        sum_columns<lanes>(context_, "batch_norm gradients", rows(step), in_.channels,
-                           BandProducts<T, lanes>{place.dy, place.x, kept(place).mean}, finish,
-                           place.workspace);
-      });
-    } else {
-      launch(context_, "batch_norm gradients", gradients_kernel, blocks(), sum_threads,
-             channel(step), place.dy, place.x, finish);
-    }
+    with_lanes<T>(in_.channels, [&](auto lanes) {
+      sum_columns<T, lanes>(context_, "batch_norm gradients", rows(step), in_.channels,
+                            BandProducts<T, lanes>{place.dy, place.x, kept(place).mean}, finish,
+                            place.workspace);
+    });
   }
   Kept kept(const PlaceOf<T>& place) const {
     auto* start = reinterpret_cast<float*>(place.saved);

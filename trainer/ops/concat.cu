@@ -12,16 +12,16 @@ namespace {
 // Between images that hold one input alone and those that hold all, from `first` on.
 template <class T, unsigned lanes>
 struct CopyRuns {
-  LayoutOf<T> from;
-  LayoutOf<T> to;
+  ImageLayout from;
+  ImageLayout to;
   std::uint32_t from_first;
   std::uint32_t to_first;
   const T* in;
   T* out;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    // What is copied counts in the narrower of the two.
-    const LayoutOf<T>& narrow = from.channels < to.channels ? from : to;
-    const std::uint32_t channel = narrow.channel(e), pixel = narrow.pixel(e);
+    // What is copied counts in the one of fewer channels.
+    const ImageLayout& fewer = from.channels < to.channels ? from : to;
+    const std::uint32_t channel = fewer.channel(e), pixel = fewer.pixel(e);
     store(out + image * to.elements() + to.offset(to_first + channel, pixel),
           load<T, lanes>(in + image * from.elements() + from.offset(from_first + channel, pixel)));
   }
@@ -31,9 +31,9 @@ template <class T>
 class ConcatOp final : public CudaOpOf<T> {
  public:
   explicit ConcatOp(const OpSite& site)
-      : context_(site.context), batch_(site.batch), all_(layout<T>(site.node.extent)) {
+      : context_(site.context), batch_(site.batch), all_(layout(site.node.extent)) {
     for (const Extent& in : site.ins) {
-      parts_.push_back(layout<T>(in));
+      parts_.push_back(layout(in));
       common_channels_ = std::gcd(common_channels_, in.channels);
     }
   }
@@ -56,8 +56,8 @@ class ConcatOp final : public CudaOpOf<T> {
   }
 
  private:
-  void copy(const char* name, const LayoutOf<T>& from, std::uint32_t from_first, const T* in,
-            const LayoutOf<T>& to, std::uint32_t to_first, T* out) const {
+  void copy(const char* name, const ImageLayout& from, std::uint32_t from_first, const T* in,
+            const ImageLayout& to, std::uint32_t to_first, T* out) const {
     with_lanes<T>(common_channels_, [&](auto lanes) {
       each_of_images(context_, name, batch_, std::min(from.elements(), to.elements()),
                      CopyRuns<T, lanes>{from, to, from_first, to_first, in, out}, lanes);
@@ -66,8 +66,8 @@ class ConcatOp final : public CudaOpOf<T> {
 
   const Context& context_;
   std::int64_t batch_;
-  LayoutOf<T> all_;
-  std::vector<LayoutOf<T>> parts_;  // the inputs
+  ImageLayout all_;
+  std::vector<ImageLayout> parts_;  // the inputs
   std::int64_t common_channels_ = 0;
 };
 

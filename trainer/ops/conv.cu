@@ -13,35 +13,7 @@
 namespace feedrate::cuda {
 namespace {
 
-constexpr unsigned sum_threads = 512;
-
-// One block a channel. A warp takes an image's plane at a time, so nothing is divided.
-__global__ void bias_gradient_kernel(std::int64_t images, std::int64_t plane, const float* dy,
-                                     float* gradient) {
-  const std::int64_t channel = blockIdx.x;
-  const std::int64_t channels = gridDim.x;
-  float sum = 0;
-  for (std::int64_t image = threadIdx.x / warp_threads; image < images;
-       image += sum_threads / warp_threads) {
-    const float* values = dy + (image * channels + channel) * plane;
-    for (std::int64_t p = threadIdx.x % warp_threads; p < plane; p += warp_threads) {
-      sum += values[p];
-    }
-  }
-  sum = block_sum<sum_threads>(sum);
-  if (threadIdx.x == 0) gradient[channel] = sum;
-}
-
-struct AddBiasToPlanes {
-  const float* bias;
-  float* y;
-  std::uint32_t elements, plane;
-  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    y[image * elements + e] += bias[e / plane];
-  }
-};
-
-// Interleaved: `lanes` channels a thread.
+// `lanes` channels a thread.
 template <class T, unsigned lanes>
 struct AddBias {
   const float* bias;
@@ -70,7 +42,7 @@ struct AddBias {
 template <class T, unsigned lanes>
 struct SumGradients {
   const T* dy;
-  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<float>* sums) const {
+  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
     const auto values = load<T, lanes>(dy + i);
     for (unsigned k = 0; k < lanes; ++k) sums[k].first += values.values[k];
   }
@@ -96,16 +68,13 @@ class ConvOp final : public CudaOpOf<T> {
     if (site.learns) filters_ = choose_engine(site, shape_, ConvDirection::filters);
   }
 
-  /// With the bias, where that is a kernel of our own.
-  bool does_relu() const override {
-    return interleaved<T> && relu_follows_ && bias_.value != nullptr;
-  }
+  /// With the bias.
+  bool does_relu() const override { return relu_follows_ && bias_.value != nullptr; }
   std::size_t workspace_bytes() const override {
     std::size_t libraries = forward_.workspace();
     for (const auto& call : {&data_, &filters_}) {
       if (*call) libraries = std::max(libraries, (*call)->workspace());
     }
-    if (!interleaved<T>) return libraries;
     return filter_bytes() +
            std::max(libraries, column_workspace<T>(context_, rows(), shape_.out.channels));
   }
@@ -125,47 +94,36 @@ class ConvOp final : public CudaOpOf<T> {
 
  private:
   std::int64_t rows() const { return shape_.images * shape_.out.height * shape_.out.width; }
+  /// Of a gradient that is to be widened.
   std::size_t filter_bytes() const {
+    if (!narrow<T>) return 0;
     return (shape_.filter_bytes() + device_alignment - 1) / device_alignment * device_alignment;
   }
 
-  void add_bias(const PlaceOf<T>& place, [[maybe_unused]] const Step& step) const {
-    if constexpr (interleaved<T>) {
-      with_lanes<T>(shape_.out.channels, [&](auto lanes) {
-        each_of_columns<lanes>(context_, "conv bias", rows(), shape_.out.channels,
-                               AddBias<T, lanes>{bias_.value, place.y, does_relu() && !step.apart});
-      });
-    } else {
-      const auto plane = static_cast<std::uint32_t>(shape_.out.height * shape_.out.width);
-      const auto elements = static_cast<std::uint32_t>(shape_.out.elements());
-      each_of_images(context_, "conv bias", shape_.images, shape_.out.elements(),
-                     AddBiasToPlanes{bias_.value, place.y, elements, plane});
-    }
+  void add_bias(const PlaceOf<T>& place, const Step& step) const {
+    with_lanes<T>(shape_.out.channels, [&](auto lanes) {
+      each_of_columns<lanes>(context_, "conv bias", rows(), shape_.out.channels,
+                             AddBias<T, lanes>{bias_.value, place.y, does_relu() && !step.apart});
+    });
   }
 
   void sum_bias_gradient(const PlaceOf<T>& place) const {
-    if constexpr (interleaved<T>) {
-      with_lanes<T>(shape_.out.channels, [&](auto lanes) {
-        sum_columns<lanes>(context_, "conv bias gradient", rows(), shape_.out.channels,
-                           SumGradients<T, lanes>{place.dy}, WriteGradient{bias_.gradient},
-                           place.workspace);
-      });
-    } else {
-      launch(context_, "conv bias gradient", bias_gradient_kernel,
-             static_cast<unsigned>(shape_.out.channels), sum_threads, shape_.images,
-             shape_.out.height * shape_.out.width, place.dy, bias_.gradient);
-    }
+    with_lanes<T>(shape_.out.channels, [&](auto lanes) {
+      sum_columns<T, lanes>(context_, "conv bias gradient", rows(), shape_.out.channels,
+                            SumGradients<T, lanes>{place.dy}, WriteGradient{bias_.gradient},
+                            place.workspace);
+    });
   }
 
   void find_filter_gradient(const PlaceOf<T>& place) {
     void* gradient = weight_.gradient;
     std::byte* workspace = place.workspace;
-    if constexpr (interleaved<T>) {
+    if constexpr (narrow<T>) {
       gradient = place.workspace;
       workspace += filter_bytes();
     }
     filters_->run(context_, ConvBuffers{place.x, gradient, place.dy, workspace});
-    if constexpr (interleaved<T>) {
+    if constexpr (narrow<T>) {
       convert(context_, "conv filter gradient",
               static_cast<std::int64_t>(shape_.filter_bytes() / sizeof(T)),
               static_cast<const T*>(gradient), weight_.gradient);

@@ -73,7 +73,7 @@ class DenseOp final : public CudaOpOf<T> {
  private:
   // In fp32 another epilogue might bring another algorithm, and other bits.
   std::unique_ptr<Matmul> with_relu(const OpSite& site) const {
-    if (!interleaved<T> || !site.relu_follows) return nullptr;
+    if (!narrow<T> || !site.relu_follows) return nullptr;
     return std::make_unique<Matmul>(site.context, site.node.name,
                                     Product{.a = {site.in.elements(), units_, Matrix::transposed},
                                             .b = {site.in.elements(), batch_, Matrix::as_is},

@@ -26,7 +26,7 @@ struct Drop : DrawnMask {
 // The same where values do not lie in the order in which the mask counts.
 template <class T>
 struct DropInterleaved : DrawnMask {
-  LayoutOf<T> layout;
+  ImageLayout layout;
   const T* in;
   T* out;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -44,7 +44,7 @@ class DropoutOp final : public CudaOpOf<T> {
   explicit DropoutOp(const OpSite& site)
       : context_(site.context),
         batch_(site.batch),
-        layout_(layout<T>(site.in)),
+        layout_(layout(site.in)),
         seed_(site.seed),
         node_(site.number),
         share_(static_cast<float>(site.node.attributes.number("share"))) {}
@@ -67,7 +67,7 @@ class DropoutOp final : public CudaOpOf<T> {
   std::int64_t count() const { return batch_ * layout_.elements(); }
   void drop(const char* name, const Step& step, const T* in, T* out) const {
     const DrawnMask mask{step.settings, seed_, node_, share_};
-    if (!interleaved<T> || layout_.plane == 1) {
+    if (layout_.plane == 1) {
       map(context_, name, count(), out, Drop{mask}, in);
     } else {
       each_of_images(context_, name, batch_, layout_.elements(),
@@ -77,7 +77,7 @@ class DropoutOp final : public CudaOpOf<T> {
 
   const Context& context_;
   std::int64_t batch_;
-  LayoutOf<T> layout_;
+  ImageLayout layout_;
   std::uint64_t seed_;
   std::uint64_t node_;
   float share_;

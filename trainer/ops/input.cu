@@ -1,5 +1,4 @@
-// u8 HWC pixels → values, in planes or, in 16 bits, side by side as they were. Channels that only
-// fill up the memory of a pixel are 0.
+// u8 HWC pixels → values. Channels that only fill up the memory of a pixel are 0.
 
 #include "trainer/backends/cuda/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
@@ -13,7 +12,7 @@ template <class T>
 struct Scale {
   const std::uint8_t* pixels;
   T* out;
-  LayoutOf<T> stored;
+  ImageLayout stored;
   std::uint32_t channels;
   PixelScale scales[own_scales];
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -35,8 +34,7 @@ class InputOp final : public CudaOpOf<T> {
       : context_(site.context),
         batch_(site.batch),
         channels_(static_cast<std::uint32_t>(site.node.extent.channels)),
-        stored_{static_cast<std::uint32_t>(site.stored.channels),
-                layout<T>(site.node.extent).plane},
+        stored_{static_cast<std::uint32_t>(site.stored.channels), layout(site.node.extent).plane},
         scales_(pixel_scales(site.node.attributes)) {}
 
  protected:
@@ -54,7 +52,7 @@ class InputOp final : public CudaOpOf<T> {
   const Context& context_;
   std::int64_t batch_;
   std::uint32_t channels_;
-  LayoutOf<T> stored_;
+  ImageLayout stored_;
   PixelScales scales_;
 };
 

@@ -12,22 +12,17 @@ constexpr std::uint32_t interleaved_offset(std::uint32_t planar, std::uint32_t c
   return planar % plane * channels + planar / plane;
 }
 
-/// One image's values in either order, fixed when a kernel is compiled.
-template <bool interleaved>
+/// One image's values, interleaved.
 struct ImageLayout {
   std::uint32_t channels;
   std::uint32_t plane;
 
   constexpr std::uint32_t elements() const { return channels * plane; }
   /// Of the value at `offset`.
-  constexpr std::uint32_t channel(std::uint32_t offset) const {
-    return interleaved ? offset % channels : offset / plane;
-  }
-  constexpr std::uint32_t pixel(std::uint32_t offset) const {
-    return interleaved ? offset / channels : offset % plane;
-  }
+  constexpr std::uint32_t channel(std::uint32_t offset) const { return offset % channels; }
+  constexpr std::uint32_t pixel(std::uint32_t offset) const { return offset / channels; }
   constexpr std::uint32_t offset(std::uint32_t channel, std::uint32_t pixel) const {
-    return interleaved ? pixel * channels + channel : channel * plane + pixel;
+    return pixel * channels + channel;
   }
 };
 

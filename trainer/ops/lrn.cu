@@ -7,9 +7,8 @@
 namespace feedrate::cuda {
 namespace {
 
-template <class T>
 struct Terms {
-  LayoutOf<T> layout;
+  ImageLayout layout;
   std::int32_t half;
   float share;   // alpha / size
   float factor;  // 2 · alpha · beta / size
@@ -34,7 +33,7 @@ struct Terms {
 
 template <class T>
 struct Forward {
-  Terms<T> t;
+  Terms t;
   const T* x;
   T* y;
   float* scales;
@@ -53,7 +52,7 @@ struct Forward {
 
 template <class T>
 struct Backward {
-  Terms<T> t;
+  Terms t;
   const T* x;
   const T* dy;
   const float* scales;
@@ -82,7 +81,7 @@ class LrnOp final : public CudaOpOf<T> {
     const Attributes& attributes = site.node.attributes;
     const double size = attributes.number("size"), alpha = attributes.number("alpha");
     const double beta = attributes.number("beta");
-    terms_ = {.layout = layout<T>(site.in),
+    terms_ = {.layout = layout(site.in),
               .half = dimension(attributes.integer("size")) / 2,
               .share = static_cast<float>(alpha / size),
               .factor = static_cast<float>(2 * alpha * beta / size),
@@ -110,7 +109,7 @@ class LrnOp final : public CudaOpOf<T> {
   const Context& context_;
   std::int64_t batch_;
   std::int64_t elements_;
-  Terms<T> terms_{};
+  Terms terms_{};
 };
 
 }  // namespace

@@ -13,10 +13,9 @@ namespace feedrate::cuda {
 namespace {
 
 // Between an image and rows of the batch: [row][image][channel · width].
-template <class T>
 struct Rows {
   std::int64_t images, real, width;
-  LayoutOf<T> layout;
+  ImageLayout layout;
   __device__ std::int64_t in_image(std::int64_t image, std::uint32_t e) const {
     return image * layout.elements() + e;
   }
@@ -28,7 +27,7 @@ struct Rows {
 };
 template <class T>
 struct IntoRows {
-  Rows<T> rows;
+  Rows rows;
   const T* from;
   float* to;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -38,7 +37,7 @@ struct IntoRows {
 };
 template <class T>
 struct OutOfRows {
-  Rows<T> rows;
+  Rows rows;
   const float* from;
   T* to;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -207,7 +206,7 @@ class LstmOp final : public CudaOpOf<T> {
 
  private:
   std::int64_t states() const { return images_ * units_; }
-  Rows<T> rows_of_images() const { return {images_, real_, in_.width, layout<T>(in_)}; }
+  Rows rows_of_images() const { return {images_, real_, in_.width, layout(in_)}; }
 
   struct Parts {
     Parts(const LstmOp& op, const PlaceOf<T>& place)

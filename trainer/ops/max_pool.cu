@@ -8,16 +8,15 @@
 namespace feedrate::cuda {
 namespace {
 
-template <class T>
 struct Sides {
   PoolGeometry g;
-  LayoutOf<T> in;
-  LayoutOf<T> out;
+  ImageLayout in;
+  ImageLayout out;
 };
 
 template <class T, unsigned lanes>
 struct Forward {
-  Sides<T> s;
+  Sides s;
   const T* x;
   T* y;
   std::uint8_t* winners;
@@ -52,7 +51,7 @@ struct Forward {
 
 template <class T, unsigned lanes>
 struct Backward {
-  Sides<T> s;
+  Sides s;
   const T* dy;
   const std::uint8_t* winners;
   T* dx;
@@ -84,7 +83,7 @@ class MaxPoolOp final : public CudaOpOf<T> {
   explicit MaxPoolOp(const OpSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{.g = {}, .in = layout<T>(site.in), .out = layout<T>(site.node.extent)} {
+        sides_{.g = {}, .in = layout(site.in), .out = layout(site.node.extent)} {
     const Attributes& attributes = site.node.attributes;
     sides_.g = {.height = dimension(site.in.height),
                 .width = dimension(site.in.width),
@@ -119,7 +118,7 @@ class MaxPoolOp final : public CudaOpOf<T> {
  private:
   const Context& context_;
   std::int64_t batch_;
-  Sides<T> sides_;
+  Sides sides_;
 };
 
 }  // namespace

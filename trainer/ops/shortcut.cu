@@ -8,10 +8,9 @@
 namespace feedrate::cuda {
 namespace {
 
-template <class T>
 struct Sides {
-  LayoutOf<T> in;
-  LayoutOf<T> out;
+  ImageLayout in;
+  ImageLayout out;
   std::uint32_t width;
   std::uint32_t out_width;
   std::uint32_t stride;
@@ -19,7 +18,7 @@ struct Sides {
 
 template <class T, unsigned lanes>
 struct Forward {
-  Sides<T> s;
+  Sides s;
   const T* x;
   T* y;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -36,7 +35,7 @@ struct Forward {
 
 template <class T, unsigned lanes>
 struct Backward {
-  Sides<T> s;
+  Sides s;
   const T* dy;
   T* dx;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
@@ -57,8 +56,7 @@ class ShortcutOp final : public CudaOpOf<T> {
   explicit ShortcutOp(const OpSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{layout<T>(site.in), layout<T>(site.node.extent),
-               static_cast<std::uint32_t>(site.in.width),
+        sides_{layout(site.in), layout(site.node.extent), static_cast<std::uint32_t>(site.in.width),
                static_cast<std::uint32_t>(site.node.extent.width),
                static_cast<std::uint32_t>(site.node.attributes.integer("stride"))} {}
 
@@ -82,7 +80,7 @@ class ShortcutOp final : public CudaOpOf<T> {
 
   const Context& context_;
   std::int64_t batch_;
-  Sides<T> sides_;
+  Sides sides_;
 };
 
 }  // namespace

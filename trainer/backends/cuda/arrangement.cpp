@@ -47,20 +47,19 @@ std::vector<float> canonical(const Arrangement& arrangement, std::span<const flo
   return values;
 }
 
-std::vector<Extent> stored_extents(const Graph& graph, ValueType type) {
+std::vector<Extent> stored_extents(const Graph& graph) {
   std::vector<Extent> stored;
   for (const Node& node : graph.nodes) stored.push_back(node.extent);
-  if (lies_interleaved(type) && stored[0].channels == 3 && convolutions_alone_read(graph, 0)) {
+  if (stored[0].channels == 3 && convolutions_alone_read(graph, 0)) {
     stored[0].channels = 4;
   }
   return stored;
 }
 
-std::vector<Arrangement> parameter_arrangements(const Graph& graph, std::span<const Extent> stored,
-                                                ValueType type) {
+std::vector<Arrangement> parameter_arrangements(const Graph& graph,
+                                                std::span<const Extent> stored) {
   std::vector<Arrangement> all;
   for (const Parameter& parameter : graph.parameters) all.push_back(as_known(parameter.elements()));
-  if (!lies_interleaved(type)) return all;
   for (const Node& node : graph.nodes) {
     if (node.op->name() != "conv" && node.op->name() != "dense") continue;
     const Extent& in = graph.nodes[node.inputs[0]].extent;

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "trainer/backends/cuda/values.cuh"
 #include "trainer/graph.h"
 
 namespace feedrate::cuda {
@@ -24,10 +23,9 @@ std::vector<float> arranged(const Arrangement& arrangement, std::span<const floa
 std::vector<float> canonical(const Arrangement& arrangement, std::span<const float> stored);
 
 /// Of an image's output of every node, by node, as it lies in memory. Pixels of 3 channels get a
-/// fourth where convolutions alone read them, which load 8 bytes at once then.
-std::vector<Extent> stored_extents(const Graph& graph, ValueType type);
+/// fourth where convolutions alone read them, which load all of them at once then.
+std::vector<Extent> stored_extents(const Graph& graph);
 /// Of every parameter.
-std::vector<Arrangement> parameter_arrangements(const Graph& graph, std::span<const Extent> stored,
-                                                ValueType type);
+std::vector<Arrangement> parameter_arrangements(const Graph& graph, std::span<const Extent> stored);
 
 }  // namespace feedrate::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels over values of 16 bits as a matrix: a row for every pixel of every image, a column for
+// Kernels over values as a matrix: a row for every pixel of every image, a column for
 // every channel. A thread stays in its columns, so what belongs to a channel is read once.
 
 #include <cstdint>
@@ -53,18 +53,21 @@ void each_of_columns(const Context& context, const char* name, std::int64_t rows
          block_threads, rows, columns, body);
 }
 
-/// What is summed over a column: fp32 within a thread, fp64 beyond.
+/// What is summed over a column.
 template <class T>
 struct ColumnSums {
   T first, second;
 };
+/// In which values of T are summed within a thread; beyond, all are in fp64.
+template <class T>
+using SumOf = std::conditional_t<narrow<T>, float, double>;
 
-template <unsigned lanes, class Term>
+template <unsigned lanes, class Sum, class Term>
 __global__ void bands_kernel(std::int64_t rows, std::int64_t columns, Term term,
-                             ColumnSums<float>* bands) {
-  __shared__ ColumnSums<float> all[block_threads * lanes];
+                             ColumnSums<Sum>* bands) {
+  __shared__ ColumnSums<Sum> all[block_threads * lanes];
   const ColumnWalk walk(lanes);
-  ColumnSums<float> sums[lanes] = {};
+  ColumnSums<Sum> sums[lanes] = {};
   for (std::int64_t row = walk.row; row < rows && walk.column < columns; row += walk.stride) {
     term(walk.column, row * columns + walk.column, sums);
   }
@@ -78,13 +81,13 @@ __global__ void bands_kernel(std::int64_t rows, std::int64_t columns, Term term,
     sum.first += static_cast<double>(all[row * wide + threadIdx.x].first);
     sum.second += static_cast<double>(all[row * wide + threadIdx.x].second);
   }
-  bands[blockIdx.y * columns + column] = {static_cast<float>(sum.first),
-                                          static_cast<float>(sum.second)};
+  bands[blockIdx.y * columns + column] = {static_cast<Sum>(sum.first),
+                                          static_cast<Sum>(sum.second)};
 }
 
-template <class Finish>
+template <class Sum, class Finish>
 __global__ void finish_kernel(std::int64_t bands, std::int64_t columns,
-                              const ColumnSums<float>* of_bands, Finish finish) {
+                              const ColumnSums<Sum>* of_bands, Finish finish) {
   const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (column >= columns) return;
   ColumnSums<double> sum{};
@@ -99,19 +102,19 @@ __global__ void finish_kernel(std::int64_t bands, std::int64_t columns,
 template <class T>
 std::size_t column_workspace(const Context& context, std::int64_t rows, std::int64_t columns) {
   return column_blocks(context, rows, columns, lanes_of<T>(columns)).y *
-         static_cast<std::size_t>(columns) * sizeof(ColumnSums<float>);
+         static_cast<std::size_t>(columns) * sizeof(ColumnSums<SumOf<T>>);
 }
 
 /// term(column, offset, sums[lanes]) for all rows, then finish(column, sums) for each column, in an
-/// order that never changes.
-template <unsigned lanes, class Term, class Finish>
+/// order that never changes; over values of T.
+template <class T, unsigned lanes, class Term, class Finish>
 void sum_columns(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
                  Term term, Finish finish, std::byte* workspace) {
-  auto* bands = reinterpret_cast<ColumnSums<float>*>(workspace);
+  auto* bands = reinterpret_cast<ColumnSums<SumOf<T>>*>(workspace);
   const dim3 blocks = column_blocks(context, rows, columns, lanes);
-  launch(context, name, bands_kernel<lanes, Term>, blocks, block_threads, rows, columns, term,
-         bands);
-  launch(context, name, finish_kernel<Finish>,
+  launch(context, name, bands_kernel<lanes, SumOf<T>, Term>, blocks, block_threads, rows, columns,
+         term, bands);
+  launch(context, name, finish_kernel<SumOf<T>, Finish>,
          static_cast<unsigned>((columns + block_threads - 1) / block_threads), block_threads,
          std::int64_t{blocks.y}, columns, bands, finish);
 }

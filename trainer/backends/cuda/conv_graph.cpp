@@ -32,9 +32,9 @@ std::size_t bytes_of(const Sides& sides, ValueType type) {
   return bytes;
 }
 
-Sides strides_of(const Sides& sides, ValueType type) {
+Sides interleaved(const Sides& sides) {
   const auto [n, c, h, w] = sides;
-  return lies_interleaved(type) ? Sides{h * w * c, 1, w * c, c} : Sides{c * h * w, h * w, w, 1};
+  return {h * w * c, 1, w * c, c};
 }
 
 GraphDescriptor tensor(const Sides& sides, ValueType type, Uid uid) {
@@ -43,7 +43,7 @@ GraphDescriptor tensor(const Sides& sides, ValueType type, Uid uid) {
       CUDNN_ATTR_TENSOR_DATA_TYPE,
       {with_type(type, [](auto value) { return cudnn_type<decltype(value)>; })});
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, sides);
-  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, strides_of(sides, type));
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, interleaved(sides));
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid});
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {promised_alignment});
   made.finalize();
@@ -123,8 +123,7 @@ std::string text_of(const ConvShape& shape) {
   constexpr std::array types = {"fp32", "bf16", "fp16"};
   return join(types[static_cast<std::size_t>(shape.type)], " x ", sides(x_sides(shape)),
               " filters ", sides(filter_sides(shape)), " y ", sides(y_sides(shape)), " stride ",
-              shape.stride, " pad ", shape.pad, " groups ", shape.groups,
-              lies_interleaved(shape.type) ? " interleaved" : " in planes");
+              shape.stride, " pad ", shape.pad, " groups ", shape.groups);
 }
 
 ConvGraph::ConvGraph(cudnnHandle_t cudnn, const ConvShape& shape, ConvDirection direction)

@@ -106,19 +106,17 @@ void each_of_images(const Context& context, const char* name, std::int64_t image
          static_cast<std::uint32_t>(elements), lanes, body);
 }
 
-/// How many channels of T a lane takes at once: those of 16 bytes where they lie side by side and
-/// `channels`, all of which are multiples of it, allow; else 1.
+/// How many channels of T a lane takes at once: those of 16 bytes where `channels`, all of which
+/// are multiples of it, allow; else 1.
 template <class T>
 constexpr unsigned lanes_of(std::int64_t channels) {
-  return interleaved<T> && channels % full_lanes<T> == 0 ? full_lanes<T> : 1;
+  return channels % full_lanes<T> == 0 ? full_lanes<T> : 1;
 }
 /// body(lanes_of(channels)), as a constant.
 template <class T, class Body>
 void with_lanes(std::int64_t channels, const Body& body) {
-  if constexpr (interleaved<T>) {
-    if (lanes_of<T>(channels) != 1) {
-      return body(std::integral_constant<unsigned, full_lanes<T>>{});
-    }
+  if (lanes_of<T>(channels) != 1) {
+    return body(std::integral_constant<unsigned, full_lanes<T>>{});
   }
   body(std::integral_constant<unsigned, 1>{});
 }

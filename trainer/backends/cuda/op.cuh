@@ -1,6 +1,5 @@
 #pragma once
-// The CUDA half of an operator. trainer/ops/<name>.cu holds each, for every type of values: fp32
-// tensors are NCHW, those of 16 bits NHWC.
+// The CUDA half of an operator. trainer/ops/<name>.cu holds each, for every type of values.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/loss_scale.cuh"
 #include "trainer/graph.h"
+#include "trainer/ops/layout.h"
 #include "trainer/optimizer.h"
 
 namespace feedrate {
@@ -153,8 +153,7 @@ std::unique_ptr<CudaOp> make_op(const OpSite& site);
 /// A dimension as the libraries take it; throws Error beyond 2^31 − 1.
 int dimension(std::int64_t value);
 
-template <class T>
-LayoutOf<T> layout(const Extent& extent) {
+inline ImageLayout layout(const Extent& extent) {
   return {static_cast<std::uint32_t>(extent.channels),
           static_cast<std::uint32_t>(extent.height * extent.width)};
 }

@@ -54,8 +54,7 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters,
     floats_ += round_up(count, type);
   }
   values_ = DeviceMemory(floats_ * sizeof(float), "parameters");
-  if (lies_interleaved(type))
-    rounded_ = DeviceMemory(floats_ * bytes_of(type), "rounded parameters");
+  if (is_narrow(type)) rounded_ = DeviceMemory(floats_ * bytes_of(type), "rounded parameters");
   gradients_ = DeviceMemory(floats_ * sizeof(float), "gradients");
   state_ = DeviceMemory(floats_ * states_ * sizeof(float), "the optimizer's state");
   chunk_count_ = static_cast<unsigned>(chunks.size());
@@ -71,8 +70,8 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters,
 
 DeviceParameter FlatParameters::parameter(std::size_t number) const {
   const std::size_t begin = ranges_.at(number).begin;
-  void* rounded = lies_interleaved(type_) ? rounded_.data() + begin * bytes_of(type_)
-                                          : values_.data() + begin * sizeof(float);
+  void* rounded = is_narrow(type_) ? rounded_.data() + begin * bytes_of(type_)
+                                   : values_.data() + begin * sizeof(float);
   return {values() + begin, gradients() + begin, rounded};
 }
 
@@ -121,7 +120,7 @@ void FlatParameters::write(const Context& context, float* flat, std::size_t numb
 }
 
 void FlatParameters::round(const Context& context, const Range& range) const {
-  if (!lies_interleaved(type_)) return;
+  if (!is_narrow(type_)) return;
   round_values(context, type_, range.count, values() + range.begin,
                rounded_.data() + range.begin * bytes_of(type_));
 }

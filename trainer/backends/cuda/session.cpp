@@ -39,9 +39,8 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       communicator_(options.communicator),
       context_(options.precision),
       update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
-      stored_(stored_extents(plan_.graph, context_.values())),
-      parameters_(plan_.graph.parameters,
-                  parameter_arrangements(plan_.graph, stored_, context_.values()), optimizer_,
+      stored_(stored_extents(plan_.graph)),
+      parameters_(plan_.graph.parameters, parameter_arrangements(plan_.graph, stored_), optimizer_,
                   context_.values()),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics"),
@@ -254,7 +253,6 @@ std::vector<float> CudaSession::output(std::size_t node) {
                                bytes_of(context_.values()));
   download(bytes.data(), places_[node].y, bytes.size());
   std::vector<float> values = widened(context_.values(), bytes);
-  if (!lies_interleaved(context_.values())) return values;
   return canonical({.groups = inputs_.count(),
                     .channels = plan_.graph.nodes[node].extent.channels,
                     .pixels = stored.height * stored.width,

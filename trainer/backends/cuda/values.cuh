@@ -1,6 +1,7 @@
 #pragma once
-// What values are in device memory: fp32, or one of two types of 16 bits. Only memory knows of
-// them; all maths is in fp32, so kernels widen what they load and round what they store.
+// What values are in device memory: fp32, or one of two types of 16 bits, interleaved (NHWC) as
+// tensor cores want them. Only memory knows of the types; all maths is in fp32, so kernels widen
+// what they load and round what they store.
 
 #include <cublasLt.h>
 #include <cuda_bf16.h>
@@ -10,19 +11,15 @@
 #include <cstdint>
 #include <cstring>
 
-#include "trainer/ops/layout.h"
-
 namespace feedrate::cuda {
 
 enum class ValueType : std::uint8_t { fp32, bf16, fp16 };
 
-/// Values of 16 bits lie interleaved (NHWC), as tensor cores want them; fp32 in planes (NCHW).
+/// Of 16 bits: rounded from what is kept in fp32.
 template <class T>
-inline constexpr bool interleaved = sizeof(T) == 2;
-constexpr bool lies_interleaved(ValueType type) { return type != ValueType::fp32; }
-constexpr std::size_t bytes_of(ValueType type) { return lies_interleaved(type) ? 2 : 4; }
-template <class T>
-using LayoutOf = ImageLayout<interleaved<T>>;
+inline constexpr bool narrow = sizeof(T) == 2;
+constexpr bool is_narrow(ValueType type) { return type != ValueType::fp32; }
+constexpr std::size_t bytes_of(ValueType type) { return is_narrow(type) ? 2 : 4; }
 
 /// What the libraries call a type.
 template <class T>

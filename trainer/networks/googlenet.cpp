@@ -2,9 +2,8 @@
 // fed CIFAR's images, and torchvision's (batch norms, 3x3 where the paper has 5x5). All with the
 // two auxiliary heads, which are there in training alone.
 
-#include <array>
-
 #include "trainer/networks/defined.h"
+#include "trainer/networks/inception.h"
 
 namespace feedrate {
 namespace {
@@ -12,20 +11,6 @@ namespace {
 using Value = Builder::Value;
 
 constexpr double auxiliary_weight = 0.3;
-
-// Filters of the four branches: 1x1; 3x3 and its reduction; 5x5 and its reduction; after pooling.
-struct Inception {
-  std::int64_t one, reduced3, three, reduced5, five, pooled;
-};
-constexpr std::array<Inception, 9> modules{{{64, 96, 128, 16, 32, 32},
-                                            {128, 128, 192, 32, 96, 64},
-                                            {192, 96, 208, 16, 48, 64},
-                                            {160, 112, 224, 24, 64, 64},
-                                            {128, 128, 256, 24, 64, 64},
-                                            {112, 144, 288, 32, 64, 64},
-                                            {256, 160, 320, 32, 128, 128},
-                                            {256, 160, 320, 32, 128, 128},
-                                            {384, 192, 384, 48, 128, 128}}};
 
 // What the forms differ in.
 struct Form {
@@ -49,15 +34,6 @@ Value conv(Builder& b, const Form& form, Value x, std::int64_t filters, std::int
   return b.relu(form.norms ? b.batch_norm(x, {.epsilon = 1e-3}) : x);
 }
 
-Value inception(Builder& b, const Form& form, Value x, const Inception& filters) {
-  const Value one = conv(b, form, x, filters.one, 1);
-  const Value three = conv(b, form, conv(b, form, x, filters.reduced3, 1), filters.three, 3);
-  const Value five =
-      conv(b, form, conv(b, form, x, filters.reduced5, 1), filters.five, form.kernel5);
-  const Value pooled = conv(b, form, b.max_pool(x, 3, 1, 1), filters.pooled, 1);
-  return b.concat({one, three, five, pooled});
-}
-
 void auxiliary_head(Builder& b, const Form& form, Value x, std::uint32_t classes) {
   x = conv(b, form, form.auxiliary_pool(b, x), 128, 1);
   x = b.dropout(b.relu(b.dense(x, 1024, layer(form, 0.2))), 0.7);
@@ -71,10 +47,13 @@ Graph build(Builder& b, const Form& form, std::uint32_t classes) {
   x = conv(b, form, conv(b, form, x, 64, 1), 192, 3);
   if (!form.norms) x = b.lrn(x, {});
   x = b.max_pool_ceil(x, 3, 2);
-  for (std::size_t i = 0; i < modules.size(); ++i) {
+  const auto plain_conv = [&](Value from, std::int64_t filters, std::int64_t kernel) {
+    return conv(b, form, from, filters, kernel);
+  };
+  for (std::size_t i = 0; i < std::size(inceptions); ++i) {
     if (i == 2) x = b.max_pool_ceil(x, 3, 2);
     if (i == 7) x = b.max_pool_ceil(x, form.pool4, 2);
-    x = inception(b, form, x, modules[i]);
+    x = inception(b, x, inceptions[i], form.kernel5, plain_conv);
     if (i == 2 || i == 5) auxiliary_head(b, form, x, classes);
   }
   x = b.dropout(b.global_avg_pool(x), form.dropout);

@@ -2,9 +2,8 @@
 // does not fit is left out) and ResNet-50 on CIFAR-10 (6n + 2 layers, n = 8, each block norms
 // first; its norm of the pixels is a fixed mean and scale here).
 
-#include <array>
-
 #include "trainer/networks/defined.h"
+#include "trainer/networks/inception.h"
 
 namespace feedrate {
 namespace {
@@ -32,24 +31,14 @@ Value conv(Builder& b, Value x, std::int64_t filters, std::int64_t kernel,
 }
 
 Graph googlenet(Builder& b, std::uint32_t classes) {
-  // Filters of the four branches: 1x1; 3x3 and its reduction; 5x5 and its reduction; after pooling.
-  constexpr std::array<std::array<std::int64_t, 6>, 9> modules{{{64, 96, 128, 16, 32, 32},
-                                                                {128, 128, 192, 32, 96, 64},
-                                                                {192, 96, 208, 16, 48, 64},
-                                                                {160, 112, 224, 24, 64, 64},
-                                                                {128, 128, 256, 24, 64, 64},
-                                                                {112, 144, 288, 32, 64, 64},
-                                                                {256, 160, 320, 32, 128, 128},
-                                                                {256, 160, 320, 32, 128, 128},
-                                                                {384, 192, 384, 48, 128, 128}}};
   Value x = b.max_pool(conv(b, b.input(1, 118), 64, 7, 2), 3, 2);
   x = b.max_pool(conv(b, conv(b, x, 64, 1), 192, 3), 3, 2);
-  for (std::size_t i = 0; i < modules.size(); ++i) {
+  const auto plain_conv = [&b](Value from, std::int64_t filters, std::int64_t kernel) {
+    return conv(b, from, filters, kernel);
+  };
+  for (std::size_t i = 0; i < std::size(inceptions); ++i) {
     if (i == 2 || i == 7) x = b.max_pool(x, 3, 2);
-    const auto& [one, reduced3, three, reduced5, five, pooled] = modules[i];
-    x = b.concat({conv(b, x, one, 1), conv(b, conv(b, x, reduced3, 1), three, 3),
-                  conv(b, conv(b, x, reduced5, 1), five, 5),
-                  conv(b, b.max_pool(x, 3, 1, 1), pooled, 1)});
+    x = inception(b, x, inceptions[i], 5, plain_conv);
   }
   return b.softmax_loss(b.dense(b.global_avg_pool(x), classes, layer));
 }

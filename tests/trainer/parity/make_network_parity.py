@@ -250,9 +250,9 @@ class Run:
     keeps the errors small, and four as published at a low rate. So do VGG16 with norms and
     torchvision's GoogLeNet, which have no such branches: their ten steps are at a low rate."""
 
-    def __init__(self, network, shape, rate, build, steps=10, zero_gamma=False):
+    def __init__(self, network, shape, rate, build, steps=10, zero_gamma=False, batch=8):
         self.network, self.shape, self.rate, self.build = network, shape, rate, build
-        self.steps, self.zero_gamma, self.batch = steps, zero_gamma, 8
+        self.steps, self.zero_gamma, self.batch = steps, zero_gamma, batch
 
     def title(self):
         start = " from branches of zero" if self.zero_gamma else ""

@@ -1,5 +1,6 @@
 #pragma once
-// OpenBLAS, always single-threaded: its own threads lose on small matrices and fight OpenMP's.
+// Products of matrices in fp32 by OpenBLAS, or by oneDNN where OpenBLAS does not know the
+// processor; always single-threaded: their own threads lose on small matrices and fight ours.
 
 #include <cstdint>
 

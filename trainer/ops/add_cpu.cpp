@@ -3,6 +3,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/backends/cpu/relayout.h"
+#include "trainer/backends/cpu/relu_values.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::cpu {
@@ -17,11 +18,6 @@ FEEDRATE_VECTOR void add_and_relu(const float* a, const float* b, std::int64_t s
   for (std::int64_t i = 0; i < size; ++i) out[i] = relu(a[i] + b[i]);
 }
 
-// `to` may be the gradient's memory.
-FEEDRATE_VECTOR void relu_gradients(const float* gradient, const float* output, std::int64_t size,
-                                    float* to) {
-  for (std::int64_t i = 0; i < size; ++i) to[i] = relu_gradient(gradient[i], output[i]);
-}
 FEEDRATE_VECTOR void relu_gradients_twice(const float* gradient, const float* output,
                                           std::int64_t size, float* to, float* other) {
   for (std::int64_t i = 0; i < size; ++i) {

@@ -1,45 +1,23 @@
 #include <cmath>
 
-#include "trainer/backends/cpu/layer.h"
-#include "trainer/backends/cpu/parallel.h"
+#include "trainer/backends/cpu/pointwise_layer.h"
 #include "trainer/ops/tanh.h"
 
 namespace feedrate::cpu {
 namespace {
 
-// Input and output may be the same memory: each value depends on the one in its own place alone.
-class TanhLayer final : public Layer {
- public:
-  explicit TanhLayer(const LayerSite& site)
-      : Layer(site, site.input),
-        size_(site.batch * site.input.elements()),
-        threads_(site.threads) {}
+void tanh_values(const float* in, std::int64_t size, float* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = std::tanh(in[i]);
+}
 
-  void forward(const Pass&) override {
-    on_shares(threads_, size_, 64, [&](const Range& range) {
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        buffers().output[i] = std::tanh(buffers().input[i]);
-      }
-    });
-  }
-  void backward(const Pass&) override {
-    on_shares(threads_, size_, 64, [&](const Range& range) {
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        buffers().input_gradient[i] =
-            tanh_gradient(buffers().output_gradient[i], buffers().output[i]);
-      }
-    });
-  }
-
- private:
-  std::int64_t size_;
-  unsigned threads_;
-};
+void tanh_gradients(const float* gradient, const float* output, std::int64_t size, float* to) {
+  for (std::int64_t i = 0; i < size; ++i) to[i] = tanh_gradient(gradient[i], output[i]);
+}
 
 }  // namespace
 
 std::unique_ptr<Layer> make_tanh_layer(const LayerSite& site) {
-  return std::make_unique<TanhLayer>(site);
+  return std::make_unique<PointwiseLayer<tanh_values, tanh_gradients>>(site);
 }
 
 }  // namespace feedrate::cpu

@@ -1,0 +1,13 @@
+#pragma once
+// A relu of a run of values, and its gradient, in the processor's widest instructions. Any of them
+// may be the same memory: each value depends on those in its own place alone.
+
+#include <cstdint>
+
+namespace feedrate::cpu {
+
+void relu_values(const float* in, std::int64_t size, float* out);
+/// `output` is the relu's.
+void relu_gradients(const float* gradient, const float* output, std::int64_t size, float* to);
+
+}  // namespace feedrate::cpu

@@ -25,10 +25,11 @@ struct LayerSite {
   std::int64_t batch = 0;
   unsigned threads = 1;
   std::uint64_t seed = 0;
-  bool bf16 = false;          // factors of convolutions are rounded to bf16; all else is fp32
-  bool input_learns = false;  // somebody wants the gradient of inputs[0]
-  bool relu_follows = false;  // the only reader is a relu that works in place
-  bool relu_before = false;   // inputs[0] is such a relu, and is read by nobody else
+  bool bf16 = false;            // factors of products are rounded to bf16; all else is fp32
+  bool input_learns = false;    // somebody wants the gradient of inputs[0]
+  bool relu_follows = false;    // the only reader is a relu that works in place
+  bool relu_is_pooled = false;  // a max_pool alone reads that relu
+  bool relu_before = false;     // inputs[0] is such a relu, and is read by nobody else
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -50,9 +51,9 @@ struct Buffers {
   const float* input = nullptr;  // inputs[0]
   std::vector<const float*> inputs{};
   float* output = nullptr;
-  const float* output_gradient = nullptr;  // null for a loss
-  float* input_gradient = nullptr;         // input_gradients[0]
-  std::vector<float*> input_gradients{};   // null where nobody wants it
+  float* output_gradient = nullptr;       // null for a loss; nobody else reads it any more
+  float* input_gradient = nullptr;        // input_gradients[0]
+  std::vector<float*> input_gradients{};  // null where nobody wants it
   std::vector<float*> parameters;
   std::vector<float*> gradients;
   std::byte* kept = nullptr;     // kept_bytes() that live from forward to backward

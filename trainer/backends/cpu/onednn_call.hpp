@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <dnnl.hpp>
-#include <initializer_list>
 #include <vector>
 
 namespace feedrate::cpu {
@@ -18,6 +17,12 @@ inline std::size_t lines(std::size_t bytes) {
 inline const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
   return cpu;
+}
+
+inline dnnl::primitive_attr own_scratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
 }
 
 /// A primitive's argument: where it lives, and where the primitive wants it, the same memory or a
@@ -53,7 +58,7 @@ class Call {
   }
 
   /// `homes` in the order in which the arguments were named.
-  void bind(std::initializer_list<void*> homes, std::byte* scratch) {
+  void bind(const std::vector<void*>& homes, std::byte* scratch) {
     own_scratch_.set_data_handle(scratch);
     scratch += lines(own_scratch_.get_desc().get_size());
     execution_.clear();
@@ -76,7 +81,7 @@ class Call {
     dnnl::error::wrap_c_api(
         dnnl_primitive_execute(primitive_.get(), stream.get(), static_cast<int>(execution_.size()),
                                execution_.data()),
-        "oneDNN could not run a convolution");
+        "oneDNN could not run a product");
     for (Argument& argument : arguments_) {
       if (argument.after) argument.after.execute(stream, argument.wanted, argument.home);
     }
@@ -117,6 +122,13 @@ class Factor {
   }
 
   const dnnl::memory::desc& desc() const { return desc_; }
+  /// Whether there is a copy, in the order of the values themselves.
+  bool keeps_order() const {
+    if (!narrow_) return false;
+    dnnl::memory::desc home = home_.get_desc();
+    home.data.data_type = desc_.data.data_type;
+    return home == desc_;
+  }
   std::size_t copy_bytes() const { return narrow_ ? lines(desc_.get_size()) : 0; }
   /// Gives where the products find it.
   void* bind(const float* home, std::byte* copy) {

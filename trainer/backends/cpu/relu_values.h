@@ -9,5 +9,8 @@ namespace feedrate::cpu {
 void relu_values(const float* in, std::int64_t size, float* out);
 /// `output` is the relu's.
 void relu_gradients(const float* gradient, const float* output, std::int64_t size, float* to);
+/// The same, rounded to bf16: to the nearest, ties to even.
+void relu_gradients_bf16(const float* gradient, const float* output, std::int64_t size,
+                         std::uint16_t* to);
 
 }  // namespace feedrate::cpu

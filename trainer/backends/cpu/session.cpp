@@ -34,6 +34,16 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   return alone ? relu : 0;
 }
 
+// Whether a max_pool alone reads the relu, whose work it then does at no cost.
+bool is_pooled(const Plan& plan, std::size_t relu) {
+  for (std::size_t j = relu + 1; j < plan.graph.nodes.size(); ++j) {
+    if (plan.graph.nodes[j].op->name() == "max_pool" && only_relu_before(plan, j) == relu) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
   return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
 }
@@ -82,6 +92,7 @@ void CpuSession::make_layers(const SessionOptions& options) {
     const std::size_t relu = relu_after(plan_, i);
     const std::size_t before = only_relu_before(plan_, i);
     site.relu_follows = relu != 0;
+    site.relu_is_pooled = relu != 0 && is_pooled(plan_, relu);
     site.relu_before = before != 0 && !done_elsewhere_[before];
     layers_.push_back(make_layer(site));
     if (site.relu_follows && layers_[i]->does_relu()) done_elsewhere_[relu] = true;

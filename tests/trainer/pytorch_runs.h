@@ -28,6 +28,11 @@ struct PytorchRun {
   std::string network() const { return expected["network"]; }
   std::uint64_t steps() const { return expected["losses"].size(); }
   double loss(std::uint64_t step) const { return expected["losses"][step]; }
+  /// With factors rounded as the CPU does in bf16, where that makes more than a small difference.
+  double bf16_loss(std::uint64_t step) const {
+    return expected.contains("bf16_losses") ? expected["bf16_losses"][step].get<double>()
+                                            : loss(step);
+  }
 
   Graph graph() const {
     const Network& net = feedrate::network(network());

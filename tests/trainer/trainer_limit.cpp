@@ -50,7 +50,7 @@ Shape shape_of(const Plan& plan, std::size_t number, bool bf16) {
           .out = node.extent,
           .dense = dense,
           .input_learns = plan.learns[input],
-          .factors = bf16 && !dense ? memory::data_type::bf16 : memory::data_type::f32};
+          .factors = bf16 ? memory::data_type::bf16 : memory::data_type::f32};
 }
 
 // Primitives with memory of their own, touched once.
@@ -98,17 +98,19 @@ class Primitives {
   }
 
   void add_dense(const Shape& s) {
-    const memory::desc in = any({s.batch, s.channels}), out = any({s.batch, s.filters});
-    const memory::desc weights = any({s.filters, s.channels});
+    const memory::dims in_dims = {s.batch, s.channels}, out_dims = {s.batch, s.filters};
+    const memory::dims weights_dims = {s.filters, s.channels};
+    const memory::desc in = any(in_dims, s.factors), out = any(out_dims, s.factors);
+    const memory::desc weights = any(weights_dims, s.factors);
     const dnnl::inner_product_forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, in, weights, out}, engine());
+        {dnnl::prop_kind::forward_training, in, weights, any(out_dims)}, engine());
     add<dnnl::inner_product_forward>(forward);
     add_weights<dnnl::inner_product_backward_weights>(
-        dnnl::inner_product_backward_weights::primitive_desc({in, weights, out}, engine(),
-                                                             forward));
+        dnnl::inner_product_backward_weights::primitive_desc({in, any(weights_dims), out},
+                                                             engine(), forward));
     if (!s.input_learns) return;
-    add_data<dnnl::inner_product_backward_data>(
-        dnnl::inner_product_backward_data::primitive_desc({in, weights, out}, engine(), forward));
+    add_data<dnnl::inner_product_backward_data>(dnnl::inner_product_backward_data::primitive_desc(
+        {any(in_dims), weights, out}, engine(), forward));
   }
 
   template <class Primitive, class Descriptor>
@@ -207,7 +209,7 @@ Limit::Limit(const Plan& plan, unsigned threads, bool bf16) {
     const auto primitives = std::make_shared<Primitives>(shape);
     const Work by_primitives = [primitives] { primitives->run(); };
     layers_.push_back(by_primitives);
-    if (shape.groups > 1 || shape.factors == memory::data_type::bf16) continue;
+    if (shape.groups > 1 || (bf16 && !shape.dense)) continue;
     const auto products = std::make_shared<Products>(shape, threads);
     const Work by_products = [products] { products->run(); };
     if (seconds(by_products) < seconds(by_primitives)) layers_.back() = by_products;

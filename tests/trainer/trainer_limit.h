@@ -1,9 +1,8 @@
 #pragma once
 // The limit of a training step on the CPU: its convolutions and dense layers alone, forward and
-// both gradients, each layer by the faster of oneDNN (in whatever layouts it likes best) and
-// OpenBLAS (one thread for each share of the images or columns; in fp32). In bf16 that is what the
-// convolutions' factors are. No unfolding of patches, no
-// reorders, no bias: nothing else that a step needs.
+// both gradients, each layer by the faster of oneDNN (in whatever layouts it likes best) and matrix
+// products (one thread for each share of the images or columns; in fp32). In bf16 that is what the
+// factors are. No unfolding of patches, no reorders, no bias: nothing else that a step needs.
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Trains the networks for small images for some steps with PyTorch, in double, and writes
 networks.json: what the losses were and where the parameters came to; and by how much the losses
-of the same steps differ in PyTorch's own fp32, at most and relatively (fp32_differs).
+of the same steps differ in PyTorch's own fp32, at most and relatively (fp32_differs). Of some also
+the losses with bf16's roundings (bf16_losses).
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_network_parity.py [NETWORK...]
 
@@ -25,11 +26,32 @@ CLASSES = 10
 MOMENTUM, DECAY = 0.9, 5e-4
 
 
+class RoundedDense(torch.autograd.Function):
+    """A dense layer as trainer/ computes it in bf16: its factors are rounded, its sums are not."""
+
+    @staticmethod
+    def forward(context, x, weight, bias):
+        context.save_for_backward(rounded(x), rounded(weight))
+        return F.linear(rounded(x), rounded(weight), bias)
+
+    @staticmethod
+    def backward(context, gradient):
+        x, weight = context.saved_tensors
+        factor = rounded(gradient)
+        return factor @ weight, factor.t() @ x, gradient.sum(0)
+
+
+def rounded(values):
+    return values.bfloat16().float()
+
+
 class Net:
     """trainer/graph.h's Builder, but that it computes at once."""
 
     def __init__(self, precision, zero_gamma):
-        self.precision, self.zero_gamma = precision, zero_gamma
+        self.bf16 = precision == torch.bfloat16
+        self.precision = torch.float32 if self.bf16 else precision
+        self.zero_gamma = zero_gamma
         self.values, self.rate_scales, self.decay_scales = {}, {}, {}
 
     def begin(self, pixels, labels, step, training):
@@ -70,7 +92,8 @@ class Net:
         x = x.flatten(1)
         shape = (units, x.shape[1])
         w, b = self.weight_and_bias(self.node("dense"), shape, weight, bias, rate_scale, decay_scale)
-        return F.linear(x, w, b)
+        # Narrow ones stay fp32.
+        return RoundedDense.apply(x, w, b) if self.bf16 and min(shape) >= 64 else F.linear(x, w, b)
 
     def batch_norm(self, x, epsilon=1e-5, ends_branch=False):
         name, shape = self.node("batch_norm"), (x.shape[1],)
@@ -248,11 +271,14 @@ class Run:
     """What is trained and how. Rounding errors grow with every step of a network with batch norms,
     a hundredfold at a usual rate: those take ten steps from branches that start at zero, which
     keeps the errors small, and four as published at a low rate. So do VGG16 with norms and
-    torchvision's GoogLeNet, which have no such branches: their ten steps are at a low rate."""
+    torchvision's GoogLeNet, which have no such branches: their ten steps are at a low rate. Where
+    ten steps turn bf16's rounding into more than a hundredth of the loss, bf16 has losses of its
+    own; that is for networks of dense layers alone."""
 
-    def __init__(self, network, shape, rate, build, steps=10, zero_gamma=False, batch=8):
+    def __init__(self, network, shape, rate, build, steps=10, zero_gamma=False, batch=8,
+                 bf16=False):
         self.network, self.shape, self.rate, self.build = network, shape, rate, build
-        self.steps, self.zero_gamma, self.batch = steps, zero_gamma, batch
+        self.steps, self.zero_gamma, self.batch, self.bf16 = steps, zero_gamma, batch, bf16
 
     def title(self):
         start = " from branches of zero" if self.zero_gamma else ""
@@ -261,7 +287,7 @@ class Run:
 
 small, tiny = (32, 32, 3), (28, 28, 1)
 RUNS = [
-    Run("mlp", tiny, 0.05, mlp),
+    Run("mlp", tiny, 0.05, mlp, bf16=True),
     Run("cnn", small, 0.001, cnn),
     Run("cnn", small, 0.01, cnn, 4),
     Run("cnn:mnist", tiny, 0.05, cnn_mnist),
@@ -325,15 +351,17 @@ def train(run, precision):
 
 def result(run):
     exact = train(run, torch.float64)
-    rounded = train(run, torch.float32)["losses"]
+    single_losses = train(run, torch.float32)["losses"]
+    narrow = {"bf16_losses": train(run, torch.bfloat16)["losses"]} if run.bf16 else {}
     return {
         "network": run.network,
         "side": run.shape[0],
         "batch": run.batch,
         "zero_gamma": run.zero_gamma,
         "rate": run.rate,
-        "fp32_differs": max(abs(a - b) / b for a, b in zip(rounded, exact["losses"])),
+        "fp32_differs": max(abs(a - b) / b for a, b in zip(single_losses, exact["losses"])),
         **exact,
+        **narrow,
     }
 
 

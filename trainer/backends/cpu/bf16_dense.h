@@ -1,0 +1,11 @@
+#pragma once
+// A dense layer whose products multiply bf16, by oneDNN: weights, values and gradients are rounded
+// on their way in; what comes out is summed, and kept, in fp32.
+
+#include "trainer/backends/cpu/layer.h"
+
+namespace feedrate::cpu {
+
+std::unique_ptr<Layer> make_bf16_dense(const LayerSite& site);
+
+}  // namespace feedrate::cpu

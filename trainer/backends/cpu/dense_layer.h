@@ -1,0 +1,42 @@
+#pragma once
+// A dense layer, its products in fp32.
+//
+// Weights lie as [unit][input as it lies in memory], filling channels included: those meet zeros
+// and stay zero.
+
+#include "trainer/backends/cpu/layer.h"
+
+namespace feedrate::cpu {
+
+class DenseLayer : public Layer {
+ public:
+  explicit DenseLayer(const LayerSite& site);
+
+  bool does_relu() const override { return relu_follows_; }
+  void forward(const Pass& pass) override;
+  void backward(const Pass& pass) override;
+  std::size_t own_size(std::size_t k) const override;
+  void to_own(std::size_t k, std::span<const float> canonical, float* own) const override;
+  void from_own(std::size_t k, const float* own, std::span<float> canonical) const override;
+
+ protected:
+  std::int64_t batch() const { return batch_; }
+  std::int64_t units() const { return units_; }
+  std::int64_t inputs() const { return input_.elements(); }
+  unsigned threads() const { return threads_; }
+  /// Adds the bias to the products, with the relu that follows.
+  void finish_forward(const Pass& pass) const;
+  /// Takes the gradient through that relu, and sums the bias' own.
+  void begin_backward() const;
+
+ private:
+  template <class Use>
+  void each_weight(const Use& use) const;
+
+  Layout input_;
+  std::int64_t batch_, units_;
+  bool relu_follows_;
+  unsigned threads_;
+};
+
+}  // namespace feedrate::cpu

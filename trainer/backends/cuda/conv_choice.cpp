@@ -186,7 +186,7 @@ class Choice {
   }
 
   void take(const ConvEngine& engine, ConvPlan plan) {
-    plan_ = std::move(plan);
+    plan_.emplace(std::move(plan));  // the last one goes first, and it before what it is made of
     chosen_ = engine.name;
   }
 

@@ -158,28 +158,43 @@ TEST(HostileCpuSession, what_does_not_fit_the_plan_is_refused) {
 }
 
 // Norms and sums do the work of a relu behind them, pools that of the one before.
+// What those nodes put out is their own, and the relus behind them put out what is above zero.
+void expect_relus_apart(Session& session, const std::vector<std::size_t>& nodes) {
+  const Graph& graph = session.plan().graph;
+  const auto values = [&](std::size_t of) {
+    std::vector<float> all(4 * static_cast<std::size_t>(graph.nodes[of].extent.elements()));
+    session.forward_to(of, all);
+    return all;
+  };
+  for (const std::size_t node : nodes) {
+    std::vector<float> own = values(node);
+    EXPECT_LT(*std::min_element(own.begin(), own.end()), 0) << graph.nodes[node].name;
+    for (float& value : own) value = std::max(value, 0.0F);
+    EXPECT_EQ(values(node + 1), own) << graph.nodes[node + 1].name;
+  }
+}
+
 TEST(UnitCpuSession, what_a_node_puts_out_is_its_own_whoever_does_the_relus_work) {
   Builder b("relus", {8, 8, 1}, 4);
   const auto norm = b.batch_norm(b.conv(b.input(1.0 / 64, 128), 16, 3, 1, 1, {}), {});
   const auto x = b.relu(norm);
   const auto sum = b.sum(b.conv(x, 16, 3, 1, 1, {}), x);
-  const auto conv = b.conv(b.relu(sum), 16, 3, 1, 1, {});
-  const auto pool = b.max_pool(b.relu(conv), 2, 2);
-  const Graph graph = b.softmax_loss(b.dense(pool, 4, {}));
-  const auto session = backend("cpu").compile(make_plan(graph, 4), {.threads = 2});
-  initialise(*session, 1);
-  RandomSource source({.shape = {8, 8, 1}, .classes = 4, .batch = 4, .images = 4});
-  session->upload(*source.next());
-  for (const std::size_t node : {norm, sum, conv}) {
-    const auto values = [&](std::size_t of) {
-      std::vector<float> all(4 * static_cast<std::size_t>(graph.nodes[of].extent.elements()));
-      session->forward_to(of, all);
-      return all;
-    };
-    std::vector<float> own = values(node);
-    EXPECT_LT(*std::min_element(own.begin(), own.end()), 0) << graph.nodes[node].name;
-    for (float& value : own) value = std::max(value, 0.0F);
-    EXPECT_EQ(values(node + 1), own) << graph.nodes[node + 1].name;
+  const auto pooled = b.conv(b.relu(sum), 16, 3, 1, 1, {});
+  const auto conv = b.conv(b.max_pool(b.relu(pooled), 2, 2), 16, 3, 1, 1, {});
+  const auto dense = b.dense(b.relu(conv), 64, {});
+  const Graph graph = b.softmax_loss(b.dense(b.relu(dense), 4, {}));
+  for (const std::string precision : {"fp32", "bf16"}) {
+    std::unique_ptr<Session> session;
+    try {
+      session = backend("cpu").compile(make_plan(graph, 4), {.precision = precision, .threads = 2});
+    } catch (const Error&) {
+      EXPECT_EQ(precision, "bf16");  // which not every processor has
+      continue;
+    }
+    initialise(*session, 1);
+    RandomSource source({.shape = {8, 8, 1}, .classes = 4, .batch = 4, .images = 4});
+    session->upload(*source.next());
+    expect_relus_apart(*session, {norm, sum, pooled, conv, dense});
   }
 }
 

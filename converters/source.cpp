@@ -19,7 +19,7 @@ std::vector<Sidecar::Input> Source::inputs(std::span<const std::filesystem::path
   for (const std::filesystem::path& file : files(paths, split)) {
     inputs.push_back({.name = file.filename().string(),
                       .bytes = std::filesystem::file_size(file),
-                      .sha256 = hex(sha256_file(file))});
+                      .hash = file_hash(file)});
   }
   return inputs;
 }

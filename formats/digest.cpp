@@ -9,7 +9,7 @@
 #include <new>
 
 #include "formats/error.h"
-#include "formats/mapped_file.h"
+#include "formats/file.h"
 
 namespace feedrate {
 namespace {
@@ -23,6 +23,12 @@ const EVP_MD* algorithm() {
 
 void require(int ok) {
   if (ok != 1) throw Error("OpenSSL refused to compute a SHA-256");
+}
+
+StoredDigest big_endian(const XXH128_hash_t& hash) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, hash);
+  return std::bit_cast<StoredDigest>(canonical);
 }
 
 }  // namespace
@@ -63,21 +69,6 @@ Sha256 sha256(Bytes bytes) {
   return hasher.finish();
 }
 
-Sha256 sha256_file(const std::filesystem::path& file) {
-  const MappedFile mapped(file);
-  mapped.expect_reading_in_order();
-  Hasher hasher;
-  // Piece by piece, so that an archive of 145 GB does not fill the memory.
-  constexpr std::size_t most = std::size_t{16} << 20;
-  for (Bytes rest = mapped.bytes(); !rest.empty();) {
-    const Bytes piece = rest.first(std::min(rest.size(), most));
-    hasher.add(piece);
-    mapped.give_back(piece);
-    rest = rest.subspan(piece.size());
-  }
-  return hasher.finish();
-}
-
 std::string hex(Bytes bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
@@ -100,15 +91,27 @@ Sha256 sample_digest(std::int32_t label, const ImageView& image) {
 
 StoredDigest stored_digest(std::int32_t label, Bytes bytes) {
   const auto seed = static_cast<std::uint32_t>(label);
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed));
-  return std::bit_cast<StoredDigest>(canonical);
+  return big_endian(XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed));
 }
 
 StoredDigest raw_stored_digest(const Sha256& sample_digest) {
   StoredDigest half;
   std::copy_n(sample_digest.begin(), half.size(), half.begin());
   return half;
+}
+
+std::string file_hash(const std::filesystem::path& file) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH3_128bits_reset(state.get());
+  // Read, not mapped: copied into L2 and hashed there costs half of the faults of a map.
+  Buffer buffer(std::size_t{256} << 10);
+  const Descriptor descriptor = open_to_read(file);
+  while (const std::size_t count = read_some(descriptor, file, buffer)) {
+    XXH3_128bits_update(state.get(), buffer.data(), count);
+  }
+  return join("xxh128:", hex(big_endian(XXH3_128bits_digest(state.get()))));
 }
 
 std::string ordered_digest(std::span<const Sha256> samples) {

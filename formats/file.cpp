@@ -22,6 +22,9 @@ constexpr std::size_t output_buffer = std::size_t{256} << 10;
 // From here on copying bytes into the buffer costs more than a system call for them alone.
 constexpr std::size_t worth_a_call = std::size_t{32} << 10;
 
+// Of a growing file what is sent to disk at a time: from here on larger pieces go no faster.
+constexpr std::uint64_t disk_piece = std::uint64_t{8} << 20;
+
 // Without O_NONBLOCK a named pipe would be waited for instead of refused.
 constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
@@ -48,6 +51,14 @@ Descriptor open_to_read(const fs::path& path) {
   return file;
 }
 
+std::size_t read_some(const Descriptor& file, const fs::path& path, MutableBytes buffer) {
+  ssize_t count = 0;
+  do count = ::read(file.number(), buffer.data(), buffer.size());
+  while (count < 0 && errno == EINTR);
+  if (count < 0) fail_errno(path, "cannot read", errno);
+  return static_cast<std::size_t>(count);
+}
+
 Descriptor open_directory(const fs::path& path) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) fail_errno(path, "cannot open the directory", errno);
@@ -64,13 +75,22 @@ void prefetch_file_at(const Descriptor& directory, const char* name) {
   }
 }
 
+void send_to_disk(int descriptor, std::uint64_t from, std::uint64_t size) {
+  // What cannot take it, a pipe or a device, has no need of it.
+  ::sync_file_range(descriptor, static_cast<off_t>(from), static_cast<off_t>(size),
+                    SYNC_FILE_RANGE_WRITE);
+}
+
 OutputFile::OutputFile(const fs::path& path)
     : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (!file_) fail_errno(path, "cannot create", errno);
 }
 
 OutputFile::OutputFile(const fs::path& path, std::uint64_t size)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)), written_(size) {
+    : path_(path),
+      file_(::open(path.c_str(), O_WRONLY | O_CLOEXEC)),
+      written_(size),
+      on_its_way_(size) {
   if (!file_) fail_errno(path, "cannot go on writing", errno);
   struct stat status {};
   if (fstat(file_.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
@@ -102,6 +122,9 @@ void OutputFile::flush() {
 void OutputFile::hand_over(Bytes bytes) {
   write_all(file_, path_, bytes);
   written_ += bytes.size();
+  if (written_ - on_its_way_ < disk_piece) return;
+  send_to_disk(file_.number(), on_its_way_, written_ - on_its_way_);
+  on_its_way_ = written_;
 }
 
 void OutputFile::close() {

@@ -36,6 +36,10 @@ class Descriptor {
 /// Opens a file to be read. What waits to be read from, as a named pipe does, is not waited for.
 Descriptor open_to_read(const std::filesystem::path& path);
 
+/// As many of the bytes that follow as there are at once, at most all of `buffer`; 0 at the end.
+std::size_t read_some(const Descriptor& file, const std::filesystem::path& path,
+                      MutableBytes buffer);
+
 /// Opens a directory, to name files relative to it.
 Descriptor open_directory(const std::filesystem::path& path);
 
@@ -47,7 +51,12 @@ inline constexpr std::size_t hint_bytes = std::size_t{128} << 10;
 /// That waits for the file's own entry on disk.
 void prefetch_file_at(const Descriptor& directory, const char* name);
 
-/// A file being written, buffered. One thread. close() reports what the disk refused.
+/// Asks the system to begin to bring `size` written bytes of a file to disk (0: all that follow),
+/// so that whoever waits for the disk in the end waits for less. Nothing is waited for here.
+void send_to_disk(int descriptor, std::uint64_t from = 0, std::uint64_t size = 0);
+
+/// A file being written, buffered. One thread. close() reports what the disk refused. While it
+/// grows it is sent to disk piece by piece.
 class OutputFile {
  public:
   /// Made new, or emptied.
@@ -73,6 +82,7 @@ class OutputFile {
   Descriptor file_;
   Buffer buffer_;
   std::uint64_t written_ = 0;
+  std::uint64_t on_its_way_ = 0;  // to disk, of what is written
 };
 
 /// The whole file into `content`, which keeps its capacity from call to call.

@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "formats/checksum.h"
 #include "formats/error.h"
 
 namespace feedrate {
@@ -63,6 +64,7 @@ class GunzipStream final : public ByteStream {
     const bool more = state_.avail_in != 0 || refill();
     const std::uint32_t space = state_.avail_out;
     const int code = isal_inflate(&state_);
+    clear_upper_halves();
     if (code != ISAL_DECOMP_OK) fail_damaged(inflate_fault(code));
     if (state_.block_state == ISAL_BLOCK_FINISH) {
       end_member();

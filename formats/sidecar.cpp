@@ -51,7 +51,10 @@ Sidecar from_json(const Json& object) {
     Sidecar::Input input;
     take(entry, "name", input.name);
     take(entry, "bytes", input.bytes);
-    take(entry, "sha256", input.sha256);
+    if (entry.contains("sha256")) {  // of an older Feedrate
+      input.hash = join("sha256:", entry.at("sha256").get<std::string>());
+    }
+    take(entry, "hash", input.hash);
     sidecar.inputs.push_back(std::move(input));
   }
   return sidecar;
@@ -75,7 +78,7 @@ std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset) {
 void write_sidecar(const std::filesystem::path& directory, const Sidecar& sidecar) {
   Json inputs = Json::array();
   for (const Sidecar::Input& input : sidecar.inputs) {
-    inputs.push_back({{"name", input.name}, {"bytes", input.bytes}, {"sha256", input.sha256}});
+    inputs.push_back({{"name", input.name}, {"bytes", input.bytes}, {"hash", input.hash}});
   }
   const Json object = {{"tool_version", sidecar.tool_version},
                        {"source", sidecar.source},

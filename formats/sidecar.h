@@ -37,7 +37,7 @@ struct Sidecar {
   struct Input {
     std::string name;  // base name of the archive
     std::uint64_t bytes = 0;
-    std::string sha256;
+    std::string hash;  // of file_hash(), or "sha256:" and hex as it once was
   };
   std::vector<Input> inputs;
   std::vector<std::string> options;  // the options that shaped the result, as on the command line

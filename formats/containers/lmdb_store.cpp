@@ -6,6 +6,7 @@
 
 #include "formats/containers/lmdb_meta.h"
 #include "formats/error.h"
+#include "formats/file.h"
 #include "formats/page_cache.h"
 
 namespace feedrate {
@@ -70,6 +71,9 @@ struct LmdbStore::State {
     entries = bytes = 0;
     if (transaction == nullptr) return;
     require(mdb_txn_commit(transaction.release()));
+    int descriptor = -1;
+    require(mdb_env_get_fd(environment.get(), &descriptor));
+    send_to_disk(descriptor);
     if (++batches % batches_remembered == 0) let_go_of_maps({&path, 1});
   }
 

@@ -116,7 +116,7 @@ TEST(UnitConvert, the_sidecar_says_where_the_dataset_came_from) {
   EXPECT_EQ(sidecar->inputs[1].name, "train-labels-idx1-ubyte.gz");
   const fs::path labels = directory / "in" / "train-labels-idx1-ubyte.gz";
   EXPECT_EQ(sidecar->inputs[1].bytes, fs::file_size(labels));
-  EXPECT_EQ(sidecar->inputs[1].sha256, hex(sha256_file(labels)));
+  EXPECT_EQ(sidecar->inputs[1].hash, file_hash(labels));
 }
 
 TEST(UnitConvert, progress_counts_up_to_the_total) {

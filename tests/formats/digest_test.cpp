@@ -28,7 +28,9 @@ TEST(UnitDigest, a_hasher_starts_anew_after_each_digest) {
 TEST(UnitDigest, a_file_is_hashed_whole) {
   testing::TempDirectory temporary;
   write_text(temporary / "file", "abc");
-  EXPECT_EQ(hex(sha256_file(temporary / "file")), abc);
+  EXPECT_EQ(file_hash(temporary / "file"), "xxh128:06b05ab6733a618578af5f94892f3950");
+  write_text(temporary / "file", "");
+  EXPECT_EQ(file_hash(temporary / "file"), "xxh128:99aa06d3014798d86001c324468d497f");
 }
 
 TEST(UnitDigest, stored_bytes_are_told_apart_by_xxh3_and_by_their_label) {

@@ -47,7 +47,17 @@ TEST(UnitSidecar, everything_written_is_read_again) {
   ASSERT_EQ(read->inputs.size(), 2U);
   EXPECT_EQ(read->inputs[1].name, "b.gz");
   EXPECT_EQ(read->inputs[1].bytes, 34U);
-  EXPECT_EQ(read->inputs[1].sha256, "bb");
+  EXPECT_EQ(read->inputs[1].hash, "bb");
+}
+
+TEST(UnitSidecar, hashes_of_an_older_feedrate_are_kept_with_what_they_are) {
+  TempDirectory temporary;
+  write_text(temporary / "feedrate.json", R"({"inputs": [{"name": "a.gz", "sha256": "00ff"}]})");
+  const std::optional<Sidecar> read = read_sidecar(temporary.path());
+  ASSERT_EQ(read.value().inputs.size(), 1U);
+  EXPECT_EQ(read->inputs[0].hash, "sha256:00ff");
+  write_sidecar(temporary.path(), *read);
+  EXPECT_EQ(read_sidecar(temporary.path()).value().inputs.at(0).hash, "sha256:00ff");
 }
 
 TEST(UnitSidecar, a_file_s_sidecar_lies_in_its_directory) {

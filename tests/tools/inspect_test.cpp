@@ -142,10 +142,10 @@ TEST(UnitInspect, an_input_is_told_with_its_hash_where_it_has_one) {
   Odd dataset(10);
   dataset.known().sidecar = sidecar_with({10});
   dataset.known().sidecar->inputs = {{"set", 2048, ""},
-                                     {"set.tar", 4096, "0123456789abcdef0123456789abcdef"}};
+                                     {"set.tar", 4096, "xxh128:0123456789abcdef0123456789abcdef"}};
   const std::string text = inspection_text(inspected(dataset, 0));
   expect_contains(text, "\ninput    set, 2.0 KiB\n");
-  expect_contains(text, "\ninput    set.tar, 4.0 KiB, SHA-256 0123456789abcdef…\n");
+  expect_contains(text, "\ninput    set.tar, 4.0 KiB, xxh128:0123456789abcdef…\n");
 }
 
 TEST(UnitInspect, classes_without_a_sample_are_told) {

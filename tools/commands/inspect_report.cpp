@@ -97,7 +97,7 @@ void add_sidecar(ordered_json& object, const std::optional<Sidecar>& sidecar) {
   object["inputs"] = ordered_json::array();
   for (const Sidecar::Input& input : sidecar->inputs) {
     object["inputs"].push_back(
-        {{"name", input.name}, {"bytes", input.bytes}, {"sha256", input.sha256}});
+        {{"name", input.name}, {"bytes", input.bytes}, {"hash", input.hash}});
   }
 }
 

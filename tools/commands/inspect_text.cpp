@@ -18,7 +18,7 @@ constexpr std::size_t most_rows = 20;     // of classes; of more the largest and
 constexpr std::size_t extremes = 4;       // of each
 constexpr std::size_t most_files = 6;     // of more only the sum is told
 constexpr std::size_t longest_name = 36;  // of a class
-constexpr std::size_t hash_letters = 16;  // enough to recognise
+constexpr std::size_t hash_letters = 23;  // "xxh128:" and enough to recognise
 
 std::string line(std::string_view title, std::string_view text) {
   return fitted(title, title_columns) + wrapped(text, title_columns, screen) + "\n";
@@ -75,8 +75,7 @@ std::string sidecar_text(const Sidecar& sidecar) {
   std::string text = line("source", harmless(sidecar.source + ", " + sidecar.split));
   for (const Sidecar::Input& input : sidecar.inputs) {
     std::string told = fmt::format("{}, {}", input.name, bytes_text(input.bytes));
-    if (!input.sha256.empty())
-      told += fmt::format(", SHA-256 {}…", input.sha256.substr(0, hash_letters));
+    if (!input.hash.empty()) told += fmt::format(", {}…", input.hash.substr(0, hash_letters));
     text += line("input", harmless(told));
   }
   std::string options;

@@ -191,10 +191,10 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   } catch (const nlohmann::json::exception&) {
     fail(file, "line ", line, ": not a row of results: a number is too large");
   }
-  const bool known =
-      run.kind == supply_kind || run.kind == demand_kind || run.kind == delivered_kind;
-  if (!known)
-    fail(file, "line ", line, ": kind '", run.kind, "' is none of supply, demand, delivered");
+  if (std::ranges::find(row_kinds, run.kind) == row_kinds.end()) {
+    fail(file, "line ", line, ": kind '", run.kind, "' is none of ",
+         fmt::format("{}", fmt::join(row_kinds, ", ")));
+  }
   if (run.cache != warm_cache && run.cache != cold_cache) {
     fail(file, "line ", line, ": cache '", run.cache, "' is neither warm nor cold");
   }
@@ -206,7 +206,7 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   if (std::max(run.images_per_second, highest) > most_images_per_second) {
     fail(file, "line ", line, ": more than ", most_images_per_second, " images/s");
   }
-  if (run.kind != demand_kind && !run.threads) fail(file, "line ", line, ": threads is null");
+  if (!is_trainer_alone(run.kind) && !run.threads) fail(file, "line ", line, ": threads is null");
   if (run.kind != supply_kind && !(run.network && run.device && run.precision)) {
     fail(file, "line ", line, ": network, device or precision is null");
   }

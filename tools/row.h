@@ -2,6 +2,7 @@
 // Run: one measured point, and one line of results.jsonl. A value that could not be measured, or
 // that has no meaning for the kind of row, is absent here and null there; never 0.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -14,10 +15,18 @@
 
 namespace feedrate {
 
-/// What a row measures: the loader alone, the trainer on data already in memory, or both at work.
+/// What a row measures: the loader alone, the trainer on data already in memory, or both at work;
+/// and of the trainer what remains when nothing is copied to its device.
 inline constexpr std::string_view supply_kind = "supply";
+inline constexpr std::string_view compute_kind = "compute";
 inline constexpr std::string_view demand_kind = "demand";
 inline constexpr std::string_view delivered_kind = "delivered";
+/// In the order in which people read them.
+inline constexpr std::array row_kinds{supply_kind, compute_kind, demand_kind, delivered_kind};
+/// Whether no loader is at work: then it matters not which dataset of the same images is named.
+constexpr bool is_trainer_alone(std::string_view kind) {
+  return kind == demand_kind || kind == compute_kind;
+}
 
 /// Where samples came from when measuring began: the page cache, or storage.
 inline constexpr std::string_view warm_cache = "warm";
@@ -42,7 +51,7 @@ struct Run {
   std::optional<std::string> precision;
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
-  std::optional<unsigned> threads;          // of the loader; absent for demand
+  std::optional<unsigned> threads;          // of the loader; absent for the trainer alone
   std::optional<unsigned> compute_threads;  // of the trainer; absent for supply
   std::optional<unsigned> workers_seen;     // loader threads that did some of the work
   std::vector<double> repeats;              // images/s of each

@@ -26,6 +26,7 @@ namespace feedrate {
 namespace {
 
 constexpr std::uint64_t report_every = 100;
+constexpr std::uint64_t batches_on_device = 2;  // as many as a device works on in turns
 
 /// Where to go on, checked against what is trained now.
 Position resume_position(const TrainingRequest& request, Session& session, const Position& now,
@@ -223,6 +224,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   options.steps = steps_to_do(request, position, all);
   options.first_step = position.step;
   options.seconds = request.seconds;
+  if (!request.uploads) options.uploads = batches_on_device;
 
   const unsigned threads = request.auto_threads ? loader_cores(true) : request.threads;
   Progress progress("train " + request.network, "steps");

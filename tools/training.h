@@ -51,6 +51,7 @@ struct TrainingRequest {
   double seconds = 0;        // 0: by epochs or steps
   std::uint64_t seed = 1;
   bool resident = false;
+  bool uploads = true;               // false: resident batches stay on the device
   bool cold = false;                 // the system forgets the dataset just before training
   std::uint64_t val_every = 0;       // epochs; 0: at the end
   std::filesystem::path checkpoint;  // "": none

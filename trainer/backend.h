@@ -88,6 +88,9 @@ class Session {
   /// Takes the images and labels of `batch` (count ≤ plan().batch). The batch may be given back
   /// when this returns; the work itself may still run.
   virtual void upload(const Batch& batch) = 0;
+  /// Instead of upload(): takes a batch that it still holds, copying nothing; of several the one
+  /// that was taken longest ago. Returns its images. To be called after an upload().
+  virtual std::uint32_t reuse_batch() = 0;
   /// Forward, backward and update on what was uploaded. `step` numbers dropout's draws. Gradients
   /// are means over the batch's count. The optimizer counts from `step`, whatever settings.step is.
   /// A step whose loss is not finite changes no learned parameter; divergence() tells of it.

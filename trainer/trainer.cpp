@@ -78,15 +78,15 @@ class Run {
 
   void step(const Batch& batch) {
     const std::uint64_t number = options_.first_step + result_.steps;
-    session_.upload(batch);
+    const std::uint32_t images = take(batch);
     refuse_divergence();
     UpdateSettings update = options_.update;
     update.rate = options_.schedule.at(number);
     session_.train_step(update, number);
     refuse_divergence();
     ++result_.steps;
-    result_.images += batch.count;
-    window_images_ += batch.count;
+    result_.images += images;
+    window_images_ += images;
     epoch_ = batch.epoch;
     if (result_.steps == 1) {  // the first step pays for what every later one finds ready
       session_.wait();
@@ -95,6 +95,13 @@ class Run {
       window_.restart();
     }
     mark();
+  }
+
+  // Returns its images.
+  std::uint32_t take(const Batch& batch) {
+    if (options_.uploads != 0 && result_.steps >= options_.uploads) return session_.reuse_batch();
+    session_.upload(batch);
+    return batch.count;
   }
 
   void refuse_divergence() const {

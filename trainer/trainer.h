@@ -34,6 +34,9 @@ struct TrainOptions {
   /// How long the source lasts, where that is known: then the rate is that from where it has
   /// settled (loader/settling.h). 0: over all steps but the first.
   double seconds = 0;
+  /// Only the first so many batches are uploaded; later steps reuse what the device holds, and the
+  /// source's batches only count steps. 0: all.
+  std::uint64_t uploads = 0;
   /// Every so many steps, and not on the clock: a time to save or to evaluate. Gets the steps done
   /// in all.
   std::uint64_t pause_every = 0;  // 0: never

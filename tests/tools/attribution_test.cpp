@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/error.h"
 #include "tests/tools/invented_rows.h"
 
 namespace feedrate {
+
+extern const std::string_view charts_css;
+
 namespace {
 
 using testing::delivered;
@@ -26,7 +30,7 @@ Point with_stages(Point point, double read, double decode, double augment) {
 
 TEST(UnitAttribution, waiting_is_divided_as_the_loaders_own_times_divide) {
   const Attribution parts =
-      attribute(with_stages(at_rate(1000, 60), 100, 400, 100), at_rate(2500), nullptr);
+      attribute(with_stages(at_rate(1000, 60), 100, 400, 100), {.demand = at_rate(2500)});
   EXPECT_DOUBLE_EQ(parts.total, 1000);
   EXPECT_DOUBLE_EQ(parts.compute, 400);
   EXPECT_DOUBLE_EQ(parts.read, 100);
@@ -37,14 +41,14 @@ TEST(UnitAttribution, waiting_is_divided_as_the_loaders_own_times_divide) {
 }
 
 TEST(UnitAttribution, without_the_loaders_times_waiting_stays_whole) {
-  const Attribution parts = attribute(at_rate(1000), at_rate(4000), nullptr);
+  const Attribution parts = attribute(at_rate(1000), {.demand = at_rate(4000)});
   EXPECT_DOUBLE_EQ(parts.compute, 250);
   EXPECT_DOUBLE_EQ(parts.loading, 750);
 }
 
 TEST(UnitAttribution, what_a_cold_start_adds_is_storage) {
   const Point warm = with_stages(at_rate(2000, 20), 50, 50, 0);
-  const Attribution parts = attribute(at_rate(500, 80), at_rate(2500), &warm);
+  const Attribution parts = attribute(at_rate(500, 80), {.demand = at_rate(2500), .warm = &warm});
   EXPECT_DOUBLE_EQ(parts.storage, 1500);
   EXPECT_DOUBLE_EQ(parts.compute, 400);
   EXPECT_DOUBLE_EQ(parts.read, 50);
@@ -53,14 +57,25 @@ TEST(UnitAttribution, what_a_cold_start_adds_is_storage) {
 }
 
 TEST(UnitAttribution, neither_waiting_nor_computing_is_sharing_cores) {
-  const Attribution parts = attribute(at_rate(1000, 10), at_rate(2000), nullptr);
+  const Attribution parts = attribute(at_rate(1000, 10), {.demand = at_rate(2000)});
   EXPECT_DOUBLE_EQ(parts.compute, 500);
   EXPECT_DOUBLE_EQ(parts.loading, 100);
   EXPECT_DOUBLE_EQ(parts.sharing, 400);
 }
 
+TEST(UnitAttribution, what_the_trainer_gains_with_its_batches_on_the_device_is_upload) {
+  const auto parts_with = [](double computed) {
+    return attribute(at_rate(1000, 0), {.demand = at_rate(1250), .compute = at_rate(computed)});
+  };
+  EXPECT_DOUBLE_EQ(parts_with(2000).upload, 300);
+  EXPECT_DOUBLE_EQ(parts_with(2000).compute, 500);
+  EXPECT_DOUBLE_EQ(parts_with(2000).sum(), 1000);
+  EXPECT_DOUBLE_EQ(parts_with(1200).upload, 0) << "noise: nothing is faster for being copied";
+  EXPECT_DOUBLE_EQ(parts_with(1200).compute, 800);
+}
+
 TEST(UnitAttribution, more_delivered_than_demanded_is_all_compute) {
-  const Attribution parts = attribute(at_rate(2100, 0), at_rate(2000), nullptr);
+  const Attribution parts = attribute(at_rate(2100, 0), {.demand = at_rate(2000)});
   EXPECT_DOUBLE_EQ(parts.compute, parts.total);
   EXPECT_DOUBLE_EQ(parts.sum(), 1e6 / 2100);
 }
@@ -70,7 +85,8 @@ TEST(UnitAttribution, no_part_is_negative_and_all_add_up_whatever_the_rows_say) 
     for (const double stall : {0.0, 3.0, 55.0, 100.0, 130.0}) {
       for (const double taken : {800.0, 5000.0, 1e7}) {
         const Point warm = with_stages(at_rate(1000), 10, 20, 30);
-        const Attribution parts = attribute(at_rate(rate, stall), at_rate(taken), &warm);
+        const Attribution parts =
+            attribute(at_rate(rate, stall), {at_rate(taken), at_rate(3000), &warm});
         EXPECT_NEAR(parts.sum(), 1e6 / rate, 1e-6) << rate << " " << stall << " " << taken;
         for (const AttributionPart& part : attribution_parts) {
           EXPECT_GE(parts.*part.member, -1e-9) << part.name << " at " << rate << " " << stall;
@@ -102,6 +118,13 @@ TEST(UnitAttribution, of_a_whole_bench_every_bar_adds_up) {
     }
   }
   EXPECT_GT(bars, 8U);
+}
+
+TEST(UnitAttribution, every_part_has_a_colour_of_its_own) {
+  const std::string css(charts_css);
+  for (std::size_t i = 0; i < attribution_parts.size(); ++i) {
+    EXPECT_NE(css.find(join(".p", i, " { fill: var(--part-", i, ")")), std::string::npos) << i;
+  }
 }
 
 TEST(UnitAttribution, without_demand_there_is_nothing_to_tell) {

@@ -118,10 +118,31 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   const auto points = plan_bench(options, two_datasets, 4);
   EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 * 2 * 2);         // datasets × the lists
   EXPECT_EQ(count(points, demand_kind), 2U * 2 * 2 * 2 * 2);         // no dataset, cache, threads
+  EXPECT_EQ(count(points, compute_kind), 2U * 2 * 2 * 2);            // and not of a CPU
   EXPECT_EQ(count(points, delivered_kind), 2U * 2 * 2 * 2 * 2 * 8);  // × both
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_point(points[i].row, points[j].row));
   }
+}
+
+TEST(UnitBenchPlan, what_a_device_computes_is_measured_without_copies_to_it) {
+  BenchOptions options = two_threads();
+  options.devices = {"cuda"};
+  options.tools = {"feedrate", "pytorch"};
+  const auto points = plan_bench(options, two_datasets, 4);
+  EXPECT_EQ(count(points, demand_kind), 2U);
+  ASSERT_EQ(count(points, compute_kind), 1U) << "adapters cannot";
+  const BenchPoint& point =
+      *std::ranges::find(points, compute_kind, [](const BenchPoint& one) { return one.row.kind; });
+  EXPECT_EQ(point.title(), "compute of lenet on cuda, fp32, batch 64");
+  const auto words = point.command(options);
+  EXPECT_EQ(std::ranges::count(words, "--resident"), 1);
+  EXPECT_EQ(std::ranges::count(words, "--no-upload"), 1);
+  feedrate::Run elsewhere = point.row;
+  elsewhere.dataset = "b";
+  EXPECT_TRUE(same_point(point.row, elsewhere));
+  elsewhere.kind = demand_kind;
+  EXPECT_FALSE(same_point(point.row, elsewhere));
 }
 
 TEST(UnitBenchPlan, delivered_comes_after_what_it_is_predicted_from) {

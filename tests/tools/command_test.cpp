@@ -124,6 +124,8 @@ TEST(CommandsMisuse, what_is_missing_superfluous_or_no_number_is_named) {
               {"--seconds", "--epochs"});
   expect_said({"train", "x", "--network", "lenet", "--resident", "--checkpoint", "y"}, exit_misused,
               {"--checkpoint", "--resident"});
+  expect_said({"train", "x", "--network", "lenet", "--no-upload"}, exit_misused,
+              {"--no-upload", "--resident"});
 }
 
 TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence) {

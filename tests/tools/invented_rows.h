@@ -103,6 +103,12 @@ inline std::vector<Run> invented_bench() {
     run.threads = run.workers_seen = {};
     run.stall_percent = run.wait_ms = run.read_us = run.decode_us = run.augment_us = {};
     runs.push_back(run);
+    if (study.device == "cuda") {
+      Run compute = run;
+      compute.kind = compute_kind;
+      compute.repeats = {compute.images_per_second *= 1.04};
+      runs.push_back(compute);
+    }
     run.tool = "pytorch";
     run.repeats = {run.images_per_second *= 0.8};
     if (study.device == "cuda") runs.push_back(run);

@@ -132,6 +132,14 @@ TEST_F(CommandsTrain, what_has_no_meaning_is_null) {
   EXPECT_TRUE(one.at("curve")[0].at("images_per_second").is_null());
 }
 
+TEST_F(CommandsTrain, without_uploads_a_batch_that_the_device_holds_is_trained_on_again) {
+  const ordered_json again = train({"--resident", "--no-upload", "--steps", "21"});
+  EXPECT_EQ(again.at("steps"), 21);
+  const ordered_json each = train({"--resident", "--steps", "21"});
+  EXPECT_EQ(again.at("images"), 21 * again.at("batch").get<int>());
+  EXPECT_LT(again.at("loss"), each.at("loss")) << "few images are learned sooner than all";
+}
+
 TEST_F(CommandsTrain, validation_on_the_way_is_not_on_the_clock) {
   const ordered_json trained =
       train({"--val", at("lmdb"), "--val-every", "1", "--epochs", "3", "--batch", "150"});

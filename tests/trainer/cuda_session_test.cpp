@@ -47,6 +47,33 @@ TEST_P(CudaParity, copies_are_counted_in_both_directions) {
   EXPECT_GE(now.down.bytes, sizeof(Metrics));
 }
 
+TEST_P(CudaParity, batches_on_the_device_are_used_again_in_turn_without_a_copy) {
+  const Network& lenet = network("lenet");
+  const Graph graph = lenet.build(lenet.published_input(), 10);
+  const auto again = start(*cuda_, graph, 3), each = start(*cuda_, graph, 3);
+  const RandomBatch images[] = {{graph, 3, 1}, {graph, 2, 2}};
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    const Batch& batch = images[step % 2].batch();
+    each->upload(batch);
+    if (step < 2) {
+      again->upload(batch);
+    } else {
+      EXPECT_EQ(again->reuse_batch(), batch.count) << step;
+    }
+    for (Session* session : {again.get(), each.get()}) session->train_step({.rate = 1e-3}, step);
+  }
+  EXPECT_EQ(again->parameter(0), each->parameter(0));
+  const double loss = again->take_metrics().loss_sum;
+  EXPECT_GT(loss, 0);
+  EXPECT_EQ(loss, each->take_metrics().loss_sum);
+  EXPECT_EQ(again->transfers()->up.count, 4U);
+  EXPECT_EQ(each->transfers()->up.count, 12U);
+
+  const auto one = start(*cuda_, graph, 3);
+  one->upload(images[1].batch());
+  EXPECT_EQ(one->reuse_batch(), 2U) << "there is no other";
+}
+
 TEST_P(CudaParity, features_as_far_as_a_node) {
   const Network& lenet = network("lenet");
   const Graph graph = lenet.build(lenet.published_input(), 10);

@@ -70,6 +70,19 @@ TEST(UnitTrain, the_rate_of_a_run_of_given_length_is_that_after_warming_up) {
   EXPECT_FALSE(train(*session, again, {}).warmup_seconds.has_value());
 }
 
+TEST(UnitTrain, uploads_only_as_many_batches_as_it_is_told_and_goes_on_with_what_is_there) {
+  const auto again = session_of("mlp"), reference = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 90, .epochs = 2});  // the third has 26
+  const TrainResult result = train(*again, source, {.uploads = 1});
+  EXPECT_EQ(result.steps, 6U);
+  EXPECT_EQ(result.images, 6U * 32) << "of the batch that was trained on";
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    RandomSource first({.batch = 32, .images = 90});
+    train(*reference, first, {.steps = 1, .first_step = step});
+  }
+  EXPECT_EQ(again->parameter(0), reference->parameter(0));
+}
+
 TEST(UnitTrain, ends_with_the_source_and_counts_every_image) {
   const auto session = session_of("mlp");
   RandomSource source({.batch = 32, .images = 100, .epochs = 2});

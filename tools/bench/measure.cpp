@@ -82,7 +82,7 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
     repeat.stall_percent = if_known<double>(object, "stall_percent");
     repeat.wait_ms = if_known<double>(object, "wait_ms_per_step");
   }
-  if (kind != demand_kind) {
+  if (!is_trainer_alone(kind)) {
     repeat.workers_seen = if_known<unsigned>(object, "workers_seen");
     take_busy(object, repeat);
   }

@@ -113,15 +113,19 @@ class Planner {
         row.precision = precision;
         row.kind = delivered_kind;
         load(row, group, together_);
-        demand(row, group);
+        row.kind = demand_kind;
+        alone(row, group);
+        // A CPU takes its batches from the memory they are in, and no peer can be asked.
+        if (device == "cpu" || row.tool != own_tool) continue;
+        row.kind = compute_kind;
+        alone(row, group);
       }
     }
   }
 
   // Batches in memory are the same whatever format they came from: the first that is wanted serves,
   // of those that can be read.
-  void demand(Run row, const std::vector<BenchDataset>& group) {
-    row.kind = demand_kind;
+  void alone(Run row, const std::vector<BenchDataset>& group) {
     std::optional<Run> unread;
     for (const BenchDataset& dataset : group) {
       row.dataset = dataset.path.string();
@@ -168,10 +172,10 @@ std::vector<std::vector<BenchDataset>> groups(const std::vector<BenchDataset>& d
 std::string BenchPoint::title() const {
   std::string text = row.tool == own_tool ? row.kind : join(row.tool, ": ", row.kind);
   if (row.network) {
-    text += fmt::format(" {} {} on {}, {}", row.kind == demand_kind ? "of" : "to", *row.network,
+    text += fmt::format(" {} {} on {}, {}", is_trainer_alone(row.kind) ? "of" : "to", *row.network,
                         row.device.value_or(""), row.precision.value_or(""));
   }
-  if (row.kind != demand_kind) {
+  if (!is_trainer_alone(row.kind)) {
     text += fmt::format("{} {} ({})", row.network ? ", from" : " of", format_and_codec(row),
                         row.dataset);
   }
@@ -195,7 +199,8 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
   } else {
     add("--network", *row.network, "--device", *row.device, "--precision", *row.precision);
     add("--compute-threads", std::to_string(row.compute_threads.value_or(0)));
-    if (row.kind == demand_kind) add("--resident");
+    if (is_trainer_alone(row.kind)) add("--resident");
+    if (row.kind == compute_kind) add("--no-upload");
   }
   add("--", row.dataset);  // whatever its name begins with
   return words;
@@ -215,10 +220,10 @@ bool same_point(const Run& a, const Run& b) {
                          a.precision == b.precision && a.batch == b.batch &&
                          a.compute_threads == b.compute_threads && a.digest == b.digest;
   // A row read back has lost what is no UTF-8 in a name.
-  // Demand is measured on batches in memory: which dataset filled them does not matter.
-  const bool same_source =
-      a.kind == demand_kind || (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format &&
-                                a.codec == b.codec && a.cache == b.cache && a.threads == b.threads);
+  // A trainer alone works on batches in memory: which dataset filled them does not matter.
+  const bool same_source = is_trainer_alone(a.kind) ||
+                           (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format &&
+                            a.codec == b.codec && a.cache == b.cache && a.threads == b.threads);
   return same_work && same_source;
 }
 

@@ -26,7 +26,6 @@ constexpr std::uint64_t most_repeats = 1000;
 constexpr std::size_t longest_plan = std::size_t{1} << 20;  // bytes
 
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
-constexpr std::string_view kinds[] = {supply_kind, demand_kind, delivered_kind};
 
 void one_of(std::string_view what, const std::string& name,
             std::span<const std::string_view> names) {
@@ -41,7 +40,7 @@ void check_name(std::string_view key, const std::string& name) {
   if (key.starts_with("precision")) one_of("precision", name, known_precisions);
   if (key.starts_with("cache")) one_of("cache", name, caches);
   if (key.starts_with("tool")) one_of("tool", name, bench_tools());
-  if (key == "kind") one_of("kind", name, kinds);
+  if (key == "kind") one_of("kind", name, row_kinds);
 }
 
 std::string in_quotes(std::string_view text) { return join("\"", text, "\""); }

@@ -31,8 +31,7 @@ std::vector<Part> parts(std::span<const BenchPoint> points) {
     part->rows.push_back(&row);
   }
   const auto place = [](const Part& part) {
-    const int rank = part.kind == supply_kind ? 0 : part.kind == demand_kind ? 1 : 2;
-    return std::pair(part.digest, rank);
+    return std::pair(part.digest, std::ranges::find(row_kinds, part.kind));
   };
   std::ranges::sort(found, {}, place);
   return found;
@@ -67,7 +66,7 @@ std::string ranges_of(const Part& part) {
   if (recipes != std::set<std::string>{"none"}) {
     text += fmt::format("; recipe {}", fmt::join(recipes, ", "));
   }
-  if (part.kind == demand_kind) return text;
+  if (is_trainer_alone(part.kind)) return text;
   if (caches != std::set<std::string>{std::string(warm_cache)}) {
     text += fmt::format("; cache {}", fmt::join(caches, ", "));
   }

@@ -38,8 +38,8 @@ const Curve* warm_twin(const Study& study, const Curve& cold) {
 
 }  // namespace
 
-Attribution attribute(const Point& delivered, const std::optional<Point>& demand,
-                      const Point* warm) {
+Attribution attribute(const Point& delivered, const Alone& alone) {
+  const auto& [demand, computing, warm] = alone;
   Attribution parts;
   if (delivered.rate <= 0) return parts;
   parts.total = time_of(delivered);
@@ -50,6 +50,10 @@ Attribution attribute(const Point& delivered, const std::optional<Point>& demand
   // Waiting is measured, the rate of demand is another run's: where both do not fit, waiting holds.
   parts.compute = std::min(compute, parts.total - waiting);
   parts.sharing = parts.total - parts.compute - waiting;
+  if (has_demand && computing && computing->rate > demand->rate) {
+    parts.upload = std::min(time_of(*demand) - time_of(*computing), parts.compute);
+    parts.compute -= parts.upload;
+  }
   if (warm != nullptr && warm->rate > delivered.rate) {
     parts.storage = std::min(waiting, parts.total - time_of(*warm));
   }
@@ -64,7 +68,8 @@ std::vector<AttributedPoint> attribute(const Study& study) {
     const Curve* twin = warm_twin(study, curve);
     const auto add = [&](const Point& point, bool at_knee) {
       const Point* warm = twin == nullptr ? nullptr : at_threads(twin->delivered, point.threads);
-      bars.push_back({curve.format, point.threads, at_knee, attribute(point, curve.demand, warm)});
+      bars.push_back({curve.format, point.threads, at_knee,
+                      attribute(point, {curve.demand, curve.compute, warm})});
     };
     const Point& best = knee(curve.delivered);
     const Point& fewest = curve.delivered.front();

@@ -15,6 +15,7 @@ namespace feedrate {
 struct Attribution {
   double total = 0;    // 1 / delivered
   double compute = 0;  // what the trainer takes with its batches in memory: 1 / demand at most
+  double upload = 0;   // of which copies to the device hold it up, where that was measured
   double read = 0;     // waiting, as the loader's own times divide it
   double decode = 0;
   double augment = 0;
@@ -22,7 +23,9 @@ struct Attribution {
   double storage = 0;  // what a cold start added: 1 / cold − 1 / warm
   double sharing = 0;  // neither computing nor waiting: loader and trainer share cores
 
-  double sum() const { return compute + read + decode + augment + loading + storage + sharing; }
+  double sum() const {
+    return compute + upload + read + decode + augment + loading + storage + sharing;
+  }
 };
 
 /// The parts in the order in which they are drawn.
@@ -30,8 +33,9 @@ struct AttributionPart {
   std::string_view name;
   double Attribution::*member;
 };
-inline constexpr std::array<AttributionPart, 7> attribution_parts{{
+inline constexpr std::array<AttributionPart, 8> attribution_parts{{
     {"compute", &Attribution::compute},
+    {"upload", &Attribution::upload},
     {"read", &Attribution::read},
     {"decode", &Attribution::decode},
     {"augment", &Attribution::augment},
@@ -40,11 +44,16 @@ inline constexpr std::array<AttributionPart, 7> attribution_parts{{
     {"shared cores", &Attribution::sharing},
 }};
 
-/// `warm`: the same point of the same format with its data in the page cache, where `delivered`
-/// was cold; else null. Without a demand all that is not waiting counts as compute; without a
-/// stall all that is not compute counts as waiting.
-Attribution attribute(const Point& delivered, const std::optional<Point>& demand,
-                      const Point* warm);
+/// What a delivered rate is compared with.
+struct Alone {
+  std::optional<Point> demand{};
+  std::optional<Point> compute{};  // demand whose batches stay on the device
+  const Point* warm = nullptr;     // where `delivered` was cold: the same with its data in memory
+};
+
+/// Without a demand all that is not waiting counts as compute; without a stall all that is not
+/// compute counts as waiting. Without a compute rate uploads are part of compute.
+Attribution attribute(const Point& delivered, const Alone& alone);
 
 /// A bar of the breakdown: a format at its fewest threads or at its knee.
 struct AttributedPoint {

@@ -82,6 +82,7 @@ ordered_json curve_json(const Curve& curve) {
           {"supply_knee", knee_json(curve.supply)},
           {"delivered_knee", knee_json(curve.delivered)},
           {"demand", curve.demand ? point_json(*curve.demand) : ordered_json(nullptr)},
+          {"compute", curve.compute ? point_json(*curve.compute) : ordered_json(nullptr)},
           {"prediction_error", errors_json(prediction_errors(curve))}};
 }
 

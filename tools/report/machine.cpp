@@ -158,9 +158,9 @@ Table rows_table(const std::vector<Run>& runs) {
   std::vector<const Run*> sorted;
   for (const Run& run : runs) sorted.push_back(&run);
   const auto order = [](const Run& run) {
-    const int kind = run.kind == demand_kind ? 0 : run.kind == supply_kind ? 1 : 2;
-    return std::tuple(kind, run.network.value_or(""), run.tool, run.dataset, run.format, run.codec,
-                      run.cache, run.threads.value_or(0));
+    const bool loads = !is_trainer_alone(run.kind);
+    return std::tuple(loads, run.kind == delivered_kind, run.network.value_or(""), run.tool,
+                      run.dataset, run.format, run.codec, run.cache, run.threads.value_or(0));
   };
   std::ranges::stable_sort(sorted, std::less<>(), [&](const Run* run) { return order(*run); });
   for (const Run* run : sorted) {
@@ -180,7 +180,7 @@ Table rows_table(const std::vector<Run>& runs) {
         continue;
       }
       // Demand is of a trainer: what its batches were read from does not matter.
-      const bool beside = run->kind == demand_kind && (key == "format" || key == "codec");
+      const bool beside = is_trainer_alone(run->kind) && (key == "format" || key == "codec");
       std::string cell = beside ? not_measured : value_text(values.at(key));
       if (key == "digest") cell = cell.substr(0, 12);
       add(name_of_key(key), cell, is_word(key) ? Table::Align::left : Table::Align::right);

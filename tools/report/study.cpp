@@ -88,20 +88,21 @@ void fill(Study& study, const std::vector<Run>& runs) {
   // By feedrate first, then tool, format and cache: the order of tables and colours.
   using Order = std::tuple<bool, std::string, std::string, bool>;
   std::map<Order, Members> curves;
-  std::map<std::string, std::vector<const Run*>> demands;
+  using ByTool = std::map<std::string, std::vector<const Run*>>;
+  ByTool demands, computes;
   for (const Run& run : runs) {
     if (!belongs(study, run)) continue;
-    if (run.kind == demand_kind) {
-      demands[run.tool].push_back(&run);
+    if (is_trainer_alone(run.kind)) {
+      (run.kind == demand_kind ? demands : computes)[run.tool].push_back(&run);
       continue;
     }
     Members& members =
         curves[{run.tool != own_tool, run.tool, format_and_codec(run), run.cache == cold_cache}];
     (run.kind == supply_kind ? members.supply : members.delivered).push_back(&run);
   }
-  const auto demand_of = [&](const std::string& tool) -> std::optional<Point> {
-    const auto found = demands.find(tool);
-    if (found == demands.end()) return std::nullopt;
+  const auto rate_of = [](const ByTool& rows, const std::string& tool) -> std::optional<Point> {
+    const auto found = rows.find(tool);
+    if (found == rows.end()) return std::nullopt;
     return pool(found->second);
   };
   for (const auto& [order, members] : curves) {
@@ -112,10 +113,11 @@ void fill(Study& study, const std::vector<Run>& runs) {
                             .kept = format_and_codec(run),
                             .supply = points(members.supply),
                             .delivered = points(members.delivered),
-                            .demand = demand_of(run.tool)});
+                            .demand = rate_of(demands, run.tool),
+                            .compute = rate_of(computes, run.tool)});
   }
-  study.demand = demand_of(std::string(own_tool));
-  if (!study.demand && demands.size() == 1) study.demand = demand_of(demands.begin()->first);
+  study.demand = rate_of(demands, std::string(own_tool));
+  if (!study.demand && demands.size() == 1) study.demand = pool(demands.begin()->second);
 }
 
 void add_threads(std::set<unsigned>& counts, const Curve& curve) {

@@ -18,7 +18,8 @@ struct Curve {
   std::string kept{};             // container and codec alone: "lmdb × raw"
   std::vector<Point> supply{};
   std::vector<Point> delivered{};
-  std::optional<Point> demand{};  // of this tool's trainer
+  std::optional<Point> demand{};   // of this tool's trainer
+  std::optional<Point> compute{};  // of which nothing is copied to the device
 };
 
 /// One network on one device with the same images: all that a verdict needs. Without a network:

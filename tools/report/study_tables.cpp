@@ -142,7 +142,8 @@ Table attribution_table(const Study& study) {
   Table table{.title = "Where the time of an image goes",
               .note =
                   "Microseconds between two images that arrive, which add up to the whole. "
-                  "Compute is what the trainer takes with its batches in memory; waiting is "
+                  "Compute is what the trainer takes with its batches in memory, less upload, by "
+                  "which it is slower than with its batches on the device; waiting is "
                   "divided as the loader's own times divide; storage is what a cold start "
                   "adds; shared cores is time in which the trainer neither waited nor had "
                   "all its cores.",

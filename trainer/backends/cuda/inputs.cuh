@@ -22,6 +22,8 @@ class Inputs {
   void release_after_work(const Context& context, std::uint64_t number);
   /// Until the batch that the next upload() replaces is no longer worked on.
   void wait_for_room() const;
+  /// Makes the other side's batch current again, where one was uploaded there.
+  void reuse();
   /// Makes the batch of step `number` current again, if it is still here.
   bool show(std::uint64_t number);
 

@@ -161,6 +161,13 @@ void CudaSession::upload(const Batch& batch) {
   inputs_.upload(context_, batch);
 }
 
+std::uint32_t CudaSession::reuse_batch() {
+  inputs_.wait_for_room();  // as upload() does: the host stays as close to the device
+  find_divergence();
+  inputs_.reuse();
+  return inputs_.count();
+}
+
 Step CudaSession::make_step(bool training) const {
   if (inputs_.count() == 0) throw Error("a step needs a batch: nothing was uploaded yet");
   return step_on(inputs_.current(), {inputs_.count(), inputs_.count()}, training);

@@ -22,6 +22,7 @@ class CudaSession final : public Session {
 
   const Plan& plan() const override { return plan_; }
   void upload(const Batch& batch) override;
+  std::uint32_t reuse_batch() override;
   void train_step(const UpdateSettings& settings, std::uint64_t step) override;
   void evaluate_step() override;
   void forward_to(std::size_t node, std::span<float> values) override;

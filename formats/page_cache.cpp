@@ -34,8 +34,7 @@ std::vector<fs::path> sample_files(const Dataset& dataset) {
   files.reserve(dataset.size());
   for (std::uint64_t i = 0; i < dataset.size(); ++i) files.push_back(dataset.place(i).file);
   std::ranges::sort(files);
-  const auto again = std::ranges::unique(files);
-  files.erase(again.begin(), again.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
   std::error_code ignored;
   std::erase_if(files, [&](const fs::path& file) { return !fs::is_regular_file(file, ignored); });
   return files;

@@ -106,8 +106,8 @@ class Primitives {
         {dnnl::prop_kind::forward_training, in, weights, any(out_dims)}, engine());
     add<dnnl::inner_product_forward>(forward);
     add_weights<dnnl::inner_product_backward_weights>(
-        dnnl::inner_product_backward_weights::primitive_desc({in, any(weights_dims), out},
-                                                             engine(), forward));
+        dnnl::inner_product_backward_weights::primitive_desc({in, any(weights_dims), out}, engine(),
+                                                             forward));
     if (!s.input_learns) return;
     add_data<dnnl::inner_product_backward_data>(dnnl::inner_product_backward_data::primitive_desc(
         {any(in_dims), weights, out}, engine(), forward));
@@ -199,20 +199,29 @@ double seconds(const Work& work) {
   return best;
 }
 
+Work by_primitives(const Shape& shape) {
+  return [primitives = std::make_shared<Primitives>(shape)] { primitives->run(); };
+}
+
+std::size_t fastest(const std::vector<Work>& ways) {
+  std::vector<double> took;
+  for (const Work& way : ways) took.push_back(seconds(way));
+  return static_cast<std::size_t>(std::ranges::min_element(took) - took.begin());
+}
+
 }  // namespace
 
 Limit::Limit(const Plan& plan, unsigned threads, bool bf16) {
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
     const std::string_view op = plan.graph.nodes[i].op->name();
     if (op != "conv" && op != "dense") continue;
-    const Shape shape = shape_of(plan, i, bf16);
-    const auto primitives = std::make_shared<Primitives>(shape);
-    const Work by_primitives = [primitives] { primitives->run(); };
-    layers_.push_back(by_primitives);
-    if (shape.groups > 1 || (bf16 && !shape.dense)) continue;
-    const auto products = std::make_shared<Products>(shape, threads);
-    const Work by_products = [products] { products->run(); };
-    if (seconds(by_products) < seconds(by_primitives)) layers_.back() = by_products;
+    const Shape shape = shape_of(plan, i, false);
+    std::vector<Work> ways = {by_primitives(shape)};
+    if (bf16) ways.push_back(by_primitives(shape_of(plan, i, true)));
+    if (shape.groups == 1) {
+      ways.push_back([products = std::make_shared<Products>(shape, threads)] { products->run(); });
+    }
+    layers_.push_back(ways[fastest(ways)]);
   }
 }
 

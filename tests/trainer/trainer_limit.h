@@ -1,8 +1,9 @@
 #pragma once
 // The limit of a training step on the CPU: its convolutions and dense layers alone, forward and
 // both gradients, each layer by the faster of oneDNN (in whatever layouts it likes best) and matrix
-// products (one thread for each share of the images or columns; in fp32). In bf16 that is what the
-// factors are. No unfolding of patches, no reorders, no bias: nothing else that a step needs.
+// products (one thread for each share of the images or columns; in fp32). Where factors may be bf16
+// they are where that is faster. No unfolding of patches, no reorders, no bias: nothing else that a
+// step needs.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +15,7 @@ namespace feedrate::testing {
 
 class Limit {
  public:
-  /// Tries both ways on every layer.
+  /// Tries every way on every layer.
   Limit(const Plan& plan, unsigned threads, bool bf16 = false);
   /// Runs every product of one step.
   void step() const;

@@ -62,8 +62,9 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
       ->type_name("NAME");
   app.add_flag("--resident", request.resident,
                "Repeat a few batches held in memory: what the trainer can take");
-  app.add_flag("!--no-upload", request.uploads,
-               "And keep two of them on the device: what it can take when copies cost nothing")
+  app.add_flag_callback(
+         "--no-upload", [&request] { request.uploads = false; },
+         "And keep two of them on the device: without copies to it")
       ->needs("--resident");
   app.add_flag("--cold", request.cold,
                "Have the system forget the dataset first: it comes from the disk")

@@ -69,12 +69,7 @@ class FileStream final : public ByteStream {
 
  private:
   Bytes fetch() override {
-    ssize_t count = 0;
-    do count = ::read(file_.descriptor.number(), buffer_.data(), buffer_.size());
-    while (count < 0 && errno == EINTR);
-    if (count < 0) fail_errno(file_.path, join("cannot read at byte ", position_), errno);
-    position_ += static_cast<std::uint64_t>(count);
-    return {buffer_.data(), static_cast<std::size_t>(count)};
+    return Bytes(buffer_).first(read_some(file_.descriptor, file_.path, position_, buffer_));
   }
 
   // Never past the end: a file cut short must be seen to end, not be skipped over.

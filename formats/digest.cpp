@@ -108,7 +108,8 @@ std::string file_hash(const std::filesystem::path& file) {
   // Read, not mapped: copied into L2 and hashed there costs half of the faults of a map.
   Buffer buffer(std::size_t{256} << 10);
   const Descriptor descriptor = open_to_read(file);
-  while (const std::size_t count = read_some(descriptor, file, buffer)) {
+  std::uint64_t position = 0;
+  while (const std::size_t count = read_some(descriptor, file, position, buffer)) {
     XXH3_128bits_update(state.get(), buffer.data(), count);
   }
   return join("xxh128:", hex(big_endian(XXH3_128bits_digest(state.get()))));

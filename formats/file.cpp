@@ -51,11 +51,13 @@ Descriptor open_to_read(const fs::path& path) {
   return file;
 }
 
-std::size_t read_some(const Descriptor& file, const fs::path& path, MutableBytes buffer) {
+std::size_t read_some(const Descriptor& file, const fs::path& path, std::uint64_t& position,
+                      MutableBytes buffer) {
   ssize_t count = 0;
   do count = ::read(file.number(), buffer.data(), buffer.size());
   while (count < 0 && errno == EINTR);
-  if (count < 0) fail_errno(path, "cannot read", errno);
+  if (count < 0) fail_errno(path, join("cannot read at byte ", position), errno);
+  position += static_cast<std::uint64_t>(count);
   return static_cast<std::size_t>(count);
 }
 

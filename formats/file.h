@@ -37,8 +37,9 @@ class Descriptor {
 Descriptor open_to_read(const std::filesystem::path& path);
 
 /// As many of the bytes that follow as there are at once, at most all of `buffer`; 0 at the end.
+/// `position` is where they are: for errors, and moved on.
 std::size_t read_some(const Descriptor& file, const std::filesystem::path& path,
-                      MutableBytes buffer);
+                      std::uint64_t& position, MutableBytes buffer);
 
 /// Opens a directory, to name files relative to it.
 Descriptor open_directory(const std::filesystem::path& path);

@@ -70,9 +70,8 @@ def available_memory():
         return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
 
 
-def timed(command, memory=0):
-    if memory:
-        hold_memory(memory)
+def timed(command, memory):
+    hold_memory(memory)
     start = time.perf_counter()
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if result.returncode != 0:

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "formats/error.h"
 #include "trainer/backends/cpu/bf16_product.hpp"
 #include "trainer/backends/cpu/dense_layer.h"
 #include "trainer/backends/cpu/omp_threads.h"
 
 namespace feedrate::cpu {
 namespace {
-
-constexpr auto f32 = dnnl::memory::data_type::f32;
 
 class Bf16Dense final : public DenseLayer {
  public:
@@ -100,11 +97,7 @@ class Bf16Dense final : public DenseLayer {
 }  // namespace
 
 std::unique_ptr<Layer> make_bf16_dense(const LayerSite& site) {
-  try {
-    return std::make_unique<Bf16Dense>(site);
-  } catch (const dnnl::error& error) {
-    throw Error(join("oneDNN cannot compute ", site.node().name, ": ", error.message));
-  }
+  return made_by_onednn(site, [&] { return std::make_unique<Bf16Dense>(site); });
 }
 
 }  // namespace feedrate::cpu

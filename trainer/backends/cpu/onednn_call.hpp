@@ -1,12 +1,29 @@
 #pragma once
-// oneDNN's primitives with their arguments in memory of ours. Private to this folder's .cpp files.
+// oneDNN's primitives with their arguments in memory of ours, and layers made of them. Private to
+// this folder's .cpp files.
 
 #include <algorithm>
 #include <cstddef>
 #include <dnnl.hpp>
+#include <memory>
 #include <vector>
 
+#include "formats/error.h"
+#include "trainer/backends/cpu/layer.h"
+
 namespace feedrate::cpu {
+
+inline constexpr auto f32 = dnnl::memory::data_type::f32;
+
+/// What `make` makes for the site. What oneDNN refuses is an Error that names the node.
+template <class Make>
+std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    throw Error(join("oneDNN cannot compute ", site.node().name, ": ", error.message));
+  }
+}
 
 /// Every part of the scratch starts on a cache line.
 inline std::size_t lines(std::size_t bytes) {

@@ -144,11 +144,8 @@ class OnednnConv final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_onednn_conv(const LayerSite& site) {
-  try {
-    return std::make_unique<OnednnConv>(site, describe_forward(site, Part(site)));
-  } catch (const dnnl::error& error) {
-    throw Error(join("oneDNN cannot compute ", site.node().name, ": ", error.message));
-  }
+  return made_by_onednn(
+      site, [&] { return std::make_unique<OnednnConv>(site, describe_forward(site, Part(site))); });
 }
 
 }  // namespace feedrate::cpu

@@ -14,8 +14,6 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 using Type = memory::data_type;
 
-inline constexpr auto f32 = memory::data_type::f32;
-
 inline memory::desc values(std::int64_t batch, const Extent& extent, Tag tag, Type type = f32) {
   return {{batch, extent.channels, extent.height, extent.width}, type, tag};
 }

@@ -11,6 +11,7 @@
 
 #include "formats/kind.h"
 #include "loader/batch.h"
+#include "trainer/loss_scale.h"
 #include "trainer/optimizer.h"
 #include "trainer/plan.h"
 #include "trainer/roofline.h"
@@ -69,13 +70,6 @@ struct Copies {
 struct Transfers {
   Copies up;    // to the device
   Copies down;  // from it
-};
-
-/// What losses are multiplied by so that gradients of 16 bits do not vanish: halved by a step whose
-/// gradients are not finite, which changes no parameter, doubled after many that are.
-struct LossScale {
-  std::uint64_t scale = 0;       // a power of two
-  std::uint64_t good_steps = 0;  // since it changed
 };
 
 /// One network on one device with its parameters. One thread. Deterministic: the same calls give

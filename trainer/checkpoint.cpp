@@ -129,9 +129,9 @@ class Reader {
   std::optional<LossScale> loss_scale() const {
     if (!metadata_.is_object() || !metadata_.contains("loss_scale")) return std::nullopt;
     const LossScale found{number("loss_scale"), number("loss_scale_steps")};
-    constexpr std::uint64_t most = 1U << 24;
-    if (!std::has_single_bit(found.scale) || found.scale > most) {
-      fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", most, ": ", found.scale);
+    if (!std::has_single_bit(found.scale) || found.scale > LossScale::most) {
+      fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", LossScale::most, ": ",
+           found.scale);
     }
     return found;
   }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "trainer/loss_scale.h"
+
 namespace feedrate::cuda {
 
 struct DeviceLossScale {
@@ -11,7 +13,7 @@ struct DeviceLossScale {
   std::uint32_t good_steps = 0;  // since it changed
   std::uint32_t overflowed = 0;  // a gradient of this step was not finite
 
-  static constexpr float most = 16777216;
+  static constexpr auto most = static_cast<float>(LossScale::most);
   static constexpr std::uint32_t patience = 2000;
 
   /// A scale of 1 has nothing left to take away: then fp16 does what fp32 would.

@@ -15,8 +15,6 @@ struct Kept {
   float* inverse;  // 1 / deviation
   float* mean_gradient;
   float* slope;
-  float* next_mean;  // what the running statistics become
-  float* next_variance;
 };
 
 struct Channel {
@@ -30,44 +28,41 @@ struct Channel {
   }
 };
 
+// The running statistics follow with the update: only then is it known whether the step's loss is
+// finite, of every rank.
 struct Statistics {
   Channel c;
   Kept kept;
-  const float* running_mean;
-  const float* running_variance;
+  DeviceParameter running_mean;
+  DeviceParameter running_variance;
   __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
     const double mean = sums.first / c.values();
     const double difference = sums.second / c.values() - mean * mean;
     const double variance = difference < 0 ? 0 : difference;
     kept.mean[k] = static_cast<float>(mean);
     kept.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
-    kept.next_mean[k] = static_cast<float>(
-        running_statistic(static_cast<double>(running_mean[k]), mean, c.momentum));
-    kept.next_variance[k] =
-        static_cast<float>(running_statistic(static_cast<double>(running_variance[k]),
-                                             unbiased_variance(variance, c.values()), c.momentum));
+    take_over(running_mean, k, mean);
+    take_over(running_variance, k, unbiased_variance(variance, c.values()));
+  }
+
+ private:
+  __device__ void take_over(const DeviceParameter& running, std::int64_t k, double found) const {
+    running.next[k] = static_cast<float>(
+        running_statistic(static_cast<double>(running.value[k]), found, c.momentum));
   }
 };
 
-// Takes the running statistics over, too: a loss that is not finite is known by now, and a step
-// with such a one must not change them.
 struct Gradients {
   Channel c;
   Kept kept;
   float* weight_gradient;
   float* bias_gradient;
-  float* running_mean;
-  float* running_variance;
-  const DeviceMetrics* metrics;
   __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
     const double inverse = kept.inverse[k];
     weight_gradient[k] = static_cast<float>(sums.second * inverse);
     bias_gradient[k] = static_cast<float>(sums.first);
     kept.mean_gradient[k] = static_cast<float>(sums.first / c.values());
     kept.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
-    if (!isfinite(metrics->loss_sum)) return;
-    running_mean[k] = kept.next_mean[k];
-    running_variance[k] = kept.next_variance[k];
   }
 };
 
@@ -200,14 +195,14 @@ class BatchNormOp final : public CudaOpOf<T> {
         momentum_(site.node.attributes.number("momentum")),
         weight_(site.parameters.at(0)),
         bias_(site.parameters.at(1)),
-        running_mean_(site.parameters.at(2).value),
-        running_variance_(site.parameters.at(3).value),
+        running_mean_(site.parameters.at(2)),
+        running_variance_(site.parameters.at(3)),
         relu_follows_(site.relu_follows) {}
 
   bool does_relu() const override { return relu_follows_; }
 
   std::size_t saved_bytes() const override {
-    return static_cast<std::size_t>(6 * in_.channels) * sizeof(float);
+    return static_cast<std::size_t>(4 * in_.channels) * sizeof(float);
   }
 
   std::size_t workspace_bytes() const override {
@@ -220,7 +215,7 @@ class BatchNormOp final : public CudaOpOf<T> {
       find_statistics(place, step);
     } else {
       launch(context_, "batch_norm running statistics", running_kernel, 1, block_threads,
-             channel(step), kept(place), running_mean_, running_variance_);
+             channel(step), kept(place), running_mean_.value, running_variance_.value);
     }
     with_lanes<T>(in_.channels, [&](auto lanes) {
       each_of_columns<lanes>(
@@ -256,8 +251,7 @@ class BatchNormOp final : public CudaOpOf<T> {
     });
   }
   void find_gradients(const PlaceOf<T>& place, const Step& step) const {
-    const Gradients finish{channel(step), kept(place),       weight_.gradient, bias_.gradient,
-                           running_mean_, running_variance_, step.metrics};
+    const Gradients finish{channel(step), kept(place), weight_.gradient, bias_.gradient};
     with_lanes<T>(in_.channels, [&](auto lanes) {
       sum_columns<T, lanes>(context_, "batch_norm gradients", rows(step), in_.channels,
                             BandProducts<T, lanes>{place.dy, place.x, kept(place).mean}, finish,
@@ -267,7 +261,7 @@ class BatchNormOp final : public CudaOpOf<T> {
   Kept kept(const PlaceOf<T>& place) const {
     auto* start = reinterpret_cast<float*>(place.saved);
     const auto part = [&](std::int64_t number) { return start + number * in_.channels; };
-    return {part(0), part(1), part(2), part(3), part(4), part(5)};
+    return {part(0), part(1), part(2), part(3)};
   }
 
   const Context& context_;
@@ -277,8 +271,8 @@ class BatchNormOp final : public CudaOpOf<T> {
   double momentum_;
   DeviceParameter weight_;
   DeviceParameter bias_;
-  float* running_mean_;
-  float* running_variance_;
+  DeviceParameter running_mean_;
+  DeviceParameter running_variance_;
   bool relu_follows_;
 };
 

@@ -56,8 +56,10 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   side.count = batch.count;
 }
 
-void Inputs::wait_for_room() const {
-  check(cudaEventSynchronize(sides_[1 - current_].released.get()), "cudaEventSynchronize");
+std::optional<std::uint64_t> Inputs::wait_for_room() const {
+  const Side& side = sides_[1 - current_];
+  check(cudaEventSynchronize(side.released.get()), "cudaEventSynchronize");
+  return side.step;
 }
 
 void Inputs::reuse() {
@@ -73,8 +75,8 @@ bool Inputs::show(std::uint64_t number) {
   return false;
 }
 
-void Inputs::release_after_work(const Context& context, std::uint64_t number) {
-  sides_[current_].step = number;
+void Inputs::release_after_work(const Context& context, std::optional<std::uint64_t> step) {
+  sides_[current_].step = step;
   check(cudaEventRecord(sides_[current_].released.get(), context.compute()), "cudaEventRecord");
 }
 

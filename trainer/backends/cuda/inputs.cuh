@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "loader/batch.h"
 #include "trainer/backend.h"
@@ -18,10 +19,12 @@ class Inputs {
   /// Copies a batch over; `batch` may be given back when this returns. Missing images get label −1
   /// and keep the pixels of an earlier batch. The batch fits the plan (check_batch).
   void upload(const Context& context, const Batch& batch);
-  /// To be called after step `number`'s work on the current batch was given to context.compute().
-  void release_after_work(const Context& context, std::uint64_t number);
-  /// Until the batch that the next upload() replaces is no longer worked on.
-  void wait_for_room() const;
+  /// To be called after a step's work on the current batch was given to context.compute(): after
+  /// that of training step `step`, or of one that only evaluates.
+  void release_after_work(const Context& context, std::optional<std::uint64_t> step);
+  /// Until the batch that the next upload() replaces is no longer worked on. Returns the training
+  /// step that was the last to do so, which is done then.
+  std::optional<std::uint64_t> wait_for_room() const;
   /// Makes the other side's batch current again, where one was uploaded there.
   void reuse();
   /// Makes the batch of step `number` current again, if it is still here.
@@ -44,7 +47,7 @@ class Inputs {
     PinnedArray<std::int32_t> staged_labels;
     Event copied;
     Event released;
-    std::uint64_t step = 0;  // that worked on it last
+    std::optional<std::uint64_t> step{};  // that worked on it last, if that trained
     std::uint32_t count = 0;
   };
 

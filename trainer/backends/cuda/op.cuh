@@ -30,6 +30,7 @@ struct DeviceParameter {
   float* value = nullptr;
   float* gradient = nullptr;  // each backward writes all of it
   void* rounded = nullptr;    // the same values in the session's type; of fp32 `value` itself
+  float* next = nullptr;      // of statistics alone: what they become if the step's loss is finite
 
   /// What products read.
   template <class T>

@@ -37,20 +37,30 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters,
       states_(optimizer == nullptr ? 0 : optimizer->states()) {
   std::vector<ParameterChunk> chunks;
   std::vector<ParameterFacts> facts;
+  std::vector<StatisticsChunk> statistics;
+  std::size_t next_floats = 0;
   for (const Parameter& parameter : parameters) {
     const auto count = static_cast<std::size_t>(arrangements_[facts.size()].stored_elements());
     const auto first_chunk = static_cast<std::int64_t>(chunks.size());
-    for (std::size_t done = 0; parameter.learned && done < count; done += chunk_floats) {
-      chunks.push_back({static_cast<std::int64_t>(floats_ + done),
-                        static_cast<std::int64_t>(std::min(chunk_floats, count - done)),
-                        static_cast<std::int64_t>(facts.size())});
+    for (std::size_t done = 0; done < count; done += chunk_floats) {
+      const auto begin = static_cast<std::int64_t>(floats_ + done);
+      const auto some = static_cast<std::int64_t>(std::min(chunk_floats, count - done));
+      if (parameter.learned) {
+        chunks.push_back({begin, some, static_cast<std::int64_t>(facts.size())});
+      } else {
+        statistics.push_back({begin, static_cast<std::int64_t>(next_floats + done), some});
+      }
     }
     facts.push_back({{.rate = parameter.rate_scale,
                       .decay = parameter.decay_scale,
                       .matrix = parameter.shape.size() > 1},
                      first_chunk,
                      static_cast<std::int64_t>(chunks.size()) - first_chunk});
-    ranges_.push_back({floats_, count});
+    ranges_.push_back({floats_, count, std::nullopt});
+    if (!parameter.learned) {
+      ranges_.back().next = next_floats;
+      next_floats += count;
+    }
     floats_ += round_up(count, type);
   }
   values_ = DeviceMemory(floats_ * sizeof(float), "parameters");
@@ -58,7 +68,10 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters,
   gradients_ = DeviceMemory(floats_ * sizeof(float), "gradients");
   state_ = DeviceMemory(floats_ * states_ * sizeof(float), "the optimizer's state");
   chunk_count_ = static_cast<unsigned>(chunks.size());
+  statistics_count_ = static_cast<unsigned>(statistics.size());
+  next_ = DeviceMemory(next_floats * sizeof(float), "statistics");
   chunks_ = on_device(std::span<const ParameterChunk>(chunks));
+  statistics_ = on_device(std::span<const StatisticsChunk>(statistics));
   facts_ = on_device(std::span<const ParameterFacts>(facts));
   rules_ = DeviceMemory(facts.size() * rule_bytes, "update tables");
   if (optimizer != nullptr && optimizer->norms()) {
@@ -69,10 +82,11 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters,
 }
 
 DeviceParameter FlatParameters::parameter(std::size_t number) const {
-  const std::size_t begin = ranges_.at(number).begin;
+  const auto& [begin, count, next] = ranges_.at(number);
   void* rounded = is_narrow(type_) ? rounded_.data() + begin * bytes_of(type_)
                                    : values_.data() + begin * sizeof(float);
-  return {values() + begin, gradients() + begin, rounded};
+  auto* nexts = reinterpret_cast<float*>(next_.data());
+  return {values() + begin, gradients() + begin, rounded, next ? nexts + *next : nullptr};
 }
 
 float* FlatParameters::state(std::size_t slot) const {
@@ -83,6 +97,12 @@ float* FlatParameters::state(std::size_t slot) const {
 const ParameterChunk* FlatParameters::chunks() const {
   return reinterpret_cast<const ParameterChunk*>(chunks_.data());
 }
+
+const StatisticsChunk* FlatParameters::statistics() const {
+  return reinterpret_cast<const StatisticsChunk*>(statistics_.data());
+}
+
+const float* FlatParameters::next() const { return reinterpret_cast<const float*>(next_.data()); }
 
 const ParameterFacts* FlatParameters::facts() const {
   return reinterpret_cast<const ParameterFacts*>(facts_.data());

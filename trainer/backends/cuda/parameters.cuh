@@ -4,6 +4,7 @@
 // copy of such, which each update renews.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,13 @@ struct ParameterChunk {
   std::int64_t begin;  // in the flat buffer
   std::int64_t count;
   std::int64_t parameter;
+};
+
+/// A run of one parameter that is not learned: statistics, whose next values lie by themselves.
+struct StatisticsChunk {
+  std::int64_t begin;  // in the flat buffer
+  std::int64_t next;   // in the buffer of next values
+  std::int64_t count;
 };
 
 /// What an update has to know of a parameter.
@@ -47,6 +55,9 @@ class FlatParameters {
   void* rounded() const { return rounded_.data(); }
   const ParameterChunk* chunks() const;
   unsigned chunk_count() const { return chunk_count_; }
+  const StatisticsChunk* statistics() const;
+  unsigned statistics_count() const { return statistics_count_; }
+  const float* next() const;  // of statistics
   unsigned count() const { return static_cast<unsigned>(ranges_.size()); }
   const ParameterFacts* facts() const;  // by parameter
   std::byte* rules() const { return rules_.data(); }
@@ -66,6 +77,7 @@ class FlatParameters {
   struct Range {
     std::size_t begin;
     std::size_t count;
+    std::optional<std::size_t> next;  // of statistics: where their next values begin
   };
   void round(const Context& context, const Range& range) const;
 
@@ -75,23 +87,26 @@ class FlatParameters {
   std::size_t floats_ = 0;                 // of one flat buffer
   std::size_t states_;
   unsigned chunk_count_ = 0;
+  unsigned statistics_count_ = 0;
   DeviceMemory values_;
   DeviceMemory rounded_;
   DeviceMemory gradients_;
   DeviceMemory state_;
+  DeviceMemory next_;
   DeviceMemory chunks_;
+  DeviceMemory statistics_;
   DeviceMemory facts_;
   DeviceMemory rules_;
   DeviceMemory squares_;
 };
 
 /// An update is left out when a loss since the last take_metrics() was not finite; the first step
-/// to find that is written down. It is left out, too, where scaled gradients are not finite: that
-/// is no divergence but a scale too large.
+/// to find that is written down. That of learned parameters is left out, too, where scaled
+/// gradients are not finite: that is no divergence but a scale too large.
 struct UpdateGuard {
-  const DeviceMetrics* metrics;
-  std::uint64_t* diverged_at;   // host memory that the device writes
-  DeviceLossScale* loss_scale;  // null: gradients are as they are
+  const DeviceMetrics* metrics;  // of all ranks
+  std::uint64_t* diverged_at;    // host memory that the device writes
+  DeviceLossScale* loss_scale;   // null: gradients are as they are
 };
 inline constexpr std::uint64_t never_diverged = ~std::uint64_t{0};
 

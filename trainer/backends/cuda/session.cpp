@@ -44,6 +44,7 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
                   context_.values()),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics"),
+      unwanted_(sizeof(DeviceMetrics), "metrics"),
       settings_(sizeof(UpdateSettings), "settings"),
       diverged_at_(1) {
   diverged_at_.values()[0] = never_diverged;
@@ -156,14 +157,12 @@ void CudaSession::bind(const Places& places) {
 void CudaSession::upload(const Batch& batch) {
   check_batch(plan_, batch);
   // The copy would wait for this anyway; now the batch of a step that diverged is still here.
-  inputs_.wait_for_room();
-  find_divergence();
+  find_divergence_until(inputs_.wait_for_room());
   inputs_.upload(context_, batch);
 }
 
 std::uint32_t CudaSession::reuse_batch() {
-  inputs_.wait_for_room();  // as upload() does: the host stays as close to the device
-  find_divergence();
+  find_divergence_until(inputs_.wait_for_room());  // as upload() does: the host stays as close
   inputs_.reuse();
   return inputs_.count();
 }
@@ -241,7 +240,7 @@ void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t numbe
 
 void CudaSession::evaluate_step() {
   run_or_replay(make_step(false));
-  inputs_.release_after_work(context_, 0);
+  inputs_.release_after_work(context_, std::nullopt);
 }
 
 void CudaSession::download(void* to, const void* from, std::size_t bytes) {
@@ -275,16 +274,19 @@ void CudaSession::forward_to(std::size_t node, std::span<float> values) {
   }
   const std::vector<float> result = output(node);
   std::copy(result.begin(), result.end(), values.begin());
-  inputs_.release_after_work(context_, 0);
+  inputs_.release_after_work(context_, std::nullopt);
 }
 
 // Every update since then was left out, so the parameters are those of the step, and its batch is
-// one of the last two.
-void CudaSession::find_divergence() {
+// one of the last two. Of a later step than `last`, which is done, some ranks may know already, and
+// others not yet: all find it at the same call.
+void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
   const std::uint64_t number = diverged_at_.values()[0];
-  if (divergence_ || number == never_diverged || !inputs_.show(number)) return;
+  if (divergence_ || number == never_diverged || !last || number > *last) return;
+  if (!inputs_.show(number)) return;
   Step step = make_step(true);
   step.apart = true;
+  step.metrics = reinterpret_cast<DeviceMetrics*>(unwanted_.data());
   set_settings(context_, {.step = number}, settings());
   std::size_t i = 0;
   for (; i < ops_.size(); ++i) {
@@ -292,13 +294,17 @@ void CudaSession::find_divergence() {
     const std::vector<float> values = output(i);
     if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) break;
   }
-  const Node& node = plan_.graph.nodes[std::min(i, ops_.size() - 1)];
+  if (i == ops_.size()) {
+    divergence_ = {number, "some layer of another rank", ""};
+    return;
+  }
+  const Node& node = plan_.graph.nodes[i];
   divergence_ = {number, node.name, first_not_finite(*this, node)};
 }
 
 void CudaSession::wait() {
   context_.wait();
-  find_divergence();
+  find_divergence_until(never_diverged);
 }
 
 Metrics CudaSession::take_metrics() {

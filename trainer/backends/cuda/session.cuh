@@ -66,7 +66,7 @@ class CudaSession final : public Session {
   void run_or_replay(const Step& step);
   std::vector<float> output(std::size_t node);
   void download(void* to, const void* from, std::size_t bytes);
-  void find_divergence();
+  void find_divergence_until(std::optional<std::uint64_t> last);
   float* state_buffer(std::size_t slot) const;
 
   Plan plan_;
@@ -79,6 +79,7 @@ class CudaSession final : public Session {
   Inputs inputs_;
   Copies down_;
   DeviceMemory metrics_;
+  DeviceMemory unwanted_;                   // metrics, of a step that is run again
   DeviceMemory loss_scale_;                 // of fp16 alone
   DeviceMemory settings_;                   // of the step that runs
   PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged

@@ -92,6 +92,16 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
   }
 }
 
+// One block a chunk.
+__global__ void statistics_kernel(const StatisticsChunk* chunks, const float* next, float* values,
+                                  UpdateGuard guard) {
+  if (!isfinite(guard.metrics->loss_sum)) return;
+  const StatisticsChunk chunk = chunks[blockIdx.x];
+  for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
+    values[chunk.begin + i] = next[chunk.next + i];
+  }
+}
+
 template <class Rule>
 void run_rule(const Context& context, const FlatParameters& flat, const UpdateSettings* settings,
               const UpdateGuard& guard) {
@@ -112,6 +122,10 @@ void run_rule(const Context& context, const FlatParameters& flat, const UpdateSe
            flat.chunks(), flat.rules(), flat.values(), static_cast<T*>(flat.rounded()),
            flat.gradients(), flat.state(0), Rule::states == 2 ? flat.state(1) : nullptr, guard);
   });
+  if (flat.statistics_count() != 0) {
+    launch(context, "statistics", statistics_kernel, flat.statistics_count(), block_threads,
+           flat.statistics(), flat.next(), flat.values(), guard);
+  }
   if (guard.loss_scale != nullptr) launch(context, "rescale", rescale_kernel, 1, 1, guard);
 }
 

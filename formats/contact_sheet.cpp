@@ -197,7 +197,7 @@ std::vector<Cell> read_cells(const Dataset& dataset, const std::vector<SheetClas
 
 std::vector<SheetClass> sheet_classes(const Survey& survey) {
   std::map<std::int32_t, std::vector<std::uint64_t>> seen;
-  for (const auto& [index, label] : survey.samples) seen[label].push_back(index);
+  for (const Survey::Seen& one : survey.samples) seen[one.label].push_back(one.index);
   std::vector<SheetClass> all;
   for (auto& [label, samples] : seen) all.push_back({label, std::move(samples)});
 

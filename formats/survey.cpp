@@ -99,7 +99,7 @@ Survey survey(const Dataset& dataset, const SurveyLimits& limits,
       if (survey.unreadable++ == 0) survey.first_unreadable = error_of(dataset, index);
       continue;
     }
-    survey.samples.push_back({index, look.label});
+    survey.samples.push_back({index, look.label, look.bytes, look.shape.bytes()});
     ++survey.class_counts[look.label];
     ++survey.codecs[std::string(look.codec->name())];
     survey.grey += look.shape.channels == 1 ? 1 : 0;

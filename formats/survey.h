@@ -31,6 +31,8 @@ struct Survey {
   struct Seen {
     std::uint64_t index = 0;
     std::int32_t label = 0;
+    std::uint64_t bytes = 0;    // encoded
+    std::uint64_t decoded = 0;  // bytes
   };
   std::vector<Seen> samples;  // those looked at that can be read, in index order
   std::map<std::int32_t, std::uint64_t> class_counts;        // of them

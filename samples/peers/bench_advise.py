@@ -3,8 +3,8 @@
 is made of all of them, loaded as it was measured, and compared.
 
 Each case is a dataset as published, converted once, and a recipe. A row is one way to keep it: predicted
-and measured supply at one thread and at the most, and the sizes. The ways of a case take turns, three
-rounds, and medians are compared.
+and measured supply at one thread and at the most, and the sizes. An advice and a measurement of all its
+ways take turns, three of each, and medians are compared: a shared machine is another one minutes later.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from bench_convert import archives  # noqa: E402
+from bench_convert import archives, hold_memory  # noqa: E402
 
 # source, images of a made archive, kept as, recipe
 CASES = [
@@ -52,24 +52,27 @@ def made(feedrate, way, dataset):
 
 
 def check(feedrate, case, dataset, recipe, seconds, total):
-    advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
-                             "--json"]))
-    ways = [advice["now"], *advice["alternatives"]]
-    paths = [made(feedrate, way, dataset) for way in ways]
-    rates = {}
+    predicted, measured, doubts, paths = {}, {}, {}, []
     for _ in range(ROUNDS):
+        hold_memory(2 << 30)
+        advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
+                                 "--json"]))
+        ways = [advice["now"], *advice["alternatives"]]
+        paths = paths or [made(feedrate, way, dataset) for way in ways]
         for number, (way, path) in enumerate(zip(ways, paths)):
+            doubts.setdefault(number, []).append(way["doubt_percent"])
             for name in NUMBERS:
-                rates.setdefault((number, name), []).append(
+                predicted.setdefault((number, name), []).append(way[name]["images_per_second"])
+                measured.setdefault((number, name), []).append(
                     loaded(feedrate, path, recipe, way[name]["threads"], seconds))
     for number, (way, path) in enumerate(zip(ways, paths)):
         row = {"source": case, "recipe": recipe, "kept_as": way["kept_as"], "predicted_bytes": way["bytes"],
                "bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
-               "doubt_percent": way["doubt_percent"]}
+               "doubt_percent": statistics.median(doubts[number])}
         for name in NUMBERS:
-            predicted, measured = way[name], statistics.median(rates[number, name])
-            row[name] = {"threads": predicted["threads"], "predicted": predicted["images_per_second"],
-                         "measured": measured, "ratio": round(predicted["images_per_second"] / measured, 3)}
+            foreseen, came = statistics.median(predicted[number, name]), statistics.median(measured[number, name])
+            row[name] = {"threads": way[name]["threads"], "predicted": foreseen, "measured": came,
+                         "ratio": round(foreseen / came, 3)}
         yield row
     for path in paths:
         if path != dataset:

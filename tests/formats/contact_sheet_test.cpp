@@ -26,7 +26,7 @@ using testing::write_dataset;
 Survey survey_of(std::uint64_t count, std::int32_t classes) {
   Survey survey;
   for (std::uint64_t i = 0; i < count; ++i) {
-    survey.samples.push_back({i, static_cast<std::int32_t>(i) % classes});
+    survey.samples.push_back({.index = i, .label = static_cast<std::int32_t>(i) % classes});
   }
   return survey;
 }
@@ -98,8 +98,8 @@ TEST(UnitContactSheet, of_many_classes_there_is_one_sample_each_and_a_hundred_in
 
 TEST(UnitContactSheet, a_class_with_few_samples_shows_each_once) {
   Survey survey = survey_of(100, 2);
-  survey.samples.push_back({200, 5});
-  survey.samples.push_back({300, 5});
+  survey.samples.push_back({.index = 200, .label = 5});
+  survey.samples.push_back({.index = 300, .label = 5});
   EXPECT_EQ(sheet_classes(survey).back(), (SheetClass{5, {200, 300}}));
   EXPECT_TRUE(sheet_classes({}).empty());
 }

@@ -7,6 +7,7 @@
 
 #include "tools/advise/candidate.h"
 #include "tools/advise/prediction.h"
+#include "tools/advise/trial_sample.h"
 
 namespace feedrate {
 
@@ -30,12 +31,8 @@ struct Trial {
   double convert_seconds = 0;                 // that all images would take
 };
 
-/// So many images as a trial may hold in memory as pixels.
-std::uint64_t trial_images(const Dataset& dataset, const Survey& survey);
-
-/// Converts `images` of the dataset, spread over it by `seed`. Throws Error when they cannot be
-/// read or the scratch directory cannot be written.
-Trial try_candidate(const Candidate& candidate, const Dataset& dataset, std::uint64_t images,
-                    std::uint64_t seed);
+/// Converts those images of the dataset, in its order. Throws Error when they cannot be read or the
+/// scratch directory cannot be written.
+Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const TrialSample& images);
 
 }  // namespace feedrate

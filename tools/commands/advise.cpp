@@ -125,11 +125,11 @@ Advice advise(const Options& options) {
   advice.present.name = fmt::format("{} {} (now)", dataset->info().format, dataset->info().codec);
   advice.present.bytes = size_of(*dataset, looked);
 
-  const std::uint64_t images = trial_images(*dataset, looked);
+  const TrialSample images = draw_trial_sample(dataset->size(), looked, options.seed);
   std::vector<Trial> trials;
   for (const Candidate& way : ways) {
-    note(fmt::format("converting {} images to {}", images, way.name()));
-    trials.push_back(try_candidate(way, *dataset, images, options.seed));
+    note(fmt::format("converting {} images to {}", images.indices.size(), way.name()));
+    trials.push_back(try_candidate(way, *dataset, images));
   }
   advice.consumer = consumer_of(options, measure(options, *dataset, advice.present, trials));
   advice.now = predict(advice.present, advice.consumer);

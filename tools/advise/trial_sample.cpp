@@ -1,0 +1,99 @@
+#include "tools/advise/trial_sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "formats/random.h"
+
+namespace feedrate {
+namespace {
+
+// Enough that small images do not lie in the processor's caches, as all of them would not.
+constexpr std::uint64_t most_decoded = std::uint64_t{256} << 20;  // bytes
+constexpr std::uint64_t most_images = 100'000;
+constexpr std::uint64_t least_images = 64;
+constexpr unsigned draws = 256;
+
+using Seen = std::vector<Survey::Seen>;
+
+std::uint64_t trial_images(std::uint64_t size, const Survey& seen) {
+  std::uint64_t decoded = 0;
+  for (const Survey::Seen& one : seen.samples) decoded += one.decoded;
+  const std::uint64_t mean = decoded / std::max<std::size_t>(1, seen.samples.size());
+  return std::min(
+      size, std::clamp(most_decoded / std::max<std::uint64_t>(1, mean), least_images, most_images));
+}
+
+struct Mean {
+  double bytes = 0;
+  double decoded = 0;
+};
+
+Mean mean_of(const Seen& all, std::size_t count) {
+  Mean sum;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum.bytes += static_cast<double>(all[i].bytes);
+    sum.decoded += static_cast<double>(all[i].decoded);
+  }
+  return {sum.bytes / static_cast<double>(count), sum.decoded / static_cast<double>(count)};
+}
+
+// Twice the standard error of the mean size of so many images taken by chance, as a share.
+double chance_doubt(const Seen& all, double mean, std::uint64_t count) {
+  double squares = 0;
+  for (const Survey::Seen& one : all) {
+    const double off = static_cast<double>(one.bytes) - mean;
+    squares += off * off;
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(all.size()));
+  return 2 * deviation / mean / std::sqrt(static_cast<double>(count));
+}
+
+// The first `count` of `all` become another draw.
+void draw(Seen& all, std::uint64_t count, std::uint64_t key) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto left = static_cast<std::uint32_t>(all.size() - i);
+    std::swap(all[i], all[i + below(random_bits(key, i), left)]);
+  }
+}
+
+}  // namespace
+
+TrialSample draw_trial_sample(std::uint64_t size, const Survey& seen, std::uint64_t seed) {
+  TrialSample sample;
+  const std::uint64_t count = trial_images(size, seen);
+  sample.indices.resize(count);
+  if (count == size || seen.samples.empty()) {
+    std::iota(sample.indices.begin(), sample.indices.end(), 0U);
+    return sample;
+  }
+  Seen all = seen.samples;
+  const Mean mean = mean_of(all, all.size());
+  if (all.size() < 2 * count) {  // too few were seen to choose among them
+    for (std::uint64_t turn = 0; turn < count; ++turn) {
+      sample.indices[turn] = evenly_spread(turn, size);
+    }
+    sample.doubt = chance_doubt(all, mean.bytes, count);
+  } else {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (unsigned number = 0; number < draws; ++number) {
+      draw(all, count, random_bits(seed, number));
+      const Mean drawn = mean_of(all, count);
+      const double off = std::hypot(drawn.bytes / mean.bytes - 1, drawn.decoded / mean.decoded - 1);
+      if (off >= nearest) continue;
+      nearest = off;
+      std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
+                     sample.indices.begin(), [](const Survey::Seen& one) { return one.index; });
+    }
+    sample.doubt = nearest;
+    if (all.size() < size) {
+      sample.doubt = std::hypot(nearest, chance_doubt(all, mean.bytes, all.size()));
+    }
+  }
+  std::ranges::sort(sample.indices);
+  return sample;
+}
+
+}  // namespace feedrate

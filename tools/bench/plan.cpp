@@ -32,10 +32,11 @@ class Planner {
   /// Of datasets that hold the same images.
   void plan(const std::vector<BenchDataset>& group) {
     for (const std::string& tool : distinct(options_.tools)) plan(group, tool);
-    // A machine's speed drifts in minutes: what predicts is measured shortly before.
-    shuffle(alone_, options_.seed + points_.size());
-    shuffle(together_, options_.seed + points_.size() + 1);
-    for (std::vector<BenchPoint>* part : {&alone_, &together_}) {
+    // A machine's speed drifts in minutes: what a prediction hangs on most is measured last.
+    const std::uint64_t seed = options_.seed + points_.size();
+    std::uint64_t number = 0;
+    for (std::vector<BenchPoint>* part : {&supply_, &alone_, &together_}) {
+      shuffle(*part, seed + number++);
       std::ranges::move(*part, std::back_inserter(points_));
       part->clear();
     }
@@ -50,7 +51,7 @@ class Planner {
         row.batch = batch;
         row.digest = group.front().digest;
         row.kind = supply_kind;
-        load(row, group, alone_);
+        load(row, group, supply_);
         for (const std::string& network : distinct(options_.networks)) train(row, group, network);
       }
     }
@@ -79,7 +80,7 @@ class Planner {
   }
 
   void add(const Run& row, std::vector<BenchPoint>& points) {
-    if (points_.size() + alone_.size() + together_.size() == most_points) {
+    if (points_.size() + supply_.size() + alone_.size() + together_.size() == most_points) {
       throw Error(join("these are more than ", grouped(most_points), " points"));
     }
     points.push_back({row});
@@ -148,9 +149,11 @@ class Planner {
   const BenchOptions& options_;
   unsigned cores_;
   const std::function<bool(const Run&)>& reads_;
-  std::vector<bool> excluded_;                // at least one point, by exclusion
-  std::vector<BenchPoint> alone_, together_;  // of the group at hand
-  std::vector<BenchPoint> points_;            // of all groups, in their order
+  std::vector<bool> excluded_;      // at least one point, by exclusion
+  std::vector<BenchPoint> supply_;  // of the group at hand, as the next two
+  std::vector<BenchPoint> alone_;   // the trainer
+  std::vector<BenchPoint> together_;
+  std::vector<BenchPoint> points_;  // of all groups, in their order
 };
 
 /// Datasets that hold the same images, in the order of the first of each.

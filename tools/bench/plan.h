@@ -54,7 +54,7 @@ struct BenchPoint {
 /// For each tool, recipe, batch and dataset supply at each thread count, from each cache; for each
 /// network, device and precision demand once for all datasets of the same images, and delivered as
 /// supply. What the conditions leave out is left out. Of one set of images after the other: first
-/// supply and demand, then delivered, which is predicted from them; each part in an order that
+/// supply, then demand, then delivered, which is predicted from both; each part in an order that
 /// depends on the seed alone, so that a machine that grows warm or busy does not favour one format.
 /// Throws Error when nothing is left, when an exclusion excludes nothing, or when there are more
 /// than anybody measures. Demand is planned on a dataset that its tool `reads`, where there is one.

@@ -219,8 +219,9 @@ class BenchCommand : public Command {
   std::string_view description() const override {
     return "Measures what the loader can supply, what the trainer can take (demand) and what\n"
            "arrives when both work (delivered), for every combination of the lists given or of a\n"
-           "plan's. Every repeat is a fresh process. Of each set of images supply and demand come\n"
-           "first, then delivered, which is predicted from them before it is measured; within "
+           "plan's. Every repeat is a fresh process. Of each set of images supply comes first, "
+           "then\n"
+           "demand, then delivered, which is predicted from them before it is measured; within "
            "each\n"
            "the order is drawn from the seed. One JSON line a point is added to the results, with\n"
            "the machine, the build and the digest of the images. Datasets given as PATH must hold\n"

@@ -4,7 +4,7 @@ is made of all of them, loaded as it was measured, and compared.
 
 Each case is a dataset as published, converted once, and a recipe. A row is one way to keep it: predicted
 and measured supply at one thread and at the most, and the sizes. An advice and a measurement of all its
-ways take turns, three of each, and medians are compared: a shared machine is another one minutes later.
+ways take turns, seven of each, and medians are compared: a shared machine is another one minutes later.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ CASES = [
     ("imagenet", 2000, ["--to", "lmdb"], "imagenet-eval"),
 ]
 
-ROUNDS = 3
+ROUNDS = 7
 NUMBERS = ("one_thread", "most_threads")
 
 
@@ -70,7 +70,8 @@ def check(feedrate, case, dataset, recipe, seconds, total):
                "bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
                "doubt_percent": statistics.median(doubts[number])}
         for name in NUMBERS:
-            foreseen, came = statistics.median(predicted[number, name]), statistics.median(measured[number, name])
+            foreseen = statistics.median(predicted[number, name])
+            came = statistics.median(measured[number, name])
             row[name] = {"threads": way[name]["threads"], "predicted": foreseen, "measured": came,
                          "ratio": round(foreseen / came, 3)}
         yield row
@@ -83,8 +84,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--feedrate", required=True, type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=2, help="of each measurement by 'feedrate load'")
-    parser.add_argument("--total", type=float, default=24, help="that 'feedrate advise' measures for")
+    parser.add_argument("--seconds", type=float, default=1, help="of each measurement by 'feedrate load'")
+    parser.add_argument("--total", type=float, default=10, help="that 'feedrate advise' measures for")
     options = parser.parse_args()
     feedrate, out = options.feedrate.resolve(), options.out.resolve()
     gains = []

@@ -35,7 +35,7 @@ if ! command -v apt-get >/dev/null; then
 install-deps: this system has no apt. Install by hand, with headers:
   a C++20 compiler (GCC 12 or newer), CMake 3.25, Ninja, pkg-config
   LMDB  libpng  libjpeg-turbo  zlib  ISA-L  xxHash  libarchive  oneTBB
-  OpenBLAS  oneDNN 2.x (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
+  OpenBLAS  oneDNN 2.6 or 3 (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
   nlohmann-json  spdlog  GoogleTest  Google Benchmark
 and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9;
 for training by several processes, an MPI 3 (Open MPI, MPICH).

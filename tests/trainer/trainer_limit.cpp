@@ -6,20 +6,19 @@
 #include <memory>
 
 #include "trainer/backends/cpu/gemm.h"
+#include "trainer/backends/cpu/onednn_version.hpp"
 #include "trainer/backends/cpu/parallel.h"
 #include "trainer/op.h"
 
 namespace feedrate::testing {
 namespace {
 
+using cpu::describe;
+using cpu::describe_backward;
+using cpu::engine;
 using cpu::Range;
 using dnnl::memory;
 using Work = std::function<void()>;
-
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
 
 memory::desc any(memory::dims dims, memory::data_type type = memory::data_type::f32) {
   return {std::move(dims), type, memory::format_tag::any};
@@ -84,17 +83,16 @@ class Primitives {
     const memory::desc in = any(in_dims, s.factors), out = any(out_dims, s.factors);
     const memory::desc weights = any(weights_dims, s.factors);
     const memory::dims strides(2, s.stride), pads(2, s.pad);
-    const dnnl::convolution_forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, direct, in, weights, any(out_dims), strides, pads,
-         pads},
-        engine());
-    const dnnl::convolution_backward_weights::primitive_desc to_weights(
-        {direct, in, any(weights_dims), out, strides, pads, pads}, engine(), forward);
+    const auto forward =
+        describe<dnnl::convolution_forward>({}, dnnl::prop_kind::forward_training, direct, in,
+                                            weights, any(out_dims), strides, pads, pads);
     add<dnnl::convolution_forward>(forward);
-    add_weights<dnnl::convolution_backward_weights>(to_weights);
+    add_weights<dnnl::convolution_backward_weights>(
+        describe_backward<dnnl::convolution_backward_weights>(
+            {}, forward, direct, in, any(weights_dims), out, strides, pads, pads));
     if (!s.input_learns) return;
-    add_data<dnnl::convolution_backward_data>(dnnl::convolution_backward_data::primitive_desc(
-        {direct, any(in_dims), weights, out, strides, pads, pads}, engine(), forward));
+    add_data<dnnl::convolution_backward_data>(describe_backward<dnnl::convolution_backward_data>(
+        {}, forward, direct, any(in_dims), weights, out, strides, pads, pads));
   }
 
   void add_dense(const Shape& s) {
@@ -102,15 +100,16 @@ class Primitives {
     const memory::dims weights_dims = {s.filters, s.channels};
     const memory::desc in = any(in_dims, s.factors), out = any(out_dims, s.factors);
     const memory::desc weights = any(weights_dims, s.factors);
-    const dnnl::inner_product_forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_training, in, weights, any(out_dims)}, engine());
+    const auto forward = describe<dnnl::inner_product_forward>(
+        {}, dnnl::prop_kind::forward_training, in, weights, any(out_dims));
     add<dnnl::inner_product_forward>(forward);
     add_weights<dnnl::inner_product_backward_weights>(
-        dnnl::inner_product_backward_weights::primitive_desc({in, any(weights_dims), out}, engine(),
-                                                             forward));
+        describe_backward<dnnl::inner_product_backward_weights>({}, forward, in, any(weights_dims),
+                                                                out));
     if (!s.input_learns) return;
-    add_data<dnnl::inner_product_backward_data>(dnnl::inner_product_backward_data::primitive_desc(
-        {any(in_dims), weights, out}, engine(), forward));
+    add_data<dnnl::inner_product_backward_data>(
+        describe_backward<dnnl::inner_product_backward_data>({}, forward, any(in_dims), weights,
+                                                             out));
   }
 
   template <class Primitive, class Descriptor>

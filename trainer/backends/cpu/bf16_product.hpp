@@ -31,8 +31,7 @@ class Bf16Product {
 
   /// One for each thread.
   void add(const Part& part) {
-    const dnnl::matmul::primitive_desc product(dnnl::matmul::desc(part.a, part.b, part.c),
-                                               own_scratchpad(), engine());
+    const auto product = describe<dnnl::matmul>(own_scratchpad(), part.a, part.b, part.c);
     Call call(dnnl::matmul(product), product);
     call.reads(DNNL_ARG_SRC, part.a, part.a);
     call.reads(DNNL_ARG_WEIGHTS, part.b, part.b);

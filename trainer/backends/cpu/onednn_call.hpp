@@ -10,6 +10,7 @@
 
 #include "formats/error.h"
 #include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/onednn_version.hpp"
 
 namespace feedrate::cpu {
 
@@ -29,11 +30,6 @@ std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
 inline std::size_t lines(std::size_t bytes) {
   constexpr std::size_t line = 64;
   return (bytes + line - 1) / line * line;
-}
-
-inline const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
 }
 
 inline dnnl::primitive_attr own_scratchpad() {
@@ -131,7 +127,7 @@ class Factor {
  public:
   Factor() = default;
   Factor(const dnnl::memory::desc& home, const dnnl::memory::desc& wanted) : desc_(home) {
-    if (home.data_type() == wanted.data_type()) return;
+    if (type_of(home) == type_of(wanted)) return;
     desc_ = wanted;
     home_ = dnnl::memory(home, engine(), nullptr);
     copy_ = dnnl::memory(wanted, engine(), nullptr);
@@ -139,13 +135,7 @@ class Factor {
   }
 
   const dnnl::memory::desc& desc() const { return desc_; }
-  /// Whether there is a copy, in the order of the values themselves.
-  bool keeps_order() const {
-    if (!narrow_) return false;
-    dnnl::memory::desc home = home_.get_desc();
-    home.data.data_type = desc_.data.data_type;
-    return home == desc_;
-  }
+  bool is_copy() const { return static_cast<bool>(narrow_); }
   std::size_t copy_bytes() const { return narrow_ ? lines(desc_.get_size()) : 0; }
   /// Gives where the products find it.
   void* bind(const float* home, std::byte* copy) {

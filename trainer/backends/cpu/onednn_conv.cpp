@@ -30,7 +30,8 @@ class OnednnConv final : public Layer {
     const memory::desc out = in_memory(site.batch, output());
     input_ = Factor(in, forward.src_desc());
     gradient_ = Factor(out, weights.diff_dst_desc());
-    does_relu_ = site.relu_follows && !site.relu_is_pooled && gradient_.keeps_order();
+    does_relu_ = site.relu_follows && !site.relu_is_pooled && gradient_.is_copy() &&
+                 gradient_.desc() == in_memory(site.batch, output(), Type::bf16);
     own_weights_ = site.bf16 ? weights.diff_weights_desc() : forward.weights_desc();
     weight_gradients_ = WeightGradients(site, {.input = input_.desc(),
                                                .gradient = gradient_.desc(),
@@ -45,9 +46,9 @@ class OnednnConv final : public Layer {
 
     if (!input_learns_) return;
 
-    const BackwardData::primitive_desc data(
-        {direct, g.in_gradient_sum, g.weights, g.out, g.strides, g.pads, g.pads}, own_scratchpad(),
-        engine(), forward);
+    const auto data =
+        describe_backward<BackwardData>(own_scratchpad(), forward, direct, g.in_gradient_sum,
+                                        g.weights, g.out, g.strides, g.pads, g.pads);
     backward_data_ = Call(BackwardData(data), data);
     backward_data_.reads(DNNL_ARG_DIFF_DST, gradient_.desc(), data.diff_dst_desc());
     backward_data_.reads(DNNL_ARG_WEIGHTS, own_weights_, data.weights_desc());

@@ -18,12 +18,12 @@ inline memory::desc values(std::int64_t batch, const Extent& extent, Tag tag, Ty
   return {{batch, extent.channels, extent.height, extent.width}, type, tag};
 }
 
-inline memory::desc in_memory(std::int64_t batch, const Layout& layout) {
+inline memory::desc in_memory(std::int64_t batch, const Layout& layout, Type type = f32) {
   const Tag tag = layout.block == 16  ? Tag::nChw16c
                   : layout.block == 8 ? Tag::nChw8c
                   : layout.block == 1 ? Tag::nchw
                                       : Tag::nhwc;
-  return values(batch, layout.extent, tag);
+  return values(batch, layout.extent, tag, type);
 }
 
 // The layout of ours that is oneDNN's choice, or NCHW, into which the values are then reordered.
@@ -92,19 +92,16 @@ inline constexpr auto direct = dnnl::algorithm::convolution_direct;
 
 inline Forward::primitive_desc describe_forward(const LayerSite& site, const Part& part) {
   const Geometry g(site, part);
-  return {{dnnl::prop_kind::forward_training, direct, g.in, g.weights, g.bias, g.out_sum, g.strides,
-           g.pads, g.pads},
-          own_scratchpad(),
-          engine()};
+  return describe<Forward>(own_scratchpad(), dnnl::prop_kind::forward_training, direct, g.in,
+                           g.weights, g.bias, g.out_sum, g.strides, g.pads, g.pads);
 }
 
 inline BackwardWeights::primitive_desc describe_backward_weights(const LayerSite& site,
                                                                  const Part& part) {
   const Geometry g(site, part);
-  return {{direct, g.in, g.weights_sum, g.bias, g.out, g.strides, g.pads, g.pads},
-          own_scratchpad(),
-          engine(),
-          describe_forward(site, part)};
+  return describe_backward<BackwardWeights>(own_scratchpad(), describe_forward(site, part), direct,
+                                            g.in, g.weights_sum, g.bias, g.out, g.strides, g.pads,
+                                            g.pads);
 }
 
 }  // namespace feedrate::cpu

@@ -9,6 +9,7 @@
 #include "formats/error.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/omp_threads.h"
+#include "trainer/backends/cpu/onednn_version.hpp"
 #include "trainer/backends/cpu/parallel.h"
 
 namespace feedrate::cpu {
@@ -37,14 +38,13 @@ double best_seconds(const Once& once) {
 
 double measure_flops() {
   using dnnl::memory;
-  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  dnnl::stream stream(engine);
+  dnnl::stream stream(engine());
   const memory::desc any({side, side}, memory::data_type::f32, memory::format_tag::any);
-  const dnnl::matmul::primitive_desc product({any, any, any}, engine);
+  const auto product = describe<dnnl::matmul>({}, any, any, any);
   std::vector<memory> matrices;
   for (const memory::desc& desc :
        {product.src_desc(), product.weights_desc(), product.dst_desc()}) {
-    matrices.emplace_back(desc, engine);
+    matrices.emplace_back(desc, engine());
     std::fill_n(static_cast<float*>(matrices.back().get_data_handle()),
                 desc.get_size() / sizeof(float), 0.01F);
   }

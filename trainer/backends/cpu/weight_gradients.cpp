@@ -11,18 +11,18 @@ namespace {
 
 // Of the outermost dimension; where it is blocked, `range` begins with a block.
 memory::desc part_of(const memory::desc& all, const Range& range) {
-  memory::dims dims = all.dims();
+  memory::dims dims = dims_of(all);
   dims[0] = range.size();
   return all.submemory_desc(dims, memory::dims(dims.size(), 0));
 }
 
 void* part_at(const memory::desc& all, const Range& range, void* start) {
-  const std::size_t bytes = all.get_size() / static_cast<std::size_t>(all.data.padded_dims[0]);
+  const std::size_t bytes = all.get_size() / static_cast<std::size_t>(padded_dims_of(all)[0]);
   return static_cast<std::byte*>(start) + static_cast<std::size_t>(range.begin) * bytes;
 }
 
 memory::desc channels_of(const memory::desc& all, const Range& range) {
-  memory::dims dims = all.dims();
+  memory::dims dims = dims_of(all);
   dims[1] = range.size();
   return all.submemory_desc(dims, {0, range.begin, 0, 0});
 }
@@ -40,10 +40,9 @@ WeightGradients::Sharing WeightGradients::sharing(const LayerSite& site,
                                                   const memory::desc& weights) {
   constexpr std::int64_t block = 16, fewest = 32;  // filters: of oneDNN's, of a thread
   if (!site.bf16 || site.threads == 1) return Sharing::onednns;
-  const auto& strides = weights.data.format_desc.blocking.strides;
-  const bool filters_outermost =
-      strides[0] == *std::max_element(strides, strides + weights.data.ndims);
-  const memory::dims dims = weights.dims();  // with groups these come first
+  const memory::dims strides = strides_of(weights);
+  const bool filters_outermost = strides[0] == *std::ranges::max_element(strides);
+  const memory::dims dims = dims_of(weights);  // with groups these come first
   const Extent& out = site.node().extent;
   if (dims.size() == 4 && filters_outermost && dims[0] % block == 0 &&
       dims[0] >= fewest * site.threads &&

@@ -30,7 +30,10 @@ class Communicator;
 inline constexpr std::string_view known_precisions[] = {"fp32", "tf32", "bf16", "fp16"};
 
 struct SessionOptions {
-  std::string precision = "fp32";        // fp32 | tf32 | bf16 | fp16, as far as the backend can
+  std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, as far as the backend can
+  /// In bf16 the CPU leaves in fp32 the layers that would take longer: all of a network as small as
+  /// those of tests. With this they are in bf16, too.
+  bool bf16_everywhere = false;
   unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout

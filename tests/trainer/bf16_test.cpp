@@ -44,9 +44,15 @@ class Bf16 : public ::testing::Test {
   }
   static std::unique_ptr<Session> compile(Graph graph, std::uint32_t batch,
                                           const std::string& precision, unsigned threads = 1) {
-    auto session = backend("cpu").compile(
-        make_plan(std::move(graph), batch),
-        {.precision = precision, .threads = threads, .optimizer = &optimizer("sgd")});
+    return started(std::move(graph), batch,
+                   {.precision = precision,
+                    .bf16_everywhere = true,
+                    .threads = threads,
+                    .optimizer = &optimizer("sgd")});
+  }
+  static std::unique_ptr<Session> started(Graph graph, std::uint32_t batch,
+                                          const SessionOptions& options) {
+    auto session = backend("cpu").compile(make_plan(std::move(graph), batch), options);
     initialise(*session, 1);
     return session;
   }
@@ -66,14 +72,21 @@ using InteropPyTorchBf16 = Bf16;
 
 using Gradients = std::vector<std::vector<float>>;
 
-Gradients gradients(const Graph& graph, const std::string& precision, unsigned threads = 1) {
-  testing::RandomSource source({.shape = graph.input, .classes = 5, .batch = 5, .images = 5});
-  const auto session = Bf16::compile(graph, 5, precision, threads);
-  session->upload(*source.next());
-  session->train_step({.rate = 0}, 0);
+// Of one step on a whole batch.
+Gradients gradients_of(Session& session) {
+  const Graph& graph = session.plan().graph;
+  const std::uint32_t images = session.plan().batch;
+  testing::RandomSource source(
+      {.shape = graph.input, .classes = graph.classes, .batch = images, .images = images});
+  session.upload(*source.next());
+  session.train_step({.rate = 0}, 0);
   Gradients all;
-  for (std::size_t i = 0; i < graph.parameters.size(); ++i) all.push_back(session->gradient(i));
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) all.push_back(session.gradient(i));
   return all;
+}
+
+Gradients gradients(const Graph& graph, const std::string& precision, unsigned threads = 1) {
+  return gradients_of(*Bf16::compile(graph, 5, precision, threads));
 }
 
 void expect_only_rounding(const Graph& graph, const std::string& what) {
@@ -109,6 +122,42 @@ TEST_F(UnitBf16, narrow_dense_layers_are_those_of_fp32) {
   };
   EXPECT_EQ(gradients(graph(63), "bf16"), gradients(graph(63), "fp32"));
   EXPECT_NE(gradients(graph(64), "bf16"), gradients(graph(64), "fp32"));
+}
+
+// Whether so many images give other gradients than in fp32.
+bool rounds(const Graph& graph, std::uint32_t images) {
+  const auto in = [&](const std::string& precision) {
+    return gradients_of(*Bf16::started(
+        graph, images, {.precision = precision, .threads = 1, .optimizer = &optimizer("sgd")}));
+  };
+  return in("bf16") != in("fp32");
+}
+
+TEST_F(UnitBf16, products_that_do_not_pay_for_the_rounding_stay_in_fp32) {
+  const Graph lenet = network("lenet").build({28, 28, 1}, 10);
+  EXPECT_FALSE(rounds(lenet, 64));
+  EXPECT_TRUE(rounds(lenet, 256)) << "of the first dense layer there are enough";
+  const auto dense = [](std::int64_t units) {
+    Builder b("dense", {16, 16, 3}, 5);
+    return b.softmax_loss(b.dense(b.dense(b.input(1.0 / 255, 128), units, {}), 5, {}));
+  };
+  // Twice 768 × 1024 to an image, less 64 to each of 1792 values: 1.46 million. Once for all: 80
+  // Mi, and 16 to each of 768 × 1024 weights: 96 million.
+  EXPECT_FALSE(rounds(dense(1024), 66));
+  EXPECT_TRUE(rounds(dense(1024), 67));
+}
+
+TEST_F(UnitBf16, what_onednn_multiplies_slowly_in_bf16_stays_in_fp32) {
+  const auto conv = [](std::int64_t channels, std::int64_t filters) {
+    Builder b("slow", {32, 32, 3}, 5);
+    auto x = b.input(1.0 / 255, 128);
+    if (channels != 3) x = b.conv(x, channels, 1, 1, 0, {});
+    return b.softmax_loss(b.dense(b.conv(x, filters, 7, 1, 3, {}), 5, {}));
+  };
+  EXPECT_FALSE(rounds(conv(3, 24), 24)) << "filters of pixels that are no whole blocks";
+  EXPECT_TRUE(rounds(conv(3, 32), 24));
+  EXPECT_FALSE(rounds(conv(20, 18), 24)) << "blocks of which less than half is of use";
+  EXPECT_TRUE(rounds(conv(20, 32), 24));
 }
 
 void expect_the_same_however_shared(const Graph& graph, const std::string& what) {

@@ -186,7 +186,8 @@ TEST(UnitCpuSession, what_a_node_puts_out_is_its_own_whoever_does_the_relus_work
   for (const std::string precision : {"fp32", "bf16"}) {
     std::unique_ptr<Session> session;
     try {
-      session = backend("cpu").compile(make_plan(graph, 4), {.precision = precision, .threads = 2});
+      session = backend("cpu").compile(
+          make_plan(graph, 4), {.precision = precision, .bf16_everywhere = true, .threads = 2});
     } catch (const Error&) {
       EXPECT_EQ(precision, "bf16");  // which not every processor has
       continue;

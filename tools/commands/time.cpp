@@ -24,7 +24,8 @@ class TimeCommand : public Command {
            "takes forward and backward (medians over the steps), how many GFLOP/s that is, and "
            "its\n"
            "share of the roofline: the least time that the layer's multiply-adds and its values'\n"
-           "way from memory and back need on this device, which is measured in the same run.";
+           "way from memory and back need on this device, which is measured in the same run.\n"
+           "In bf16 the CPU leaves in fp32 the layers that would take longer.";
   }
   std::string_view examples() const override {
     return "  feedrate time lenet\n"

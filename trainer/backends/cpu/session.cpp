@@ -10,6 +10,7 @@
 #include "trainer/backends/cpu/idle_threads.h"
 #include "trainer/backends/cpu/omp_threads.h"
 #include "trainer/backends/cpu/parallel.h"
+#include "trainer/backends/cpu/product_choice.h"
 #include "trainer/communicator.h"
 #include "trainer/op.h"
 
@@ -80,8 +81,7 @@ void CpuSession::make_layers(const SessionOptions& options) {
         .batch = plan_.batch,
         .threads = threads_,
         // Ranks see different images, which want different masks.
-        .seed = communicator_ == nullptr ? options.seed : options.seed + communicator_->rank(),
-        .bf16 = options.precision == "bf16"};
+        .seed = communicator_ == nullptr ? options.seed : options.seed + communicator_->rank()};
     for (const std::size_t input : nodes[i].inputs) {
       site.inputs.push_back(layers_[input]->output());
     }
@@ -89,6 +89,7 @@ void CpuSession::make_layers(const SessionOptions& options) {
       site.input = site.inputs[0];
       site.input_learns = plan_.learns[nodes[i].inputs[0]];
     }
+    site.bf16 = options.precision == "bf16" && (options.bf16_everywhere || gains_by_bf16(site));
     const std::size_t relu = relu_after(plan_, i);
     const std::size_t before = only_relu_before(plan_, i);
     site.relu_follows = relu != 0;

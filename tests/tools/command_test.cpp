@@ -96,7 +96,7 @@ TEST(CommandsHelp, the_overview_names_every_command) {
 TEST(CommandsHelp, version_tells_the_build_and_the_libraries) {
   const Said said = feedrate({"--version"});
   EXPECT_EQ(said.code, exit_done);
-  for (const char* part : {"feedrate ", "commit ", "compiler ", "LMDB 0", "oneDNN 2"}) {
+  for (const char* part : {"feedrate ", "commit ", "compiler ", "LMDB 0", "oneDNN "}) {
     EXPECT_NE(said.output.find(part), std::string::npos) << part << "\n" << said.output;
   }
 }

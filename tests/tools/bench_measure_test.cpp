@@ -25,10 +25,10 @@ BenchPoint point(auto row) {
   return {row};
 }
 
-BenchOptions repeats(unsigned number) {
-  BenchOptions options;
-  options.repeat = number;
-  return options;
+Run measure(const BenchPoint& point, unsigned repeats, const Runner& runner) {
+  Measurement measurement(point);
+  for (unsigned i = 0; i < repeats; ++i) measurement.repeat({}, runner);
+  return measurement.row();
 }
 
 constexpr const char* loaded = R"({"images_per_second": 1000, "images": 2000, "workers_seen": 2,
@@ -36,7 +36,7 @@ constexpr const char* loaded = R"({"images_per_second": 1000, "images": 2000, "w
   "warmup_seconds": 0.3})";
 
 TEST(UnitBenchMeasure, a_loader_tells_what_a_worker_spends_on_an_image) {
-  const auto row = measure(point(testing::supply("lmdb", 2, 0)), repeats(1), saying({loaded}));
+  const auto row = measure(point(testing::supply("lmdb", 2, 0)), 1, saying({loaded}));
   EXPECT_EQ(row.images_per_second, 1000);
   EXPECT_EQ(row.workers_seen, 2U);
   EXPECT_EQ(row.read_us, 100);
@@ -49,7 +49,7 @@ TEST(UnitBenchMeasure, a_loader_tells_what_a_worker_spends_on_an_image) {
 
 TEST(UnitBenchMeasure, what_a_run_cost_is_what_its_process_tells_of_the_window) {
   const auto row =
-      measure(point(testing::delivered("lmdb", 2, 0, 0)), repeats(1),
+      measure(point(testing::delivered("lmdb", 2, 0, 0)), 1,
               saying({R"({"images_per_second": 5, "cpu_seconds": 1.5, "cpu_energy_j": null,
                   "gpu_throttle": "software power cap", "upload_count": 12})"}));
   EXPECT_EQ(row.telemetry.cpu_seconds, 1.5);
@@ -59,14 +59,14 @@ TEST(UnitBenchMeasure, what_a_run_cost_is_what_its_process_tells_of_the_window) 
 }
 
 TEST(UnitBenchMeasure, what_a_process_does_not_tell_is_absent) {
-  const auto row = measure(point(testing::delivered("lmdb", 2, 0, 0)), repeats(1),
+  const auto row = measure(point(testing::delivered("lmdb", 2, 0, 0)), 1,
                            saying({R"({"images_per_second": 5, "images": 100, "busy": null})"}));
   EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.cpu_us);
   EXPECT_FALSE(row.wait_ms || row.stall_percent || row.warmup_seconds || row.workers_seen);
 }
 
 TEST(UnitBenchMeasure, demand_tells_nothing_of_a_loader_that_does_not_work) {
-  const auto row = measure(point(testing::demand(0)), repeats(1), saying({loaded}));
+  const auto row = measure(point(testing::demand(0)), 1, saying({loaded}));
   EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.workers_seen);
   EXPECT_EQ(row.cpu_us, 925);
 }
@@ -74,7 +74,7 @@ TEST(UnitBenchMeasure, demand_tells_nothing_of_a_loader_that_does_not_work) {
 TEST(UnitBenchMeasure, a_process_that_measured_no_rate_is_named) {
   testing::expect_error(
       [] {
-        measure(point(testing::supply("lmdb", 2, 0)), repeats(1),
+        measure(point(testing::supply("lmdb", 2, 0)), 1,
                 saying({R"({"images_per_second": null})"}));
       },
       {"supply of lmdb", "too short for a rate"});
@@ -85,7 +85,7 @@ TEST(UnitBenchMeasure, everything_but_the_rate_is_of_the_median_repeat) {
     return join(R"({"images_per_second": )", rate, R"(, "wait_ms_per_step": )", wait,
                 R"(, "stall_percent": 7})");
   };
-  const auto row = measure(point(testing::delivered("lmdb", 2, 0, 0)), repeats(3),
+  const auto row = measure(point(testing::delivered("lmdb", 2, 0, 0)), 3,
                            saying({trained(30, 1.5), trained(10, 3.5), trained(20, 2.5)}));
   EXPECT_EQ(row.repeats, (std::vector<double>{30, 10, 20}));
   EXPECT_EQ(row.images_per_second, 20);

@@ -17,20 +17,6 @@
 namespace feedrate {
 namespace {
 
-struct Repeat {
-  double rate = 0;
-  std::optional<unsigned> workers_seen;
-  std::optional<double> warmup_seconds;
-  std::optional<double> stall_percent;
-  std::optional<double> wait_ms;
-  std::optional<double> read_us;
-  std::optional<double> decode_us;
-  std::optional<double> augment_us;
-  std::optional<double> cpu_us;
-  Telemetry telemetry;
-  std::string warmth;  // of a cold point
-};
-
 constexpr double micro = 1e6;
 
 std::optional<double> in_micro(std::optional<double> seconds) {
@@ -38,19 +24,14 @@ std::optional<double> in_micro(std::optional<double> seconds) {
   return seconds;
 }
 
-/// What a worker spent on an image, where the loader was at work and says so.
-void take_busy(const nlohmann::json& object, Repeat& repeat) {
+/// What a worker spent on an image in a stage, where the loader was at work and says so.
+std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
   const auto busy = object.find("busy");
   const auto images = if_known<double>(object, "images");
-  if (busy == object.end() || !busy->is_object() || !images || *images <= 0) return;
-  const auto share = [&](const char* stage) {
-    auto seconds = if_known<double>(*busy, stage);
-    if (seconds) *seconds /= *images;
-    return in_micro(seconds);
-  };
-  repeat.read_us = share("read");
-  repeat.decode_us = share("decode");
-  repeat.augment_us = share("augment");
+  if (busy == object.end() || !busy->is_object() || !images || *images <= 0) return {};
+  auto seconds = if_known<double>(*busy, stage);
+  if (seconds) *seconds /= *images;
+  return in_micro(seconds);
 }
 
 /// What makes a rate less cold than it is called; "": nothing. The process warns too, unheard.
@@ -67,7 +48,10 @@ std::string warmth(const nlohmann::json& object) {
   return text;
 }
 
-Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const Runner& runner) {
+}  // namespace
+
+Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const BenchOptions& options,
+                                              const Runner& runner) {
   const Finished finished = runner(point.command(options));
   const auto object = nlohmann::json::parse(finished.output);
   const std::string_view kind = point.row.kind;
@@ -84,7 +68,9 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
   }
   if (!is_trainer_alone(kind)) {
     repeat.workers_seen = if_known<unsigned>(object, "workers_seen");
-    take_busy(object, repeat);
+    repeat.read_us = busy_us(object, "read");
+    repeat.decode_us = busy_us(object, "decode");
+    repeat.augment_us = busy_us(object, "augment");
   }
   for_each_telemetry_field(repeat.telemetry, [&](const char* key, auto& value) {
     value = if_known<typename std::decay_t<decltype(value)>::value_type>(object, key);
@@ -92,23 +78,24 @@ Repeat measure_once(const BenchPoint& point, const BenchOptions& options, const 
   return repeat;
 }
 
-}  // namespace
+void Measurement::repeat(const BenchOptions& options, const Runner& runner,
+                         std::optional<double> predicted) {
+  repeats_.push_back(measure_once(point_, options, runner));
+  if (predicted) predictions_.push_back(*predicted);
+}
 
-Run measure(const BenchPoint& point, const BenchOptions& options, const Runner& runner) {
-  Run run = point.row;
-  std::vector<Repeat> repeats;
-  for (unsigned i = 0; i < options.repeat; ++i) {
-    repeats.push_back(measure_once(point, options, runner));
-    run.repeats.push_back(repeats.back().rate);
-  }
+Run Measurement::row() const {
+  Run run = point_.row;
+  for (const Repeat& one : repeats_) run.repeats.push_back(one.rate);
   run.images_per_second = median(run.repeats);
+  if (!predictions_.empty()) run.predicted = rounded(median(predictions_), 1);
   const auto distance = [&](const Repeat& one) {
     return std::abs(one.rate - run.images_per_second);
   };
   const Repeat& middle = *std::min_element(
-      repeats.begin(), repeats.end(),
+      repeats_.begin(), repeats_.end(),
       [&](const Repeat& a, const Repeat& b) { return distance(a) < distance(b); });
-  if (!middle.warmth.empty()) warn(fmt::format("{}{}", point.title(), middle.warmth));
+  if (!middle.warmth.empty()) warn(fmt::format("{}{}", point_.title(), middle.warmth));
   run.workers_seen = middle.workers_seen;
   run.warmup_seconds = middle.warmup_seconds;
   run.stall_percent = middle.stall_percent;

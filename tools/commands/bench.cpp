@@ -15,10 +15,10 @@
 #include "tools/bench/forecast.h"
 #include "tools/bench/interruption.h"
 #include "tools/bench/machine_lock.h"
-#include "tools/bench/measure.h"
 #include "tools/bench/peer.h"
 #include "tools/bench/plan_file.h"
 #include "tools/bench/results_file.h"
+#include "tools/bench/rounds.h"
 #include "tools/bench/summary.h"
 #include "tools/build_info.h"
 #include "tools/command.h"
@@ -123,18 +123,20 @@ void tell_of_predictions(const std::vector<Run>& rows) {
 /// What is left to do, told by what was done.
 class Remaining {
  public:
-  explicit Remaining(std::size_t points) : points_(points) {}
-  std::string after(std::size_t done) const {
+  explicit Remaining(std::size_t all) : all_(all) {}
+  /// Another is done.
+  std::string next() {
+    ++done_;
+    if (done_ == all_) return "";
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    const auto left = static_cast<double>(points_ - done);
-    return done == points_ ? ""
-                           : fmt::format("; {} left",
-                                         duration_text(seconds * left / static_cast<double>(done)));
+    const auto left = static_cast<double>(all_ - done_) / static_cast<double>(done_);
+    return fmt::format("; {} left", duration_text(seconds * left));
   }
 
  private:
-  std::size_t points_;
+  std::size_t all_;
+  std::size_t done_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -143,28 +145,27 @@ int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench
                 const Peers& peers, ResultsFile& results) {
   const Interruption interruption;
   const std::string command = command_line();
-  const Remaining remaining(points.size());
+  Remaining remaining(points.size() * bench.repeat);
   std::vector<Run> rows = results.rows();
+  const std::size_t before = rows.size();
+  RoundsCalls calls;
+  calls.run = [&](const BenchPoint& point, const std::vector<std::string>& arguments) {
+    if (interruption.signal() != 0) throw Error("interrupted");
+    return point.row.tool == own_tool ? run_self(arguments) : peers.run(point, bench);
+  };
+  calls.repeated = [&](const BenchPoint& point, double rate) {
+    note(fmt::format("{}: {} images/s{}", point.title(), quantity(rate), remaining.next()));
+  };
+  calls.finished = [&](const BenchPoint& point, Run row) {
+    row.environment = describe_environment(command, row.dataset);
+    if (row.tool != own_tool) row.environment.libraries = peers.libraries(row.tool);
+    results.add(row);
+    rows.push_back(row);
+    note(fmt::format("{}/{} {}: {}{}", rows.size() - before, points.size(), point.title(),
+                     rate_text(row), remaining.next()));
+  };
   try {
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      BenchPoint point = points[i];
-      const bool ours = point.row.tool == own_tool;
-      const auto runner = [&](const std::vector<std::string>& arguments) {
-        if (interruption.signal() != 0) throw Error("interrupted");
-        return ours ? run_self(arguments) : peers.run(point, bench);
-      };
-      if (ours && point.row.kind == delivered_kind) {
-        point.row.predicted = forecast(point.row, rows, usable_cores());
-        if (point.row.predicted) point.row.predicted = rounded(*point.row.predicted, 1);
-      }
-      Run row = measure(point, bench, runner);
-      row.environment = describe_environment(command, row.dataset);
-      if (!ours) row.environment.libraries = peers.libraries(row.tool);
-      results.add(row);
-      rows.push_back(row);
-      note(fmt::format("{}/{} {}: {}{}", i + 1, points.size(), point.title(), rate_text(row),
-                       remaining.after(i + 1)));
-    }
+    measure_in_rounds(points, bench, results.rows(), usable_cores(), calls);
   } catch (const Error&) {
     if (interruption.signal() == 0) throw;
     note(
@@ -219,20 +220,18 @@ class BenchCommand : public Command {
   std::string_view description() const override {
     return "Measures what the loader can supply, what the trainer can take (demand) and what\n"
            "arrives when both work (delivered), for every combination of the lists given or of a\n"
-           "plan's. Every repeat is a fresh process. Of each set of images supply comes first, "
-           "then\n"
-           "demand, then delivered, which is predicted from them before it is measured; within "
-           "each\n"
-           "the order is drawn from the seed. One JSON line a point is added to the results, with\n"
-           "the machine, the build and the digest of the images. Datasets given as PATH must hold\n"
-           "the same images; those of a plan are compared where they do. A CPU trainer has every\n"
-           "core at every number of loader threads; of another device's, demand is measured once\n"
-           "more with batches that stay on it (compute). --cache cold has the system forget the "
-           "dataset\n"
-           "before each repeat. --tool measures PyTorch, TensorFlow and MXNet beside us: an\n"
-           "adapter trains the same network on the same dataset with the framework's own loader,\n"
-           "run by python3 or by what FEEDRATE_PYTHON names; a framework that is not there, or\n"
-           "cannot, is left out.\n"
+           "plan's. Every repeat is a fresh process. Of each set of images supply comes first, in\n"
+           "rounds of one repeat of each point, in an order drawn from the seed; then rounds of\n"
+           "demand and delivered, which is predicted from both before it is measured. So points\n"
+           "take turns while a machine's speed drifts. One JSON line a point is added to the\n"
+           "results in its last round, with the machine, the build and the digest of the images.\n"
+           "Datasets given as PATH must hold the same images; those of a plan are compared where\n"
+           "they do. A CPU trainer has every core at every number of loader threads; of another\n"
+           "device's, demand is measured once more with batches that stay on it (compute).\n"
+           "--cache cold has the system forget the dataset before each repeat. --tool measures\n"
+           "PyTorch, TensorFlow and MXNet beside us: an adapter trains the same network on the\n"
+           "same dataset with the framework's own loader, run by python3 or by what\n"
+           "FEEDRATE_PYTHON names; a framework that is not there, or cannot, is left out.\n"
            "A plan is a JSON object of lists, of which it measures every combination but those\n"
            "that an exclusion fits:\n"
            "  {\"datasets\": [\"data/lmdb/train\"], \"tools\": [\"feedrate\", \"pytorch\"],\n"

@@ -77,6 +77,17 @@ TEST(UnitBenchPlan, what_predicts_is_measured_shortly_before_images_after_images
   EXPECT_EQ(order, "d1 supply, d1 demand, d1 delivered, d2 supply, d2 demand, d2 delivered, ");
 }
 
+TEST(UnitBenchPlan, warm_comes_before_cold) {
+  BenchOptions options = two_threads();
+  options.caches = {"cold", "warm"};
+  std::string order;
+  for (const BenchPoint& point : plan_bench(options, two_datasets, 4)) {
+    const std::string now = join(point.row.kind, " ", point.row.cache, ", ");
+    if (!order.ends_with(now)) order += now;
+  }
+  EXPECT_EQ(order, "supply warm, supply cold, demand warm, delivered warm, delivered cold, ");
+}
+
 TEST(UnitBenchPlan, a_cpu_trainer_gets_every_core_at_any_loader_thread_count) {
   for (const BenchPoint& point : plan_bench(two_threads(), two_datasets, 4)) {
     const bool trains = point.row.kind != supply_kind;

@@ -57,6 +57,21 @@ TEST(UnitBenchRounds, points_take_turns_supply_first) {
   EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{105, 107}));
 }
 
+TEST(UnitBenchRounds, warm_and_cold_take_no_turns) {
+  std::vector<BenchPoint> both = {points[0], points[0]};
+  both[1].row.cache = cold_cache;
+  std::string order;
+  const RoundsCalls calls{.run =
+                              [&](const BenchPoint& one, const std::vector<std::string>&) {
+                                order += one.row.cache + " ";
+                                return Finished{.output = R"({"images_per_second": 1})"};
+                              },
+                          .repeated = [](const BenchPoint&, double) {},
+                          .finished = [](const BenchPoint&, const feedrate::Run&) {}};
+  measure_in_rounds(both, {}, {}, 1, calls);
+  EXPECT_EQ(order, "warm warm warm cold cold cold ");
+}
+
 TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
   // A loader of endless speed; the machine is half as fast in the second of three rounds.
   const Heard heard = measure(3, [](const feedrate::Run& row, int turn) {

@@ -25,7 +25,8 @@ class Measurement {
               std::optional<double> predicted = {});
   /// images/s of the last process; there was one.
   double last_rate() const { return repeats_.back().rate; }
-  /// Of the processes so far, at least one; complete but for its environment.
+  /// Of the processes so far, at least one; complete but for its environment. Warns where a cold
+  /// point was none.
   Run row() const;
 
  private:

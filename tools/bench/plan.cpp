@@ -24,6 +24,8 @@ std::vector<T> distinct(const std::vector<T>& values) {
   return found;
 }
 
+bool is_warm(const BenchPoint& point) { return point.row.cache == warm_cache; }
+
 class Planner {
  public:
   Planner(const BenchOptions& options, unsigned cores, const std::function<bool(const Run&)>& reads)
@@ -37,6 +39,8 @@ class Planner {
     std::uint64_t number = 0;
     for (std::vector<BenchPoint>* part : {&supply_, &alone_, &together_}) {
       shuffle(*part, seed + number++);
+      // What is to be found in memory is not looked for right after it was forgotten.
+      std::ranges::stable_partition(*part, is_warm);
       std::ranges::move(*part, std::back_inserter(points_));
       part->clear();
     }

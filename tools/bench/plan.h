@@ -55,9 +55,10 @@ struct BenchPoint {
 /// network, device and precision demand once for all datasets of the same images, and delivered as
 /// supply. What the conditions leave out is left out. Of one set of images after the other: first
 /// supply, then demand, then delivered, which is predicted from both; each part in an order that
-/// depends on the seed alone, so that a machine that grows warm or busy does not favour one format.
-/// Throws Error when nothing is left, when an exclusion excludes nothing, or when there are more
-/// than anybody measures. Demand is planned on a dataset that its tool `reads`, where there is one.
+/// depends on the seed alone, what is measured warm before what is measured cold, so that a machine
+/// that grows warm or busy does not favour one format. Throws Error when nothing is left, when an
+/// exclusion excludes nothing, or when there are more than anybody measures. Demand is planned on a
+/// dataset that its tool `reads`, where there is one.
 std::vector<BenchPoint> plan_bench(
     const BenchOptions& options, const std::vector<BenchDataset>& datasets, unsigned cores,
     const std::function<bool(const Run&)>& reads = [](const Run&) { return true; });

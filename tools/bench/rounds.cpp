@@ -8,9 +8,11 @@
 namespace feedrate {
 namespace {
 
+// Not a cold point and a warm one: the system would have forgotten what the second is to find.
 bool take_turns(const BenchPoint& a, const BenchPoint& b) {
   const bool supply = a.row.kind == supply_kind;
-  return a.row.digest == b.row.digest && supply == (b.row.kind == supply_kind);
+  return a.row.digest == b.row.digest && a.row.cache == b.row.cache &&
+         supply == (b.row.kind == supply_kind);
 }
 
 bool is_predicted(const Run& row) { return row.kind == delivered_kind && row.tool == own_tool; }

@@ -2,6 +2,7 @@
 #include "tools/or_null.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>

@@ -1,6 +1,6 @@
 #include "trainer/checkpoint.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>

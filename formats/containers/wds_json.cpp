@@ -1,6 +1,7 @@
 #include "formats/containers/wds_json.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

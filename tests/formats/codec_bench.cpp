@@ -7,7 +7,7 @@
 // Sets: `made` 32x32 images, and where the data are on the machine `cifar10`, `mnist` and
 // `imagenet`.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>

@@ -9,7 +9,7 @@
 // nothing is decoded, so the disk is what is measured.
 
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>

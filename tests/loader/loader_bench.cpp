@@ -10,7 +10,7 @@
 // The kernel is the same order, read, decode and recipe with the same consumer, in plain threads
 // that share nothing: no ring, no order between batches, nothing handed over.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 // runs the products alone in turns, so that a neighbour's burst of work meets both. --ops and
 // --nodes add where the time of a step went; --json writes a row for each network.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #
 #   samples/bench_trainer.sh BENCH_TRAINER OUT.jsonl [NETWORK[,BATCH] …]
 #
-# A fresh process for each network, three rounds one after the other, so that rounds lie apart;
-# a row for each. Build the target bench_trainer in Release first.
+# A fresh process for each network in fp32 and in bf16, three rounds one after the other, so that
+# rounds lie apart; a row for each. Build the target bench_trainer in Release first.
 set -eu
 bench=$1 out=$2
 shift 2
@@ -13,5 +13,6 @@ shift 2
 for round in 1 2 3; do
   for network in "$@"; do
     "$bench" --json "$network" | tee -a "$out"
+    "$bench" --json --bf16 "$network" | tee -a "$out"
   done
 done

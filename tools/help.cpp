@@ -22,7 +22,7 @@ constexpr std::uint64_t most_in_a_batch = 65536;
 // Far above any machine's cores: more is a slip, and would only end in refused memory.
 constexpr std::uint64_t most_threads = 1024;
 
-constexpr const char* precision_text = "fp32, tf32, bf16 or fp16";
+constexpr const char* precision_text = "fp32, tf32, bf16 or fp16; on the CPU bf16 where layers gain";
 
 CLI::Validator known_precision() {
   return CLI::IsMember(

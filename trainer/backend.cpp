@@ -10,6 +10,23 @@ namespace feedrate {
 extern const Backend& cpu_backend;
 extern const Backend& cuda_backend;
 
+namespace {
+
+// The name of the first parameter that is learned and not finite; "": all are.
+std::string first_not_finite(const Session& session, const Node& node) {
+  for (const std::size_t number : node.parameters) {
+    const Parameter& parameter = session.plan().graph.parameters[number];
+    if (!parameter.learned) continue;
+    const std::vector<float> values = session.parameter(number);
+    const bool finite =
+        std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+    if (!finite) return parameter.name;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::span<const Backend* const> backends() {
   static const Backend* const rows[] = {
       &cpu_backend,
@@ -22,16 +39,11 @@ const Backend& backend(std::string_view name) { return find_kind("device", name,
 
 std::optional<Roof> Backend::measure_roof(unsigned) const { return std::nullopt; }
 
-std::string first_not_finite(const Session& session, const Node& node) {
-  for (const std::size_t number : node.parameters) {
-    const Parameter& parameter = session.plan().graph.parameters[number];
-    if (!parameter.learned) continue;
-    const std::vector<float> values = session.parameter(number);
-    const bool finite =
-        std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
-    if (!finite) return parameter.name;
-  }
-  return "";
+Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t node, bool alone) {
+  const std::vector<Node>& nodes = session.plan().graph.nodes;
+  if (node == nodes.size() && !alone) return {step, "some layer of another rank", ""};
+  const Node& found = nodes[std::min(node, nodes.size() - 1)];
+  return {step, found.name, first_not_finite(session, found)};
 }
 
 void initialise(Session& session, std::uint64_t seed) {

@@ -31,8 +31,8 @@ inline constexpr std::string_view known_precisions[] = {"fp32", "tf32", "bf16", 
 
 struct SessionOptions {
   std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, as far as the backend can
-  /// In bf16 the CPU leaves in fp32 the layers that would take longer: all of a network as small as
-  /// those of tests. With this they are in bf16, too.
+  /// For tests: in bf16 the CPU leaves in fp32 the layers that would take longer, all of a network
+  /// as small as theirs. With this they are in bf16, too.
   bool bf16_everywhere = false;
   unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
@@ -150,8 +150,10 @@ const Backend& backend(std::string_view name);
 /// classes. Throws Error naming the batch and image.
 void check_batch(const Plan& plan, const Batch& batch, PixelType wanted = PixelType::u8);
 
-/// The name of a learned parameter of `node` that holds a value that is not finite, or "".
-std::string first_not_finite(const Session& session, const Node& node);
+/// What is told of `step`, whose loss is not finite. `node`: the first whose output is not, in the
+/// order of the graph, or the number of nodes. Then another rank has it; or, `alone`, only the loss
+/// itself is not, which may be where the probabilities that its node puts out are.
+Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t node, bool alone);
 
 /// Fills every parameter with its start values and zeroes the state.
 void initialise(Session& session, std::uint64_t seed);

@@ -51,31 +51,39 @@ def made(feedrate, way, dataset):
     return pathlib.Path(command[-1])
 
 
+def advised(feedrate, dataset, recipe, total):
+    """The ways by what they are kept as, that it is kept in now first."""
+    advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
+                             "--json"]))
+    return {way["kept_as"]: way for way in [advice["now"], *advice["alternatives"]]}
+
+
 def check(feedrate, case, dataset, recipe, seconds, total):
-    predicted, measured, doubts, paths = {}, {}, {}, []
+    paths = {kept_as: made(feedrate, way, dataset)
+             for kept_as, way in advised(feedrate, dataset, recipe, 1).items()}
+    said, came = [], []
     for _ in range(ROUNDS):
         hold_memory(2 << 30)
-        advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
-                                 "--json"]))
-        ways = [advice["now"], *advice["alternatives"]]
-        paths = paths or [made(feedrate, way, dataset) for way in ways]
-        for number, (way, path) in enumerate(zip(ways, paths)):
-            doubts.setdefault(number, []).append(way["doubt_percent"])
-            for name in NUMBERS:
-                predicted.setdefault((number, name), []).append(way[name]["images_per_second"])
-                measured.setdefault((number, name), []).append(
-                    loaded(feedrate, path, recipe, way[name]["threads"], seconds))
-    for number, (way, path) in enumerate(zip(ways, paths)):
-        row = {"source": case, "recipe": recipe, "kept_as": way["kept_as"], "predicted_bytes": way["bytes"],
+        ways = advised(feedrate, dataset, recipe, total)
+        if ways.keys() != paths.keys():
+            sys.exit(f"bench_advise: {', '.join(ways)} were tried of {dataset}, and {', '.join(paths)} before")
+        said.append(ways)
+        came.append({(kept_as, name): loaded(feedrate, paths[kept_as], recipe, way[name]["threads"], seconds)
+                     for kept_as, way in ways.items() for name in NUMBERS})
+    for kept_as, path in paths.items():
+        def foreseen(of):
+            return statistics.median(of(ways[kept_as]) for ways in said)
+        row = {"source": case, "recipe": recipe, "kept_as": kept_as,
+               "predicted_bytes": foreseen(lambda way: way["bytes"]),
                "bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
-               "doubt_percent": statistics.median(doubts[number])}
+               "doubt_percent": foreseen(lambda way: way["doubt_percent"])}
         for name in NUMBERS:
-            foreseen = statistics.median(predicted[number, name])
-            came = statistics.median(measured[number, name])
-            row[name] = {"threads": way[name]["threads"], "predicted": foreseen, "measured": came,
-                         "ratio": round(foreseen / came, 3)}
+            rate = foreseen(lambda way: way[name]["images_per_second"])
+            measured = statistics.median(rates[kept_as, name] for rates in came)
+            row[name] = {"threads": said[0][kept_as][name]["threads"], "predicted": rate,
+                         "measured": measured, "ratio": round(rate / measured, 3)}
         yield row
-    for path in paths:
+    for path in paths.values():
         if path != dataset:
             shutil.rmtree(path)
 

@@ -11,6 +11,7 @@
 #include "tests/support/sample_images.h"
 #include "tools/advise/advice.h"
 #include "tools/advise/candidate.h"
+#include "tools/advise/trial.h"
 #include "tools/advise/turns.h"
 #include "tools/command.h"
 
@@ -171,6 +172,28 @@ TEST(UnitAdvise, photographs_are_tried_smaller_where_the_recipe_resizes_them_any
 TEST(UnitAdvise, small_images_keep_every_bit) {
   EXPECT_EQ(tried("recordio", png_codec, {32, 32, 3}, "cifar-train"), (Names{"lmdb raw"}));
   EXPECT_EQ(tried("lmdb", raw_codec, {28, 28, 1}, "mnist"), Names{});
+}
+
+TEST(UnitAdvise, a_trial_holds_the_images_that_were_drawn) {
+  const TempDirectory directory;
+  const std::vector<Example> examples = make_examples({8, 8, 3}, 12);
+  write_dataset(container("recordio"), png_codec, directory / "set", examples);
+  const std::unique_ptr<Dataset> dataset = open_dataset(directory / "set");
+  const Candidate raw{&container("lmdb"), parse_encoding("raw"), {}};
+  const TrialSample drawn{.indices = {1, 5, 9}, .doubt = 0.25, .bytes = {}};
+  const Trial trial = try_candidate(raw, *dataset, drawn);
+  ASSERT_EQ(trial.dataset->size(), 3U);
+  Scratch tried, whole;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(trial.dataset->read(i, tried).name, dataset->read(drawn.indices[i], whole).name);
+    EXPECT_EQ(trial.dataset->read(i, tried).label, dataset->read(drawn.indices[i], whole).label);
+  }
+  EXPECT_DOUBLE_EQ(trial.way.doubt, 0.25);  // raw images of one size add nothing
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(trial.scratch->path())) {
+    bytes += entry.file_size();
+  }
+  EXPECT_EQ(trial.way.bytes, 4 * bytes);
 }
 
 TEST(UnitAdvise, the_command_can_be_pasted_whatever_the_path) {

@@ -73,18 +73,49 @@ TEST(UnitBenchRounds, warm_and_cold_take_no_turns) {
 }
 
 TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
-  // A loader of endless speed; the machine is half as fast in the second of three rounds.
+  // A loader of endless speed; the machine is half as fast from the second of three rounds on.
   const Heard heard = measure(3, [](const feedrate::Run& row, int turn) {
     if (row.kind == supply_kind) return 1'000'000'000;
-    return turn == 8 || turn == 9 ? 500 : 1000;
+    return turn >= 8 ? 500 : 1000;
   });
   ASSERT_EQ(heard.rows.size(), 4U);
-  EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{1000, 500, 1000}));
-  EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 1000, 0.1);
+  EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{1000, 500, 500}));
+  EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 500, 0.1);
   const Heard slow = measure(1, [](const feedrate::Run& row, int) {
     return row.kind == supply_kind ? 1'000'000'000 : 500;
   });
   EXPECT_NEAR(slow.rows[3].predicted.value_or(0), 500, 0.1);
+}
+
+TEST(UnitBenchRounds, sets_of_images_come_one_after_the_other) {
+  std::vector<BenchPoint> two = {points[0], points[0]};
+  two[1].row.digest = "d2";
+  std::string order;
+  const RoundsCalls calls{.run =
+                              [&](const BenchPoint& one, const std::vector<std::string>&) {
+                                order += one.row.digest + " ";
+                                return Finished{.output = R"({"images_per_second": 1})"};
+                              },
+                          .repeated = [](const BenchPoint&, double) {},
+                          .finished = [](const BenchPoint&, const feedrate::Run&) {}};
+  measure_in_rounds(two, {}, {}, 1, calls);
+  EXPECT_EQ(order, "d1 d1 d1 d2 d2 d2 ");
+}
+
+TEST(UnitBenchRounds, peers_are_not_predicted) {
+  std::vector<BenchPoint> theirs = points;
+  for (BenchPoint& one : theirs) one.row.tool = "pytorch";
+  std::size_t predicted = 0;
+  const RoundsCalls calls{
+      .run =
+          [](const BenchPoint&, const std::vector<std::string>&) {
+            return Finished{.output = R"({"images_per_second": 1})"};
+          },
+      .repeated = [](const BenchPoint&, double) {},
+      .finished = [&](const BenchPoint&,
+                      const feedrate::Run& row) { predicted += row.predicted ? 1 : 0; }};
+  measure_in_rounds(theirs, {}, {}, 2, calls);
+  EXPECT_EQ(predicted, 0U);
 }
 
 TEST(UnitBenchRounds, what_was_measured_before_predicts_too) {

@@ -62,6 +62,27 @@ TEST(UnitTrialSample, its_images_may_be_wrong_by_what_those_seen_may_be) {
   EXPECT_GT(spread.doubt, some_seen.doubt);
 }
 
+TEST(UnitTrialSample, what_the_draw_could_not_balance_is_doubted) {
+  TrialSample sample;
+  Survey follows;  // half of what each was
+  Survey wild;     // anything
+  Survey even;     // all alike, whatever they were
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    sample.bytes.push_back(100'000 + 500 * i);
+    follows.samples.push_back({.index = i, .bytes = sample.bytes.back() / 2});
+    wild.samples.push_back({.index = i, .bytes = i % 2 == 0 ? 50'000U : 150'000U});
+    even.samples.push_back({.index = i, .bytes = 30'000});
+  }
+  EXPECT_NEAR(unforeseen_doubt(sample, follows), 0, 1e-4);
+  EXPECT_EQ(unforeseen_doubt(sample, even), 0);
+  // A deviation of half the mean, of 400.
+  EXPECT_NEAR(unforeseen_doubt(sample, wild), 2 * 0.5 / 20, 1e-3);
+  sample.bytes.assign(400, 196'608);  // raw
+  EXPECT_NEAR(unforeseen_doubt(sample, wild), 0.05, 1e-12);
+  sample.bytes.clear();  // not known
+  EXPECT_NEAR(unforeseen_doubt(sample, wild), 0.05, 1e-12);
+}
+
 TEST(UnitTrialSample, of_a_small_dataset_it_is_all) {
   const TrialSample sample = draw_trial_sample(50, seen_photographs(50), 1);
   ASSERT_EQ(sample.indices.size(), 50U);

@@ -1,6 +1,7 @@
 #include "tools/advise/trial.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <span>
 
@@ -80,7 +81,9 @@ Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const Tr
   const double scale = static_cast<double>(dataset.size()) / static_cast<double>(done.samples);
   trial.way.name = candidate.name();
   trial.way.bytes = static_cast<std::uint64_t>(scale * static_cast<double>(bytes_in(path)));
-  trial.way.doubt = images.doubt;
+  if (done.samples < dataset.size()) {
+    trial.way.doubt = std::hypot(images.doubt, unforeseen_doubt(images, survey(*trial.dataset)));
+  }
   trial.convert_seconds = scale * done.seconds;
   return trial;
 }

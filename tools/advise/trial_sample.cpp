@@ -78,15 +78,19 @@ TrialSample draw_trial_sample(std::uint64_t size, const Survey& seen, std::uint6
     sample.doubt = chance_doubt(all, mean.bytes, count);
   } else {
     double nearest = std::numeric_limits<double>::infinity();
+    Seen chosen;
     for (unsigned number = 0; number < draws; ++number) {
       draw(all, count, random_bits(seed, number));
       const Mean drawn = mean_of(all, count);
       const double off = std::hypot(drawn.bytes / mean.bytes - 1, drawn.decoded / mean.decoded - 1);
       if (off >= nearest) continue;
       nearest = off;
-      std::transform(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count),
-                     sample.indices.begin(), [](const Survey::Seen& one) { return one.index; });
+      chosen.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
     }
+    std::ranges::sort(chosen, {}, &Survey::Seen::index);
+    std::ranges::transform(chosen, sample.indices.begin(), &Survey::Seen::index);
+    sample.bytes.resize(count);
+    std::ranges::transform(chosen, sample.bytes.begin(), &Survey::Seen::bytes);
     sample.doubt = nearest;
     if (all.size() < size) {
       sample.doubt = std::hypot(nearest, chance_doubt(all, mean.bytes, all.size()));
@@ -94,6 +98,32 @@ TrialSample draw_trial_sample(std::uint64_t size, const Survey& seen, std::uint6
   }
   std::ranges::sort(sample.indices);
   return sample;
+}
+
+double unforeseen_doubt(const TrialSample& sample, const Survey& converted) {
+  const auto count = static_cast<double>(converted.samples.size());
+  if (count < 2) return 0;
+  const auto before = [&](const Survey::Seen& one) {
+    return one.index < sample.bytes.size() ? static_cast<double>(sample.bytes[one.index]) : 0;
+  };
+  double mean_before = 0;
+  double mean = 0;
+  for (const Survey::Seen& one : converted.samples) {
+    mean_before += before(one) / count;
+    mean += static_cast<double>(one.bytes) / count;
+  }
+  double of_before = 0;  // variances, and what both have in common
+  double of_bytes = 0;
+  double of_both = 0;
+  for (const Survey::Seen& one : converted.samples) {
+    const double x = before(one) - mean_before;
+    const double y = static_cast<double>(one.bytes) - mean;
+    of_before += x * x / count;
+    of_bytes += y * y / count;
+    of_both += x * y / count;
+  }
+  const double explained = of_before > 0 ? of_both * of_both / of_before : 0;
+  return 2 * std::sqrt(std::max(0.0, of_bytes - explained) / count) / mean;
 }
 
 }  // namespace feedrate

@@ -35,15 +35,15 @@ class Planner {
   void plan(const std::vector<BenchDataset>& group) {
     for (const std::string& tool : distinct(options_.tools)) plan(group, tool);
     // A machine's speed drifts in minutes: what a prediction hangs on most is measured last.
-    const std::uint64_t seed = options_.seed + points_.size();
-    std::uint64_t number = 0;
+    const auto first = static_cast<std::ptrdiff_t>(points_.size());
+    std::uint64_t seed = options_.seed + points_.size();
     for (std::vector<BenchPoint>* part : {&supply_, &alone_, &together_}) {
-      shuffle(*part, seed + number++);
-      // What is to be found in memory is not looked for right after it was forgotten.
-      std::ranges::stable_partition(*part, is_warm);
+      shuffle(*part, seed++);
       std::ranges::move(*part, std::back_inserter(points_));
       part->clear();
     }
+    // What is to be found in memory is not looked for right after it was forgotten.
+    std::stable_partition(points_.begin() + first, points_.end(), is_warm);
   }
 
   void plan(const std::vector<BenchDataset>& group, const std::string& tool) {

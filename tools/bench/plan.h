@@ -55,7 +55,7 @@ struct BenchPoint {
 /// network, device and precision demand once for all datasets of the same images, and delivered as
 /// supply. What the conditions leave out is left out. Of one set of images after the other: first
 /// supply, then demand, then delivered, which is predicted from both; each part in an order that
-/// depends on the seed alone, what is measured warm before what is measured cold, so that a machine
+/// depends on the seed alone, all that is measured warm before all that is cold, so that a machine
 /// that grows warm or busy does not favour one format. Throws Error when nothing is left, when an
 /// exclusion excludes nothing, or when there are more than anybody measures. Demand is planned on a
 /// dataset that its tool `reads`, where there is one.

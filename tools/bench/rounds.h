@@ -19,10 +19,11 @@ struct RoundsCalls {
   std::function<void(const BenchPoint& point, const Run& row)> finished;
 };
 
-/// Of one set of images after the other: rounds of supply, then rounds of demand and delivered.
-/// Each repeat of delivered is predicted before it runs, from supply and from the demand of its
-/// round; the row keeps the median. `rows` are of an earlier run, which is gone on with. Throws
-/// what `run` throws; points that are done then were told.
+/// Of one set of images after the other: rounds of supply, then rounds of demand and delivered;
+/// what is measured cold has rounds of its own. Each repeat of delivered is predicted before it
+/// runs, from supply and from the demand of its round (cold: from demand's median); the row keeps
+/// the median. `rows` are of an earlier run, which is gone on with. Throws what `run` throws;
+/// points that are done then were told.
 void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
                        std::vector<Run> rows, unsigned cores, const RoundsCalls& calls);
 

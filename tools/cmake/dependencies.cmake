@@ -27,6 +27,13 @@ add_library(XXHASH::XXHASH ALIAS PkgConfig::xxhash)
 # Debian's oneDNN package file insists on OpenCL's headers, which nothing here uses.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
+# … and states no version; its header does.
+file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h dnnl_lines REGEX "VERSION_(MAJOR|MINOR|PATCH) ")
+string(REGEX REPLACE "[^0-9;]" "" dnnl_lines "${dnnl_lines}")
+string(REPLACE ";" "." dnnl_version "${dnnl_lines}")
+if(dnnl_version VERSION_LESS 2.6)
+  message(FATAL_ERROR "oneDNN ${dnnl_version} in ${DNNL_INCLUDE_DIR} is too old; 2.6 or newer is needed")
+endif()
 add_library(DNNL::dnnl UNKNOWN IMPORTED)
 set_target_properties(DNNL::dnnl PROPERTIES
   IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})

@@ -4,10 +4,6 @@ set(generated ${CMAKE_BINARY_DIR}/generated)
 # What `--version` and every measured row say of this build. The commit is asked at each build.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
 string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type_upper}}" build_flags)
-# Debian's oneDNN package states no version; its header does.
-file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h dnnl_lines REGEX "VERSION_(MAJOR|MINOR|PATCH) ")
-string(REGEX REPLACE "[^0-9;]" "" dnnl_lines "${dnnl_lines}")
-string(REPLACE ";" "." dnnl_version "${dnnl_lines}")
 string(JOIN ", " build_libraries
   "LMDB ${lmdb_VERSION}" "libpng ${PNG_VERSION_STRING}" "zlib ${ZLIB_VERSION_STRING}"
   "libarchive ${LibArchive_VERSION}" "oneTBB ${TBB_VERSION}" "oneDNN ${dnnl_version}"

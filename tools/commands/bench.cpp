@@ -169,8 +169,8 @@ int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench
   } catch (const Error&) {
     if (interruption.signal() == 0) throw;
     note(
-        fmt::format("interrupted; {} in the results, and the same command with --resume measures "
-                    "the rest",
+        fmt::format("interrupted; {} in the results (a point's comes in its last round), and the "
+                    "same command with --resume measures the rest",
                     counted(rows.size(), "row")));
   }
   tell_of_predictions(rows);
@@ -253,7 +253,9 @@ class BenchCommand : public Command {
            "  feedrate bench --plan plan.json --out results.jsonl --resume\n";
   }
   std::string_view advice() const override {
-    return "Rows measured so far are kept; the same command with --resume measures the rest.";
+    return "Rows measured so far are kept, but not the rounds of a point before its last; the "
+           "same\n"
+           "command with --resume measures the rest.";
   }
 
   std::function<int()> prepare(CLI::App& app) const override {

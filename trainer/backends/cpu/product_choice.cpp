@@ -1,5 +1,7 @@
 #include "trainer/backends/cpu/product_choice.h"
 
+#include <algorithm>
+
 #include "trainer/op.h"
 #include "trainer/ops/check.h"
 
@@ -25,6 +27,8 @@ constexpr std::int64_t macs_a_value = 64;
 constexpr std::int64_t macs_a_weight = 16;
 constexpr std::int64_t macs_a_layer = std::int64_t{80} << 20;
 
+constexpr std::int64_t narrowest = 64;  // of a dense layer's two sides
+
 bool suits_blocks(std::int64_t channels, std::int64_t filters) {
   const auto useful = [](std::int64_t n) {
     return static_cast<double>(n) / static_cast<double>((n + block - 1) / block * block);
@@ -48,10 +52,17 @@ bool suits_onednn(const LayerSite& site) {
          suits_blocks(site.input.extent.channels, site.node().extent.channels);
 }
 
+bool may_round(const LayerSite& site) {
+  const Node& node = site.node();
+  if (node.op->name() == "conv") return true;
+  return node.op->name() == "dense" &&
+         std::min(site.input.extent.elements(), node.extent.channels) >= narrowest;
+}
+
 bool gains_by_bf16(const LayerSite& site) {
   const Node& node = site.node();
   const bool conv = node.op->name() == "conv";
-  if (conv ? !suits_onednn_in_bf16(site) : node.op->name() != "dense") return false;
+  if (!may_round(site) || (conv && !suits_onednn_in_bf16(site))) return false;
   const Extent& in = site.input.extent;
   const auto macs =
       static_cast<std::int64_t>(node.op->macs(node.attributes, {&in, 1}, node.extent));

@@ -89,7 +89,8 @@ void CpuSession::make_layers(const SessionOptions& options) {
       site.input = site.inputs[0];
       site.input_learns = plan_.learns[nodes[i].inputs[0]];
     }
-    site.bf16 = options.precision == "bf16" && (options.bf16_everywhere || gains_by_bf16(site));
+    site.bf16 = options.precision == "bf16" &&
+                (options.bf16_everywhere ? may_round(site) : gains_by_bf16(site));
     const std::size_t relu = relu_after(plan_, i);
     const std::size_t before = only_relu_before(plan_, i);
     site.relu_follows = relu != 0;

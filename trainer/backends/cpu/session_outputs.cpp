@@ -42,10 +42,7 @@ Divergence CpuSession::find_divergence(Pass now) {
     layers_[i]->forward(now);
     if (!finite(i)) break;
   }
-  // All ranks stop where one has diverged.
-  if (i == layers_.size()) return {now.step, "some layer of another rank", ""};
-  const Node& node = plan_.graph.nodes[i];
-  return {now.step, node.name, first_not_finite(*this, node)};
+  return divergence_at(*this, now.step, i, communicator_ == nullptr);
 }
 
 }  // namespace feedrate::cpu

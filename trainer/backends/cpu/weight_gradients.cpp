@@ -41,7 +41,8 @@ WeightGradients::Sharing WeightGradients::sharing(const LayerSite& site,
   constexpr std::int64_t block = 16, fewest = 32;  // filters: of oneDNN's, of a thread
   if (!site.bf16 || site.threads == 1) return Sharing::onednns;
   const memory::dims strides = strides_of(weights);
-  const bool filters_outermost = strides[0] == *std::ranges::max_element(strides);
+  const bool filters_outermost =
+      !strides.empty() && strides[0] == *std::ranges::max_element(strides);
   const memory::dims dims = dims_of(weights);  // with groups these come first
   const Extent& out = site.node().extent;
   if (dims.size() == 4 && filters_outermost && dims[0] % block == 0 &&

@@ -294,12 +294,7 @@ void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
     const std::vector<float> values = output(i);
     if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) break;
   }
-  if (i == ops_.size()) {
-    divergence_ = {number, "some layer of another rank", ""};
-    return;
-  }
-  const Node& node = plan_.graph.nodes[i];
-  divergence_ = {number, node.name, first_not_finite(*this, node)};
+  divergence_ = divergence_at(*this, number, i, ranks_ == nullptr);
 }
 
 void CudaSession::wait() {

@@ -57,19 +57,33 @@ TEST(UnitBenchRounds, points_take_turns_supply_first) {
   EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{105, 107}));
 }
 
+/// What `label` says of each point of which a process was run, in the order of three rounds.
+std::string order_of(const std::vector<BenchPoint>& measured,
+                     std::string (*label)(const feedrate::Run& row)) {
+  std::string order;
+  RoundsCalls calls;
+  calls.run = [&](const BenchPoint& one, const std::vector<std::string>&) {
+    order += label(one.row) + " ";
+    return Finished{.output = R"({"images_per_second": 1})"};
+  };
+  calls.repeated = [](const BenchPoint&, double) {};
+  calls.finished = [](const BenchPoint&, const feedrate::Run&) {};
+  measure_in_rounds(measured, {}, {}, 1, calls);
+  return order;
+}
+
 TEST(UnitBenchRounds, warm_and_cold_take_no_turns) {
   std::vector<BenchPoint> both = {points[0], points[0]};
   both[1].row.cache = cold_cache;
-  std::string order;
-  const RoundsCalls calls{.run =
-                              [&](const BenchPoint& one, const std::vector<std::string>&) {
-                                order += one.row.cache + " ";
-                                return Finished{.output = R"({"images_per_second": 1})"};
-                              },
-                          .repeated = [](const BenchPoint&, double) {},
-                          .finished = [](const BenchPoint&, const feedrate::Run&) {}};
-  measure_in_rounds(both, {}, {}, 1, calls);
-  EXPECT_EQ(order, "warm warm warm cold cold cold ");
+  EXPECT_EQ(order_of(both, [](const feedrate::Run& row) { return row.cache; }),
+            "warm warm warm cold cold cold ");
+}
+
+TEST(UnitBenchRounds, sets_of_images_come_one_after_the_other) {
+  std::vector<BenchPoint> two = {points[0], points[0]};
+  two[1].row.digest = "d2";
+  EXPECT_EQ(order_of(two, [](const feedrate::Run& row) { return row.digest; }),
+            "d1 d1 d1 d2 d2 d2 ");
 }
 
 TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
@@ -85,21 +99,6 @@ TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
     return row.kind == supply_kind ? 1'000'000'000 : 500;
   });
   EXPECT_NEAR(slow.rows[3].predicted.value_or(0), 500, 0.1);
-}
-
-TEST(UnitBenchRounds, sets_of_images_come_one_after_the_other) {
-  std::vector<BenchPoint> two = {points[0], points[0]};
-  two[1].row.digest = "d2";
-  std::string order;
-  const RoundsCalls calls{.run =
-                              [&](const BenchPoint& one, const std::vector<std::string>&) {
-                                order += one.row.digest + " ";
-                                return Finished{.output = R"({"images_per_second": 1})"};
-                              },
-                          .repeated = [](const BenchPoint&, double) {},
-                          .finished = [](const BenchPoint&, const feedrate::Run&) {}};
-  measure_in_rounds(two, {}, {}, 1, calls);
-  EXPECT_EQ(order, "d1 d1 d1 d2 d2 d2 ");
 }
 
 TEST(UnitBenchRounds, peers_are_not_predicted) {

@@ -59,45 +59,52 @@ void draw(Seen& all, std::uint64_t count, std::uint64_t key) {
   }
 }
 
+// Any, where too few were seen to choose among them.
+TrialSample spread_evenly(std::uint64_t size, const Seen& seen, std::uint64_t count) {
+  TrialSample sample;
+  for (std::uint64_t turn = 0; turn < count; ++turn) {
+    sample.indices.push_back(evenly_spread(turn, size));
+  }
+  std::ranges::sort(sample.indices);
+  sample.doubt = chance_doubt(seen, mean_of(seen, seen.size()).bytes, count);
+  return sample;
+}
+
+TrialSample draw_balanced(std::uint64_t size, Seen seen, std::uint64_t count, std::uint64_t seed) {
+  const Mean mean = mean_of(seen, seen.size());
+  double nearest = std::numeric_limits<double>::infinity();
+  Seen chosen;
+  for (unsigned number = 0; number < draws; ++number) {
+    draw(seen, count, random_bits(seed, number));
+    const Mean drawn = mean_of(seen, count);
+    const double off = std::hypot(drawn.bytes / mean.bytes - 1, drawn.decoded / mean.decoded - 1);
+    if (off >= nearest) continue;
+    nearest = off;
+    chosen.assign(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  std::ranges::sort(chosen, {}, &Survey::Seen::index);
+  TrialSample sample;
+  for (const Survey::Seen& one : chosen) {
+    sample.indices.push_back(one.index);
+    sample.bytes.push_back(one.bytes);
+  }
+  const double of_seen = seen.size() < size ? chance_doubt(seen, mean.bytes, seen.size()) : 0;
+  sample.doubt = std::hypot(nearest, of_seen);
+  return sample;
+}
+
 }  // namespace
 
 TrialSample draw_trial_sample(std::uint64_t size, const Survey& seen, std::uint64_t seed) {
-  TrialSample sample;
   const std::uint64_t count = trial_images(size, seen);
-  sample.indices.resize(count);
-  if (count == size || seen.samples.empty()) {
-    std::iota(sample.indices.begin(), sample.indices.end(), 0U);
-    return sample;
+  if (count < size && !seen.samples.empty()) {
+    return seen.samples.size() < 2 * count ? spread_evenly(size, seen.samples, count)
+                                           : draw_balanced(size, seen.samples, count, seed);
   }
-  Seen all = seen.samples;
-  const Mean mean = mean_of(all, all.size());
-  if (all.size() < 2 * count) {  // too few were seen to choose among them
-    for (std::uint64_t turn = 0; turn < count; ++turn) {
-      sample.indices[turn] = evenly_spread(turn, size);
-    }
-    sample.doubt = chance_doubt(all, mean.bytes, count);
-  } else {
-    double nearest = std::numeric_limits<double>::infinity();
-    Seen chosen;
-    for (unsigned number = 0; number < draws; ++number) {
-      draw(all, count, random_bits(seed, number));
-      const Mean drawn = mean_of(all, count);
-      const double off = std::hypot(drawn.bytes / mean.bytes - 1, drawn.decoded / mean.decoded - 1);
-      if (off >= nearest) continue;
-      nearest = off;
-      chosen.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
-    }
-    std::ranges::sort(chosen, {}, &Survey::Seen::index);
-    std::ranges::transform(chosen, sample.indices.begin(), &Survey::Seen::index);
-    sample.bytes.resize(count);
-    std::ranges::transform(chosen, sample.bytes.begin(), &Survey::Seen::bytes);
-    sample.doubt = nearest;
-    if (all.size() < size) {
-      sample.doubt = std::hypot(nearest, chance_doubt(all, mean.bytes, all.size()));
-    }
-  }
-  std::ranges::sort(sample.indices);
-  return sample;
+  TrialSample all;
+  all.indices.resize(count);
+  std::iota(all.indices.begin(), all.indices.end(), 0U);
+  return all;
 }
 
 double unforeseen_doubt(const TrialSample& sample, const Survey& converted) {

@@ -54,25 +54,25 @@ Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const Ben
                                               const Runner& runner) {
   const Finished finished = runner(point.command(options));
   const auto object = nlohmann::json::parse(finished.output);
-  const std::string_view kind = point.row.kind;
-  Repeat repeat;
-  if (point.row.cache == cold_cache) repeat.warmth = warmth(object);
+  Repeat repeat{.row = point.row, .warmth = {}};
+  Run& row = repeat.row;
+  if (row.cache == cold_cache) repeat.warmth = warmth(object);
   const auto rate = if_known<double>(object, "images_per_second");
   if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
-  repeat.rate = rounded(*rate, 3);
-  repeat.warmup_seconds = if_known<double>(object, "warmup_seconds");
-  repeat.cpu_us = in_micro(if_known<double>(object, "cpu_seconds_per_image"));
-  if (kind == delivered_kind) {
-    repeat.stall_percent = if_known<double>(object, "stall_percent");
-    repeat.wait_ms = if_known<double>(object, "wait_ms_per_step");
+  row.images_per_second = rounded(*rate, 3);
+  row.warmup_seconds = if_known<double>(object, "warmup_seconds");
+  row.cpu_us = in_micro(if_known<double>(object, "cpu_seconds_per_image"));
+  if (row.kind == delivered_kind) {
+    row.stall_percent = if_known<double>(object, "stall_percent");
+    row.wait_ms = if_known<double>(object, "wait_ms_per_step");
   }
-  if (!is_trainer_alone(kind)) {
-    repeat.workers_seen = if_known<unsigned>(object, "workers_seen");
-    repeat.read_us = busy_us(object, "read");
-    repeat.decode_us = busy_us(object, "decode");
-    repeat.augment_us = busy_us(object, "augment");
+  if (!is_trainer_alone(row.kind)) {
+    row.workers_seen = if_known<unsigned>(object, "workers_seen");
+    row.read_us = busy_us(object, "read");
+    row.decode_us = busy_us(object, "decode");
+    row.augment_us = busy_us(object, "augment");
   }
-  for_each_telemetry_field(repeat.telemetry, [&](const char* key, auto& value) {
+  for_each_telemetry_field(row.telemetry, [&](const char* key, auto& value) {
     value = if_known<typename std::decay_t<decltype(value)>::value_type>(object, key);
   });
   return repeat;
@@ -81,30 +81,26 @@ Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const Ben
 void Measurement::repeat(const BenchOptions& options, const Runner& runner,
                          std::optional<double> predicted) {
   repeats_.push_back(measure_once(point_, options, runner));
-  if (predicted) predictions_.push_back(*predicted);
+  repeats_.back().row.predicted = predicted;
 }
 
 Run Measurement::row() const {
-  Run run = point_.row;
-  for (const Repeat& one : repeats_) run.repeats.push_back(one.rate);
-  run.images_per_second = median(run.repeats);
-  if (!predictions_.empty()) run.predicted = rounded(median(predictions_), 1);
+  std::vector<double> rates;
+  std::vector<double> predictions;
+  for (const Repeat& one : repeats_) {
+    rates.push_back(one.row.images_per_second);
+    if (one.row.predicted) predictions.push_back(*one.row.predicted);
+  }
+  const double rate = median(rates);
   const auto distance = [&](const Repeat& one) {
-    return std::abs(one.rate - run.images_per_second);
+    return std::abs(one.row.images_per_second - rate);
   };
-  const Repeat& middle = *std::min_element(
-      repeats_.begin(), repeats_.end(),
-      [&](const Repeat& a, const Repeat& b) { return distance(a) < distance(b); });
+  const Repeat& middle = *std::ranges::min_element(repeats_, {}, distance);
   if (!middle.warmth.empty()) warn(fmt::format("{}{}", point_.title(), middle.warmth));
-  run.workers_seen = middle.workers_seen;
-  run.warmup_seconds = middle.warmup_seconds;
-  run.stall_percent = middle.stall_percent;
-  run.wait_ms = middle.wait_ms;
-  run.read_us = middle.read_us;
-  run.decode_us = middle.decode_us;
-  run.augment_us = middle.augment_us;
-  run.cpu_us = middle.cpu_us;
-  run.telemetry = middle.telemetry;
+  Run run = middle.row;
+  run.images_per_second = rate;
+  run.repeats = std::move(rates);
+  if (!predictions.empty()) run.predicted = rounded(median(predictions), 1);
   return run;
 }
 

@@ -24,24 +24,15 @@ class Measurement {
   /// One process more, of which `predicted` images/s are expected. Throws Error when it fails.
   void repeat(const BenchOptions& options, const Runner& runner,
               std::optional<double> predicted = {});
-  /// images/s of the last process; there was one.
-  double last_rate() const { return repeats_.back().rate; }
+  /// Of the last process alone; there was one.
+  const Run& last() const { return repeats_.back().row; }
   /// Of the processes so far, at least one; complete but for its environment. Warns where a cold
   /// point was none.
   Run row() const;
 
  private:
   struct Repeat {
-    double rate = 0;
-    std::optional<unsigned> workers_seen;
-    std::optional<double> warmup_seconds;
-    std::optional<double> stall_percent;
-    std::optional<double> wait_ms;
-    std::optional<double> read_us;
-    std::optional<double> decode_us;
-    std::optional<double> augment_us;
-    std::optional<double> cpu_us;
-    Telemetry telemetry{};
+    Run row;
     std::string warmth;  // of a cold point: what makes it less cold than it is called
   };
   static Repeat measure_once(const BenchPoint& point, const BenchOptions& options,
@@ -49,7 +40,6 @@ class Measurement {
 
   BenchPoint point_;
   std::vector<Repeat> repeats_;
-  std::vector<double> predictions_;
 };
 
 }  // namespace feedrate

@@ -32,7 +32,7 @@ class Rounds {
       for (Measurement& one : measurements) {
         repeat(one);
         if (round < options_.repeat) {
-          calls_.repeated(one.point(), one.last_rate());
+          calls_.repeated(one.point(), one.last().images_per_second);
         } else {
           finished.push_back(one.row());
           calls_.finished(one.point(), finished.back());
@@ -49,9 +49,7 @@ class Rounds {
     one.repeat(
         options_, [&](const auto& arguments) { return calls_.run(point, arguments); },
         is_predicted(point.row) ? forecast(point.row, rows_, cores_) : std::nullopt);
-    Run of_this_round = point.row;
-    of_this_round.images_per_second = one.last_rate();
-    rows_.push_back(std::move(of_this_round));
+    rows_.push_back(one.last());
   }
 
   const BenchOptions& options_;

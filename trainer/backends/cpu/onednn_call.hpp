@@ -135,7 +135,6 @@ class Factor {
   }
 
   const dnnl::memory::desc& desc() const { return desc_; }
-  bool is_copy() const { return static_cast<bool>(narrow_); }
   std::size_t copy_bytes() const { return narrow_ ? lines(desc_.get_size()) : 0; }
   /// Gives where the products find it.
   void* bind(const float* home, std::byte* copy) {

@@ -30,7 +30,7 @@ class OnednnConv final : public Layer {
     const memory::desc out = in_memory(site.batch, output());
     input_ = Factor(in, forward.src_desc());
     gradient_ = Factor(out, weights.diff_dst_desc());
-    does_relu_ = site.relu_follows && !site.relu_is_pooled && gradient_.is_copy() &&
+    does_relu_ = site.relu_follows && !site.relu_is_pooled &&
                  gradient_.desc() == in_memory(site.batch, output(), Type::bf16);
     own_weights_ = site.bf16 ? weights.diff_weights_desc() : forward.weights_desc();
     weight_gradients_ = WeightGradients(site, {.input = input_.desc(),

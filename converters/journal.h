@@ -3,7 +3,7 @@
 // kill, a full disk or a power cut; and, of a finished part, what `--join` puts together.
 //
 //   progress.json  counts, file sizes, the options that made them
-//   progress.bin   two SHA-256 a sample: of its stored bytes, of its pixels
+//   progress.bin   a sample: the 16-byte digest of its stored bytes, the SHA-256 of its pixels
 
 #include <cstdint>
 #include <filesystem>

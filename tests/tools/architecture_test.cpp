@@ -114,6 +114,7 @@ TEST(UnitArchitecture, no_file_is_too_long_to_read) {
 
 TEST(UnitArchitecture, every_folder_explains_itself_within_forty_lines) {
   for (const Source& source : sources(folders(), {".md"})) {
+    if (source.path.filename() != "README.md") continue;  // a reference may be as long as it needs
     EXPECT_LE(source.lines.size(), 40U) << source.path;
   }
   for (const std::string& folder : folders()) {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "converters/journal.h"
 #include "converters/source.h"
 #include "formats/container.h"
 #include "formats/digest.h"
@@ -54,6 +53,13 @@ struct ConvertOptions {
   std::uint64_t journal_bytes = std::uint64_t{1} << 30;
   /// Called by one thread at a time.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
+};
+
+/// A sample that `--on-bad skip` left out.
+struct Skipped {
+  std::uint64_t position = 0;
+  std::string name;
+  std::string reason;
 };
 
 struct Conversion {

@@ -13,19 +13,13 @@
 #include <string_view>
 #include <vector>
 
+#include "converters/convert.h"
 #include "formats/dataset.h"
 #include "formats/digest.h"
 #include "formats/file.h"
 #include "formats/partial_directory.h"
 
 namespace feedrate {
-
-/// A sample that `--on-bad skip` left out.
-struct Skipped {
-  std::uint64_t position = 0;
-  std::string name;
-  std::string reason;
-};
 
 /// Of the samples read so far.
 struct Tally {

@@ -79,4 +79,16 @@ std::uint32_t count_classes(const Dataset& dataset) {
   return static_cast<std::uint32_t>(largest) + 1;
 }
 
+std::vector<fs::path> sample_files(const Dataset& dataset) {
+  std::vector<fs::path> files = dataset.info().files;
+  if (!files.empty()) return files;
+  files.reserve(dataset.size());
+  for (std::uint64_t i = 0; i < dataset.size(); ++i) files.push_back(dataset.place(i).file);
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  std::error_code ignored;
+  std::erase_if(files, [&](const fs::path& file) { return !fs::is_regular_file(file, ignored); });
+  return files;
+}
+
 }  // namespace feedrate

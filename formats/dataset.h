@@ -90,6 +90,9 @@ std::unique_ptr<Dataset> open_dataset(const std::filesystem::path& path);
 /// Largest label + 1: from the sidecar when it says, otherwise by reading every sample once.
 std::uint32_t count_classes(const Dataset& dataset);
 
+/// The files that hold a dataset's samples, each once: one or a few, or one a sample.
+std::vector<std::filesystem::path> sample_files(const Dataset& dataset);
+
 /// Mean image, per pixel and channel, HWC RGB or grey.
 struct MeanImage {
   Shape shape;

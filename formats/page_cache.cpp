@@ -13,7 +13,6 @@
 #include <sstream>
 #include <string>
 
-#include "formats/dataset.h"
 #include "formats/error.h"
 #include "formats/file.h"
 #include "formats/mapped_file.h"
@@ -27,18 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t window_pages = std::size_t{1} << 16;
 
 }  // namespace
-
-std::vector<fs::path> sample_files(const Dataset& dataset) {
-  std::vector<fs::path> files = dataset.info().files;
-  if (!files.empty()) return files;
-  files.reserve(dataset.size());
-  for (std::uint64_t i = 0; i < dataset.size(); ++i) files.push_back(dataset.place(i).file);
-  std::ranges::sort(files);
-  files.erase(std::unique(files.begin(), files.end()), files.end());
-  std::error_code ignored;
-  std::erase_if(files, [&](const fs::path& file) { return !fs::is_regular_file(file, ignored); });
-  return files;
-}
 
 // The lines read: "7f00-7f08 r--s 0000 fe:00 123 /data.mdb"
 void let_go_of_maps(std::span<const fs::path> files) {

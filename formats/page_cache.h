@@ -8,11 +8,6 @@
 
 namespace feedrate {
 
-class Dataset;
-
-/// The files that hold a dataset's samples, each once: one or a few, or one a sample.
-std::vector<std::filesystem::path> sample_files(const Dataset& dataset);
-
 /// Has this process let go of the pages that it has touched in its shared, read-only maps of the
 /// files. They stay as they are: touched again they come again, from the system's memory or the
 /// file.

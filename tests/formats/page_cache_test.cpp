@@ -1,4 +1,5 @@
 #include "formats/page_cache.h"
+#include "formats/dataset.h"
 
 #include <gtest/gtest.h>
 

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "formats/container.h"
+#include "formats/dataset.h"
 #include "formats/file.h"
 #include "formats/mapped_file.h"
 #include "formats/page_cache.h"

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "formats/dataset.h"
 #include "formats/page_cache.h"
 #include "tests/loader/batches.h"
 #include "tests/support/format_pairs.h"

@@ -6,8 +6,8 @@
 #include <cctype>
 #include <utility>
 
-#include "formats/archive_handle.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
+#include "formats/io/archive_handle.h"
 
 namespace feedrate {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/bytes.h"
+#include "formats/base/bytes.h"
 
 namespace feedrate {
 

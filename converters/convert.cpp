@@ -3,12 +3,12 @@
 #include <chrono>
 #include <future>
 
-#include "converters/describe.h"
-#include "converters/pipeline.h"
-#include "converters/selection.h"
-#include "formats/error.h"
-#include "formats/lost_pages.h"
-#include "formats/partial_directory.h"
+#include "converters/pipeline/describe.h"
+#include "converters/pipeline/pipeline.h"
+#include "converters/pipeline/selection.h"
+#include "formats/base/error.h"
+#include "formats/io/lost_pages.h"
+#include "formats/io/partial_directory.h"
 
 namespace feedrate {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "converters/source.h"
 #include "formats/container.h"
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
 #include "formats/encoding.h"
-#include "formats/resize.h"
+#include "formats/pixels/resize.h"
 
 namespace feedrate {
 

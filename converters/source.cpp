@@ -1,7 +1,7 @@
 #include "converters/source.h"
 
 #include "converters/sources/rows.h"
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
 
 namespace feedrate {
 

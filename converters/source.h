@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/kind.h"
+#include "formats/base/kind.h"
 #include "formats/sample.h"
 #include "formats/sidecar.h"
 

@@ -1,7 +1,7 @@
 #include "converters/synth.h"
 
 #include "converters/synths/rows.h"
-#include "formats/partial_directory.h"
+#include "formats/io/partial_directory.h"
 
 namespace feedrate {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "formats/kind.h"
+#include "formats/base/kind.h"
 
 namespace feedrate {
 

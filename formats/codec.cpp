@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
 
 namespace feedrate {
 namespace {

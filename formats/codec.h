@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "formats/image.h"
-#include "formats/kind.h"
+#include "formats/base/kind.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

@@ -1,7 +1,7 @@
 #include "formats/container.h"
 
+#include "formats/base/error.h"
 #include "formats/containers/rows.h"
-#include "formats/error.h"
 
 namespace feedrate {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "formats/base/kind.h"
 #include "formats/dataset.h"
-#include "formats/kind.h"
 
 namespace feedrate {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/base/error.h"
 #include "formats/container.h"
-#include "formats/error.h"
 
 namespace feedrate {
 namespace {

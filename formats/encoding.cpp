@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/text.h"
+#include "formats/base/text.h"
 
 namespace feedrate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "formats/planes.h"
+#include "formats/pixels/planes.h"
 
 namespace feedrate {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "formats/codec.h"
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

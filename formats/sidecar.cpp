@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "formats/error.h"
-#include "formats/file.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
 
 namespace feedrate {
 namespace {

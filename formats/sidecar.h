@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "formats/image.h"
-#include "loader/pixel_scale.h"
+#include "formats/pixels/image.h"
+#include "loader/pixels/pixel_scale.h"
 
 namespace feedrate {
 

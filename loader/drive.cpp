@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
-#include "formats/digest.h"
-#include "loader/settling.h"
+#include "formats/digests/digest.h"
+#include "loader/tuning/settling.h"
 
 namespace feedrate {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/cores.h"
-#include "loader/engine.h"
+#include "formats/base/cores.h"
+#include "loader/engine/engine.h"
 
 namespace feedrate {
 

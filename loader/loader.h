@@ -17,7 +17,7 @@
 #include "loader/bad.h"
 #include "loader/batch.h"
 #include "loader/recipe.h"
-#include "loader/tuner.h"
+#include "loader/tuning/tuner.h"
 
 namespace feedrate {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 #include "loader/batch.h"
 
 namespace feedrate {

@@ -6,8 +6,8 @@
 
 #include "formats/dataset.h"
 #include "loader/batch.h"
-#include "loader/random.h"
-#include "loader/view.h"
+#include "loader/order/random.h"
+#include "loader/pixels/view.h"
 
 namespace feedrate {
 

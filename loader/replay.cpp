@@ -1,7 +1,7 @@
 #include <cstring>
 #include <vector>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 #include "loader/loader.h"
 
 namespace feedrate {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "converters/archive.h"
-#include "formats/error.h"
-#include "formats/text.h"
+#include "formats/base/error.h"
+#include "formats/base/text.h"
 
 namespace feedrate {
 namespace {

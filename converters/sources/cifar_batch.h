@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "converters/sources/cifar_layout.h"
-#include "formats/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace feedrate {
 

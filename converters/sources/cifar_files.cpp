@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "converters/archive.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

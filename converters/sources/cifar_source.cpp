@@ -7,8 +7,8 @@
 #include "converters/archive.h"
 #include "converters/sources/cifar_batch.h"
 #include "converters/sources/cifar_files.h"
-#include "formats/byte_stream.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
+#include "formats/io/byte_stream.h"
 
 namespace feedrate {
 namespace {

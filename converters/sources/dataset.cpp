@@ -4,8 +4,8 @@
 
 #include "converters/sources/dataset_stream.h"
 #include "converters/sources/rows.h"
+#include "formats/base/error.h"
 #include "formats/container.h"
-#include "formats/error.h"
 
 namespace feedrate {
 namespace {

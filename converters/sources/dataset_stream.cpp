@@ -1,6 +1,6 @@
 #include "converters/sources/dataset_stream.h"
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "converters/sources/imagenet_streams.h"
+#include "converters/imagenet/imagenet_streams.h"
 #include "converters/sources/rows.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "converters/idx.h"
+#include "converters/sources/idx.h"
 #include "converters/sources/mnist_files.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

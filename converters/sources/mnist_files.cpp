@@ -5,8 +5,8 @@
 #include <optional>
 #include <regex>
 
-#include "converters/idx.h"
-#include "formats/error.h"
+#include "converters/sources/idx.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "converters/synths/rows.h"
 #include "converters/synths/shapes.h"
-#include "formats/error.h"
-#include "formats/gzip.h"
-#include "formats/tar_writer.h"
+#include "formats/base/error.h"
+#include "formats/io/gzip.h"
+#include "formats/io/tar_writer.h"
 
 namespace feedrate {
 namespace {

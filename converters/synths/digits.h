@@ -2,8 +2,8 @@
 // Draws digits as a hand might: strokes, slanted, squeezed and shaky, of some thickness and ink, on
 // paper with specks and stray lines.
 
-#include "converters/draws.h"
-#include "formats/image.h"
+#include "converters/synths/draws.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

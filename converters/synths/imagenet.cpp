@@ -4,15 +4,15 @@
 #include <numeric>
 #include <string>
 
-#include "converters/devkit.h"
+#include "converters/imagenet/devkit.h"
+#include "converters/imagenet/wnids.h"
 #include "converters/synths/imagenet_devkit.h"
 #include "converters/synths/odd_images.h"
 #include "converters/synths/rows.h"
 #include "converters/synths/scenes.h"
-#include "converters/wnids.h"
-#include "formats/error.h"
-#include "formats/gzip.h"
-#include "formats/tar_writer.h"
+#include "formats/base/error.h"
+#include "formats/io/gzip.h"
+#include "formats/io/tar_writer.h"
 
 namespace feedrate {
 namespace {

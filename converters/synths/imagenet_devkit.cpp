@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 
-#include "converters/mat_file.h"
+#include "converters/imagenet/mat_file.h"
+#include "converters/imagenet/wnids.h"
 #include "converters/synths/scenes.h"
-#include "converters/wnids.h"
-#include "formats/error.h"
-#include "formats/gzip.h"
-#include "formats/tar_writer.h"
+#include "formats/base/error.h"
+#include "formats/io/gzip.h"
+#include "formats/io/tar_writer.h"
 
 namespace feedrate {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/gzip.h"
 #include "converters/synths/digits.h"
 #include "converters/synths/rows.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
+#include "formats/io/gzip.h"
 
 namespace feedrate {
 namespace {

@@ -2,7 +2,7 @@
 // The kinds of image that ImageNet holds a few of, and that trip up tools: grey, CMYK, with an EXIF
 // orientation, and a PNG that is called a JPEG. Stateless: any thread.
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "converters/synths/shapes.h"
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "converters/draws.h"
-#include "formats/image.h"
+#include "converters/synths/draws.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "converters/draws.h"
-#include "formats/image.h"
+#include "converters/synths/draws.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

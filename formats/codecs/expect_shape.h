@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "formats/error.h"
-#include "formats/image.h"
+#include "formats/base/error.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "formats/base/error.h"
 #include "formats/dataset.h"
-#include "formats/error.h"
 
 namespace feedrate {
 namespace detail {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "formats/error.h"
-#include "formats/text.h"
+#include "formats/base/error.h"
+#include "formats/base/text.h"
 
 namespace feedrate {
 namespace {

@@ -1,6 +1,6 @@
 #include "formats/containers/wire.h"
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 

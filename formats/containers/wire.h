@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "formats/bytes.h"
+#include "formats/base/bytes.h"
 
 namespace feedrate {
 

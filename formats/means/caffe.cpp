@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
+#include "formats/base/error.h"
 #include "formats/containers/wire.h"
-#include "formats/error.h"
-#include "formats/file.h"
-#include "formats/mean.h"
+#include "formats/io/file.h"
+#include "formats/means/mean.h"
 #include "formats/means/rows.h"
 
 namespace feedrate {

@@ -5,11 +5,11 @@
 
 #include <charconv>
 
-#include "formats/error.h"
-#include "formats/file.h"
-#include "formats/mean.h"
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/io/file.h"
+#include "formats/means/mean.h"
 #include "formats/means/rows.h"
-#include "formats/text.h"
 
 namespace feedrate {
 namespace {

@@ -4,8 +4,8 @@
 //   NDArray: u32 magic V2 | i32 storage 0 | u32 dimensions | i64 each | i32 device | i32 its number
 //            | i32 type 0 (float32) | values
 
-#include "formats/error.h"
-#include "formats/file.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
 #include "formats/means/rows.h"
 
 namespace feedrate {

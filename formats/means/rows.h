@@ -1,7 +1,7 @@
 #pragma once
 // The rows of the registry in mean_format.cpp, one line a dialect, and a check that they share.
 
-#include "formats/mean_format.h"
+#include "formats/means/mean_format.h"
 
 namespace feedrate {
 

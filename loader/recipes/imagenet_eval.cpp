@@ -1,4 +1,4 @@
-#include "formats/resize.h"
+#include "formats/pixels/resize.h"
 #include "loader/recipes/rows.h"
 
 namespace feedrate {

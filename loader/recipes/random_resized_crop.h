@@ -2,8 +2,8 @@
 // The crop of Inception and of torchvision's RandomResizedCrop: a random share of the area at a
 // random ratio of the sides, anywhere in the image.
 
-#include "formats/image.h"
-#include "loader/random.h"
+#include "formats/pixels/image.h"
+#include "loader/order/random.h"
 
 namespace feedrate {
 

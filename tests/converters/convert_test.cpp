@@ -10,9 +10,9 @@
 #include <map>
 #include <numeric>
 
-#include "formats/file.h"
-#include "formats/mapped_file.h"
-#include "formats/verify.h"
+#include "formats/io/file.h"
+#include "formats/io/mapped_file.h"
+#include "formats/verify/verify.h"
 #include "tests/converters/made_stream.h"
 #include "tests/converters/make_archive.h"
 #include "tests/support/data.h"

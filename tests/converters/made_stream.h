@@ -8,8 +8,8 @@
 #include <string>
 
 #include "converters/source.h"
-#include "formats/error.h"
-#include "formats/file.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
 
 namespace feedrate::testing {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate::testing {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/bytes.h"
+#include "formats/base/bytes.h"
 
 namespace feedrate::testing {
 

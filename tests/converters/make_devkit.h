@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "converters/mat_file.h"
-#include "converters/wnids.h"
+#include "converters/imagenet/mat_file.h"
+#include "converters/imagenet/wnids.h"
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {

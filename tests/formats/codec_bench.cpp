@@ -14,10 +14,10 @@
 #include <functional>
 #include <random>
 
-#include "formats/byte_stream.h"
-#include "formats/containers/tar_index.h"
-#include "formats/mapped_file.h"
-#include "formats/resize.h"
+#include "formats/containers/webdataset/tar_index.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/mapped_file.h"
+#include "formats/pixels/resize.h"
 #include "tests/support/data.h"
 #include "tests/support/plain_codecs.h"
 

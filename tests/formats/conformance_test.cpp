@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "formats/verify.h"
+#include "formats/verify/verify.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/format_pairs.h"
 #include "tests/support/partial_writes.h"

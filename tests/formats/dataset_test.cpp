@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"

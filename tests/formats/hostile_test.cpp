@@ -8,8 +8,8 @@
 #include <csignal>
 #include <random>
 
-#include "formats/file.h"
-#include "formats/verify.h"
+#include "formats/io/file.h"
+#include "formats/verify/verify.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/format_pairs.h"
 #include "tests/support/sample_images.h"

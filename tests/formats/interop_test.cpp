@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/file.h"
-#include "formats/verify.h"
+#include "formats/io/file.h"
+#include "formats/verify/verify.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/make_zip.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "formats/codec.h"
-#include "formats/codecs/jpeg.h"
+#include "formats/codecs/jpeg/jpeg.h"
 #include "tests/support/make_jpeg.h"
 
 namespace feedrate::testing {

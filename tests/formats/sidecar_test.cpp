@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 

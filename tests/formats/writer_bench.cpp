@@ -13,7 +13,7 @@
 #include <random>
 
 #include "formats/container.h"
-#include "formats/file.h"
+#include "formats/io/file.h"
 
 namespace feedrate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "converters/annotation.h"
+#include "converters/imagenet/annotation.h"
 #include "tests/converters/make_annotation.h"
 #include "tests/fuzz/fuzz.h"
 

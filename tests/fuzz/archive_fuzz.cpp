@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "converters/archive.h"
-#include "formats/file.h"
-#include "formats/tar_writer.h"
+#include "formats/io/file.h"
+#include "formats/io/tar_writer.h"
 #include "tests/converters/make_archive.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 // Caffe's Datum.
 
-#include "formats/containers/datum.h"
+#include "formats/containers/lmdb/datum.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

@@ -23,8 +23,8 @@
 #include <random>
 #include <string>
 
-#include "formats/file.h"
-#include "formats/text.h"
+#include "formats/base/text.h"
+#include "formats/io/file.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t,

@@ -4,8 +4,8 @@
 #include <bit>
 #include <string>
 
-#include "formats/containers/image_example.h"
-#include "formats/containers/tf_example.h"
+#include "formats/containers/tfrecord/image_example.h"
+#include "formats/containers/tfrecord/tf_example.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 
 namespace feedrate::fuzz {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/bytes.h"
-#include "formats/error.h"
+#include "formats/base/bytes.h"
+#include "formats/base/error.h"
 
 namespace feedrate::fuzz {
 

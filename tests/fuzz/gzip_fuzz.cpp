@@ -2,9 +2,9 @@
 
 #include <zlib.h>
 
-#include "formats/byte_stream.h"
-#include "formats/file.h"
-#include "formats/gzip.h"
+#include "formats/io/byte_stream.h"
+#include "formats/io/file.h"
+#include "formats/io/gzip.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "converters/idx.h"
-#include "formats/file.h"
-#include "formats/gzip.h"
+#include "converters/sources/idx.h"
+#include "formats/io/file.h"
+#include "formats/io/gzip.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

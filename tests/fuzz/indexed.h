@@ -7,7 +7,7 @@
 #include <string>
 
 #include "formats/container.h"
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tests/fuzz/decode.h"
 
 namespace feedrate::fuzz {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

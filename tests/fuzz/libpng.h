@@ -6,7 +6,7 @@
 #include <csetjmp>
 #include <optional>
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "formats/containers/lmdb_check.h"
-#include "formats/containers/lmdb_store.h"
-#include "formats/mapped_file.h"
+#include "formats/containers/lmdb/lmdb_check.h"
+#include "formats/containers/lmdb/lmdb_store.h"
+#include "formats/io/mapped_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/containers/lmdb_dialect.h"
-#include "formats/containers/tensor_proto.h"
+#include "formats/containers/lmdb/lmdb_dialect.h"
+#include "formats/containers/lmdb/tensor_proto.h"
 #include "formats/containers/wire.h"
 #include "tests/fuzz/decode.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converters/mat_file.h"
-#include "converters/mat_format.h"
+#include "converters/imagenet/mat_file.h"
+#include "converters/imagenet/mat_format.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

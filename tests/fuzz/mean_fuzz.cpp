@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/file.h"
-#include "formats/mean_format.h"
+#include "formats/io/file.h"
+#include "formats/means/mean_format.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

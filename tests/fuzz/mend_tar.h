@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "formats/tar_format.h"
+#include "formats/io/tar_format.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

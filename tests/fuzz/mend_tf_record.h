@@ -1,7 +1,7 @@
 #pragma once
 // For mutated TFRecord files: both CRCs of every record made right again.
 
-#include "formats/containers/tf_record.h"
+#include "formats/containers/tfrecord/tf_record.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

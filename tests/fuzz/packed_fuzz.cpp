@@ -1,6 +1,6 @@
 // Packed JPEGs: a frame with sums of its own, and libjpeg fed with coefficients as they come.
 
-#include "formats/codecs/packed.h"
+#include "formats/codecs/packed/packed.h"
 #include "tests/fuzz/decode.h"
 #include "tests/support/make_jpeg.h"
 #include "tests/support/mend_packed.h"

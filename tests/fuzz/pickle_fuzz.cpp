@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "formats/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/from_hex.h"
 #include "tests/support/pickles.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/containers/image_record.h"
-#include "formats/containers/record.h"
+#include "formats/containers/recordio/image_record.h"
+#include "formats/containers/recordio/record.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {

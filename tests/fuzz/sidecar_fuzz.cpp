@@ -1,6 +1,6 @@
 // feedrate.json.
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "formats/sidecar.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <string>
 
-#include "formats/containers/tar_index.h"
-#include "formats/tar_format.h"
-#include "formats/tar_writer.h"
+#include "formats/containers/webdataset/tar_index.h"
+#include "formats/io/tar_format.h"
+#include "formats/io/tar_writer.h"
 #include "tests/fuzz/mend_tar.h"
 
 namespace feedrate::fuzz {

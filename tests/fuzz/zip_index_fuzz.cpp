@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "formats/containers/zip_index.h"
+#include "formats/containers/png_map/zip_index.h"
 #include "tests/converters/make_archive.h"
 #include "tests/fuzz/fuzz.h"
 

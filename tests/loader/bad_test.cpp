@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tests/loader/batches.h"
 #include "tests/loader/mirroring.h"
 #include "tests/support/expect_error.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
 #include "loader/loader.h"
 
 namespace feedrate::testing {

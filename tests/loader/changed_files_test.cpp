@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "formats/dataset.h"
-#include "formats/file.h"
-#include "formats/lost_pages.h"
+#include "formats/io/file.h"
+#include "formats/io/lost_pages.h"
 #include "loader/loader.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"

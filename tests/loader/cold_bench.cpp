@@ -23,17 +23,17 @@
 #include <thread>
 #include <vector>
 
+#include "formats/base/statistics.h"
+#include "formats/base/text.h"
 #include "formats/container.h"
 #include "formats/dataset.h"
-#include "formats/file.h"
-#include "formats/mapped_file.h"
-#include "formats/page_cache.h"
-#include "formats/partial_directory.h"
-#include "formats/statistics.h"
-#include "formats/text.h"
+#include "formats/io/file.h"
+#include "formats/io/mapped_file.h"
+#include "formats/io/page_cache.h"
+#include "formats/io/partial_directory.h"
 #include "loader/drive.h"
-#include "loader/order.h"
-#include "loader/random.h"
+#include "loader/order/order.h"
+#include "loader/order/random.h"
 
 namespace feedrate {
 namespace {

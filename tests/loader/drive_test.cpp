@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate {

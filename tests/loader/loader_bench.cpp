@@ -21,11 +21,11 @@
 #include <thread>
 #include <vector>
 
-#include "formats/statistics.h"
-#include "formats/text.h"
+#include "formats/base/statistics.h"
+#include "formats/base/text.h"
 #include "loader/drive.h"
-#include "loader/order.h"
-#include "loader/render.h"
+#include "loader/order/order.h"
+#include "loader/pixels/render.h"
 #include "tests/support/memory_dataset.h"
 
 namespace feedrate {

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
+#include "loader/pixels/render.h"
 #include "loader/recipe.h"
 #include "loader/recipes/random_resized_crop.h"
-#include "loader/render.h"
 #include "tests/support/mixed_image.h"
 #include "tests/support/places.h"
 

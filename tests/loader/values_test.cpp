@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "loader/half.h"
+#include "loader/pixels/half.h"
 #include "tests/loader/batches.h"
 #include "tests/support/memory_dataset.h"
 #include "tests/support/sample_images.h"

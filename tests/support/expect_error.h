@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate::testing {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <new>
 
-#include "formats/bytes.h"
+#include "formats/base/bytes.h"
 
 namespace feedrate::testing {
 

@@ -10,7 +10,7 @@
 // jpeglib.h wants <cstdio> before it.
 #include <jpeglib.h>
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate::testing {
 

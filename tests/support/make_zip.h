@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/bytes.h"
+#include "formats/base/bytes.h"
 
 namespace feedrate::testing {
 

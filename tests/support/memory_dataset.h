@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/dataset.h"
-#include "loader/random.h"
+#include "loader/order/random.h"
 
 namespace feedrate::testing {
 

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "formats/codecs/packed_record.h"
-#include "formats/fingerprint.h"
+#include "formats/codecs/packed/packed_record.h"
+#include "formats/digests/fingerprint.h"
 
 namespace feedrate::testing {
 

@@ -2,7 +2,7 @@
 // The image that the scripts of tests/formats/parity and tests/loader/parity make too: neither
 // smooth nor random, brighter towards the right.
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate::testing {
 

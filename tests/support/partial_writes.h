@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tests/support/sample_images.h"
 
 namespace feedrate::testing {

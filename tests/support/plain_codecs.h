@@ -11,7 +11,7 @@
 // jpeglib.h wants <cstdio> before it.
 #include <jpeglib.h>
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 
 namespace feedrate::testing {
 

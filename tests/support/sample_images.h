@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/container.h"
-#include "formats/digest.h"
+#include "formats/digests/digest.h"
 
 namespace feedrate::testing {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/file.h"
-#include "formats/tar_writer.h"
+#include "formats/io/file.h"
+#include "formats/io/tar_writer.h"
 #include "tests/support/sample_images.h"
 
 namespace feedrate::testing {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tests/support/run_program.h"
-#include "tools/command.h"
+#include "tools/cli/command.h"
 
 namespace feedrate {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/row.h"
+#include "tools/measure/row.h"
 
 namespace feedrate::testing {
 

@@ -4,8 +4,8 @@
 
 #include "tests/support/data.h"
 #include "tests/trainer/idx_source.h"
-#include "trainer/network.h"
-#include "trainer/trainer.h"
+#include "trainer/loop/trainer.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

@@ -5,8 +5,8 @@
 #include <new>
 
 #include "tests/trainer/batches.h"
-#include "trainer/backend.h"
-#include "trainer/network.h"
+#include "trainer/backends/backend.h"
+#include "trainer/networks/network.h"
 
 // Every allocation of the program by new is counted, except where the sanitizers own the allocator.
 #ifndef __SANITIZE_ADDRESS__

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loader/batch.h"
-#include "loader/random.h"
+#include "loader/order/random.h"
 
 namespace feedrate::testing {
 

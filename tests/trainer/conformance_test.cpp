@@ -8,8 +8,8 @@
 #include "tests/trainer/batches.h"
 #include "tests/trainer/op_cases.h"
 #include "tests/trainer/reference.h"
-#include "trainer/backend.h"
-#include "trainer/op.h"
+#include "trainer/backends/backend.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate {
 namespace {

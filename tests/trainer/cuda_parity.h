@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "loader/random.h"
+#include "loader/order/random.h"
 #include "tests/support/emulated_device.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/places.h"
 #include "tests/trainer/op_cases.h"
-#include "trainer/backend.h"
-#include "trainer/backends/cuda.h"
-#include "trainer/network.h"
+#include "trainer/backends/backend.h"
+#include "trainer/backends/cuda_plugin/cuda.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate::testing {
 

@@ -4,9 +4,9 @@
 
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/batches.h"
-#include "trainer/checkpoint.h"
-#include "trainer/network.h"
-#include "trainer/trainer.h"
+#include "trainer/loop/checkpoint.h"
+#include "trainer/loop/trainer.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "trainer/graph.h"
-#include "trainer/op.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate::testing {
 

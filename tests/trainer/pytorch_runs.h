@@ -10,9 +10,9 @@
 
 #include "tests/support/places.h"
 #include "tests/trainer/batches.h"
-#include "trainer/backend.h"
-#include "trainer/changes.h"
-#include "trainer/network.h"
+#include "trainer/backends/backend.h"
+#include "trainer/graph/changes.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate::testing {
 

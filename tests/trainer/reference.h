@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "loader/batch.h"
-#include "trainer/graph.h"
-#include "trainer/op.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::testing {

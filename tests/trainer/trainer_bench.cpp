@@ -17,14 +17,14 @@
 #include <string>
 #include <vector>
 
-#include "formats/cores.h"
-#include "formats/statistics.h"
-#include "formats/text.h"
+#include "formats/base/cores.h"
+#include "formats/base/statistics.h"
+#include "formats/base/text.h"
 #include "tests/trainer/batches.h"
 #include "tests/trainer/trainer_limit.h"
-#include "trainer/backend.h"
-#include "trainer/network.h"
-#include "trainer/op.h"
+#include "trainer/backends/backend.h"
+#include "trainer/graph/op.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

@@ -5,10 +5,10 @@
 #include <dnnl.hpp>
 #include <memory>
 
-#include "trainer/backends/cpu/gemm.h"
-#include "trainer/backends/cpu/onednn_version.hpp"
-#include "trainer/backends/cpu/parallel.h"
-#include "trainer/op.h"
+#include "trainer/backends/cpu/products/gemm.h"
+#include "trainer/backends/cpu/products/onednn_version.hpp"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate::testing {
 namespace {

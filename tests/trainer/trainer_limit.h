@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "trainer/plan.h"
+#include "trainer/graph/plan.h"
 
 namespace feedrate::testing {
 

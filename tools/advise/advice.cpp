@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/bars.h"
-#include "tools/text.h"
+#include "tools/cli/bars.h"
+#include "tools/cli/text.h"
 
 namespace feedrate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/text.h"
+#include "tools/cli/text.h"
 
 namespace feedrate {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "formats/container.h"
 #include "formats/encoding.h"
-#include "formats/resize.h"
-#include "formats/survey.h"
+#include "formats/inspect/survey.h"
+#include "formats/pixels/resize.h"
 #include "loader/recipe.h"
 
 namespace feedrate {

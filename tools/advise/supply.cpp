@@ -1,6 +1,6 @@
 #include "tools/advise/supply.h"
 
-#include "formats/statistics.h"
+#include "formats/base/statistics.h"
 #include "loader/drive.h"
 
 namespace feedrate {

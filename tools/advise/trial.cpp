@@ -6,9 +6,9 @@
 #include <span>
 
 #include "converters/convert.h"
-#include "formats/cores.h"
-#include "formats/error.h"
-#include "tools/row.h"
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "tools/measure/row.h"
 
 namespace feedrate {
 namespace {

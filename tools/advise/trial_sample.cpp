@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "formats/random.h"
+#include "formats/base/random.h"
 
 namespace feedrate {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/survey.h"
+#include "formats/inspect/survey.h"
 
 namespace feedrate {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/row.h"
+#include "tools/measure/row.h"
 
 namespace feedrate {
 

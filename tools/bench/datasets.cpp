@@ -8,15 +8,15 @@
 #include <tuple>
 #include <utility>
 
-#include "formats/cores.h"
-#include "formats/error.h"
-#include "formats/verify.h"
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "formats/verify/verify.h"
 #include "loader/recipe.h"
 #include "tools/bench/peer.h"
-#include "tools/console.h"
-#include "tools/devices.h"
-#include "tools/text.h"
-#include "trainer/network.h"
+#include "tools/cli/console.h"
+#include "tools/cli/text.h"
+#include "tools/run/devices.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "tools/row.h"
+#include "tools/measure/row.h"
 
 namespace feedrate {
 

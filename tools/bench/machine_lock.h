@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 
 namespace feedrate {
 

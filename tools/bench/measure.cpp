@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "formats/error.h"
-#include "formats/statistics.h"
-#include "tools/cold.h"
-#include "tools/console.h"
-#include "tools/or_null.h"
-#include "tools/text.h"
+#include "formats/base/error.h"
+#include "formats/base/statistics.h"
+#include "tools/cli/console.h"
+#include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
+#include "tools/run/cold.h"
 
 namespace feedrate {
 namespace {

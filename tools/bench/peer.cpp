@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "formats/base/error.h"
 #include "formats/container.h"
-#include "formats/error.h"
 #include "loader/recipe.h"
-#include "tools/devices.h"
+#include "tools/cli/text.h"
 #include "tools/peers/graph_json.h"
-#include "tools/text.h"
-#include "trainer/network.h"
+#include "tools/run/devices.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

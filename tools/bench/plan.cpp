@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "formats/error.h"
-#include "formats/random.h"
-#include "tools/text.h"
+#include "formats/base/error.h"
+#include "formats/base/random.h"
+#include "tools/cli/text.h"
 
 namespace feedrate {
 namespace {

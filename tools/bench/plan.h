@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/image.h"
+#include "formats/pixels/image.h"
 #include "tools/bench/condition.h"
-#include "tools/row.h"
+#include "tools/measure/row.h"
 
 namespace feedrate {
 

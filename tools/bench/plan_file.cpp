@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "formats/error.h"
-#include "formats/file.h"
-#include "formats/kind.h"
+#include "formats/base/error.h"
+#include "formats/base/kind.h"
+#include "formats/io/file.h"
 #include "loader/recipe.h"
 #include "tools/bench/peer.h"
-#include "tools/text.h"
-#include "trainer/backend.h"
-#include "trainer/network.h"
+#include "tools/cli/text.h"
+#include "trainer/backends/backend.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

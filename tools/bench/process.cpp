@@ -12,8 +12,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "formats/error.h"
-#include "formats/file.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
 
 namespace feedrate {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <cerrno>
 
-#include "formats/error.h"
-#include "formats/text.h"
+#include "formats/base/error.h"
+#include "formats/base/text.h"
 
 namespace feedrate {
 namespace {

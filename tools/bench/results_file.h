@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "formats/file.h"
-#include "tools/row.h"
+#include "formats/io/file.h"
+#include "tools/measure/row.h"
 
 namespace feedrate {
 

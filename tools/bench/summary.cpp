@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "tools/or_null.h"
-#include "tools/text.h"
+#include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate {
 namespace {

@@ -3,7 +3,8 @@
 set(backend ${CMAKE_SOURCE_DIR}/trainer/backends/cuda)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/trainer/cudnn/*.cpp)
 add_executable(test_cudnn ${sources} ${backend}/arrangement.cpp ${backend}/context.cpp
-  ${backend}/conv_engine.cpp ${backend}/conv_graph.cpp ${backend}/graph_descriptor.cpp)
+  ${backend}/products/conv_engine.cpp ${backend}/products/conv_graph.cpp
+  ${backend}/products/graph_descriptor.cpp)
 target_include_directories(test_cudnn SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(test_cudnn PRIVATE feedrate_flags feedrate_trainer GTest::gtest_main
   nlohmann_json::nlohmann_json ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)

@@ -28,7 +28,7 @@ function(folder name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   # The program and the plug-ins are targets of their own.
-  list(FILTER sources EXCLUDE REGEX "/tools/main\\.cpp$|/trainer/backends/cuda/|/communicators/mpi/")
+  list(FILTER sources EXCLUDE REGEX "/tools/cli/main\\.cpp$|/trainer/backends/cuda/|/communicators/mpi/")
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})
   set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})

@@ -21,12 +21,12 @@ target_include_directories(feedrate_tools PRIVATE ${generated})
 
 # The report's page and the style of its charts travel inside the binary.
 include(embed)
-embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/page.html)
-embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/page.css)
-embed(feedrate_tools page_js ${CMAKE_SOURCE_DIR}/tools/report/page.js)
-embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/charts.css)
+embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/write/page.html)
+embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/write/page.css)
+embed(feedrate_tools page_js ${CMAKE_SOURCE_DIR}/tools/report/write/page.js)
+embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/draw/charts.css)
 
-add_executable(feedrate tools/main.cpp)
+add_executable(feedrate tools/cli/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
 
 # Where the program looks for the adapters of other frameworks, until it is installed.

@@ -5,19 +5,19 @@
 #include <filesystem>
 #include <memory>
 
-#include "formats/cores.h"
-#include "formats/error.h"
-#include "formats/statistics.h"
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "formats/base/statistics.h"
 #include "tools/advise/advice.h"
 #include "tools/advise/trial.h"
 #include "tools/advise/turns.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/devices.h"
-#include "tools/environment.h"
-#include "tools/help.h"
-#include "tools/training.h"
-#include "trainer/network.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/measure/environment.h"
+#include "tools/run/devices.h"
+#include "tools/run/training.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

@@ -8,9 +8,9 @@
 #include <memory>
 #include <optional>
 
-#include "formats/cores.h"
-#include "formats/error.h"
-#include "formats/statistics.h"
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "formats/base/statistics.h"
 #include "tools/bench/datasets.h"
 #include "tools/bench/forecast.h"
 #include "tools/bench/interruption.h"
@@ -20,12 +20,12 @@
 #include "tools/bench/results_file.h"
 #include "tools/bench/rounds.h"
 #include "tools/bench/summary.h"
-#include "tools/build_info.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/environment.h"
-#include "tools/help.h"
-#include "tools/text.h"
+#include "tools/cli/build_info.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
+#include "tools/measure/environment.h"
 
 namespace feedrate {
 namespace {

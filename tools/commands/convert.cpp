@@ -8,13 +8,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "converters/join.h"
-#include "formats/text.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/or_null.h"
-#include "tools/text.h"
+#include "converters/pipeline/join.h"
+#include "formats/base/text.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate {
 namespace {

@@ -1,4 +1,4 @@
-#include "converters/fetch.h"
+#include "converters/downloads/fetch.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,10 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/text.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
 
 namespace feedrate {
 namespace {

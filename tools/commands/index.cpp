@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/container.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
 
 namespace feedrate {
 namespace {

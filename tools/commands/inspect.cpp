@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "formats/contact_sheet.h"
 #include "formats/dataset.h"
-#include "formats/file.h"
-#include "tools/command.h"
+#include "formats/inspect/contact_sheet.h"
+#include "formats/io/file.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
 #include "tools/commands/inspect_report.h"
-#include "tools/console.h"
-#include "tools/help.h"
 
 namespace feedrate {
 namespace {

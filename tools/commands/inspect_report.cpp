@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/survey.h"
+#include "formats/inspect/survey.h"
 
 namespace feedrate {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/bars.h"
+#include "tools/cli/bars.h"
+#include "tools/cli/text.h"
 #include "tools/commands/inspect_report.h"
-#include "tools/text.h"
 
 namespace feedrate {
 namespace {

@@ -8,14 +8,14 @@
 #include "converters/source.h"
 #include "formats/container.h"
 #include "loader/recipe.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/text.h"
-#include "trainer/backend.h"
-#include "trainer/network.h"
-#include "trainer/optimizer.h"
-#include "trainer/preset.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
+#include "trainer/backends/backend.h"
+#include "trainer/networks/network.h"
+#include "trainer/optimizers/optimizer.h"
+#include "trainer/presets/preset.h"
 
 namespace feedrate {
 namespace {

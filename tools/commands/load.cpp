@@ -9,20 +9,20 @@
 #include <stop_token>
 #include <thread>
 
+#include "formats/base/text.h"
 #include "formats/dataset.h"
-#include "formats/page_cache.h"
-#include "formats/replace.h"
-#include "formats/text.h"
+#include "formats/io/page_cache.h"
+#include "formats/io/replace.h"
 #include "loader/drive.h"
-#include "loader/sample_cache.h"
-#include "tools/cold.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/load_report.h"
+#include "loader/engine/sample_cache.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
 #include "tools/logs/load_metrics.h"
-#include "tools/sampler.h"
-#include "tools/text.h"
+#include "tools/measure/sampler.h"
+#include "tools/run/cold.h"
+#include "tools/run/load_report.h"
 
 namespace feedrate {
 namespace {

@@ -1,5 +1,5 @@
-#include "formats/mean.h"
-#include "formats/cores.h"
+#include "formats/means/mean.h"
+#include "formats/base/cores.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "formats/mean_format.h"
-#include "formats/replace.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/text.h"
+#include "formats/io/replace.h"
+#include "formats/means/mean_format.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
 
 namespace feedrate {
 namespace {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "formats/error.h"
-#include "formats/file.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/report/output.h"
-#include "tools/text.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
+#include "tools/report/write/output.h"
 
 namespace feedrate {
 namespace {

@@ -1,10 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/layer_times.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/run/layer_times.h"
 
 namespace feedrate {
 namespace {

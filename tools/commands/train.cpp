@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/forward.h"
-#include "tools/help.h"
-#include "tools/train_report.h"
-#include "tools/training.h"
-#include "trainer/communicator.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/run/forward.h"
+#include "tools/run/train_report.h"
+#include "tools/run/training.h"
+#include "trainer/communicators/communicator.h"
 
 namespace feedrate {
 namespace {

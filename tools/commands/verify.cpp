@@ -1,5 +1,5 @@
-#include "formats/verify.h"
-#include "formats/cores.h"
+#include "formats/verify/verify.h"
+#include "formats/base/cores.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,13 +11,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "formats/compare.h"
-#include "formats/error.h"
-#include "tools/command.h"
-#include "tools/console.h"
-#include "tools/help.h"
-#include "tools/or_null.h"
-#include "tools/text.h"
+#include "formats/base/error.h"
+#include "formats/inspect/compare.h"
+#include "tools/cli/command.h"
+#include "tools/cli/console.h"
+#include "tools/cli/help.h"
+#include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate {
 namespace {

@@ -1,8 +1,8 @@
 #include "tools/logs/load_metrics.h"
 
-#include "formats/error.h"
-#include "formats/file.h"
-#include "formats/replace.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
+#include "formats/io/replace.h"
 
 namespace feedrate {
 

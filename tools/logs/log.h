@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "formats/kind.h"
-#include "trainer/trainer.h"
+#include "formats/base/kind.h"
+#include "trainer/loop/trainer.h"
 
 namespace feedrate {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <source_location>
 
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tools/logs/log.h"
 
 namespace feedrate {

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <optional>
 
-#include "formats/error.h"
-#include "formats/file.h"
-#include "formats/replace.h"
+#include "formats/base/error.h"
+#include "formats/io/file.h"
+#include "formats/io/replace.h"
 #include "tools/logs/log.h"
 #include "tools/logs/prometheus_text.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tools/text.h"
+#include "tools/cli/text.h"
 
 namespace feedrate {
 namespace {

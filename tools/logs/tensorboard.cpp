@@ -9,9 +9,9 @@
 #include <chrono>
 #include <initializer_list>
 
-#include "formats/containers/tf_record.h"
+#include "formats/containers/tfrecord/tf_record.h"
 #include "formats/containers/wire.h"
-#include "formats/file.h"
+#include "formats/io/file.h"
 #include "tools/logs/log.h"
 
 namespace feedrate {

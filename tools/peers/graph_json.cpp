@@ -3,7 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate {
 namespace {

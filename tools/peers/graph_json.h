@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "trainer/graph.h"
-#include "trainer/train_recipe.h"
+#include "trainer/graph/graph.h"
+#include "trainer/loop/train_recipe.h"
 
 namespace feedrate {
 

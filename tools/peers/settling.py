@@ -1,4 +1,4 @@
-"""When a run has warmed up: loader/settling.h, by the same rule for the same columns of a row."""
+"""When a run has warmed up: loader/tuning/settling.h, by the same rule for the same columns of a row."""
 
 import math
 
@@ -63,7 +63,7 @@ def first_stands_apart(rates):
 
 
 def student_t(degrees):
-    """Of 95 %, two-sided: formats/statistics.cpp."""
+    """Of 95 %, two-sided: formats/base/statistics.cpp."""
     few = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622]
     if degrees <= len(few):
         return few[degrees - 1]

@@ -8,9 +8,9 @@
 #include <string>
 #include <system_error>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 #include "trainer/communicators/mpi_plugin.h"
-#include "trainer/plugin.h"
+#include "trainer/communicators/plugin.h"
 
 namespace feedrate {
 namespace {

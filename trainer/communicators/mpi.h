@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "trainer/communicator.h"
+#include "trainer/communicators/communicator.h"
 
 namespace feedrate {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "formats/error.h"
-#include "trainer/network.h"
+#include "formats/base/error.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 

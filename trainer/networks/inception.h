@@ -1,7 +1,7 @@
 #pragma once
 // GoogLeNet's inception modules (Szegedy et al. 2014), which all its forms share.
 
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 
 namespace feedrate {
 

@@ -1,6 +1,6 @@
 // LeNet as Caffe trains it on MNIST (examples/mnist/lenet_train_test.prototxt, lenet_solver).
 
-#include "trainer/network.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

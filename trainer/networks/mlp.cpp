@@ -1,6 +1,6 @@
 // The multilayer perceptron of Keras' mnist_mlp, trained by SGD in place of its RMSprop.
 
-#include "trainer/network.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate {
 namespace {

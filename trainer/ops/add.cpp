@@ -1,6 +1,6 @@
 // a + b, value for value; in place of a.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

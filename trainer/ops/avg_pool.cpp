@@ -2,7 +2,7 @@
 // `ceil` a last partial window counts too. `bins` in place of a window shares each side evenly
 // among that many outputs; 1 is the mean of the whole channel.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

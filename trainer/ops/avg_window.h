@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 #include "trainer/ops/pool_window.h"
 
 namespace feedrate {

@@ -2,7 +2,7 @@
 // training by the batch's own mean and (biased) variance, over the images that are there; these
 // also move the running statistics (with the unbiased variance), by which evaluation goes.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

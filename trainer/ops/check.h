@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "formats/error.h"
-#include "trainer/graph.h"
+#include "formats/base/error.h"
+#include "trainer/graph/graph.h"
 
 namespace feedrate {
 

@@ -1,6 +1,6 @@
 // The channels of several inputs behind one another.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

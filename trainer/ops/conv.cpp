@@ -1,7 +1,7 @@
 // Two-dimensional convolution: square kernel, zero padding. With `groups`, the channels and filters
 // are cut into as many shares and each share of the filters sees one of the channels.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

@@ -1,6 +1,6 @@
 // Fully connected: every output sees every input, plus a bias.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

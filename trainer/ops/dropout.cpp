@@ -2,7 +2,7 @@
 // evaluation does nothing. The mask is a pure function of (seed, step, node, element), drawn again
 // in the backward pass.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "formats/random.h"
-#include "loader/pixel_scale.h"  // scaled_pixel, of input
+#include "formats/base/random.h"
+#include "loader/pixels/pixel_scale.h"  // scaled_pixel, of input
 
 namespace feedrate {
 

@@ -1,6 +1,6 @@
 // u8 HWC pixels → floats: (pixel − mean) × scale, of all channels or of each: ops/pixels.h.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

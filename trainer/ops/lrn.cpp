@@ -4,7 +4,7 @@
 //
 // as Caffe and PyTorch divide alpha; TensorFlow does not.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

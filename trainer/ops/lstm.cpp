@@ -3,7 +3,7 @@
 // to right. Gates are in PyTorch's order (in, forget, cell, out), which is Keras' i, f, c, o; they
 // have one bias, where PyTorch adds up two.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

@@ -1,7 +1,7 @@
 // The largest value of each window; padding never wins. With `ceil` (Caffe's rule) a last partial
 // window counts too, as long as it starts inside the image or its leading pad.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "loader/pixel_scale.h"
-#include "trainer/graph.h"
+#include "loader/pixels/pixel_scale.h"
+#include "trainer/graph/graph.h"
 
 namespace feedrate {
 

@@ -1,7 +1,7 @@
 // A residual block's way past itself without parameters (He's option A): every stride-th value of
 // each channel, and behind the channels as many of zeros as are missing.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

@@ -3,7 +3,7 @@
 // the loss alone, times its weight. In training, `smoothing` of each target is shared among all
 // classes.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

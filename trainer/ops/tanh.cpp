@@ -1,6 +1,6 @@
 // The hyperbolic tangent, in place.
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate {

@@ -3,7 +3,7 @@
 // g ← g + decay·w; v ← momentum·v + g; w ← w − rate·(g + momentum·v). Its v, of zeros at first,
 // holds g after the first step, which is what PyTorch starts from.
 
-#include "trainer/optimizer.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace feedrate {
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "trainer/optimizer.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace feedrate {
 

@@ -2,7 +2,7 @@
 // SGD with momentum, as Caffe writes it: v ← momentum·v + rate·(g + decay·w); w ← w − v. PyTorch's
 // has the rate outside v: the same until the rate changes.
 
-#include "trainer/optimizer.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace feedrate {
 

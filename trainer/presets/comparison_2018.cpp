@@ -2,7 +2,7 @@
 // point of view", fig. 4.5): its batch, steps and rate, which never falls. It names no momentum and
 // no decay: 0.9, and the decay that the network was published with.
 
-#include "trainer/preset.h"
+#include "trainer/presets/preset.h"
 
 namespace feedrate {
 namespace {

@@ -1,7 +1,7 @@
 // Keras' examples as Keras trains them: RMSprop with rho 0.9 and epsilon 1e-7. (cifar10_cnn lets
 // its rate fall by 1e-6 a step, a twenty-fifth over its 50 epochs: left out.)
 
-#include "trainer/preset.h"
+#include "trainer/presets/preset.h"
 
 namespace feedrate {
 namespace {

@@ -1,7 +1,7 @@
 // How the same networks are trained today: Nesterov's momentum, a rate that warms up and falls by a
 // cosine, smoothed labels, He's start, residual branches that start at zero.
 
-#include "trainer/preset.h"
+#include "trainer/presets/preset.h"
 
 namespace feedrate {
 namespace {

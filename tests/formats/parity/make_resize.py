@@ -4,7 +4,7 @@
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install pillow==12.0.0 numpy
     /tmp/venv/bin/python tests/formats/parity/make_resize.py
 
-The pixels are a pure function of their place, written out again in tests/formats/resize_test.cpp.
+The pixels are a pure function of their place, written out again in tests/formats/pixels/resize_test.cpp.
 Pillow before 13: it always resizes rows first; 13 may begin with columns."""
 
 import hashlib

@@ -4,7 +4,7 @@
     apt install python3-torchvision && /usr/bin/python3 tests/loader/parity/make_recipes.py
 
 The pixels are a pure function of their place, written out again in the test. Needs a Pillow before
-13 (see formats/resize.h)."""
+13 (see formats/pixels/resize.h)."""
 
 import hashlib
 import json

@@ -1,18 +1,18 @@
 // What the real cuDNN offers for the networks' convolutions on GPUs that are only described: that
 // it takes our graphs, and that an engine is left that keeps our promises.
 
-#include "trainer/backends/cuda/conv_engine.cuh"
+#include "trainer/backends/cuda/products/conv_engine.cuh"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 #include "tests/trainer/cudnn/described_gpu.h"
 #include "trainer/backends/cuda/arrangement.cuh"
-#include "trainer/network.h"
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate::cuda {
 namespace {

@@ -46,7 +46,7 @@ def rounded(values):
 
 
 class Net:
-    """trainer/graph.h's Builder, but that it computes at once."""
+    """trainer/graph/graph.h's Builder, but that it computes at once."""
 
     def __init__(self, precision, zero_gamma):
         self.bf16 = precision == torch.bfloat16

@@ -3,7 +3,7 @@
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_parity.py
 
-Pixels, labels and start values are the pure functions of loader/random.h, trainer/plan.cpp and
+Pixels, labels and start values are the pure functions of loader/order/random.h, trainer/graph/plan.cpp and
 tests/trainer/batches.h, written out again here, so that nothing but the results is stored."""
 
 import json

@@ -1,4 +1,4 @@
-"""Start values by the rules of Init (trainer/graph.h), as functions of (shape, number), in double."""
+"""Start values by the rules of Init (trainer/graph/graph.h), as functions of (shape, number), in double."""
 
 import math
 

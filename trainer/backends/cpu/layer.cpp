@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate::cpu {
 

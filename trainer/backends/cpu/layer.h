@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "trainer/backend.h"
+#include "trainer/backends/backend.h"
 #include "trainer/backends/cpu/layout.h"
 
 namespace feedrate::cpu {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 
 namespace feedrate::cpu {
 

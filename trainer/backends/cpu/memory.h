@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate::cpu {
 

@@ -6,11 +6,11 @@
 #include <dnnl.hpp>
 #include <vector>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 #include "trainer/backends/cpu/memory.h"
-#include "trainer/backends/cpu/omp_threads.h"
-#include "trainer/backends/cpu/onednn_version.hpp"
-#include "trainer/backends/cpu/parallel.h"
+#include "trainer/backends/cpu/products/onednn_version.hpp"
+#include "trainer/backends/cpu/threads/omp_threads.h"
+#include "trainer/backends/cpu/threads/parallel.h"
 
 namespace feedrate::cpu {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The CPU's roof, by oneDNN's own matrix product and by a copy.
 
-#include "trainer/roofline.h"
+#include "trainer/graph/roofline.h"
 
 namespace feedrate::cpu {
 

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <utility>
 
-#include "trainer/backends/cpu/add_values.h"
-#include "trainer/backends/cpu/idle_threads.h"
-#include "trainer/backends/cpu/omp_threads.h"
-#include "trainer/backends/cpu/parallel.h"
-#include "trainer/backends/cpu/product_choice.h"
-#include "trainer/communicator.h"
-#include "trainer/op.h"
+#include "trainer/backends/cpu/products/product_choice.h"
+#include "trainer/backends/cpu/threads/idle_threads.h"
+#include "trainer/backends/cpu/threads/omp_threads.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/add_values.h"
+#include "trainer/communicators/communicator.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate::cpu {
 namespace {

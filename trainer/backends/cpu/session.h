@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include "trainer/backend.h"
+#include "trainer/backends/backend.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/update.h"
-#include "trainer/places.h"
+#include "trainer/graph/places.h"
 
 namespace feedrate::cpu {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trainer/backends/cpu/omp_threads.h"
-#include "trainer/backends/cpu/relayout.h"
 #include "trainer/backends/cpu/session.h"
+#include "trainer/backends/cpu/threads/omp_threads.h"
+#include "trainer/backends/cpu/values/relayout.h"
 
 namespace feedrate::cpu {
 

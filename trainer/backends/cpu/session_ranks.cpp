@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "trainer/backends/cpu/session.h"
-#include "trainer/communicator.h"
+#include "trainer/communicators/communicator.h"
 
 namespace feedrate::cpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "trainer/backends/cpu/update.h"
 
-#include "formats/error.h"
-#include "trainer/backends/cpu/parallel.h"
+#include "formats/base/error.h"
+#include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/optimizers/rules.h"
 
 namespace feedrate::cpu {

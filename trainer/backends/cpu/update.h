@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trainer/optimizer.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace feedrate::cpu {
 

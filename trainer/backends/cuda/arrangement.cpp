@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate::cuda {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 
 namespace feedrate::cuda {
 

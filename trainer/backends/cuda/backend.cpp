@@ -1,15 +1,15 @@
 // The plug-in's side of the border: what the device is, and sessions on it.
 
-#include "trainer/backend.h"
+#include "trainer/backends/backend.h"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 #include "trainer/backends/cuda/context.cuh"
-#include "trainer/backends/cuda/plugin.h"
 #include "trainer/backends/cuda/session.cuh"
+#include "trainer/backends/cuda_plugin/plugin.h"
 
 namespace feedrate::cuda {
 namespace {

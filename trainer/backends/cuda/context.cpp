@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate::cuda {
 namespace {

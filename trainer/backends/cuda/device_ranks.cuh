@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "trainer/backends/cuda/parameters.cuh"
-#include "trainer/communicator.h"
-#include "trainer/plan.h"
+#include "trainer/communicators/communicator.h"
+#include "trainer/graph/plan.h"
 
 struct ncclComm;
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "loader/batch.h"
-#include "trainer/backend.h"
+#include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/context.cuh"
 
 namespace feedrate::cuda {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/loss_scale.h"
+#include "trainer/optimizers/loss_scale.h"
 
 namespace feedrate::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>

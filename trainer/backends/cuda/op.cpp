@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "trainer/op.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate::cuda {
 

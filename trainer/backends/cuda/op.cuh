@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA half of an operator. trainer/ops/<name>.cu holds each, for every type of values.
+// The CUDA half of an operator. trainer/backends/cuda/layers/<name>.cu holds each, for every type of values.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/loss_scale.cuh"
-#include "trainer/graph.h"
+#include "trainer/graph/graph.h"
 #include "trainer/ops/layout.h"
-#include "trainer/optimizer.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace feedrate {
 class Communicator;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate::cuda {
 namespace {

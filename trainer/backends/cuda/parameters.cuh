@@ -10,7 +10,7 @@
 
 #include "trainer/backends/cuda/arrangement.cuh"
 #include "trainer/backends/cuda/op.cuh"
-#include "trainer/optimizer.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace feedrate::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/error.h"
+#include "formats/base/error.h"
 
 namespace feedrate::cuda {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "formats/error.h"
-#include "trainer/backends/cuda/algorithm_cache.cuh"
-#include "trainer/op.h"
+#include "formats/base/error.h"
+#include "trainer/backends/cuda/products/algorithm_cache.cuh"
+#include "trainer/graph/op.h"
 
 namespace feedrate::cuda {
 namespace {

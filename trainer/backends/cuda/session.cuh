@@ -5,13 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/backend.h"
+#include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/device_ranks.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/backends/cuda/recorded_steps.cuh"
-#include "trainer/places.h"
+#include "trainer/graph/places.h"
 
 namespace feedrate::cuda {
 

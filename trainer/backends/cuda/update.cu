@@ -1,8 +1,8 @@
 // The optimizers' rules over the whole flat buffer: one launch makes each parameter's rule, one
 // updates every value. Sums run in an order that never changes.
 
-#include "formats/error.h"
-#include "trainer/backends/cuda/kernels.cuh"
+#include "formats/base/error.h"
+#include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/optimizers/rules.h"
 

@@ -1,0 +1,43 @@
+#include "converters/imagenet/imagenet_streams.h"
+#include "converters/imagenet/wnids.h"
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+void note_boxes(std::vector<std::string>& notes, const BoxCounts& counts,
+                std::uint64_t without_boxes, std::uint64_t images) {
+  notes.push_back(join(without_boxes, " of ", images, " images have no bounding box"));
+  const auto left_out = [&](std::uint64_t count, std::string_view what) {
+    if (count != 0) notes.push_back(join("left out: ", count, " ", what));
+  };
+  left_out(counts.degenerate, "bounding boxes without area");
+  left_out(counts.foreign, "bounding boxes of another class than the image's");
+  left_out(counts.repeated, "annotations of images that had one already");
+  left_out(counts.other_files, "files among the annotations that are no XML");
+}
+
+}  // namespace
+
+StreamInfo imagenet_info(const ImagenetExtras& extras) {
+  StreamInfo info;
+  info.classes = imagenet_classes;
+  info.label_space = "ILSVRC2012: index of the sorted wnids, 0..999";
+  if (extras.devkit) {
+    info.class_names.names = extras.devkit->wnids;
+    info.class_names.texts = extras.devkit->words;
+  } else {
+    info.class_names.names = imagenet_wnids();
+  }
+  info.notes.emplace_back("EXIF orientation is ignored, as all reference results do");
+  return info;
+}
+
+void ImagenetTally::add_notes(StreamInfo& info, const ImagenetExtras& extras) const {
+  if (extras.boxes) note_boxes(info.notes, extras.boxes->counts(), without_boxes, images);
+  if (clutter != 0) {
+    info.notes.push_back(join("left out: ", clutter, " files like .DS_Store and ._name"));
+  }
+}
+
+}  // namespace feedrate

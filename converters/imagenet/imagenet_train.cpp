@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "converters/archive.h"
+#include "converters/imagenet/image_entries.h"
+#include "converters/imagenet/imagenet_streams.h"
+#include "converters/imagenet/wnids.h"
+#include "formats/base/error.h"
+#include "formats/io/byte_stream.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The published tar: its size says how many images it holds before they have been counted.
+constexpr std::uint64_t published_bytes = 147'897'477'120;
+constexpr std::uint64_t published_images = 1'281'167;
+
+bool can_be_viewed(const TrainTar& tar) { return open_file_stream(tar.file)->whole().has_value(); }
+
+// Texts that stay where they are, many in one piece of memory.
+class Names {
+ public:
+  std::string_view keep(std::string_view text) {
+    constexpr std::size_t piece = std::size_t{64} << 10;
+    if (pieces_.empty() || pieces_.back().capacity() - pieces_.back().size() < text.size()) {
+      pieces_.emplace_back().reserve(std::max(piece, text.size()));
+    }
+    std::string& last = pieces_.back();
+    last += text;
+    return std::string_view(last).substr(last.size() - text.size());
+  }
+  void clear() { pieces_.clear(); }
+
+ private:
+  std::deque<std::string> pieces_;
+};
+
+struct OpenTar {
+  std::unique_ptr<Archive> archive;
+  std::uint64_t end = 0;  // bytes of all tars up to its end
+};
+
+class TrainStream final : public SampleStream {
+ public:
+  TrainStream(std::vector<TrainTar> tars, ImagenetExtras extras)
+      : tars_(std::move(tars)),
+        extras_(std::move(extras)),
+        info_(imagenet_info(extras_)),
+        lasting_(std::ranges::all_of(tars_, can_be_viewed)) {
+    const bool published = tars_.size() == 1 && fs::is_regular_file(tars_[0].file) &&
+                           fs::file_size(tars_[0].file) == published_bytes;
+    if (published) info_.size = published_images;
+  }
+
+  const StreamInfo& info() const override { return info_; }
+  bool lasting() const override { return lasting_; }
+  std::string_view problem() const override { return problem_; }
+  void give_back(Bytes bytes) override {
+    for (const OpenTar& tar : open_) tar.archive->give_back(bytes);
+  }
+
+  bool next(Sample& sample) override {
+    while (!images_ || !images_->next()) {
+      if (!next_class()) {
+        if (!std::exchange(ended_, true)) tally_.add_notes(info_, extras_);
+        return false;
+      }
+    }
+    const Bytes bytes = images_->bytes(storage_);
+    if (lasting_ && !bytes.empty() && bytes.data() == storage_.data()) {
+      fail(images_->place(), "is compressed inside a tar that is not; decompress the class's tar");
+    }
+    if (!lasting_) names_.clear();
+    problem_ = bytes.empty() ? empty_image : "";
+    sample = Sample{};
+    sample.bytes = bytes;
+    sample.label = label_;
+    sample.name = names_.keep(join(wnid_, "/", images_->name()));
+    if (extras_.boxes) sample.boxes = extras_.boxes->of(sample.name);
+    ++tally_.images;
+    tally_.without_boxes += sample.boxes.empty() ? 1 : 0;
+    return true;
+  }
+
+ private:
+  bool next_class() {
+    images_.reset();
+    class_tar_.reset();
+    while (!next_in_outer()) {
+      if (next_tar_ == tars_.size()) return false;
+      open(tars_[next_tar_++]);
+      if (images_) return true;
+    }
+    return true;
+  }
+
+  // The next class of a tar of classes; false when there is none, or no such tar.
+  bool next_in_outer() {
+    while (outer_ != nullptr) {
+      const bool more = outer_->next();
+      expect_no_links(*outer_);
+      if (!more) break;
+      const std::string_view name = base_name(outer_->name());
+      if (is_clutter(name)) {
+        ++tally_.clutter;
+        continue;
+      }
+      if (!name.ends_with(".tar")) {
+        fail(outer_->place(), "expected the tar of a class, like n01440764.tar");
+      }
+      begin_class(name.substr(0, name.size() - 4), outer_->place());
+      class_tar_ = std::make_unique<Archive>(*outer_);
+      images_.emplace(*class_tar_, tally_.clutter);
+      return true;
+    }
+    outer_ = nullptr;
+    return false;
+  }
+
+  void open(const TrainTar& tar) {
+    give_back_behind();
+    bytes_opened_ += fs::file_size(tar.file);
+    open_.push_back({std::make_unique<Archive>(tar.file), bytes_opened_});
+    Archive& archive = *open_.back().archive;
+    if (tar.wnid.empty()) {
+      outer_ = &archive;
+    } else {
+      begin_class(tar.wnid, tar.file.string());
+      images_.emplace(archive, tally_.clutter);
+    }
+  }
+
+  // Samples that last need their tars open, but not in memory. A tar gives back what is far behind
+  // its own reader; here tars that ended long ago are told to.
+  void give_back_behind() {
+    if (!lasting_) return open_.clear();
+    constexpr std::uint64_t kept = std::uint64_t{128} << 20;
+    for (; given_back_ < open_.size(); ++given_back_) {
+      if (open_[given_back_].end + kept > bytes_opened_) break;
+      open_[given_back_].archive->give_back();
+    }
+  }
+
+  void begin_class(std::string_view wnid, const std::string& place) {
+    const auto label = wnid_index(info_.class_names.names, wnid);
+    if (!label) fail(place, "ILSVRC2012 has no class ", wnid);
+    const auto [met, is_new] = met_.try_emplace(*label, place);
+    if (!is_new) fail(place, "the class ", wnid, " comes twice; it was also in ", met->second);
+    label_ = *label;
+    wnid_ = wnid;
+  }
+
+  std::vector<TrainTar> tars_;
+  ImagenetExtras extras_;
+  StreamInfo info_;
+  bool lasting_;
+  std::size_t next_tar_ = 0;
+  std::vector<OpenTar> open_;           // the last one is read
+  std::uint64_t bytes_opened_ = 0;      // in all tars up to that one
+  std::size_t given_back_ = 0;          // tars at the front of open_
+  Archive* outer_ = nullptr;            // the last one, where it is a tar of classes
+  std::unique_ptr<Archive> class_tar_;  // inside it
+  std::optional<ImageEntries> images_;
+  std::map<std::int32_t, std::string> met_;  // classes and where they were
+  std::int32_t label_ = 0;
+  std::string wnid_;
+  std::string_view problem_;
+  Names names_;
+  Buffer storage_;
+  ImagenetTally tally_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleStream> open_imagenet_train(std::vector<TrainTar> tars,
+                                                  ImagenetExtras extras) {
+  return std::make_unique<TrainStream>(std::move(tars), std::move(extras));
+}
+
+}  // namespace feedrate

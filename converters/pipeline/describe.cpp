@@ -1,0 +1,100 @@
+#include "converters/pipeline/describe.h"
+
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t names_listed = 20;  // of samples left out, in a note
+
+// The options that shape every sample and file, as on the command line.
+std::vector<std::string> shaping_options(const ConvertOptions& options) {
+  std::vector<std::string> list;
+  if (options.encoding) list.push_back("--encode " + options.encoding->name());
+  if (options.resize) list.push_back("--resize " + options.resize->name());
+  if (options.shuffle) list.push_back(join("--shuffle ", *options.shuffle));
+  if (options.limit != 0) list.push_back(join("--limit ", options.limit));
+  if (options.shards != 1) list.push_back(join("--shards ", options.shards));
+  if (options.gzip) list.emplace_back("--gzip");
+  if (options.fix == Fix::reencode) list.emplace_back("--fix reencode");
+  if (options.on_bad == OnBad::skip) list.emplace_back("--on-bad skip");
+  return list;
+}
+
+std::string described(const fs::path& input) {
+  std::error_code error;
+  const auto time = fs::last_write_time(input, error).time_since_epoch().count();
+  const bool file = fs::is_regular_file(input, error);
+  return join("input ", input.filename(), ", ", file ? fs::file_size(input, error) : 0, " bytes, ",
+              time);
+}
+
+}  // namespace
+
+Conversion result_of(const Tally& tally) {
+  Conversion conversion;
+  conversion.samples = tally.written;
+  conversion.bytes = tally.bytes;
+  conversion.shape = tally.same_shape ? tally.shape : Shape{};
+  conversion.codec = tally.codec;
+  if (tally.decoded) conversion.digest = dataset_digest(tally.pixels);
+  conversion.bytes_digest = ordered_digest(tally.stored);
+  conversion.mended = tally.mended;
+  conversion.skipped = tally.skipped;
+  return conversion;
+}
+
+Sidecar describe(const Source& source, std::string_view split, const Container& container,
+                 const ConvertOptions& options, const StreamInfo& info) {
+  Sidecar sidecar;
+  sidecar.tool_version = FEEDRATE_VERSION;
+  sidecar.source = info.origin.empty() ? source.name() : std::string_view(info.origin);
+  sidecar.split = split;
+  sidecar.format = container.name();
+  sidecar.label_space = info.label_space;
+  sidecar.classes = info.classes;
+  sidecar.class_names = info.class_names;
+  sidecar.options = shaping_options(options);
+  sidecar.notes = info.notes;
+  return sidecar;
+}
+
+void complete(Sidecar& sidecar, const Tally& tally, const Conversion& conversion) {
+  sidecar.codec = conversion.codec;
+  sidecar.count = conversion.samples;
+  sidecar.shape = conversion.shape;
+  sidecar.class_counts = tally.class_counts;
+  sidecar.digest = conversion.digest.digest;
+  sidecar.set_digest = conversion.digest.set_digest;
+  sidecar.bytes_digest = conversion.bytes_digest;
+  if (conversion.mended != 0) {
+    sidecar.notes.push_back(
+        join(conversion.mended, " CMYK or misnamed images were encoded anew as RGB JPEG"));
+  }
+  for (std::size_t i = 0; i < conversion.skipped.size() && i < names_listed; ++i) {
+    const Skipped& sample = conversion.skipped[i];
+    sidecar.notes.push_back(
+        join("left out: sample ", sample.position, " ", sample.name, ": ", sample.reason));
+  }
+  if (conversion.skipped.size() > names_listed) {
+    sidecar.notes.push_back(join("left out: ", conversion.skipped.size() - names_listed, " more"));
+  }
+}
+
+std::vector<std::string> purpose_of(const Source& source, std::span<const fs::path> inputs,
+                                    std::string_view split, const Container& container,
+                                    const ConvertOptions& options) {
+  std::vector<std::string> purpose{join("version ", FEEDRATE_VERSION),
+                                   join("source ", source.name()), join("split ", split),
+                                   join("--to ", container.name())};
+  for (const std::string& option : shaping_options(options)) purpose.push_back(option);
+  if (options.part.count > 1) {
+    purpose.push_back(join("--part ", options.part.number, "/", options.part.count));
+  }
+  for (const fs::path& input : inputs) purpose.push_back(described(input));
+  return purpose;
+}
+
+}  // namespace feedrate

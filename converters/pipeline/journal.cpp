@@ -1,0 +1,175 @@
+#include "converters/pipeline/journal.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view notes_name = "progress.json";
+constexpr std::string_view digests_name = "progress.bin";
+constexpr std::size_t entry_bytes = sizeof(StoredDigest) + sizeof(Sha256);
+
+Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
+  Json skipped = Json::array();
+  for (const Skipped& sample : tally.skipped) {
+    skipped.push_back({sample.position, sample.name, sample.reason});
+  }
+  const Shape& shape = tally.shape;
+  return {{"purpose", purpose},
+          {"read", tally.read},
+          {"written", tally.written},
+          {"bytes", tally.bytes},
+          {"mended", tally.mended},
+          {"same_shape", tally.same_shape},
+          {"decoded", tally.decoded},
+          {"shape", {shape.height, shape.width, shape.channels}},
+          {"codec", tally.codec},
+          {"class_counts", tally.class_counts},
+          {"sums", tally.sums},
+          {"skipped", skipped},
+          {"writer_samples", tally.writer.samples},
+          {"writer_files", tally.writer.files}};
+}
+
+FinishedPart from_json(const Json& object) {
+  FinishedPart part;
+  Tally& tally = part.tally;
+  object.at("purpose").get_to(part.purpose);
+  object.at("read").get_to(tally.read);
+  object.at("written").get_to(tally.written);
+  object.at("bytes").get_to(tally.bytes);
+  object.at("mended").get_to(tally.mended);
+  object.at("same_shape").get_to(tally.same_shape);
+  object.at("decoded").get_to(tally.decoded);
+  const auto shape = object.at("shape").get<std::array<std::uint32_t, 3>>();
+  tally.shape = {shape[0], shape[1], shape[2]};
+  object.at("codec").get_to(tally.codec);
+  object.at("class_counts").get_to(tally.class_counts);
+  object.at("sums").get_to(tally.sums);
+  for (const Json& sample : object.at("skipped")) {
+    tally.skipped.push_back({sample.at(0), sample.at(1), sample.at(2)});
+  }
+  object.at("writer_samples").get_to(tally.writer.samples);
+  object.at("writer_files").get_to(tally.writer.files);
+  return part;
+}
+
+void read_digests(const fs::path& file, Tally& tally) {
+  Buffer content;
+  read_file(file, content);
+  if (content.size() / entry_bytes < tally.written) {
+    fail(file, "holds ", content.size() / entry_bytes, " samples' digests, expected ",
+         tally.written);
+  }
+  tally.stored.resize(tally.written);
+  tally.pixels.resize(tally.written);
+  const std::byte* entry = content.data();
+  for (std::size_t i = 0; i < tally.written; ++i, entry += entry_bytes) {
+    std::memcpy(&tally.stored[i], entry, sizeof(StoredDigest));
+    std::memcpy(&tally.pixels[i], entry + sizeof(StoredDigest), sizeof(Sha256));
+  }
+}
+
+void add(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+}
+
+}  // namespace
+
+void Tally::append(const Tally& next) {
+  const bool first = written == 0;
+  if (first) {
+    shape = next.shape;
+    codec = next.codec;
+  } else if (next.written != 0 && codec != next.codec) {
+    codec = "mixed";
+  }
+  same_shape = same_shape && next.same_shape && (next.written == 0 || shape == next.shape);
+  decoded = decoded && next.decoded;
+  for (const Skipped& sample : next.skipped) skipped.push_back(sample);
+  read += next.read;
+  written += next.written;
+  bytes += next.bytes;
+  mended += next.mended;
+  add(class_counts, next.class_counts);
+  add(sums, next.sums);
+  stored.insert(stored.end(), next.stored.begin(), next.stored.end());
+  pixels.insert(pixels.end(), next.pixels.begin(), next.pixels.end());
+}
+
+std::optional<MeanImage> Tally::mean() const {
+  if (!same_shape || !decoded || written == 0 || sums.size() != shape.bytes()) return std::nullopt;
+  MeanImage mean{shape, {}};
+  for (const std::uint64_t sum : sums) {
+    mean.values.push_back(static_cast<double>(sum) / static_cast<double>(written));
+  }
+  return mean;
+}
+
+Journal::Journal(PartialDirectory& directory, std::vector<std::string> purpose)
+    : directory_(directory), purpose_(std::move(purpose)) {}
+
+Journal::~Journal() = default;
+
+std::optional<Tally> Journal::load() {
+  if (!fs::exists(directory_.path() / notes_name)) return std::nullopt;
+  FinishedPart part = read_journal(directory_.path());
+  for (std::size_t i = 0; i < std::max(purpose_.size(), part.purpose.size()); ++i) {
+    const std::string now = i < purpose_.size() ? purpose_[i] : "nothing";
+    const std::string then = i < part.purpose.size() ? part.purpose[i] : "nothing";
+    if (now != then) {
+      fail(directory_.path(), "was begun with '", then, "', now it is '", now,
+           "': it cannot be resumed; give the same inputs and options, or leave out --resume to ",
+           "start anew");
+    }
+  }
+  saved_ = part.tally.written;
+  digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name, saved_ * entry_bytes);
+  return std::move(part.tally);
+}
+
+void Journal::save(const Tally& tally) {
+  if (digests_ == nullptr)
+    digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name);
+  for (; saved_ < tally.written; ++saved_) {
+    digests_->write(std::as_bytes(std::span(tally.stored[saved_])));
+    digests_->write(std::as_bytes(std::span(tally.pixels[saved_])));
+  }
+  digests_->flush();
+  directory_.sync();
+  write_text(directory_.path() / notes_name,
+             to_json(tally, purpose_).dump(1, ' ', false, Json::error_handler_t::replace));
+  directory_.keep();
+}
+
+void Journal::remove() {
+  digests_.reset();
+  std::error_code ignored;
+  fs::remove(directory_.path() / notes_name, ignored);
+  fs::remove(directory_.path() / digests_name, ignored);
+}
+
+bool is_journal(std::string_view file_name) {
+  return file_name == notes_name || file_name == digests_name;
+}
+
+FinishedPart read_journal(const fs::path& directory) {
+  const fs::path file = directory / notes_name;
+  try {
+    FinishedPart part = from_json(Json::parse(read_text(file)));
+    read_digests(directory / digests_name, part.tally);
+    return part;
+  } catch (const nlohmann::json::exception& error) {
+    fail(file, "cannot be understood: ", error.what());
+  }
+}
+
+}  // namespace feedrate

@@ -1,0 +1,196 @@
+#include "converters/pipeline/pipeline.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+
+#include "converters/pipeline/item.h"
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+// What travels through the pipeline: enough small samples that handing it on costs nothing beside
+// the encoding, few enough that the last ones do not keep one thread busy alone.
+constexpr std::size_t chunk_samples = 64;
+constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
+
+// Memory of one token, used again and again.
+struct Chunk {
+  std::vector<Item> items = std::vector<Item>(chunk_samples);
+  std::size_t count = 0;
+  ItemScratch scratch;
+  // Per pixel, over the chunk's images of one shape: 64 images of 8 bits fit many times.
+  std::vector<std::uint32_t> sums;
+  Shape summed;
+};
+
+class Pipeline {
+ public:
+  Pipeline(SelectedStream& stream, Writer& writer, const Container& container,
+           const ConvertOptions& options, const PipelineOptions& pipeline, Tally& tally)
+      : stream_(stream),
+        writer_(writer),
+        options_(options),
+        pipeline_(pipeline),
+        treatment_{pipeline.encoding, &container, options.resize, options.fix},
+        tally_(tally),
+        end_(pipeline.end),
+        position_(pipeline.begin + tally.read),
+        saved_bytes_(tally.bytes) {}
+
+  void run(unsigned threads) {
+    namespace tbb = oneapi::tbb;
+    // An arena asks for threads, only the global control grants more of them than there are cores.
+    const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
+    tbb::task_arena arena(static_cast<int>(threads));
+    // Tokens end in order, so at most this many consecutive ones live: a ring serves them.
+    chunks_.resize(2 * std::size_t{threads} + 1);
+    arena.execute([&] {
+      tbb::parallel_pipeline(
+          chunks_.size(),
+          tbb::make_filter<void, Chunk*>(tbb::filter_mode::serial_in_order,
+                                         [&](tbb::flow_control& flow) { return read(flow); }) &
+              tbb::make_filter<Chunk*, Chunk*>(tbb::filter_mode::parallel,
+                                               [&](Chunk* chunk) { return treat(chunk); }) &
+              tbb::make_filter<Chunk*, void>(tbb::filter_mode::serial_in_order,
+                                             [&](Chunk* chunk) { write(*chunk); }));
+    });
+  }
+
+ private:
+  template <class FlowControl>
+  Chunk* read(FlowControl& flow) {
+    Chunk& chunk = chunks_[token_++ % chunks_.size()];
+    chunk.count = 0;
+    std::size_t bytes = 0;
+    Sample sample;
+    while (chunk.count < chunk_samples && bytes < chunk_bytes && !ended_) {
+      ended_ = (end_ != 0 && position_ == end_) || !stream_.next(sample);
+      if (ended_) break;
+      Item& item = chunk.items[chunk.count++];
+      item.take(sample, position_++, stream_.lasting());
+      item.problem = stream_.problem();
+      bytes += sample.bytes.size();
+    }
+    if (chunk.count == 0) flow.stop();
+    return &chunk;
+  }
+
+  Chunk* treat(Chunk* chunk) const {
+    chunk->summed = {};
+    for (std::size_t i = 0; i < chunk->count; ++i) {
+      Item& item = chunk->items[i];
+      if (!item.problem.empty()) continue;
+      try {
+        item.treat(treatment_, chunk->scratch);
+        if (pipeline_.wants_mean && item.decoded) add_to_sums(*chunk, item.sample.shape);
+      } catch (const Error& error) {
+        item.problem = error.what();
+      }
+    }
+    return chunk;
+  }
+
+  // Sums of the chunk's first shape; where another one comes there will be no mean anyway.
+  static void add_to_sums(Chunk& chunk, Shape shape) {
+    if (chunk.summed == Shape{}) {
+      chunk.summed = shape;
+      chunk.sums.assign(shape.bytes(), 0);
+    }
+    if (shape != chunk.summed) return;
+    const std::byte* pixels = chunk.scratch.pixels.data();
+    for (std::size_t i = 0; i < chunk.sums.size(); ++i) {
+      chunk.sums[i] += std::to_integer<std::uint32_t>(pixels[i]);
+    }
+  }
+
+  void write(Chunk& chunk) {
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      Item& item = chunk.items[i];
+      ++tally_.read;
+      if (!item.problem.empty()) {
+        note_bad(item);
+        continue;
+      }
+      writer_.add(item.sample);
+      note(item);
+    }
+    if (chunk.summed != Shape{}) {
+      tally_.sums.resize(std::max(tally_.sums.size(), chunk.sums.size()));
+      for (std::size_t i = 0; i < chunk.sums.size(); ++i) tally_.sums[i] += chunk.sums[i];
+    }
+    if (pipeline_.save && tally_.bytes - saved_bytes_ >= options_.journal_bytes) {
+      tally_.writer = writer_.pause();
+      pipeline_.save(tally_);
+      saved_bytes_ = tally_.bytes;
+    }
+    if (options_.progress) options_.progress(tally_.read, stream_.size());
+  }
+
+  void note_bad(const Item& item) {
+    const std::string name(item.sample.name);
+    if (options_.on_bad == OnBad::fail) {
+      throw Error(join("sample ", item.position, name.empty() ? "" : " (" + name + ")", ": ",
+                       item.problem));
+    }
+    tally_.skipped.push_back({item.position, name, item.problem});
+  }
+
+  void note(const Item& item) {
+    const Sample& sample = item.sample;
+    if (tally_.written == 0) {
+      tally_.shape = sample.shape;
+      tally_.codec = sample.codec->name();
+    } else if (tally_.codec != sample.codec->name()) {
+      tally_.codec = "mixed";
+    }
+    tally_.same_shape = tally_.same_shape && sample.shape == tally_.shape;
+    tally_.decoded = tally_.decoded && item.decoded;
+    ++tally_.written;
+    tally_.bytes += sample.bytes.size();
+    tally_.mended += item.mended ? 1 : 0;
+    tally_.stored.push_back(item.stored);
+    tally_.pixels.push_back(item.decoded ? item.pixels : Sha256{});
+    count_class(sample.label);
+  }
+
+  void count_class(std::int32_t label) {
+    constexpr std::size_t most_classes = 1 << 20;  // what a label beyond means is for verify to say
+    const auto at = static_cast<std::size_t>(label);
+    if (label < 0 || at >= most_classes) return;
+    if (tally_.class_counts.size() <= at) tally_.class_counts.resize(at + 1);
+    ++tally_.class_counts[at];
+  }
+
+  SelectedStream& stream_;
+  Writer& writer_;
+  const ConvertOptions& options_;
+  const PipelineOptions& pipeline_;
+  const Treatment treatment_;
+  Tally& tally_;  // of the last stage
+  std::vector<Chunk> chunks_;
+
+  // Of the first stage.
+  const std::uint64_t end_;
+  std::uint64_t position_;
+  std::uint64_t token_ = 0;
+  bool ended_ = false;
+
+  std::uint64_t saved_bytes_;  // of the last stage
+};
+
+}  // namespace
+
+void run_pipeline(SelectedStream& stream, Writer& writer, const Container& container,
+                  const ConvertOptions& options, const PipelineOptions& pipeline, Tally& tally) {
+  const unsigned threads = options.threads != 0
+                               ? options.threads
+                               : static_cast<unsigned>(oneapi::tbb::info::default_concurrency());
+  Pipeline(stream, writer, container, options, pipeline, tally).run(threads);
+}
+
+}  // namespace feedrate

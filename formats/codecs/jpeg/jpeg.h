@@ -1,0 +1,49 @@
+#pragma once
+// JPEG by libjpeg-turbo. Stateless to the caller: any thread. Each thread keeps one decompressor
+// and one compressor, which survive errors; what an image leaves behind never reaches the next one.
+//
+//   FF D8 | FF marker, u16be length, body … | FF C0…CF (SOFn) | … | FF DA (SOS) scan … | FF D9
+
+#include <optional>
+
+#include "formats/pixels/image.h"
+
+namespace feedrate {
+
+/// What the markers before the first scan say.
+struct JpegHeader {
+  Shape shape;               // of the decoded image: 1 channel for grey, 3 for all others
+  unsigned components = 0;   // as stored: 1 grey, 3 YCbCr or RGB, 4 CMYK or YCCK
+  bool progressive = false;  // several scans, all of which are needed
+  bool arithmetic = false;   // arithmetic instead of Huffman coding
+  std::optional<int> adobe;  // the colour transform that an Adobe marker states: 0, 1 or 2
+};
+
+/// Walks the markers up to the first scan; allocates nothing. Throws Error naming the byte on
+/// damage, for kinds of JPEG that are not read (12 bits, lossless, hierarchical), and for sides
+/// that the file is too short to hold.
+JpegHeader jpeg_header(Bytes encoded);
+/// The same where `encoded` is the beginning of a file of `size` bytes.
+JpegHeader jpeg_header(Bytes encoded, std::size_t size);
+
+/// Decodes into `pixels`, shape.bytes() of them, exactly as libjpeg-turbo's defaults do (ISLOW,
+/// smooth upsampling of chroma). CMYK becomes RGB by R = C·K / 255 of the inks' inverses, rounded
+/// to nearest: as stored where an Adobe marker is present (Adobe stores inverses), 255 − stored
+/// where none is. Colour profiles and the EXIF orientation are ignored.
+///
+/// Throws Error naming the byte wherever libjpeg had to guess at pixels: data that ends early, bad
+/// codes, lost restart markers, missing scans. Accepted, as real files have them: bytes between
+/// markers, unknown versions of JFIF, bytes behind the end of the image.
+void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
+
+/// The same pixels of `part` alone, which is not empty and lies inside the image: they are in
+/// `memory`, which grows. Rows below the part stay unread, and so does damage there; of those above
+/// and beside it only the codes are read, no pixels made.
+PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory);
+
+/// Replaces `encoded` by a baseline JPEG: grey, or YCbCr with chroma at half the resolution
+/// (4:2:0), standard Huffman tables: what cv2.imwrite and im2rec write at that quality (1 … 100).
+/// The same pixels give the same bytes. Throws Error for a side over 65,500, the format's limit.
+void encode_jpeg(const ImageView& image, int quality, Buffer& encoded);
+
+}  // namespace feedrate

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstdio>
+#include <memory>
+#include <new>
+
+// jpeglib.h wants <cstdio> before it.
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "formats/base/error.h"
+#include "formats/codecs/jpeg/jpeg_decompressor.h"
+
+namespace feedrate {
+namespace {
+
+constexpr long most_memory = 2L << 30;  // bytes: coefficients of 260 million pixels of a component
+constexpr int most_scans = 100;         // encoders use about ten; each is a pass over all of it
+
+static_assert(sizeof JpegDecompressor::problem >= JMSG_LENGTH_MAX);
+
+struct Decompressor : JpegDecompressor {
+  jpeg_decompress_struct own{};
+  jpeg_error_mgr errors{};
+  jpeg_source_mgr source{};
+  jpeg_progress_mgr progress{};
+  // Tables that libjpeg takes for ones a file lacks (Motion JPEG leaves out the usual ones).
+  std::array<JHUFF_TBL, 2> usual_dc{};
+  std::array<JHUFF_TBL, 2> usual_ac{};
+
+  Decompressor();
+  ~Decompressor() { jpeg_destroy_decompress(&own); }
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+};
+
+Decompressor& owner(j_common_ptr library) {
+  return *static_cast<Decompressor*>(library->client_data);
+}
+
+[[noreturn]] void give_up(j_common_ptr library, const char* problem) {
+  Decompressor& self = owner(library);
+  std::snprintf(self.problem, sizeof self.problem, "%s", problem);
+  std::longjmp(self.give_up, 1);
+}
+
+[[noreturn]] void on_error(j_common_ptr library) {
+  char problem[JMSG_LENGTH_MAX];
+  (*library->err->format_message)(library, problem);
+  give_up(library, problem);
+}
+
+// A warning says that pixels were guessed, unless it is one of these.
+bool is_harmless(const jpeg_error_mgr& message) {
+  switch (message.msg_code) {
+    case JWRN_JFIF_MAJOR:      // an unknown version of JFIF
+    case JWRN_ADOBE_XFORM:     // an unknown colour transform: taken for the usual one
+    case JWRN_NOT_SEQUENTIAL:  // zeros where a baseline scan states its fixed range
+      return true;
+    case JWRN_EXTRANEOUS_DATA: {
+      // Padding; but a stretch between restart markers that is too long was decoded wrongly.
+      const int marker = message.msg_parm.i[1];
+      return marker < JPEG_RST0 || marker > JPEG_RST0 + 7;
+    }
+    default:
+      return false;
+  }
+}
+
+void on_message(j_common_ptr library, int level) {
+  if (level < 0 && !is_harmless(*library->err)) on_error(library);
+}
+
+void on_start(j_decompress_ptr) {}
+
+boolean on_end_of_bytes(j_decompress_ptr library) {
+  give_up(reinterpret_cast<j_common_ptr>(library), "it ends too early: truncated?");
+}
+
+void on_skip(j_decompress_ptr library, long count) {
+  if (count <= 0) return;
+  jpeg_source_mgr& source = *library->src;
+  if (static_cast<std::size_t>(count) > source.bytes_in_buffer) on_end_of_bytes(library);
+  source.next_input_byte += count;
+  source.bytes_in_buffer -= static_cast<std::size_t>(count);
+}
+
+void on_progress(j_common_ptr library) {
+  const auto* decompressor = reinterpret_cast<j_decompress_ptr>(library);
+  if (decompressor->input_scan_number > most_scans) {
+    give_up(library, "more scans than any encoder writes");
+  }
+}
+
+// False when libjpeg could not even be started: out of memory. Two functions, because each needs
+// a setjmp of its own kind of object.
+bool copy_usual_tables(Decompressor& self) {
+  jpeg_compress_struct library{};
+  library.err = &self.errors;
+  library.client_data = &self;
+  if (setjmp(self.give_up) != 0) {
+    jpeg_destroy_compress(&library);
+    return false;
+  }
+  jpeg_create_compress(&library);
+  library.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&library);
+  for (std::size_t i = 0; i < self.usual_dc.size(); ++i) {
+    self.usual_dc[i] = *library.dc_huff_tbl_ptrs[i];
+    self.usual_ac[i] = *library.ac_huff_tbl_ptrs[i];
+  }
+  jpeg_destroy_compress(&library);
+  return true;
+}
+
+bool create(Decompressor& self) {
+  if (setjmp(self.give_up) != 0) {
+    jpeg_destroy_decompress(&self.own);
+    return false;
+  }
+  jpeg_create_decompress(&self.own);
+  return true;
+}
+
+Decompressor::Decompressor() {
+  library = &own;
+  own.err = jpeg_std_error(&errors);
+  own.client_data = this;
+  errors.error_exit = on_error;
+  errors.emit_message = on_message;
+  if (!copy_usual_tables(*this) || !create(*this)) throw std::bad_alloc();
+  source.init_source = on_start;
+  source.fill_input_buffer = on_end_of_bytes;
+  source.skip_input_data = on_skip;
+  source.resync_to_restart = jpeg_resync_to_restart;
+  source.term_source = on_start;
+  progress.progress_monitor = on_progress;
+  own.src = &source;
+  own.progress = &progress;
+  own.mem->max_memory_to_use = most_memory;
+}
+
+// libjpeg keeps tables from image to image, for abbreviated files. An image that lacks its own must
+// not be decoded with those of the one before: Huffman tables become the usual ones or such that
+// libjpeg refuses, quantisation tables zeros, which require_tables finds.
+void forget_tables(Decompressor& self) {
+  JHUFF_TBL refused{};
+  std::fill_n(refused.bits + 1, 16, UINT8{255});
+  for (std::size_t i = 0; i < NUM_HUFF_TBLS; ++i) {
+    const bool usual = i < self.usual_dc.size();
+    JHUFF_TBL* dc = self.own.dc_huff_tbl_ptrs[i];
+    JHUFF_TBL* ac = self.own.ac_huff_tbl_ptrs[i];
+    if (dc != nullptr) *dc = usual ? self.usual_dc[i] : refused;
+    if (ac != nullptr) *ac = usual ? self.usual_ac[i] : refused;
+  }
+  for (JQUANT_TBL* table : self.own.quant_tbl_ptrs) {
+    if (table != nullptr) std::fill_n(table->quantval, DCTSIZE2, UINT16{0});
+  }
+}
+
+}  // namespace
+
+JpegDecompressor& jpeg_decompressor_for(Bytes encoded) {
+  thread_local const auto own = std::make_unique<Decompressor>();
+  own->source.next_input_byte = reinterpret_cast<const JOCTET*>(encoded.data());
+  own->source.bytes_in_buffer = encoded.size();
+  forget_tables(*own);
+  return *own;
+}
+
+void give_up(jpeg_decompress_struct& library, const char* problem) {
+  give_up(reinterpret_cast<j_common_ptr>(&library), problem);
+}
+
+void require_tables(jpeg_decompress_struct& library) {
+  for (int i = 0; i < library.num_components; ++i) {
+    const JQUANT_TBL* table = library.comp_info[i].quant_table;
+    if (table == nullptr) give_up(library, "a component has no scan");
+    if (std::find(table->quantval, table->quantval + DCTSIZE2, 0) != table->quantval + DCTSIZE2) {
+      give_up(library, "a quantisation table is missing or holds a zero");
+    }
+  }
+}
+
+void jpeg_is_damaged(const JpegDecompressor& self, Bytes encoded, std::size_t before) {
+  throw Error(join("JPEG is damaged near byte ",
+                   before + encoded.size() - self.library->src->bytes_in_buffer, ": ",
+                   self.problem));
+}
+
+}  // namespace feedrate

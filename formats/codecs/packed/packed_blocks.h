@@ -1,0 +1,49 @@
+#pragma once
+// One 8 x 8 block of a packed JPEG: 63 coefficients in zigzag order behind the mean (DC).
+//
+//   u8 head | DC in 0, 1 or 2 bytes | which of the 63 are not zero, n bytes | their nibbles |
+//   those that a nibble does not hold
+//
+//   head      bits 0-3: n, up to 8 | bits 4-5: bytes of DC | bit 6: wide | bit 7: zero
+//   which     bit i: the coefficient i + 1 of the zigzag; as many bytes as the last one needs
+//   nibbles   -8 … 7, two a byte, the lower four bits first; 0: it is one of those that follow
+//   follow    int8 each; where wide, the lower bytes of all, then the higher bytes of all
+//
+// A block of zeros is the byte 0. Other blocks take 3 to 169 bytes; of an ImageNet photograph, 19.
+
+#include <span>
+#include <string_view>
+
+#include "formats/base/bytes.h"
+
+namespace feedrate {
+
+/// A block takes no more.
+inline constexpr std::size_t longest_block = 1 + 2 + 8 + 32 + 2 * 63;
+/// Readers may look that far beyond where a block ends, and change nothing by what is there.
+inline constexpr std::size_t block_slack = 64;
+
+inline constexpr std::uint8_t zigzag[64] = {
+    0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
+    41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+struct BlockUnpacking {
+  std::string_view name;
+  /// `count` blocks from `at` on to 64 coefficients each, in natural order: all of them are
+  /// written. Returns where they end; null for a head that says nothing. Reads at most
+  /// count · longest_block + block_slack bytes.
+  const std::byte* (*unpack)(const std::byte* at, std::size_t count, std::int16_t* const* blocks);
+};
+
+/// Anywhere; the referee of the other.
+extern const BlockUnpacking plain_block_unpacking;
+/// Also needs AVX-512's VBMI and VBMI2: Ice Lake, Zen 4 and later.
+extern const BlockUnpacking avx512_block_unpacking;
+/// Those that this CPU can run, the fastest first.
+std::span<const BlockUnpacking* const> runnable_block_unpackings();
+
+/// Appends a block, given in natural order.
+void pack_block(const std::int16_t* coefficients, Buffer& to);
+
+}  // namespace feedrate

@@ -1,0 +1,32 @@
+#pragma once
+// The first bytes of a block of a packed JPEG, as packed_blocks.h draws it: the same for all ways
+// of unpacking. Of 16 bytes all may be read.
+
+#include "formats/base/bytes.h"
+
+namespace feedrate {
+
+class BlockHead {
+ public:
+  explicit BlockHead(std::byte head) : head_(std::to_integer<unsigned>(head)) {}
+
+  bool sound() const { return head_ < 128 && mean_bytes() < 3 && which_bytes() < 9; }
+  bool wide() const { return head_ >= 64; }
+  unsigned mean_bytes() const { return head_ >> 4 & 3; }
+  unsigned which_bytes() const { return head_ & 15; }
+  /// The coefficient DC, of the bytes at `at`. Only of a sound head, as the next.
+  std::int16_t mean(const std::byte* at) const {
+    const unsigned unused = 32 - 8 * mean_bytes();
+    const auto bytes = std::uint64_t{load_le<std::uint16_t>(at)} << unused;
+    return static_cast<std::int16_t>(static_cast<std::int32_t>(bytes) >> (unused & 31));
+  }
+  std::uint64_t which(const std::byte* at) const {
+    const unsigned bits = 8 * which_bytes();
+    return bits == 0 ? 0 : load_le<std::uint64_t>(at) << (64 - bits) >> (64 - bits);
+  }
+
+ private:
+  unsigned head_;
+};
+
+}  // namespace feedrate

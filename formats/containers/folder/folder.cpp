@@ -1,0 +1,134 @@
+// A folder of classes: a sub-directory for each, its images below. What torchvision's ImageFolder
+// reads, Keras and many others; the order is theirs. Reading gives samples class by class, so a
+// dataset written here comes back in that order: its set digest is the same, its digest is not.
+
+#include <algorithm>
+#include <cassert>
+
+#include "formats/base/error.h"
+#include "formats/containers/describe.h"
+#include "formats/containers/folder/folder_files.h"
+#include "formats/containers/folder/folder_writer.h"
+#include "formats/containers/rows.h"
+#include "formats/io/file.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FolderDataset final : public Dataset {
+ public:
+  explicit FolderDataset(const fs::path& path)
+      : path_(path), directory_(open_directory(path)), files_(list_folder(path)) {
+    if (files_.images.empty()) {
+      fail(path, "holds no images in sub-directories: one for each class is expected");
+    }
+    info_.path = path;
+    info_.format = folder_container.name();
+    info_.size = files_.images.size();
+    Scratch scratch;
+    complete_info(info_, *this, [&] { return content(0, scratch); });
+    if (info_.sidecar) return;
+    info_.classes = static_cast<std::uint32_t>(files_.classes.size());
+    info_.class_names.names = files_.classes;
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    assert(index < info_.size);
+    const FolderFiles::Image& image = files_.images[index];
+    try {
+      Sample sample;
+      sample.bytes = content(index, scratch);
+      sample.codec = &codec_for(sample.bytes);
+      sample.shape = sample.codec->shape(sample.bytes);
+      sample.label = image.label;
+      sample.name = files_.path(image);
+      return sample;
+    } catch (const Error& error) {
+      fail(path_ / files_.path(image), "sample ", index, ": ", error.what());
+    }
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    prefetch_file_at(directory_, files_.path(files_.images[index]));
+    return true;
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    return {path_ / files_.path(files_.images[index]), 0};
+  }
+
+  void audit(const std::function<void(Finding)>& found) const override {
+    if (files_.passed_over != 0) {
+      found({(path_ / files_.first_passed_over).string(),
+             join("is no image in a class by its name and was passed over",
+                  files_.passed_over == 1 ? ""
+                                          : join(", as were ", files_.passed_over - 1, " more"))});
+    }
+    if (info_.sidecar) return;  // ours has a directory for every class there could be
+    std::vector<std::uint64_t> counts(files_.classes.size());
+    for (const FolderFiles::Image& image : files_.images) {
+      ++counts[static_cast<std::size_t>(image.label)];
+    }
+    const auto empty = static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), 0U));
+    if (empty == 0) return;
+    const auto first = std::find(counts.begin(), counts.end(), 0U) - counts.begin();
+    found({(path_ / files_.classes[static_cast<std::size_t>(first)]).string(),
+           join("is a class without images",
+                empty == 1 ? "" : join(", as are ", empty - 1, " more"))});
+  }
+
+ private:
+  Bytes content(std::uint64_t index, Scratch& scratch) const {
+    return read_file_at(directory_, files_.path(files_.images[index]), scratch.bytes);
+  }
+
+  fs::path path_;
+  Descriptor directory_;
+  FolderFiles files_;
+};
+
+class FolderContainer final : public Container {
+ public:
+  FolderContainer()
+      : Container("folder", "a directory for each class, an image file for each sample") {}
+
+  // The last row of the registry, for many things hold images in sub-directories: what another
+  // container knows, or what says of itself that it is something else, is none.
+  bool knows(const fs::path& path) const override {
+    if (!looks_like_classes(path)) return false;
+    try {
+      const std::optional<Sidecar> sidecar = read_sidecar(path);
+      if (sidecar && !sidecar->format.empty() && sidecar->format != name()) return false;
+    } catch (const Error&) {
+      return false;
+    }
+    const auto rows = containers();
+    return std::none_of(rows.begin(), rows.end(),
+                        [&](const Container* row) { return row != this && row->knows(path); });
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<FolderDataset>(path);
+  }
+
+  std::unique_ptr<Writer> create(const fs::path& directory,
+                                 const WriterOptions& options) const override {
+    return make_folder_writer(directory, options);
+  }
+
+  bool accepts(const Codec& codec) const override {
+    return &codec == &png_codec || &codec == &jpeg_codec;
+  }
+  const Codec& default_codec() const override { return png_codec; }
+  bool keeps_order() const override { return false; }
+};
+
+const FolderContainer row;
+
+}  // namespace
+
+const Container& folder_container = row;
+
+}  // namespace feedrate

@@ -1,0 +1,191 @@
+#include "formats/containers/folder/folder_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <memory>
+
+#include "formats/base/error.h"
+#include "formats/io/file.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view image_extensions[] = {".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
+                                                 ".pgm", ".tif",  ".tiff", ".webp"};
+// Deeper directories are links that lead in circles.
+constexpr int most_levels = 32;
+// Names looked at to tell a class from another directory.
+constexpr int most_looked_at = 1000;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+// The entries of one directory but "." and "..", as the system gives them: no look at each.
+class Entries {
+ public:
+  Entries(const Descriptor& parent, const char* name)
+      : directory_(opened(
+            Descriptor(::openat(parent.number(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)))) {}
+
+  bool good() const { return directory_ != nullptr; }
+  bool next() {
+    do {
+      errno = 0;
+      entry_ = ::readdir(directory_.get());
+    } while (entry_ != nullptr && (name() == "." || name() == ".."));
+    return entry_ != nullptr;
+  }
+  // Of next(), when it was false: why, or 0 at the end.
+  int error() const { return errno; }
+
+  std::string_view name() const { return entry_->d_name; }
+  bool hidden() const { return entry_->d_name[0] == '.'; }
+  // Follows links; only those, and what the file system does not tell, cost a look.
+  bool is_directory() const {
+    if (entry_->d_type != DT_LNK && entry_->d_type != DT_UNKNOWN) return entry_->d_type == DT_DIR;
+    struct stat status {};
+    return ::fstatat(::dirfd(directory_.get()), entry_->d_name, &status, 0) == 0 &&
+           S_ISDIR(status.st_mode);
+  }
+  // A link that is called like an image is one: looking at a million of them would take minutes.
+  bool is_image() const {
+    return has_image_extension(name()) &&
+           (entry_->d_type == DT_REG || entry_->d_type == DT_LNK || !is_directory());
+  }
+
+ private:
+  static DIR* opened(Descriptor directory) {
+    DIR* entries = directory ? ::fdopendir(directory.number()) : nullptr;
+    if (entries != nullptr) directory.release();  // now theirs
+    return entries;
+  }
+
+  std::unique_ptr<DIR, CloseDirectory> directory_;
+  const dirent* entry_ = nullptr;
+};
+
+class Lister {
+ public:
+  explicit Lister(const fs::path& folder) : folder_(folder), root_(open_directory(folder)) {}
+
+  FolderFiles run() {
+    each(".", [&](const Entries& entry) {
+      if (entry.is_directory() && !entry.hidden()) {
+        files_.classes.emplace_back(entry.name());
+      } else if (entry.is_directory() || entry.is_image()) {
+        pass_over(".", entry);  // hidden directories; images in no class
+      }
+    });
+    std::sort(files_.classes.begin(), files_.classes.end());
+    for (std::size_t label = 0; label < files_.classes.size(); ++label) {
+      std::map<std::string, std::vector<std::string>> directories;
+      walk(files_.classes[label], 1, directories);
+      for (auto& [directory, names] : directories) {
+        std::sort(names.begin(), names.end());
+        for (const std::string& name : names) {
+          files_.images.push_back({files_.paths.size(), static_cast<std::int32_t>(label)});
+          files_.paths.append(directory).append(1, '/').append(name).append(1, '\0');
+        }
+      }
+    }
+    return std::move(files_);
+  }
+
+ private:
+  template <class Action>
+  void each(const std::string& directory, const Action& action) {
+    Entries entries(root_, directory.c_str());
+    if (!entries.good()) fail_errno(folder_ / directory, "cannot open the directory", errno);
+    while (entries.next()) action(entries);
+    if (entries.error() != 0) {
+      fail_errno(folder_ / directory, "cannot read the directory", entries.error());
+    }
+  }
+
+  void walk(const std::string& directory, int level,
+            std::map<std::string, std::vector<std::string>>& directories) {
+    if (level > most_levels) {
+      fail(folder_ / directory, "is deeper than ", most_levels, " levels; does a link lead back?");
+    }
+    std::vector<std::string>& names = directories[directory];
+    std::vector<std::string> inner;
+    each(directory, [&](const Entries& entry) {
+      if (entry.hidden()) {
+        pass_over(directory, entry);
+      } else if (entry.is_image()) {
+        names.emplace_back(entry.name());
+      } else if (entry.is_directory()) {
+        inner.push_back(join(directory, '/', entry.name()));
+      } else {
+        pass_over(directory, entry);
+      }
+    });
+    for (const std::string& next : inner) walk(next, level + 1, directories);
+  }
+
+  // The first by name, so that the same one is named on every machine.
+  void pass_over(const std::string& directory, const Entries& entry) {
+    std::string path =
+        directory == "." ? std::string(entry.name()) : join(directory, '/', entry.name());
+    if (files_.passed_over++ == 0 || path < files_.first_passed_over) {
+      files_.first_passed_over = std::move(path);
+    }
+  }
+
+  fs::path folder_;
+  Descriptor root_;
+  FolderFiles files_;
+};
+
+enum class Holds : std::uint8_t { nothing, images, other };
+
+Holds content_of(const Descriptor& root, const char* directory) {
+  Entries entries(root, directory);
+  if (!entries.good()) return Holds::other;
+  Holds holds = Holds::nothing;
+  for (int i = 0; i < most_looked_at && entries.next(); ++i) {
+    if (entries.hidden()) continue;
+    if (entries.is_image()) return Holds::images;
+    holds = Holds::other;
+  }
+  return holds;
+}
+
+}  // namespace
+
+FolderFiles list_folder(const fs::path& folder) { return Lister(folder).run(); }
+
+bool has_image_extension(std::string_view file_name) {
+  const std::size_t dot = file_name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string extension(file_name.substr(dot));
+  for (char& letter : extension) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  const auto* end = std::end(image_extensions);
+  return std::find(std::begin(image_extensions), end, extension) != end;
+}
+
+bool looks_like_classes(const fs::path& folder) {
+  const Descriptor root(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return false;
+  Entries entries(root, ".");
+  bool images = false;
+  while (entries.good() && entries.next()) {
+    if (entries.hidden() || !entries.is_directory()) continue;
+    const Holds holds = content_of(root, std::string(entries.name()).c_str());
+    if (holds == Holds::other) return false;
+    images = images || holds == Holds::images;
+  }
+  return images;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,202 @@
+// LMDBs of images: Caffe's Datums, which our writer makes too, and the dialects of other tools
+// (lmdb_dialect.h). The keys and their order are the dataset's order, unless a dialect knows
+// better.
+
+#include <lmdb.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <fstream>
+
+#include "formats/containers/describe.h"
+#include "formats/containers/lmdb/lmdb_check.h"
+#include "formats/containers/lmdb/lmdb_dialect.h"
+#include "formats/containers/lmdb/lmdb_writer.h"
+#include "formats/containers/rows.h"
+#include "formats/io/mapped_file.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view data_name = "data.mdb";
+
+// An environment that has a lock file may be in use by a writer: a read transaction keeps it from
+// reusing the pages that we look at. Without a lock file nobody is there and nothing is created.
+class Snapshot {
+ public:
+  explicit Snapshot(const fs::path& data) {
+    const bool in_directory = data.filename() == data_name;
+    const fs::path environment = in_directory ? data.parent_path() : data;
+    const fs::path lock = in_directory ? environment / "lock.mdb" : fs::path(data) += "-lock";
+    std::error_code ignored;
+    if (!fs::exists(lock, ignored)) return;
+    MDB_env* created = nullptr;
+    require(mdb_env_create(&created), data);
+    environment_.reset(created);
+    const unsigned flags =
+        MDB_RDONLY | MDB_NOTLS | MDB_NORDAHEAD | (in_directory ? 0 : MDB_NOSUBDIR);
+    const fs::path name = environment.empty() ? fs::path(".") : environment;
+    const int opened = mdb_env_open(created, name.c_str(), flags, 0664);
+    // Where the lock file cannot be written no writer is at work either; and a map of the size that
+    // a database states (1 TB in early ones) may be refused, which our own map does not need.
+    if (opened == EACCES || opened == EROFS || opened == EPERM || opened == ENOMEM) return;
+    require(opened, data);
+    MDB_txn* begun = nullptr;
+    require(mdb_txn_begin(created, nullptr, MDB_RDONLY, &begun), data);
+    transaction_.reset(begun);
+  }
+
+  std::optional<std::uint64_t> number() const {
+    if (transaction_ == nullptr) return std::nullopt;
+    return mdb_txn_id(transaction_.get());
+  }
+
+ private:
+  struct Close {
+    void operator()(MDB_env* environment) const { mdb_env_close(environment); }
+    void operator()(MDB_txn* transaction) const { mdb_txn_abort(transaction); }
+  };
+
+  static void require(int result, const fs::path& data) {
+    if (result != MDB_SUCCESS) fail(data, "cannot open the LMDB: ", mdb_strerror(result));
+  }
+
+  std::unique_ptr<MDB_env, Close> environment_;
+  std::unique_ptr<MDB_txn, Close> transaction_;  // ends before its environment
+};
+
+class LmdbDataset final : public Dataset {
+ public:
+  LmdbDataset(const fs::path& path, const fs::path& data) : snapshot_(checked(data)), file_(data) {
+    info_.path = path;
+    info_.files = {data};
+    info_.format = lmdb_container.name();
+    try {
+      entries_ = lmdb_entries(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));
+      if (entries_.empty()) throw Error("the LMDB holds no entries");
+      dialect_ = &find_lmdb_dialect(file_.bytes(), entries_);
+      dialect_->arrange(file_.bytes(), entries_);
+    } catch (const Error& error) {
+      fail(data, error.what());
+    }
+    info_.size = entries_.size();
+    Scratch scratch;
+    complete_info(info_, *this, [&] {
+      const Sample first = dialect_->read(lmdb_item(file_.bytes(), entries_.front()), scratch);
+      return first.codec == nullptr ? first.bytes : Bytes();
+    });
+  }
+
+  // A writer may add to a database that others read: a transaction keeps the pages it looks at.
+  void expect_unchanged() const override {
+    if (!snapshot_.number()) file_.expect_unchanged();
+  }
+
+  void audit(const std::function<void(Finding)>& found) const override {
+    try {
+      check_lmdb(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));
+    } catch (const Error& error) {
+      found({file_.path().string(), error.what()});
+    }
+    std::vector<std::pair<std::string_view, std::uint64_t>> names;
+    for (std::uint64_t i = 0; i < entries_.size(); ++i) {
+      const std::string_view name = dialect_->name(lmdb_item(file_.bytes(), entries_[i]).key);
+      if (!name.empty()) names.emplace_back(name, i);
+    }
+    std::sort(names.begin(), names.end());
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (names[i].first != names[i - 1].first) continue;
+      found({join(file_.path(), ": sample ", names[i].second),
+             join("has the name '", names[i].first, "' of sample ", names[i - 1].second)});
+    }
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    assert(index < entries_.size());
+    const LmdbEntry& entry = entries_[index];
+    const LmdbItem item = lmdb_item(file_.bytes(), entry);
+    try {
+      Sample sample = dialect_->read(item, scratch);
+      if (sample.codec == nullptr) {
+        sample.codec = &codec_for(sample.bytes);
+        sample.shape = sample.codec->shape(sample.bytes);
+      }
+      return sample;
+    } catch (const Error& error) {
+      fail(file_.path(), "sample ", index, " (key '", item.key, "', byte ", entry.value,
+           "): ", error.what());
+    }
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    file_.look_ahead(file_.bytes().subspan(entries_[index].value, entries_[index].value_size));
+    return true;
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    return {file_.path(), entries_[index].value};
+  }
+
+ private:
+  static const fs::path& checked(const fs::path& data) {
+    const MappedFile file(data);
+    try {
+      lmdb_meta(file.bytes(), std::nullopt);
+    } catch (const Error& error) {
+      fail(data, error.what());
+    }
+    return data;
+  }
+
+  Snapshot snapshot_;
+  MappedFile file_;
+  std::vector<LmdbEntry> entries_;
+  const LmdbDialect* dialect_ = nullptr;
+};
+
+class LmdbContainer final : public Container {
+ public:
+  LmdbContainer() : Container("lmdb", "Caffe: one LMDB of Datums, read in place from a map") {}
+
+  bool knows(const fs::path& path) const override {
+    std::error_code ignored;
+    const fs::path data = data_file(path);
+    if (data.filename() == data_name) return fs::exists(data, ignored);
+    std::ifstream file(data, std::ios::binary);
+    std::array<char, lmdb_start> start{};
+    return file.read(start.data(), start.size()) && is_lmdb(std::as_bytes(std::span(start)));
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<LmdbDataset>(path, data_file(path));
+  }
+
+  std::unique_ptr<Writer> create(const fs::path& directory,
+                                 const WriterOptions& options) const override {
+    return make_lmdb_writer(directory / data_name, options);
+  }
+
+  bool accepts(const Codec& codec) const override {
+    return &codec == &raw_codec || &codec == &png_codec || &codec == &jpeg_codec ||
+           &codec == &packed_codec;
+  }
+  const Codec& default_codec() const override { return raw_codec; }
+  bool wants_mean() const override { return true; }
+
+ private:
+  static fs::path data_file(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored) ? path / data_name : path;
+  }
+};
+
+const LmdbContainer row;
+
+}  // namespace
+
+const Container& lmdb_container = row;
+
+}  // namespace feedrate

@@ -1,0 +1,58 @@
+// Caffe's dialect: a Datum a value.
+//
+// Raw datums are planes, and their key tells in which order: convert_imageset writes "%08d_path"
+// and B, G, R; Caffe's MNIST and CIFAR converters write bare digits and R, G, B. Our writer keeps
+// to the same rule, so that both kinds can be read back by anyone who knows it.
+
+#include <algorithm>
+#include <array>
+
+#include "formats/base/error.h"
+#include "formats/containers/lmdb/datum.h"
+#include "formats/containers/lmdb/lmdb_dialect.h"
+
+namespace feedrate {
+namespace {
+
+class DatumDialect final : public LmdbDialect {
+ public:
+  bool knows(Bytes value) const override {
+    // Keys of Datum's seven fields; nothing at all is a message too.
+    constexpr std::array<unsigned char, 8> keys{0x08, 0x10, 0x18, 0x22, 0x28, 0x32, 0x35, 0x38};
+    return value.empty() ||
+           std::ranges::find(keys, std::to_integer<unsigned char>(value.front())) != keys.end();
+  }
+
+  Sample read(const LmdbItem& item, Scratch&) const override {
+    const Datum datum = parse_datum(item.value);
+    if (datum.data.empty()) {
+      throw Error(datum.has_floats
+                      ? "the Datum holds float_data; Feedrate reads pixels of 8 bits (data) only"
+                      : "no Caffe Datum: it holds no image data");
+    }
+    Sample sample;
+    sample.bytes = datum.data;
+    sample.label = datum.label;
+    sample.name = name(item.key);
+    if (datum.encoded) return sample;
+    if (!datum.shape.plausible() || datum.shape.bytes() != datum.data.size()) {
+      throw Error(join("the Datum states ", datum.shape.channels, "x", datum.shape.height, "x",
+                       datum.shape.width, " (channels, height, width) but holds ",
+                       datum.data.size(), " bytes; Feedrate reads 1 or 3 channels"));
+    }
+    sample.codec = &raw_codec;
+    sample.shape = datum.shape;
+    if (datum.shape.channels == 3) {
+      sample.order = sample.name.empty() ? PixelOrder::planar_rgb : PixelOrder::planar_bgr;
+    }
+    return sample;
+  }
+};
+
+const DatumDialect row;
+
+}  // namespace
+
+const LmdbDialect& lmdb_datum_dialect = row;
+
+}  // namespace feedrate

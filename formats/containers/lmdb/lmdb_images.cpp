@@ -1,0 +1,31 @@
+// LSUN's and BasicSR's dialect: a value is the file of an image as it is. The key is its name (a
+// hash, or the file's name without extension). There are no labels: all are of class 0.
+
+#include "formats/containers/lmdb/lmdb_dialect.h"
+
+namespace feedrate {
+namespace {
+
+class ImagesDialect final : public LmdbDialect {
+ public:
+  bool knows(Bytes value) const override {
+    return codec_of(value) != nullptr || !looks_like(value).empty();
+  }
+
+  std::string_view name(std::string_view key) const override { return key; }
+
+  Sample read(const LmdbItem& item, Scratch&) const override {
+    Sample sample;
+    sample.bytes = item.value;
+    sample.name = name(item.key);
+    return sample;
+  }
+};
+
+const ImagesDialect row;
+
+}  // namespace
+
+const LmdbDialect& lmdb_images_dialect = row;
+
+}  // namespace feedrate

@@ -1,0 +1,49 @@
+#pragma once
+// The two meta pages at the start of an LMDB file: which tree is the newest and where it begins.
+// Stateless; throws Error (without the file's name) on damage.
+//
+//   meta:  page header | u32 magic | u32 version | u64 address | u64 map size |
+//          2 × {u32 pad (of the first: page size) | u16 flags | u16 depth | u64 branch | u64 leaf |
+//               u64 overflow | u64 entries | u64 root} | u64 last page | u64 transaction
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "formats/base/bytes.h"
+
+namespace feedrate {
+
+/// The root of one of the two trees: free pages, and the unnamed database.
+struct LmdbTree {
+  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
+
+  std::uint16_t flags = 0;
+  std::uint16_t depth = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t root = no_page;
+};
+
+struct LmdbMeta {
+  std::uint32_t page_size = 0;
+  LmdbTree free_pages;
+  LmdbTree main;
+  std::uint64_t last_page = 0;
+  std::uint64_t transaction = 0;
+};
+
+/// The page's own header, which also comes before a large value.
+inline constexpr std::size_t lmdb_page_header = 16;
+
+/// True when the file starts with a meta page.
+bool is_lmdb(Bytes start);
+inline constexpr std::size_t lmdb_start = 24;  // bytes that is_lmdb wants to see
+
+/// The meta page of `transaction` (none: the newest), after both were looked at: liblmdb divides by
+/// what they say.
+LmdbMeta lmdb_meta(Bytes file, std::optional<std::uint64_t> transaction);
+
+/// States `bytes` as the size of map that a closed environment asks its readers for.
+void write_lmdb_map_size(const std::filesystem::path& data, std::uint64_t bytes);
+
+}  // namespace feedrate

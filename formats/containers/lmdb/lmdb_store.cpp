@@ -1,0 +1,148 @@
+#include "formats/containers/lmdb/lmdb_store.h"
+
+#include <lmdb.h>
+
+#include <cstdlib>
+
+#include "formats/base/error.h"
+#include "formats/containers/lmdb/lmdb_meta.h"
+#include "formats/io/file.h"
+#include "formats/io/page_cache.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t batch_entries = 1000;  // Caffe's
+// What a batch of large values holds: its pages stay in the cache between their filling and the
+// commit that writes them. 8 MiB were measured against 1 … 64.
+constexpr std::size_t batch_bytes = std::size_t{8} << 20;
+// Each batch looks at pages of the ones before, and the system maps their surroundings too: some
+// hundred KiB that would stay, gigabytes in the end.
+constexpr std::uint64_t batches_remembered = 64;
+
+// Address space for the map, so that nothing ever has to grow: a batch in pages cannot be played
+// again. Where less is to be had (ulimit -v), less is taken.
+constexpr std::size_t most_map = std::size_t{4} << 40;
+constexpr std::size_t least_map = std::size_t{1} << 20;  // LMDB's default, where Caffe starts
+
+// liblmdb takes the pages of a transaction from malloc and frees them when it is committed. glibc
+// gives freed memory back to the system at once when it is more than twice the largest block that
+// was ever freed, and then every batch faults all of its pages in again: half of the writing time.
+void have_freed_pages_kept() {
+  void* volatile block = std::malloc(2 * batch_bytes);
+  std::free(block);
+}
+
+}  // namespace
+
+struct LmdbStore::State {
+  struct Close {
+    void operator()(MDB_env* environment) const { mdb_env_close(environment); }
+    void operator()(MDB_txn* transaction) const { mdb_txn_abort(transaction); }
+  };
+
+  explicit State(const std::filesystem::path& data) : path(data) {
+    open(most_map);
+    have_freed_pages_kept();
+  }
+
+  void open(std::size_t map) {
+    MDB_env* created = nullptr;
+    require(mdb_env_create(&created));
+    environment.reset(created);
+    require(mdb_env_set_mapsize(created, map));
+    // The directory's owner brings everything to disk at the end. liblmdb ties a transaction to no
+    // thread when it makes no locks.
+    constexpr unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_NOMETASYNC;
+    const int opened = mdb_env_open(created, path.c_str(), flags, 0664);
+    if (opened == ENOMEM && map > least_map) return open(map / 2);
+    require(opened);
+  }
+
+  void begin() {
+    if (transaction != nullptr) return;
+    MDB_txn* begun = nullptr;
+    require(mdb_txn_begin(environment.get(), nullptr, 0, &begun));
+    transaction.reset(begun);
+    require(mdb_dbi_open(begun, nullptr, 0, &database));
+  }
+
+  void commit() {
+    entries = bytes = 0;
+    if (transaction == nullptr) return;
+    require(mdb_txn_commit(transaction.release()));
+    int descriptor = -1;
+    require(mdb_env_get_fd(environment.get(), &descriptor));
+    send_to_disk(descriptor);
+    if (++batches % batches_remembered == 0) let_go_of_maps({&path, 1});
+  }
+
+  // What the file takes, in pages as they are numbered.
+  std::uint64_t size() const {
+    MDB_envinfo info;
+    MDB_stat stat;
+    mdb_env_info(environment.get(), &info);
+    mdb_env_stat(environment.get(), &stat);
+    return (info.me_last_pgno + 1) * stat.ms_psize;
+  }
+
+  void require(int result) const {
+    if (result == MDB_SUCCESS) return;
+    if (result == MDB_MAP_FULL) {
+      fail(path, "the LMDB has outgrown the address space this process may have (see ulimit -v)");
+    }
+    // liblmdb reports a write that was cut short, as on a full disk, as an I/O error.
+    fail(path, "cannot write the LMDB: ", mdb_strerror(result),
+         result == EIO ? " (is the disk full?)" : "");
+  }
+
+  const std::filesystem::path path;
+  std::unique_ptr<MDB_env, Close> environment;
+  std::unique_ptr<MDB_txn, Close> transaction;  // ends before its environment
+  MDB_dbi database = 0;
+  std::size_t entries = 0;  // of the open transaction
+  std::size_t bytes = 0;
+  std::uint64_t batches = 0;  // committed
+};
+
+LmdbStore::LmdbStore(const std::filesystem::path& data) : state_(std::make_unique<State>(data)) {}
+LmdbStore::~LmdbStore() = default;
+
+MutableBytes LmdbStore::put(std::string_view key, std::size_t size) {
+  if (state_->entries >= batch_entries || state_->bytes >= batch_bytes) state_->commit();
+  state_->begin();
+  MDB_val name{key.size(), const_cast<char*>(key.data())};
+  MDB_val value{size, nullptr};
+  constexpr unsigned flags = MDB_RESERVE | MDB_NOOVERWRITE;
+  state_->require(mdb_put(state_->transaction.get(), state_->database, &name, &value, flags));
+  ++state_->entries;
+  state_->bytes += size;
+  return {static_cast<std::byte*>(value.mv_data), size};
+}
+
+void LmdbStore::remove(std::string_view key) {
+  if (state_->entries >= batch_entries) state_->commit();
+  state_->begin();
+  MDB_val name{key.size(), const_cast<char*>(key.data())};
+  state_->require(mdb_del(state_->transaction.get(), state_->database, &name, nullptr));
+  ++state_->entries;
+}
+
+void LmdbStore::commit() { state_->commit(); }
+
+void LmdbStore::sync() {
+  state_->commit();
+  constexpr int now = 1;
+  state_->require(mdb_env_sync(state_->environment.get(), now));
+}
+
+void LmdbStore::close() {
+  state_->commit();
+  // Caffe starts at LMDB's default and doubles; liblmdb wants a page to spare.
+  std::uint64_t map = least_map;
+  while (map <= state_->size()) map *= 2;
+  state_->environment.reset();
+  write_lmdb_map_size(state_->path, map);
+}
+
+}  // namespace feedrate

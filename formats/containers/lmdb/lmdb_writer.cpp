@@ -1,0 +1,151 @@
+#include "formats/containers/lmdb/lmdb_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "formats/base/error.h"
+#include "formats/containers/lmdb/datum.h"
+#include "formats/containers/lmdb/lmdb_resume.h"
+#include "formats/containers/lmdb/lmdb_store.h"
+#include "formats/means/mean_format.h"
+
+namespace feedrate {
+namespace {
+
+constexpr int usual_digits = 8;
+constexpr int cifar_digits = 5;
+constexpr Shape cifar_shape{32, 32, 3};
+constexpr std::uint64_t cifar_limit = 100'000;             // 5 digits sort as numbers do
+constexpr std::uint64_t usual_limit = 100'000'000;         // 8 digits do
+constexpr std::size_t longest_key = 511;                   // of liblmdb as distributed
+constexpr std::size_t image_limit = std::size_t{1} << 31;  // about protobuf's own
+
+// The raw colour pixels of `sample` as three planes in `order`. Both sides have the shape's size.
+void copy_planes(const Sample& sample, PixelOrder order, MutableBytes to) {
+  const std::size_t plane = to.size() / 3;
+  const bool bgr = order == PixelOrder::planar_bgr;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    std::byte* const out = to.data() + channel * plane;
+    if (sample.order == PixelOrder::interleaved) {
+      const std::byte* const in = sample.bytes.data() + (bgr ? 2 - channel : channel);
+      for (std::size_t i = 0; i < plane; ++i) out[i] = in[3 * i];
+    } else {
+      const std::size_t from = sample.order == order ? channel : 2 - channel;
+      std::copy_n(sample.bytes.data() + from * plane, plane, out);
+    }
+  }
+}
+
+class LmdbWriter final : public Writer {
+ public:
+  LmdbWriter(const std::filesystem::path& data, const WriterOptions& options)
+      : path_(data), codec_(options.codec), first_(options.first) {
+    total_ = options.sharding.samples != 0 ? options.sharding.samples : options.last;
+    std::vector<std::string> surplus;
+    if (options.resume != nullptr) {
+      count_ = options.resume->samples;
+      LmdbRemains remains = look_at_lmdb_remains(data, first_, count_);
+      digits_ = remains.digits;
+      if (remains.red_first) mean_layout_ = MeanLayout::planar_rgb;
+      surplus = std::move(remains.surplus);
+    }
+    store_ = std::make_unique<LmdbStore>(data);
+    for (; !surplus.empty(); surplus.pop_back()) store_->remove(surplus.back());
+    store_->commit();
+  }
+
+  void add(const Sample& sample) override {
+    assert(codec_ == nullptr || sample.codec == codec_);
+    check(sample);
+    if (digits_ == 0) digits_ = digits_for(sample);
+    const std::uint64_t number = first_ + count_;
+    key_.clear();
+    fmt::format_to(std::back_inserter(key_), "{:0{}}", number, digits_);
+    if (!sample.name.empty()) fmt::format_to(std::back_inserter(key_), "_{}", sample.name);
+    if (key_.size() > longest_key) {
+      refuse(join("the key '", key_, "' has more than ", longest_key, " bytes"));
+    }
+    write_value(sample);
+    ++count_;
+  }
+
+  WriterState pause() override {
+    store_->sync();
+    return {count_, {}};
+  }
+
+  void finish(const MeanImage* mean) override {
+    store_->close();
+    if (mean != nullptr) write_mean(path_.parent_path() / "mean.binaryproto", *mean, mean_layout_);
+  }
+
+ private:
+  // Everything that could stop the sample, before the store makes room for it.
+  void check(const Sample& sample) const {
+    const std::uint64_t limit = digits_ == cifar_digits ? cifar_limit : usual_limit;
+    if (first_ + count_ >= limit) {
+      refuse(join("keys of ", digits_, " digits keep their order up to ", limit, " samples"));
+    }
+    if (sample.codec == &raw_codec && sample.bytes.size() != sample.shape.bytes()) {
+      refuse(join("raw pixels of ", sample.shape.height, "x", sample.shape.width, "x",
+                  sample.shape.channels, " in ", sample.bytes.size(), " bytes"));
+    }
+    if (sample.bytes.size() >= image_limit) {
+      refuse(join("an image of ", sample.bytes.size(), " bytes; a Datum holds less than 2^31"));
+    }
+  }
+
+  [[noreturn]] void refuse(std::string_view why) const {
+    fail(path_, "sample ", first_ + count_, ": ", why);
+  }
+
+  int digits_for(const Sample& sample) const {
+    const bool cifar = sample.codec == &raw_codec && sample.shape == cifar_shape &&
+                       sample.name.empty() && total_ != 0 && total_ < cifar_limit;
+    return cifar ? cifar_digits : usual_digits;
+  }
+
+  void write_value(const Sample& sample) {
+    const bool raw = sample.codec == &raw_codec;
+    if (raw) {
+      frame_raw_datum(sample.shape, sample.label, frame_);
+    } else {
+      frame_encoded_datum(sample.bytes.size(), sample.label, frame_);
+    }
+    const std::size_t head = frame_.head.size();
+    const std::size_t size = sample.bytes.size();
+    const MutableBytes value = store_->put(key_, head + size + frame_.tail.size());
+    std::ranges::copy(frame_.head, value.begin());
+    const MutableBytes data = value.subspan(head, size);
+    if (raw && sample.shape.channels == 3) {
+      const bool named = !sample.name.empty();
+      copy_planes(sample, named ? PixelOrder::planar_bgr : PixelOrder::planar_rgb, data);
+      mean_layout_ = named ? MeanLayout::planar_bgr : MeanLayout::planar_rgb;
+    } else {
+      std::ranges::copy(sample.bytes, data.begin());
+    }
+    std::ranges::copy(frame_.tail, value.subspan(head + size).begin());
+  }
+
+  std::filesystem::path path_;
+  const Codec* codec_;
+  std::uint64_t first_;
+  std::uint64_t total_ = 0;  // of the whole dataset; 0 when not known
+  std::uint64_t count_ = 0;  // added
+  int digits_ = 0;           // of the keys; 0 before there is one
+  std::unique_ptr<LmdbStore> store_;
+  std::string key_;
+  DatumFrame frame_;
+  MeanLayout mean_layout_ = MeanLayout::planar_bgr;  // as Caffe sees the images; decoded ones so
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_lmdb_writer(const std::filesystem::path& data,
+                                         const WriterOptions& options) {
+  return std::make_unique<LmdbWriter>(data, options);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,286 @@
+// CNTK's map file: one image a line, "path\tlabel" or "key\tpath\tlabel", images as files.
+//
+// A path that starts with "..." is seen from the map's directory. Other relative paths are, as in
+// CNTK, seen from the current directory; when the first image is not there but lies beside the map,
+// they are all seen from the map's directory instead, so that a map can be opened from anywhere.
+//
+// "images.zip@/inner/name" (or "@\") is an entry of a zip; back-slashes in both are slashes.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <fstream>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/containers/describe.h"
+#include "formats/containers/png_map/png_map_writer.h"
+#include "formats/containers/png_map/zip_index.h"
+#include "formats/containers/rows.h"
+#include "formats/io/file.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of a first line, all that is looked at to tell a map from another text file: the longest path.
+constexpr std::size_t longest_line = 4096;
+
+struct Line {
+  std::string_view path;
+  std::string_view inner;  // in the zip that `path` names; empty for a file
+  std::int32_t label = 0;
+};
+
+// At the first '@' in front of a separator: other ones are part of a name.
+void split_zip(Line& line) {
+  for (std::size_t at = line.path.find('@'); at != std::string_view::npos;
+       at = line.path.find('@', at + 1)) {
+    const std::string_view behind = line.path.substr(at + 1);
+    if (!behind.starts_with('/') && !behind.starts_with('\\')) continue;
+    line.inner = behind.substr(1);
+    line.path = line.path.substr(0, at);
+    if (line.inner.empty() || line.path.empty()) throw Error("expected container.zip@/inner/name");
+    return;
+  }
+}
+
+// Throws an Error that says what is wrong with the line; its place is the caller's to name.
+Line parse_line(std::string_view text) {
+  const auto columns = std::count(text.begin(), text.end(), '\t') + 1;
+  if (columns != 2 && columns != 3) {
+    throw Error(
+        join("expected 2 or 3 columns with a tab between them (path, label), found ", columns));
+  }
+  if (columns == 3) take_column(text);  // the key, which CNTK uses to join inputs
+  Line line;
+  line.path = take_column(text);
+  const auto label = parse_number<std::int32_t>(text);
+  if (!label || *label < 0) throw Error(join("the label '", text, "' is no class number"));
+  if (line.path.empty()) throw Error("the path is empty");
+  // A system call would open the file that the bytes in front of it name.
+  if (line.path.find('\0') != std::string_view::npos) throw Error("the path holds a zero byte");
+  line.label = *label;
+  split_zip(line);
+  return line;
+}
+
+std::vector<fs::path> map_files(const fs::path& directory) {
+  std::vector<fs::path> maps;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    if (entry.path().filename().string().ends_with(map_suffix)) maps.push_back(entry.path());
+  }
+  std::sort(maps.begin(), maps.end());
+  return maps;
+}
+
+fs::path the_map_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return path;
+  const std::vector<fs::path> maps = map_files(path);
+  if (maps.size() == 1) return maps.front();
+  std::string names;
+  for (const fs::path& map : maps) names += join(names.empty() ? "" : ", ", map.filename());
+  fail(path, "holds several datasets, name one: ", names);
+}
+
+class PngMapDataset final : public Dataset {
+ public:
+  PngMapDataset(const fs::path& path, const fs::path& map)
+      : map_(map),
+        text_(read_text(map)),
+        beside_map_(open_directory(fs::absolute(map).parent_path())) {
+    read_lines();
+    if (entries_.empty()) fail(map, "holds no lines");
+    choose_directory();
+    open_zips();
+    info_.path = path;
+    info_.format = png_map_container.name();
+    info_.size = entries_.size();
+    Scratch scratch;
+    complete_info(info_, *this, [&] { return file_content(0, scratch); });
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    try {
+      Sample sample;
+      sample.bytes = file_content(index, scratch);
+      sample.codec = &codec_for(sample.bytes);
+      sample.shape = sample.codec->shape(sample.bytes);
+      sample.label = entries_[index].label;
+      sample.name = path_of(entries_[index]);
+      return sample;
+    } catch (const Error& error) {
+      fail(map_, "line ", index + 1, " (sample ", index, ", ", place_of(entries_[index]),
+           "): ", error.what());
+    }
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    const Entry& entry = entries_[index];
+    if (entry.zip == no_zip) prefetch_file_at(directory_of(entry), path_of(entry));
+    return true;
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    const bool from_map = entries_[index].from_map || !current_;
+    const fs::path seen_from = from_map ? fs::absolute(map_).parent_path() : fs::path();
+    return {seen_from / place_of(entries_[index]), 0};
+  }
+
+ private:
+  static constexpr std::int32_t no_zip = -1;
+  struct Entry {
+    std::uint64_t path = 0;  // in text_, ended by a zero: of a file, or in a zip
+    std::int32_t label = 0;
+    std::int32_t zip = no_zip;  // in zips_
+    bool from_map = false;      // seen from the map's directory
+  };
+  struct Zip {
+    std::string path;
+    bool from_map = false;
+    std::optional<ZipIndex> index = std::nullopt;  // from open_zips() on
+  };
+
+  void read_lines() {
+    std::string_view rest = text_;
+    for (std::uint64_t number = 1; !rest.empty(); ++number) {
+      try {
+        add_line(parse_line(take_line(rest)));
+      } catch (const Error& error) {
+        fail(map_, "line ", number, ": ", error.what());
+      }
+    }
+  }
+
+  void add_line(Line line) {
+    Entry entry;
+    entry.label = line.label;
+    entry.from_map = line.path.starts_with("...");
+    if (entry.from_map) {
+      line.path.remove_prefix(3);
+      line.path.remove_prefix(std::min(line.path.find_first_not_of("/\\"), line.path.size()));
+    }
+    if (!line.inner.empty()) {
+      entry.zip = zip_number(line.path, entry.from_map);
+      line.path = line.inner;
+    }
+    entry.path = static_cast<std::uint64_t>(line.path.data() - text_.data());
+    // The tab behind the path becomes the zero that system calls want.
+    text_[entry.path + line.path.size()] = '\0';
+    if (entry.zip != no_zip)
+      std::replace(&text_[entry.path], &text_[entry.path] + line.path.size(), '\\', '/');
+    entries_.push_back(entry);
+  }
+
+  // Maps name few zips, and mostly the one of the line before.
+  std::int32_t zip_number(std::string_view path, bool from_map) {
+    std::string slashed(path);
+    std::replace(slashed.begin(), slashed.end(), '\\', '/');
+    for (std::size_t i = zips_.size(); i-- > 0;) {
+      if (zips_[i].path == slashed && zips_[i].from_map == from_map) {
+        return static_cast<std::int32_t>(i);
+      }
+    }
+    zips_.push_back({std::move(slashed), from_map});
+    return static_cast<std::int32_t>(zips_.size() - 1);
+  }
+
+  void choose_directory() {
+    const auto relative = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return !entry.from_map && *file_of(entry) != '/';
+    });
+    if (relative == entries_.end()) return;
+    const char* first = file_of(*relative);
+    const bool here = ::access(first, F_OK) == 0;
+    const bool there = ::faccessat(beside_map_.number(), first, F_OK, 0) == 0;
+    if (here || !there) current_ = open_directory(".");
+  }
+
+  // The directory of each is read once; after this no reader changes anything.
+  void open_zips() {
+    for (Zip& zip : zips_) {
+      const bool from_map = zip.from_map || !current_;
+      const fs::path file = (from_map ? fs::absolute(map_).parent_path() : fs::path()) / zip.path;
+      zip.index.emplace(file);
+      info_.files.push_back(file);
+    }
+  }
+
+  const char* path_of(const Entry& entry) const { return text_.data() + entry.path; }
+  // The file that the image is, or lies in.
+  const char* file_of(const Entry& entry) const {
+    return entry.zip == no_zip ? path_of(entry)
+                               : zips_[static_cast<std::size_t>(entry.zip)].path.c_str();
+  }
+  std::string place_of(const Entry& entry) const {
+    return entry.zip == no_zip ? path_of(entry) : join(file_of(entry), "@/", path_of(entry));
+  }
+
+  Bytes file_content(std::uint64_t index, Scratch& scratch) const {
+    assert(index < entries_.size());
+    const Entry& entry = entries_[index];
+    if (entry.zip != no_zip) {
+      return zips_[static_cast<std::size_t>(entry.zip)].index->read(path_of(entry), scratch.bytes);
+    }
+    return read_file_at(directory_of(entry), path_of(entry), scratch.bytes);
+  }
+
+  const Descriptor& directory_of(const Entry& entry) const {
+    return entry.from_map || !current_ ? beside_map_ : current_;
+  }
+
+  fs::path map_;
+  std::string text_;
+  Descriptor beside_map_;
+  Descriptor current_;  // open when relative paths are seen from the current directory
+  std::vector<Entry> entries_;
+  std::vector<Zip> zips_;
+};
+
+class PngMapContainer final : public Container {
+ public:
+  PngMapContainer()
+      : Container("png-map",
+                  "CNTK: a PNG or JPEG file an image, a map file with labels, a mean image") {}
+
+  bool knows(const fs::path& path) const override {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return !map_files(path).empty();
+    if (path.filename().string().ends_with(map_suffix)) return fs::exists(path, ignored);
+    if (path.extension() != ".txt") return false;
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, longest_line> start{};
+    file.read(start.data(), start.size());
+    std::string_view text(start.data(), static_cast<std::size_t>(file.gcount()));
+    return take_line(text).find('\t') != std::string_view::npos;
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<PngMapDataset>(path, the_map_of(path));
+  }
+
+  std::unique_ptr<Writer> create(const fs::path& directory,
+                                 const WriterOptions& options) const override {
+    return make_png_map_writer(directory, options);
+  }
+
+  bool accepts(const Codec& codec) const override {
+    return &codec == &png_codec || &codec == &jpeg_codec;
+  }
+  const Codec& default_codec() const override { return png_codec; }
+  bool wants_mean() const override { return true; }
+};
+
+const PngMapContainer row;
+
+}  // namespace
+
+const Container& png_map_container = row;
+
+}  // namespace feedrate

@@ -1,0 +1,126 @@
+#include "formats/containers/recordio/record_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/containers/recordio/record.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The label columns of a list, where six decimals may be all that is left of a number.
+bool same_labels(std::string_view columns, const ImageRecord& record) {
+  const std::size_t count = std::max<std::size_t>(record.label_count(), 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string column(take_column(columns));
+    char* end = nullptr;
+    const double listed = std::strtod(column.c_str(), &end);
+    if (column.empty() || *end != '\0') return false;
+    const double stored =
+        record.label_count() == 0 ? record.label : static_cast<double>(record.label_at(i));
+    if (!(std::abs(listed - stored) <= 1e-6 * std::max(1.0, std::abs(stored)))) return false;
+  }
+  return columns.empty();
+}
+
+}  // namespace
+
+RecordFile::RecordFile(const fs::path& path) : file_(path), list_(beside_records(path, ".lst")) {
+  const fs::path index = beside_records(path, ".idx");
+  std::error_code ignored;
+  if (fs::exists(index, ignored)) index_ = index;
+  std::vector<RecordPlace> places;
+  try {
+    places = index_.empty() ? scan_records(file_.bytes())
+                            : read_record_index(index_, file_.bytes().size());
+  } catch (const Error& error) {
+    if (!index_.empty()) throw;
+    fail(path, error.what());
+  }
+  starts_.reserve(places.size());
+  for (const RecordPlace& place : places) starts_.push_back(place.start);
+  keep_images(places);
+}
+
+ImageRecord RecordFile::read_record_at(std::uint64_t start, Buffer& storage) const {
+  return parse_image_record(read_record(file_.bytes(), start, storage).payload);
+}
+
+// InsightFace's record of id 0 has no image: its two labels say that the images have the ids from 1
+// to before the first one, and that ranges of ids, a record for each person, have the rest.
+void RecordFile::keep_images(const std::vector<RecordPlace>& places) {
+  Buffer storage;
+  const auto is_range = [&](const RecordPlace& place) {
+    try {
+      const ImageRecord found = read_record_at(place.start, storage);
+      return found.image.empty() && found.label_count() == 2;
+    } catch (const Error&) {
+      return false;  // who reads the sample is told
+    }
+  };
+  if (places.empty() || (!is_range(places.front()) && !is_range(places.back()))) return;
+  const auto header = std::ranges::find(places, 0U, &RecordPlace::id);
+  if (header == places.end() || !is_range(*header)) return;
+  const float end = read_record_at(header->start, storage).label_at(0);
+  for (std::uint64_t i = 0; i < places.size(); ++i) {
+    const std::uint64_t id = places[i].id;
+    if (id != 0 && static_cast<double>(id) < static_cast<double>(end)) kept_.push_back(i);
+  }
+}
+
+ImageRecord RecordFile::read(std::uint64_t image, Buffer& storage) const {
+  const std::uint64_t at = record(image);
+  const Record found = read_record(file_.bytes(), starts_[at], storage);
+  const bool is_last = at + 1 == starts_.size();
+  const std::uint64_t next = is_last ? file_.bytes().size() : starts_[at + 1];
+  if (found.end != next) {
+    throw Error(join("the record ends at byte ", found.end, ", but ",
+                     is_last ? "the file" : "the next one", " is at ", next,
+                     "; does the .idx belong to this file? 'feedrate index' makes it anew"));
+  }
+  return parse_image_record(found.payload);
+}
+
+void RecordFile::look_ahead(std::uint64_t image) const {
+  const std::uint64_t at = record(image);
+  const std::uint64_t size = file_.bytes().size();
+  const std::uint64_t end = at + 1 == starts_.size() ? size : starts_[at + 1];
+  // Records in an index need not lie in order.
+  if (starts_[at] < end && end <= size) {
+    file_.look_ahead(file_.bytes().subspan(starts_[at], end - starts_[at]));
+  }
+}
+
+void RecordFile::audit(const std::function<void(Finding)>& found,
+                       const std::function<void(std::uint64_t)>& seen) const {
+  std::vector<std::uint64_t> ids;
+  try {
+    const std::vector<RecordPlace> scanned = scan_records(file_.bytes());
+    for (const RecordPlace& place : scanned) ids.push_back(place.id);
+    if (!index_.empty()) audit_record_index(index_, scanned, file_.bytes().size(), found);
+  } catch (const Error& error) {
+    found({path().string(), error.what()});
+  }
+  Buffer storage;
+  for (std::uint64_t i = 0; i < images(); ++i) {
+    try {
+      const ImageRecord image = read_record_at(start(i), storage);
+      ids.push_back(image.id);
+      seen(image.id);
+      const auto labels = list_.labels(image.id);
+      if (!labels || same_labels(*labels, image)) continue;
+      found({join(path(), ": record ", record(i)),
+             join("its labels are not those that the list has for the id ", image.id)});
+    } catch (const Error&) {
+      // Reading the sample tells of it.
+    }
+  }
+  std::ranges::sort(ids);
+  list_.audit([&](std::uint64_t id) { return std::ranges::binary_search(ids, id); }, found);
+}
+
+}  // namespace feedrate

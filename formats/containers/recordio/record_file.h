@@ -1,0 +1,53 @@
+#pragma once
+// One .rec file of image records, with its .idx and .lst where they lie beside it.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "formats/containers/recordio/image_record.h"
+#include "formats/containers/recordio/record_index.h"
+#include "formats/containers/recordio/record_list.h"
+#include "formats/io/mapped_file.h"
+
+namespace feedrate {
+
+/// Any thread may read. Movable.
+class RecordFile {
+ public:
+  RecordFile() = default;  // of no file: to be assigned to
+  /// Uses the .idx where there is one: with it the file need not be scanned. The records that
+  /// InsightFace puts beside its images (ranges of ids, no image) are left out.
+  explicit RecordFile(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  void expect_unchanged() const { file_.expect_unchanged(); }
+  std::uint64_t images() const { return kept_.empty() ? starts_.size() : kept_.size(); }
+  std::uint64_t start(std::uint64_t image) const { return starts_[record(image)]; }
+
+  /// Throws Error (without the file's name) on damage. The image is in the file or in `storage`.
+  ImageRecord read(std::uint64_t image, Buffer& storage) const;
+  void look_ahead(std::uint64_t image) const;
+  /// From the .lst; empty where that says nothing.
+  std::string_view name(std::uint64_t id) const { return list_.name(id); }
+
+  /// Tells where bytes between the records, the .idx and the .lst are not as they should be, and
+  /// gives the id of every image to `seen`.
+  void audit(const std::function<void(Finding)>& found,
+             const std::function<void(std::uint64_t id)>& seen) const;
+
+ private:
+  std::uint64_t record(std::uint64_t image) const { return kept_.empty() ? image : kept_[image]; }
+  ImageRecord read_record_at(std::uint64_t start, Buffer& storage) const;
+  void keep_images(const std::vector<RecordPlace>& places);
+
+  MappedFile file_;
+  std::filesystem::path index_;        // empty when there is none
+  std::vector<std::uint64_t> starts_;  // of every record
+  std::vector<std::uint64_t> kept_;    // records with images; empty when all have one
+  RecordList list_;
+};
+
+}  // namespace feedrate

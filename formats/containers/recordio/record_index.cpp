@@ -1,0 +1,163 @@
+#include "formats/containers/recordio/record_index.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/containers/recordio/image_record.h"
+#include "formats/containers/recordio/record.h"
+#include "formats/io/mapped_file.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t usual_line = 16;  // bytes, of a million records; memory kept is not yet used
+
+bool starts_before(const RecordPlace& a, const RecordPlace& b) { return a.start < b.start; }
+
+// The id in the header of the record at `at`, which was walked over; 0 when it is too short for
+// one.
+std::uint64_t id_in_header(Bytes file, std::uint64_t at, Buffer& storage) {
+  constexpr std::size_t id_at = 8;
+  const Bytes payload = read_record(file, at, storage).payload;
+  if (payload.size() < id_at + sizeof(std::uint64_t)) return 0;
+  return load_le<std::uint64_t>(payload.data() + id_at);
+}
+
+// A map whose heads alone are wanted: without the advice each would bring in the pages around it,
+// and from a cold disk nearly all of the file.
+class HeadsOnly {
+ public:
+  explicit HeadsOnly(Bytes map) : map_(map) { advise(MADV_RANDOM); }
+  ~HeadsOnly() { advise(MADV_NORMAL); }
+  HeadsOnly(const HeadsOnly&) = delete;
+  HeadsOnly& operator=(const HeadsOnly&) = delete;
+
+ private:
+  // Only advice: memory that is no map refuses it, and that is all right.
+  void advise(int advice) const {
+    if (!map_.empty()) madvise(const_cast<std::byte*>(map_.data()), map_.size(), advice);
+  }
+
+  Bytes map_;
+};
+
+// Ids that no two places share.
+bool all_differ(const std::vector<RecordPlace>& places) {
+  std::vector<std::uint64_t> ids;
+  for (const RecordPlace& place : places) ids.push_back(place.id);
+  std::ranges::sort(ids);
+  return std::ranges::adjacent_find(ids) == ids.end();
+}
+
+// As many of `some` as are not among `others`, both in order, and the first of them.
+struct Difference {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;
+};
+Difference missing_from(const std::vector<RecordPlace>& others,
+                        const std::vector<RecordPlace>& some) {
+  Difference difference;
+  for (const RecordPlace& place : some) {
+    if (std::ranges::binary_search(others, place, starts_before)) continue;
+    if (difference.count++ == 0) difference.first = place.start;
+  }
+  return difference;
+}
+
+}  // namespace
+
+std::vector<RecordPlace> read_record_index(const fs::path& index, std::uint64_t file_size) {
+  const MappedFile file(index);
+  file.expect_reading_in_order();
+  std::string_view text = as_text(file.bytes());
+  std::vector<RecordPlace> places;
+  places.reserve(text.size() / usual_line);
+  for (std::uint64_t line = 1; !text.empty(); ++line) {
+    const auto id = take_number<std::uint64_t>(text, '\t');
+    const auto start = parse_number<std::uint64_t>(take_line(text));
+    if (!id || !start) fail(index, "line ", line, ": expected an id, a tab and an offset");
+    if (*start % 4 != 0 || *start >= file_size) {
+      fail(index, "line ", line, ": no record can start at byte ", *start, " of ", file_size);
+    }
+    places.push_back({*start, *id});
+  }
+  if (!std::ranges::is_sorted(places, starts_before)) std::ranges::sort(places, starts_before);
+  const auto same = [](const RecordPlace& a, const RecordPlace& b) { return a.start == b.start; };
+  if (std::ranges::adjacent_find(places, same) != places.end()) {
+    fail(index, "names one offset twice");
+  }
+  if (!places.empty() && places.front().start != 0) {
+    fail(index, "does not name the first record, at byte 0");
+  }
+  return places;
+}
+
+std::vector<RecordPlace> scan_records(Bytes file) {
+  const HeadsOnly advice(file);
+  std::vector<RecordPlace> places;
+  Buffer storage;
+  try {
+    for (std::uint64_t at = 0; at < file.size();) {
+      const std::uint64_t end = skip_record(file, at);
+      places.push_back({at, id_in_header(file, at, storage)});
+      at = end;
+    }
+  } catch (const Error& error) {
+    throw Error(join("record ", places.size(), ": ", error.what()));
+  }
+  return places;
+}
+
+void audit_record_index(const fs::path& index, const std::vector<RecordPlace>& scanned,
+                        std::uint64_t file_size, const std::function<void(Finding)>& found) {
+  const auto find = [&](const auto&... parts) { found({index.string(), join(parts...)}); };
+  const std::vector<RecordPlace> named = read_record_index(index, file_size);
+  if (const Difference lost = missing_from(named, scanned); lost.count != 0) {
+    find("does not name ", lost.count, " of ", scanned.size(), " records, the first at byte ",
+         lost.first);
+  }
+  if (const Difference false_ones = missing_from(scanned, named); false_ones.count != 0) {
+    find("names ", false_ones.count, " places where no record starts, the first at byte ",
+         false_ones.first);
+  }
+  if (!all_differ(named)) find("gives one id to several records: readers see only one of them");
+}
+
+void write_record_index(const fs::path& records) {
+  std::vector<RecordPlace> places;
+  {
+    const MappedFile file(records);
+    try {
+      places = scan_records(file.bytes());
+    } catch (const Error& error) {
+      fail(records, error.what());
+    }
+  }
+  if (!all_differ(places)) {
+    for (std::size_t i = 0; i < places.size(); ++i) places[i].id = i;
+  }
+  replace_file(beside_records(records, ".idx"), [&](OutputFile& file) {
+    std::string line;
+    for (const RecordPlace& place : places) {
+      line.clear();
+      append_index_line(place, line);
+      file.write(line);
+    }
+  });
+}
+
+void append_index_line(const RecordPlace& place, std::string& text) {
+  fmt::format_to(std::back_inserter(text), "{}\t{}\n", place.id, place.start);
+}
+
+fs::path beside_records(fs::path records, const char* extension) {
+  return records.replace_extension(extension);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,98 @@
+#include "formats/containers/recordio/record_list.h"
+
+#include <algorithm>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t usual_line = 24;      // bytes; memory kept for lines is not yet used
+constexpr std::size_t most_odd_lines = 10;  // in an audit; what is no list at all has only such
+
+}  // namespace
+
+RecordList::RecordList(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  file_ = MappedFile(path);
+  std::string_view rest = as_text(file_.bytes());
+  const char* const begin = rest.data();
+  lines_.reserve(rest.size() / usual_line);
+  for (std::uint64_t number = 1; !rest.empty(); ++number) {
+    const auto start = static_cast<std::uint64_t>(rest.data() - begin);
+    std::string_view line = take_line(rest);
+    const auto id = take_number<std::uint64_t>(line, '\t');
+    if (id && line.find('\t') != std::string_view::npos) {
+      lines_.push_back({*id, start});
+    } else {
+      odd_.push_back(number);
+    }
+  }
+  const auto by_id = [](const Line& a, const Line& b) { return a.id < b.id; };
+  if (!std::ranges::is_sorted(lines_, by_id)) std::ranges::stable_sort(lines_, by_id);
+}
+
+const RecordList::Line* RecordList::find(std::uint64_t id) const {
+  if (lines_.empty() || id < lines_.front().id) return nullptr;
+  // Most lists count on from their first id: look there before anywhere else.
+  const std::uint64_t guess = id - lines_.front().id;
+  auto at = lines_.begin();
+  if (guess < lines_.size() && lines_[guess].id == id) {
+    at += static_cast<std::ptrdiff_t>(guess);
+  } else {
+    at = std::ranges::lower_bound(lines_, id, {}, &Line::id);
+  }
+  if (at == lines_.end() || at->id != id) return nullptr;
+  const bool alone = (at == lines_.begin() || (at - 1)->id != id) &&
+                     (at + 1 == lines_.end() || (at + 1)->id != id);
+  return alone ? &*at : nullptr;
+}
+
+RecordList::Columns RecordList::columns(const Line& line) const {
+  std::string_view rest = as_text(file_.bytes()).substr(line.start);
+  std::string_view text = take_line(rest);
+  take_column(text);
+  const std::size_t last_tab = text.rfind('\t');
+  return {text.substr(0, last_tab), text.substr(last_tab + 1)};
+}
+
+std::string_view RecordList::name(std::uint64_t id) const {
+  const Line* line = find(id);
+  return line == nullptr ? std::string_view() : columns(*line).name;
+}
+
+std::optional<std::string_view> RecordList::labels(std::uint64_t id) const {
+  const Line* line = find(id);
+  if (line == nullptr) return std::nullopt;
+  return columns(*line).labels;
+}
+
+void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
+                       const std::function<void(Finding)>& found) const {
+  for (std::size_t i = 0; i < std::min(odd_.size(), most_odd_lines); ++i) {
+    found({join(file_.path(), ": line ", odd_[i]),
+           join("is not an id, labels and a name with tabs between them",
+                i + 1 == most_odd_lines && odd_.size() > most_odd_lines
+                    ? join(", and so are ", odd_.size() - most_odd_lines, " more")
+                    : "")});
+  }
+  std::uint64_t unknown = 0, first_unknown = 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const std::uint64_t id = lines_[i].id;
+    const bool again = i > 0 && lines_[i - 1].id == id;
+    if (again && (i < 2 || lines_[i - 2].id != id)) {
+      found({file_.path().string(), join("has several lines about the id ", id)});
+    }
+    if (again || known(id)) continue;
+    if (unknown++ == 0) first_unknown = id;
+  }
+  if (unknown != 0) {
+    found({file_.path().string(),
+           join("lists ", unknown, " images that have no record, the first with the id ",
+                first_unknown)});
+  }
+}
+
+}  // namespace feedrate

@@ -1,0 +1,203 @@
+// MXNet's RecordIO: image records in one .rec file or in shards, with an index (.idx) and a list
+// (.lst) beside each. The .rec alone is enough to read; with an .idx it need not be scanned. The
+// dataset's order is that of the shards and, in them, of the file.
+//
+// The path of one shard opens the whole set; where other shards are not there it opens that file
+// alone, unless a sidecar says that the set was ours and whole.
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <fstream>
+
+#include "formats/base/error.h"
+#include "formats/containers/describe.h"
+#include "formats/containers/recordio/record.h"
+#include "formats/containers/recordio/record_file.h"
+#include "formats/containers/recordio/recordio_writer.h"
+#include "formats/containers/rows.h"
+#include "formats/containers/shards.h"
+#include "formats/io/sweep.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view extension = ".rec";
+constexpr std::size_t most_openers = 8;  // threads: a shard's .idx and .lst are long texts
+
+bool is_shard(const fs::path& file) {
+  return file.extension() == extension && parse_shard_name(file.filename().string()).has_value();
+}
+
+// One file of each dataset in the directory.
+std::vector<fs::path> datasets_in(const fs::path& directory) {
+  std::vector<fs::path> files = shard_sets(directory);
+  std::erase_if(files, [](const fs::path& file) { return !is_shard(file); });
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const fs::path& file = entry.path();
+    if (file.extension() == extension && !is_shard(file) && !entry.is_directory(ignored)) {
+      files.push_back(file);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The files of the dataset that `path` names.
+std::vector<fs::path> files_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    if (!is_shard(path)) return {path};
+    const ShardSet set = find_shards(path);
+    if (set.complete()) return set.files;
+    if (fs::exists(path.parent_path() / sidecar_name, ignored)) require_complete(set);
+    return {path};
+  }
+  const std::vector<fs::path> datasets = datasets_in(path);
+  if (datasets.empty()) fail(path, "holds no .rec file");
+  if (datasets.size() != 1) {
+    std::string names;
+    for (const fs::path& file : datasets) {
+      names += join(names.empty() ? "" : ", ", file.filename());
+    }
+    fail(path, "holds several datasets, name a file of one: ", names);
+  }
+  if (!is_shard(datasets.front())) return datasets;
+  const ShardSet set = find_shards(datasets.front());
+  require_complete(set);
+  return set.files;
+}
+
+class RecordioDataset final : public Dataset {
+ public:
+  RecordioDataset(const fs::path& path, const std::vector<fs::path>& files) {
+    files_.resize(files.size());
+    sweep(files.size(), static_cast<unsigned>(std::min(files.size(), most_openers)),
+          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i) files_[i] = RecordFile(files[i]);
+          });
+    for (const RecordFile& file : files_) ends_.push_back(info_.size += file.images());
+    if (info_.size == 0) fail(files.size() == 1 ? files.front() : path, "holds no records");
+    info_.path = path;
+    info_.files = files;
+    info_.format = recordio_container.name();
+    Scratch scratch;
+    complete_info(info_, *this, [&] {
+      const Place first = place_of(0);
+      return first.file->read(first.image, scratch.bytes).image;
+    });
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    assert(index < size());
+    const Place place = place_of(index);
+    try {
+      const ImageRecord record = place.file->read(place.image, scratch.bytes);
+      Sample sample;
+      sample.bytes = record.image;
+      sample.codec = &codec_for(record.image);
+      sample.shape = sample.codec->shape(record.image);
+      sample.name = place.file->name(record.id);
+      read_labels(record, sample, scratch);
+      return sample;
+    } catch (const Error& error) {
+      fail(place.file->path(), "sample ", index, " (byte ", place.file->start(place.image),
+           "): ", error.what());
+    }
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    at.file->look_ahead(at.image);
+    return true;
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.file->path(), at.file->start(at.image)};
+  }
+
+  void expect_unchanged() const override {
+    for (const RecordFile& file : files_) file.expect_unchanged();
+  }
+
+  void audit(const std::function<void(Finding)>& found) const override {
+    std::vector<std::uint64_t> ids;
+    for (const RecordFile& file : files_) {
+      file.audit(found, [&](std::uint64_t id) { ids.push_back(id); });
+    }
+    std::sort(ids.begin(), ids.end());
+    for (auto at = ids.begin(); at != ids.end();) {
+      const auto end = std::upper_bound(at, ids.end(), *at);
+      if (end - at > 1) {
+        found({info_.path.string(), join("the id ", *at, " is that of ", end - at, " records")});
+      }
+      at = end;
+    }
+  }
+
+ private:
+  struct Place {
+    const RecordFile* file;
+    std::uint64_t image;  // in the file
+  };
+
+  Place place_of(std::uint64_t index) const {
+    const auto file = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) -
+                                               ends_.begin());
+    return {&files_[file], index - (file == 0 ? 0 : ends_[file - 1])};
+  }
+
+  std::vector<RecordFile> files_;
+  std::vector<std::uint64_t> ends_;  // images up to and with each file
+};
+
+class RecordioContainer final : public Container {
+ public:
+  RecordioContainer()
+      : Container("recordio", "MXNet: .rec files of image records, with .idx and .lst") {}
+
+  bool knows(const fs::path& path) const override {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
+    if (path.extension() == extension) return fs::exists(path, ignored);
+    std::ifstream file(path, std::ios::binary);
+    std::array<char, record_head> start{};
+    return file.read(start.data(), start.size()) && is_recordio(std::as_bytes(std::span(start)));
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<RecordioDataset>(path, files_of(path));
+  }
+
+  std::unique_ptr<Writer> create(const fs::path& directory,
+                                 const WriterOptions& options) const override {
+    return make_recordio_writer(directory, options);
+  }
+
+  bool accepts(const Codec& codec) const override {
+    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
+  }
+  bool shardable() const override { return true; }
+  const Codec& default_codec() const override { return png_codec; }
+  bool wants_mean() const override { return true; }
+  std::vector<fs::path> write_index(const fs::path& path) const override {
+    std::vector<fs::path> written;
+    for (const fs::path& file : files_of(path)) {
+      write_record_index(file);
+      written.push_back(beside_records(file, ".idx"));
+    }
+    return written;
+  }
+};
+
+const RecordioContainer row;
+
+}  // namespace
+
+const Container& recordio_container = row;
+
+}  // namespace feedrate

@@ -1,0 +1,266 @@
+#include "formats/containers/tfrecord/image_example.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "formats/base/error.h"
+#include "formats/base/wnid.h"
+#include "formats/containers/tfrecord/tf_example.h"
+
+namespace feedrate {
+namespace {
+
+using Kind = Feature::Kind;
+
+enum Field : std::size_t {
+  image_encoded,
+  image,
+  image_raw,
+  format,
+  height,
+  width,
+  channels,
+  class_label,
+  label,
+  synset,
+  filename,
+  xmin,
+  ymin,
+  xmax,
+  ymax,
+  fields
+};
+
+constexpr std::size_t most_keys_named = 8;       // in an error
+constexpr std::size_t digit_bytes = 784;         // MNIST's 28x28
+constexpr std::size_t cifar_bytes = 3072;        // CIFAR's 3x32x32
+constexpr std::string_view cifar_key = "image";  // in TensorFlow's CIFAR tutorial
+
+struct Name {
+  std::string_view key;
+  Field field;
+};
+
+constexpr Name names[] = {
+    {example_key::encoded, image_encoded},
+    {cifar_key, image},
+    {"image_raw", image_raw},
+    {"img_raw", image_raw},
+    {example_key::format, format},
+    {example_key::height, height},
+    {"height", height},
+    {example_key::width, width},
+    {"width", width},
+    {example_key::channels, channels},
+    {"depth", channels},
+    {"channels", channels},
+    {example_key::label, class_label},
+    {"label", label},
+    {example_key::synset, synset},
+    {example_key::filename, filename},
+    {"file_name", filename},
+    {example_key::xmin, xmin},
+    {example_key::ymin, ymin},
+    {example_key::xmax, xmax},
+    {example_key::ymax, ymax},
+};
+
+struct Found {
+  std::string_view key;
+  Feature feature;
+};
+using Features = std::array<Found, fields>;
+
+Features find_features(Bytes example) {
+  Features found;
+  ExampleReader reader(example);
+  Found next;
+  while (reader.next(next.key, next.feature)) {
+    const auto name = std::find_if(std::begin(names), std::end(names),
+                                   [&](const Name& row) { return row.key == next.key; });
+    if (name != std::end(names)) found[name->field] = next;
+  }
+  return found;
+}
+
+std::string_view kind_name(Kind kind) {
+  constexpr std::string_view kinds[] = {"nothing", "bytes", "floats", "whole numbers"};
+  return kinds[static_cast<std::size_t>(kind)];
+}
+
+void require_kind(const Found& found, Kind kind) {
+  if (found.feature.kind == kind) return;
+  throw Error(join("'", found.key, "' holds ", kind_name(found.feature.kind), ", expected ",
+                   kind_name(kind)));
+}
+
+// The only value under a key; nothing when the key is absent or empty.
+template <class Value, class Next>
+std::optional<Value> only_value(const Found& found, Kind kind, const Next& next) {
+  if (found.feature.kind == Kind::none) return std::nullopt;
+  require_kind(found, kind);
+  ValueReader values(found.feature);
+  const std::optional<Value> value = next(values);
+  if (value && next(values))
+    throw Error(join("'", found.key, "' holds several values, expected one"));
+  return value;
+}
+
+std::optional<Bytes> only_bytes(const Found& found) {
+  return only_value<Bytes>(found, Kind::bytes,
+                           [](ValueReader& values) { return values.next_bytes(); });
+}
+
+std::optional<std::int64_t> only_int(const Found& found) {
+  return only_value<std::int64_t>(found, Kind::ints,
+                                  [](ValueReader& values) { return values.next_int(); });
+}
+
+[[noreturn]] void refuse_without_image(Bytes example) {
+  std::string keys;
+  ExampleReader reader(example);
+  Found next;
+  for (std::size_t count = 0; reader.next(next.key, next.feature); ++count) {
+    if (count == most_keys_named) {
+      keys += ", …";
+      break;
+    }
+    keys += join(count == 0 ? "" : ", ", next.key);
+  }
+  if (keys.empty()) throw Error("no tf.Example with an image: it holds no features");
+  throw Error(join("no tf.Example with an image: neither image/encoded, image, image_raw nor ",
+                   "img_raw among its keys ", keys));
+}
+
+void read_boxes(const Features& found, std::vector<Box>& boxes) {
+  boxes.clear();
+  std::array<ValueReader, 4> sides = {
+      ValueReader(found[xmin].feature), ValueReader(found[ymin].feature),
+      ValueReader(found[xmax].feature), ValueReader(found[ymax].feature)};
+  for (const Field side : {xmin, ymin, xmax, ymax}) {
+    if (found[side].feature.kind != Kind::none) require_kind(found[side], Kind::floats);
+  }
+  for (;;) {
+    std::array<std::optional<float>, 4> side;
+    std::transform(sides.begin(), sides.end(), side.begin(),
+                   [](ValueReader& values) { return values.next_float(); });
+    const auto present =
+        std::count_if(side.begin(), side.end(), [](auto value) { return value.has_value(); });
+    if (present == 0) return;
+    if (present != 4)
+      throw Error("the sides of the boxes (image/object/bbox) are not equal in number");
+    const Box box{*side[0], *side[1], *side[2], *side[3]};
+    const bool inside = 0 <= box.xmin && box.xmin < box.xmax && box.xmax <= 1 &&  //
+                        0 <= box.ymin && box.ymin < box.ymax && box.ymax <= 1;
+    if (!inside) {
+      throw Error(join("box ", boxes.size(), " (", box.xmin, ", ", box.ymin, ", ", box.xmax, ", ",
+                       box.ymax, ") does not lie within 0 … 1"));
+    }
+    boxes.push_back(box);
+  }
+}
+
+// Height × width × channels as stated, or nothing when that cannot be an image.
+std::optional<Shape> stated_shape(const ImageExample& example) {
+  constexpr std::int64_t most = 65535;
+  const auto side = [](std::int64_t value) { return value >= 1 && value <= most; };
+  if (!side(*example.height) || !side(*example.width)) return std::nullopt;
+  const auto pixels = static_cast<std::uint64_t>(*example.height * *example.width);
+  const std::uint64_t channels = example.channels ? static_cast<std::uint64_t>(*example.channels)
+                                                  : example.image.size() / pixels;
+  if (channels != 1 && channels != 3) return std::nullopt;
+  const Shape shape{static_cast<std::uint32_t>(*example.height),
+                    static_cast<std::uint32_t>(*example.width),
+                    static_cast<std::uint32_t>(channels)};
+  return shape.plausible() ? std::optional(shape) : std::nullopt;
+}
+
+// The shape that these raw pixels have by the rules of the header, or nothing.
+std::optional<Shape> raw_shape(const ImageExample& example) {
+  const std::size_t size = example.image.size();
+  if (example.height && example.width) {
+    const std::optional<Shape> shape = stated_shape(example);
+    return shape && shape->bytes() == size ? shape : std::nullopt;
+  }
+  if (size == digit_bytes) return Shape{28, 28, 1};
+  if (size == cifar_bytes && example.image_key == cifar_key) return Shape{32, 32, 3};
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_raw(const ImageExample& example) {
+  if (!looks_like(example.image).empty()) codec_for(example.image);  // says what it looks like
+  const std::string found = join("'", example.image_key, "' has ", example.image.size(), " bytes");
+  if (example.height && example.width) {
+    const std::string channels = example.channels ? join(*example.channels) : "1 or 3";
+    throw Error(join(found, ", which are not ", *example.height, "x", *example.width, " pixels of ",
+                     channels, " channels, 8 bits each"));
+  }
+  throw Error(join(found, " that are no image file; as raw pixels they have no shape, for the ",
+                   "record states no height and width"));
+}
+
+std::int32_t class_of(const ImageExample& example) {
+  if (!example.label) throw Error("no label: neither image/class/label nor label is there");
+  if (example.has_wnid && *example.label < 1) {
+    throw Error(join("the label ", *example.label,
+                     " is no class: these labels count from 1, and 0 ", "is the background"));
+  }
+  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (*example.label < least || *example.label > most) {
+    throw Error(join("the label ", *example.label, " is no class number"));
+  }
+  return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));
+}
+
+}  // namespace
+
+ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes) {
+  const Features found = find_features(example);
+  ImageExample result;
+  for (const Field field : {image_encoded, image, image_raw}) {
+    const std::optional<Bytes> bytes = only_bytes(found[field]);
+    if (!bytes) continue;
+    result.image = *bytes;
+    result.image_key = found[field].key;
+    break;
+  }
+  if (result.image_key.empty()) refuse_without_image(example);
+  if (result.image.empty()) throw Error(join("'", result.image_key, "' is empty"));
+  const auto text = [&](Field field) {
+    return as_text(only_bytes(found[field]).value_or(Bytes()));
+  };
+  result.format = text(format);
+  result.name = text(filename);
+  result.has_wnid = is_wnid(text(synset));
+  result.height = only_int(found[height]);
+  result.width = only_int(found[width]);
+  result.channels = only_int(found[channels]);
+  result.label = only_int(found[class_label]);
+  if (!result.label) result.label = only_int(found[label]);
+  read_boxes(found, boxes);
+  return result;
+}
+
+Sample to_sample(const ImageExample& example) {
+  Sample sample;
+  sample.bytes = example.image;
+  sample.label = class_of(example);
+  sample.name = example.name;
+  const bool may_be_raw = example.image_key != example_key::encoded || example.format == "raw" ||
+                          example.format == "RAW";
+  if (!may_be_raw || codec_of(example.image) != nullptr) {
+    sample.codec = &codec_for(example.image);
+    sample.shape = sample.codec->shape(example.image);
+    return sample;
+  }
+  const std::optional<Shape> shape = raw_shape(example);
+  if (!shape) refuse_raw(example);
+  sample.codec = &raw_codec;
+  sample.shape = *shape;
+  const bool stated = example.height && example.width;
+  if (!stated && shape->channels == 3) sample.order = PixelOrder::planar_rgb;
+  return sample;
+}
+
+}  // namespace feedrate

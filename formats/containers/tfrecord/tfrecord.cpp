@@ -1,0 +1,237 @@
+// TensorFlow's TFRecord: files of tf.Examples, often many of them ("train-00000-of-01024"), plain
+// or gzip. The dataset's order is that of the shards and, in them, of the records.
+//
+// The path of one shard opens the whole set; where other shards are not there it opens that file
+// alone, unless a sidecar says that the set was ours and whole.
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/containers/describe.h"
+#include "formats/containers/rows.h"
+#include "formats/containers/shards.h"
+#include "formats/containers/tfrecord/image_example.h"
+#include "formats/containers/tfrecord/tfrecord_index.h"
+#include "formats/containers/tfrecord/tfrecord_shard.h"
+#include "formats/containers/tfrecord/tfrecord_writer.h"
+#include "formats/io/file.h"
+#include "formats/io/sweep.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_openers = 16;  // threads: mostly they wait
+
+constexpr std::string_view endings[] = {".tfrecord", ".tfrecords", ".tfrec"};
+
+std::string_view without_gz(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name;
+}
+
+// Other formats name their shards in the same way, but with an ending of their own.
+bool is_shard(std::string_view name) {
+  const std::optional<ShardName> shard = parse_shard_name(name);
+  if (!shard) return false;
+  const std::string_view ending = without_gz(shard->extension);
+  return ending.empty() ||
+         std::find(std::begin(endings), std::end(endings), ending) != std::end(endings);
+}
+
+bool has_ending(std::string_view name) {
+  return std::any_of(std::begin(endings), std::end(endings),
+                     [&](std::string_view ending) { return without_gz(name).ends_with(ending); });
+}
+
+// One file of each dataset in the directory.
+std::vector<fs::path> datasets_in(const fs::path& directory) {
+  std::vector<fs::path> files = shard_sets(directory);
+  std::erase_if(files, [](const fs::path& file) { return !is_shard(file.filename().string()); });
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (has_ending(name) && !is_shard(name) && entry.is_regular_file(ignored)) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+[[noreturn]] void refuse_several(const fs::path& directory, const std::vector<fs::path>& datasets) {
+  std::string names;
+  for (const fs::path& file : datasets) {
+    names += join(names.empty() ? "" : ", ", file.filename());
+    if (!is_shard(file.filename().string())) continue;
+    const ShardSet set = find_shards(file);
+    if (!set.complete()) names += join(" (", set.files.size(), " of ", set.count, " shards)");
+  }
+  fail(directory, "holds several datasets, name a file of one: ", names);
+}
+
+std::vector<fs::path> files_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) {
+    if (!is_shard(path.filename().string())) return {path};
+    const ShardSet set = find_shards(path);
+    if (set.complete()) return set.files;
+    if (fs::exists(path.parent_path() / sidecar_name, ignored)) require_complete(set);
+    return {path};
+  }
+  const std::vector<fs::path> datasets = datasets_in(path);
+  if (datasets.size() != 1) refuse_several(path, datasets);
+  if (!is_shard(datasets.front().filename().string())) return datasets;
+  const ShardSet set = find_shards(datasets.front());
+  require_complete(set);
+  return set.files;
+}
+
+// slim's "0:airplane" lines, beside the records. Other tools have other files of that name: what
+// is not such a list says nothing.
+ClassNames read_class_names(const fs::path& directory) {
+  ClassNames classes;
+  std::error_code ignored;
+  const fs::path file = directory / class_names_file;
+  if (!fs::is_regular_file(file, ignored)) return classes;
+  const std::string content = read_text(file);
+  std::string_view text = content;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const std::size_t colon = std::min(line.find(':'), line.size());
+    if (parse_number<std::size_t>(line.substr(0, colon)) != classes.names.size()) return {};
+    classes.names.emplace_back(line.substr(std::min(colon + 1, line.size())));
+  }
+  return classes;
+}
+
+class TfrecordDataset final : public Dataset {
+ public:
+  TfrecordDataset(const fs::path& path, const std::vector<fs::path>& files) {
+    open_shards(files);
+    for (const TfrecordShard& shard : shards_) ends_.push_back(info_.size += shard.records());
+    if (info_.size == 0) fail(path, "holds no records");
+    info_.path = path;
+    info_.files = files;
+    info_.format = tfrecord_container.name();
+    Scratch scratch;
+    complete_info(info_, *this, [&] { return example(place_of(0), scratch.boxes).image; });
+    if (!info_.class_names.names.empty()) return;
+    info_.class_names = read_class_names(files.front().parent_path());
+    info_.classes = static_cast<std::uint32_t>(info_.class_names.names.size());
+  }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    assert(index < size());
+    const Place place = place_of(index);
+    try {
+      Sample sample = to_sample(example(place, scratch.boxes));
+      sample.boxes = scratch.boxes;
+      return sample;
+    } catch (const Error& error) {
+      fail(place.shard->path(), "sample ", index, " (record ", place.record, ", byte ",
+           place.shard->start(place.record), "): ", error.what());
+    }
+  }
+
+  bool look_ahead(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return at.shard->look_ahead(at.record);
+  }
+
+  SamplePlace place(std::uint64_t index) const override {
+    const Place at = place_of(index);
+    return {at.shard->path(), at.shard->start(at.record)};
+  }
+
+  void expect_unchanged() const override {
+    for (const TfrecordShard& shard : shards_) shard.expect_unchanged();
+  }
+
+  void audit(const std::function<void(Finding)>& found) const override {
+    for (const TfrecordShard& shard : shards_) shard.audit_index(found);
+  }
+
+ private:
+  // Many at once: each waits for the disk, or is inflated.
+  void open_shards(const std::vector<fs::path>& files) {
+    std::atomic<std::uint64_t> memory_left = most_inflated;
+    shards_.resize(files.size());
+    const std::size_t threads = std::min<std::size_t>(files.size(), most_openers);
+    sweep(files.size(), static_cast<unsigned>(threads),
+          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+            for (std::uint64_t i = begin; i < end; ++i) {
+              shards_[i] = TfrecordShard(files[i], memory_left);
+            }
+          });
+  }
+
+  struct Place {
+    const TfrecordShard* shard;
+    std::uint64_t record;  // in the shard
+  };
+
+  Place place_of(std::uint64_t index) const {
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
+    const auto shard = static_cast<std::size_t>(end - ends_.begin());
+    return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};
+  }
+
+  static ImageExample example(const Place& place, std::vector<Box>& boxes) {
+    return parse_image_example(place.shard->read(place.record), boxes);
+  }
+
+  std::vector<TfrecordShard> shards_;
+  std::vector<std::uint64_t> ends_;  // index behind the last sample of each shard
+};
+
+class TfrecordContainer final : public Container {
+ public:
+  TfrecordContainer()
+      : Container("tfrecord", "TensorFlow: shards of tf.Examples, with DALI's .idx") {}
+
+  bool knows(const fs::path& path) const override {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
+    if (!fs::is_regular_file(path, ignored)) return false;
+    const std::string name = path.filename().string();
+    return is_shard(name) || has_ending(name) || looks_like_tfrecords(path);
+  }
+
+  std::unique_ptr<Dataset> open(const fs::path& path) const override {
+    return std::make_unique<TfrecordDataset>(path, files_of(path));
+  }
+
+  std::unique_ptr<Writer> create(const fs::path& directory,
+                                 const WriterOptions& options) const override {
+    return make_tfrecord_writer(directory, options);
+  }
+
+  bool accepts(const Codec& codec) const override {
+    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
+  }
+  const Codec& default_codec() const override { return png_codec; }
+  std::vector<fs::path> write_index(const fs::path& path) const override {
+    std::vector<fs::path> written;
+    std::atomic<std::uint64_t> memory = most_inflated;
+    for (const fs::path& file : files_of(path)) {
+      TfrecordShard(file, memory).write_index();
+      written.push_back(tfrecord_index_of(file));
+    }
+    return written;
+  }
+  bool shardable() const override { return true; }
+  bool compressible() const override { return true; }
+};
+
+const TfrecordContainer row;
+
+}  // namespace
+
+const Container& tfrecord_container = row;
+
+}  // namespace feedrate

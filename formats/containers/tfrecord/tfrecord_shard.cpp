@@ -1,0 +1,199 @@
+#include "formats/containers/tfrecord/tfrecord_shard.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "formats/base/error.h"
+#include "formats/containers/tfrecord/tf_record.h"
+#include "formats/containers/tfrecord/tfrecord_index.h"
+#include "formats/io/gzip.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_gzip(Bytes start) {
+  return start.size() >= 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
+}
+
+// TensorFlow's other compression of whole files: a zlib stream, whose first two bytes are such a
+// multiple of 31.
+bool is_zlib(Bytes start) {
+  return start.size() >= 2 && start[0] == std::byte{0x78} &&
+         load_be<std::uint16_t>(start.data()) % 31 == 0;
+}
+
+// Takes `size` bytes of what is left, or nothing.
+bool take_memory(std::atomic<std::uint64_t>& left, std::uint64_t size) {
+  std::uint64_t found = left;
+  while (found >= size && !left.compare_exchange_weak(found, found - size)) {
+  }
+  return found >= size;
+}
+
+Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
+  Buffer content;
+  const auto stream = open_gunzip(open_file_stream(path), path.string());
+  for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
+    if (!take_memory(memory_left, block.size())) {
+      fail(path, "is gzip, which is read from memory, and that ends at ", most_inflated >> 30,
+           " GiB for all files of a dataset; unpack them first (gunzip)");
+    }
+    append(content, block);
+  }
+  return content;
+}
+
+// The heads of the records of a file, by reads of a page each: where only heads are wanted, a map
+// would bring in the pages around them too, and from a cold disk nearly all of the file.
+class HeadReader {
+ public:
+  explicit HeadReader(const fs::path& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!file_) fail_errno(path, "cannot open", errno);
+    ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_RANDOM);
+  }
+
+  // The bytes from `at` on, at least a head of them where the file does not end.
+  Bytes read(std::uint64_t at) {
+    if (at < start_ || at + tf_record_head > start_ + size_) {
+      ssize_t got = 0;
+      do got = ::pread(file_.number(), page_.data(), page_.size(), static_cast<off_t>(at));
+      while (got < 0 && errno == EINTR);
+      if (got < 0) fail_errno(path_, "cannot read", errno);
+      start_ = at;
+      size_ = static_cast<std::size_t>(got);
+    }
+    return Bytes(page_).first(size_).subspan(at - start_);
+  }
+
+ private:
+  const fs::path& path_;
+  Descriptor file_;
+  std::array<std::byte, 4096> page_;
+  std::uint64_t start_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& memory_left)
+    : path_(path), file_(path), bytes_(file_.bytes()) {
+  if (is_tf_record(bytes_)) {  // whose first length may look like anything
+    find_starts();
+    return;
+  }
+  if (is_gzip(bytes_)) {
+    file_ = MappedFile();
+    inflated_ = inflate(path, memory_left);
+    bytes_ = inflated_;
+  } else if (is_zlib(bytes_)) {
+    fail(path, "is compressed as a whole with ZLIB, which Feedrate does not read; TensorFlow can ",
+         "write it anew with GZIP or without compression");
+  }
+  find_starts();
+}
+
+void TfrecordShard::find_starts() {
+  const fs::path index = tfrecord_index_of(path_);
+  std::error_code ignored;
+  if (fs::exists(index, ignored)) {
+    try {
+      starts_ = read_tfrecord_index(index, bytes_.size());
+      indexed_ = true;
+      return;
+    } catch (const Error& error) {
+      index_problem_ = error.what();  // the records themselves are the truth; audit_index tells
+    }
+  }
+  starts_ = scan();
+}
+
+std::vector<std::uint64_t> TfrecordShard::scan() const {
+  std::vector<std::uint64_t> starts{0};
+  const std::uint64_t size = bytes_.size();
+  const auto walk = [&](const auto& bytes_from) {
+    while (starts.back() < size) {
+      starts.push_back(tf_record_end(bytes_from(starts.back()), starts.back(), size));
+    }
+  };
+  try {
+    if (inflated_.empty()) {
+      HeadReader heads(path_);
+      walk([&](std::uint64_t at) { return heads.read(at); });
+    } else {
+      walk([&](std::uint64_t at) { return bytes_.subspan(at); });
+    }
+  } catch (const Error& error) {
+    fail(path_, "record ", starts.size() - 1, ": ", error.what());
+  }
+  return starts;
+}
+
+bool TfrecordShard::look_ahead(std::uint64_t record) const {
+  if (file_.bytes().empty()) return false;
+  const std::uint64_t start = starts_[record];
+  const std::uint64_t end = starts_[record + 1];
+  if (start < end && end <= bytes_.size()) file_.look_ahead(bytes_.subspan(start, end - start));
+  return true;
+}
+
+Bytes TfrecordShard::read(std::uint64_t record) const {
+  const Bytes data = read_tf_record(bytes_, starts_[record]);
+  const std::uint64_t end = starts_[record] + data.size() + tf_record_frame;
+  if (end != starts_[record + 1]) {
+    throw Error(join("the record ends at byte ", end, ", the index says ", starts_[record + 1],
+                     "; does the .idx belong to this file?"));
+  }
+  return data;
+}
+
+void TfrecordShard::write_index() const {
+  if (!inflated_.empty()) fail(path_, "is a gzip file, and DALI's index is for plain ones");
+  const std::vector<std::uint64_t> starts = scan();
+  replace_file(tfrecord_index_of(path_), [&](OutputFile& file) {
+    std::string line;
+    for (std::size_t i = 1; i < starts.size(); ++i) {
+      line.clear();
+      append_tfrecord_index_line(starts[i - 1], starts[i] - starts[i - 1], line);
+      file.write(line);
+    }
+  });
+}
+
+void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const {
+  const auto tell = [&](const std::string& problem) {
+    found({tfrecord_index_of(path_).string(), problem});
+  };
+  if (!index_problem_.empty()) tell(index_problem_);
+  if (!indexed_) return;
+  try {
+    const std::vector<std::uint64_t> starts = scan();
+    // Both end where the file does, so neither is a part of the other.
+    const auto [wrong, right] = std::mismatch(starts_.begin(), starts_.end(), starts.begin());
+    if (wrong == starts_.end()) return;
+    tell(join("line ", wrong - starts_.begin(), ": this record ends at byte ", *right, ", not at ",
+              *wrong));
+  } catch (const Error& error) {
+    found({path_.string(), error.what()});
+  }
+}
+
+bool looks_like_tfrecords(const fs::path& file) {
+  try {
+    const auto stream = open_file_stream(file);
+    const Bytes start = stream->peek();
+    if (is_tf_record(start)) return true;
+    if (!is_gzip(start)) return false;
+    return is_tf_record(open_gunzip(open_file_stream(file), file.string())->next());
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace feedrate

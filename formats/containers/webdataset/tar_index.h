@@ -1,0 +1,50 @@
+#pragma once
+// Walks over the headers of a tar in memory: where each member's data are. Reads ustar (also the
+// older V7 and GNU forms), GNU's long names, PAX; trusts no number in them.
+
+#include <cstdint>
+#include <string>
+
+#include "formats/base/bytes.h"
+
+namespace feedrate {
+
+/// A member of a tar, whatever its headers needed to say so.
+struct TarEntry {
+  std::string name;          // whole: prefix, GNU long name and PAX path are resolved
+  char type = '0';           // '0' a file, '5' a directory, '1' and '2' links, …
+  std::uint64_t header = 0;  // where the first of its headers starts
+  std::uint64_t offset = 0;  // where its data start: data of files lie inside the tar, whole
+  std::uint64_t size = 0;    // of its data; 0 for what has none
+
+  bool is_file() const { return type == '0'; }
+};
+
+/// One thread; any number of walks over the same bytes at once, which must outlive them. Throws
+/// Error that names the byte, not the file: damaged and missing headers, data beyond the end, a tar
+/// that stops without its end marker, sparse files and volumes of several.
+class TarWalk {
+ public:
+  /// From `start`, where a member's first header is.
+  explicit TarWalk(Bytes tar, std::uint64_t start = 0) : tar_(tar), position_(start) {}
+
+  /// The next member; false at the end marker. `entry` keeps its capacity.
+  bool next(TarEntry& entry);
+  /// Where the next member's headers start; after the end, the first byte behind the end marker.
+  std::uint64_t position() const { return position_; }
+
+ private:
+  struct Extensions;
+
+  bool end_marker_at(std::uint64_t at) const;
+  const std::byte* header_at(std::uint64_t at) const;
+  bool read_extension(const std::byte* header, std::uint64_t size, Extensions& extensions);
+  Bytes extension_data(std::uint64_t at, std::uint64_t size) const;
+  void read_pax(Bytes content, char type, Extensions& extensions) const;
+  void check(const TarEntry& entry) const;
+
+  Bytes tar_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace feedrate

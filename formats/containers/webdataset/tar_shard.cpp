@@ -1,0 +1,177 @@
+#include "formats/containers/webdataset/tar_shard.h"
+
+#include <algorithm>
+
+#include "formats/base/error.h"
+#include "formats/base/text.h"
+#include "formats/io/byte_stream.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The next file of an index line that belongs to a sample; nothing at the line's end.
+std::optional<IndexedFile> take_sample_file(std::string_view& line, bool named) {
+  while (!line.empty()) {
+    const IndexedFile file = take_indexed_file(line, named);
+    if (!named || (split_sample_name(file.name) && !is_tar_metadata(file.name))) return file;
+  }
+  return std::nullopt;
+}
+
+bool fits(const IndexedFile& file, const TarEntry& entry) {
+  return file.offset == entry.offset && file.size == entry.size &&
+         (file.name.empty() || file.name == entry.name);
+}
+
+}  // namespace
+
+TarShard::TarShard(const fs::path& path, MemoryBudget& memory) : path_(path) {
+  unpack(memory);
+  try {
+    file_.expect_single_pages();  // headers may be a long way apart, on a slow disk
+    if (unpacked_.empty()) use_index();
+    if (index_.starts.empty()) walk();
+    file_.expect_any_reading();
+  } catch (const Error& error) {
+    fail(path_, error.what());
+  }
+}
+
+void TarShard::unpack(MemoryBudget& memory) {
+  const Decompressed source = decompress(open_file_stream(path_), path_.string());
+  if (source.suffix.empty()) {
+    file_ = MappedFile(path_);
+    tar_ = file_.bytes();
+    return;
+  }
+  for (Bytes block = source.stream->next(); !block.empty(); block = source.stream->next()) {
+    if (!memory.take(block.size())) {
+      fail(path_, "is compressed, which is read from memory, and that ends at ",
+           memory.total() >> 20, " MiB for all shards of a dataset; unpack them first");
+    }
+    append(unpacked_, block);
+  }
+  tar_ = unpacked_;
+}
+
+// An index that does not fit is no reason to refuse a sound tar; audit() tells of it.
+void TarShard::use_index() {
+  const fs::path path = wds_index_path(path_);
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return;
+  try {
+    index_file_ = MappedFile(path);
+    WdsIndex index = parse_wds_index(as_text(index_file_.bytes()), tar_);
+    TarWalk rest(tar_, index.starts.back());
+    SampleMember member;
+    if (next_member(rest, member)) throw Error(join("does not name ", member.entry.name));
+    index_ = std::move(index);
+  } catch (const Error& error) {
+    index_file_ = MappedFile();
+    index_fault_ = error.what();
+  }
+}
+
+void TarShard::walk() {
+  TarWalk walk(tar_);
+  SampleMember member;
+  std::string key;
+  while (next_member(walk, member)) {
+    if (!index_.starts.empty() && member.key == key) continue;
+    key = member.key;
+    index_.starts.push_back(member.entry.header);
+  }
+  index_.starts.push_back(walk.position());
+}
+
+bool TarShard::look_ahead(std::uint64_t sample) const {
+  if (!unpacked_.empty()) return false;
+  const std::uint64_t start = index_.starts[sample];
+  const std::uint64_t end = index_.starts[sample + 1];
+  if (start < end && end <= tar_.size()) file_.look_ahead(tar_.subspan(start, end - start));
+  return true;
+}
+
+void TarShard::read(std::uint64_t sample, TarSample& files) const {
+  const std::uint64_t end = index_.starts[sample + 1];
+  const bool indexed = !index_.lines.empty();
+  std::string_view line;
+  if (indexed) {
+    std::string_view text = as_text(index_file_.bytes()).substr(index_.lines[sample]);
+    line = take_line(text);
+  }
+  TarWalk walk(tar_, index_.starts[sample]);
+  SampleMember member;
+  bool agree = true;
+  while (agree && walk.position() < end && next_member(walk, member) && member.entry.header < end) {
+    agree = files.key.empty() || files.key == member.key;
+    if (indexed && agree) {
+      const std::optional<IndexedFile> expected = take_sample_file(line, index_.named);
+      agree = expected && fits(*expected, member.entry);
+    }
+    if (agree) files.take(member);
+  }
+  agree = agree && !take_sample_file(line, index_.named);
+  if (indexed && !index_.named && agree) agree = !goes_on(files.key, end);
+  if (!agree) {
+    throw Error(join(wds_index_path(path_).filename(),
+                     " says otherwise about this sample than the ",
+                     "headers of the tar; remove it and it is not needed"));
+  }
+}
+
+// True when the member at `at` is of that key: lines without names may end in mid-sample.
+bool TarShard::goes_on(std::string_view key, std::uint64_t at) const {
+  TarWalk walk(tar_, at);
+  SampleMember member;
+  try {
+    return next_member(walk, member) && member.key == key;
+  } catch (const Error&) {
+    return false;  // it is the next sample's to complain
+  }
+}
+
+void TarShard::audit(const std::function<void(Finding)>& found,
+                     const std::function<void(std::string_view key)>& on_sample) const {
+  if (!index_fault_.empty()) {
+    found({wds_index_path(path_).string(), join("is not used: ", index_fault_)});
+  }
+  std::uint64_t samples = 0;
+  std::uint64_t passed_over = 0;
+  std::string key, first_passed_over;
+  TarWalk walk(tar_);
+  for (TarEntry entry; walk.next(entry);) {
+    if (entry.type == '5' || is_tar_metadata(entry.name)) continue;
+    const auto name = entry.is_file() ? split_sample_name(entry.name) : std::nullopt;
+    if (!name) {
+      if (passed_over++ == 0) first_passed_over = entry.name;
+    } else if (samples == 0 || name->key != key) {
+      key = name->key;
+      on_sample(key);
+      ++samples;
+    }
+  }
+  if (passed_over != 0) {
+    found(
+        {path_.string(), join(passed_over, " members belong to no sample, being links or without ",
+                              "an extension; the first is ", first_passed_over)});
+  }
+  if (samples != size()) {
+    found({wds_index_path(path_).string(),
+           join("names ", size(), " samples, the tar has ", samples)});
+  }
+  audit_rest(walk.position(), found);
+}
+
+void TarShard::audit_rest(std::uint64_t end, const std::function<void(Finding)>& found) const {
+  const Bytes rest = tar_.subspan(end);
+  const auto at =
+      std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; });
+  if (at == rest.end()) return;
+  found({join(path_, ": byte ", end + static_cast<std::uint64_t>(at - rest.begin())),
+         "something follows the end of the archive; were tars joined? No tool reads on there"});
+}
+
+}  // namespace feedrate

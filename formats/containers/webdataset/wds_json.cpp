@@ -1,0 +1,175 @@
+#include "formats/containers/webdataset/wds_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string json_string(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// JSON has no word for infinity, nor for what is no number.
+void expect_numbers(std::span<const float> labels) {
+  const auto odd = std::ranges::find_if(labels, [](float label) { return !std::isfinite(label); });
+  if (odd == labels.end()) return;
+  throw Error(
+      fmt::format("its label {} is {}, which a .json cannot hold", odd - labels.begin(), *odd));
+}
+
+// Listens to the parser for the few keys of the outermost object; nothing else is kept.
+class Listener final : public nlohmann::json_sax<Json> {
+ public:
+  Listener(Scratch& scratch, std::optional<std::int64_t>& label)
+      : scratch_(scratch), label_(label) {}
+
+  bool start_object(std::size_t) override { return open('{'); }
+  bool end_object() override { return close(); }
+  bool start_array(std::size_t) override { return open('['); }
+  bool end_array() override {
+    if (depth_ == 3 && key_ == "boxes") add_box();
+    return close();
+  }
+  bool key(string_t& name) override {
+    if (depth_ == 1) key_ = name;
+    return true;
+  }
+  bool string(string_t& value) override {
+    if (depth_ == 1 && key_ == "filename") scratch_.name = value;
+    return value_seen();
+  }
+  bool number_integer(number_integer_t value) override { return whole(value); }
+  bool number_unsigned(number_unsigned_t value) override {
+    return whole(static_cast<std::int64_t>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override {
+    return number(static_cast<float>(value));
+  }
+  bool boolean(bool) override { return value_seen(); }
+  bool null() override { return value_seen(); }
+  bool binary(binary_t&) override { return value_seen(); }
+  bool parse_error(std::size_t at, const std::string&, const Json::exception&) override {
+    throw Error(join("the .json is damaged at its byte ", at));
+  }
+
+  // After the last byte: boxes are ours when every one of them is.
+  void finish() const {
+    if (!is_object_) throw Error("the .json holds no object");
+    if (!boxes_are_ours_) scratch_.boxes.clear();
+  }
+
+ private:
+  bool open(char bracket) {
+    if (depth_ == 0) is_object_ = bracket == '{';
+    if (depth_ >= 1 && key_ == "boxes") boxes_are_ours_ &= bracket == '[' && depth_ <= 2;
+    numbers_ = 0;
+    ++depth_;
+    return true;
+  }
+
+  bool close() {
+    --depth_;
+    return true;
+  }
+
+  // A string, true, null: not what a box is made of.
+  bool value_seen() {
+    if (depth_ >= 1 && key_ == "boxes") boxes_are_ours_ = false;
+    return true;
+  }
+
+  bool whole(std::int64_t value) {
+    if (depth_ == 1 && key_ == "label") label_ = value;
+    return number(static_cast<float>(value));
+  }
+
+  bool number(float value) {
+    if (depth_ == 2 && key_ == "labels") scratch_.labels.push_back(value);
+    if (key_ == "boxes") {
+      if (depth_ != 3) return value_seen();
+      if (numbers_ < corners_.size()) corners_[numbers_] = value;
+      ++numbers_;
+    }
+    return true;
+  }
+
+  void add_box() {
+    const Box box{corners_[0], corners_[1], corners_[2], corners_[3]};
+    boxes_are_ours_ &= numbers_ == corners_.size() && box.xmin >= 0 && box.ymin >= 0 &&
+                       box.xmin < box.xmax && box.ymin < box.ymax && box.xmax <= 1 && box.ymax <= 1;
+    if (boxes_are_ours_) scratch_.boxes.push_back(box);
+  }
+
+  Scratch& scratch_;
+  std::optional<std::int64_t>& label_;
+  std::string key_;
+  std::size_t depth_ = 0;
+  std::size_t numbers_ = 0;  // in the innermost array
+  std::array<float, 4> corners_{};
+  bool is_object_ = false;
+  bool boxes_are_ours_ = true;
+};
+
+}  // namespace
+
+void write_sample_json(const Sample& sample, const ClassNames& classes, std::string& json) {
+  json.clear();
+  if (sample.name.empty() && sample.boxes.empty() && sample.labels.empty()) return;
+  const auto out = std::back_inserter(json);
+  const auto key = [&](std::string_view name) {
+    fmt::format_to(out, "{}\"{}\": ", json.empty() ? "{" : ", ", name);
+  };
+  if (!sample.name.empty()) {
+    key("filename");
+    json += json_string(sample.name);
+  }
+  const auto label = static_cast<std::size_t>(sample.label);
+  if (label < classes.names.size()) {
+    const bool has_text = label < classes.texts.size();
+    key(has_text ? "synset" : "class name");
+    json += json_string(classes.names[label]);
+    if (has_text) {
+      key("text");
+      json += json_string(classes.texts[label]);
+    }
+  }
+  if (!sample.labels.empty()) {
+    expect_numbers(sample.labels);
+    key("labels");
+    fmt::format_to(out, "[{}]", fmt::join(sample.labels, ", "));
+  }
+  if (!sample.boxes.empty()) {
+    key("boxes");
+    std::string_view separator = "[";
+    for (const Box& box : sample.boxes) {
+      fmt::format_to(out, "{}[{}, {}, {}, {}]", separator, box.xmin, box.ymin, box.xmax, box.ymax);
+      separator = ", ";
+    }
+    json += ']';
+  }
+  json += '}';
+}
+
+std::optional<std::int64_t> read_sample_json(Bytes json, Scratch& scratch) {
+  scratch.name.clear();
+  scratch.boxes.clear();
+  scratch.labels.clear();
+  std::optional<std::int64_t> label;
+  Listener listener(scratch, label);
+  const std::string_view text = as_text(json);
+  Json::sax_parse(text.begin(), text.end(), &listener);
+  listener.finish();
+  return label;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,117 @@
+#include "formats/inspect/survey.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+struct Look {
+  enum class Result : std::uint8_t { none, read, unreadable };
+  Result result = Result::none;
+  std::int32_t label = 0;
+  Shape shape;
+  std::uint64_t bytes = 0;
+  const Codec* codec = nullptr;
+};
+
+// One sample of all that are looked at, and what was found.
+struct Place {
+  std::uint64_t index = 0;
+  Look look;
+};
+
+Look look_at(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
+  try {
+    const Sample sample = dataset.read(index, scratch);
+    return {Look::Result::read, sample.label, sample.shape, sample.bytes.size(), sample.codec};
+  } catch (const Error&) {
+    return {Look::Result::unreadable, 0, {}, 0, nullptr};
+  }
+}
+
+std::vector<Place> look_around(const Dataset& dataset, const SurveyLimits& limits,
+                               const ProgressCallback& progress) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const std::uint64_t size = dataset.size();
+  const bool all = limits.samples == 0 || limits.samples >= size;
+  std::vector<Place> places(all ? size : limits.samples);
+  std::vector<Scratch> scratch(std::max(1U, limits.threads));
+  const auto late = [&] {
+    return limits.seconds > 0 &&
+           std::chrono::duration<double>(Clock::now() - start).count() > limits.seconds;
+  };
+  sweep(
+      places.size(), static_cast<unsigned>(scratch.size()),
+      [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t turn = begin; turn < end && !late(); ++turn) {
+          // Without a limit of time the order of the files is the fastest.
+          const bool in_order = all && limits.seconds == 0;
+          const std::uint64_t index = in_order ? turn : evenly_spread(turn, size);
+          places[turn] = {index, look_at(dataset, index, scratch[worker])};
+        }
+      },
+      progress);
+  std::erase_if(places, [](const Place& p) { return p.look.result == Look::Result::none; });
+  std::ranges::sort(places, {}, &Place::index);
+  return places;
+}
+
+std::string error_of(const Dataset& dataset, std::uint64_t index) {
+  Scratch scratch;
+  try {
+    dataset.read(index, scratch);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return join("sample ", index, " could not be read, and then could");
+}
+
+}  // namespace
+
+Quantiles quantiles(std::vector<std::uint64_t> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const auto at = [&](std::uint64_t hundredths) {
+    return values[((values.size() - 1) * hundredths + 50) / 100];
+  };
+  return {at(0), at(5), at(50), at(95), at(100)};
+}
+
+// Steps of the golden section of the size fill the largest gap each time. A step without a factor
+// in common with the size meets every sample once.
+std::uint64_t evenly_spread(std::uint64_t turn, std::uint64_t size) {
+  auto step = static_cast<std::uint64_t>(static_cast<double>(size) * 0.6180339887498949);
+  while (std::gcd(step, size) != 1) ++step;
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(turn) * step % size);
+}
+
+Survey survey(const Dataset& dataset, const SurveyLimits& limits,
+              const ProgressCallback& progress) {
+  Survey survey;
+  std::vector<std::uint64_t> heights, widths, bytes;
+  for (const auto& [index, look] : look_around(dataset, limits, progress)) {
+    if (look.result == Look::Result::unreadable) {
+      if (survey.unreadable++ == 0) survey.first_unreadable = error_of(dataset, index);
+      continue;
+    }
+    survey.samples.push_back({index, look.label, look.bytes, look.shape.bytes()});
+    ++survey.class_counts[look.label];
+    ++survey.codecs[std::string(look.codec->name())];
+    survey.grey += look.shape.channels == 1 ? 1 : 0;
+    survey.total_bytes += look.bytes;
+    heights.push_back(look.shape.height);
+    widths.push_back(look.shape.width);
+    bytes.push_back(look.bytes);
+  }
+  survey.heights = quantiles(std::move(heights));
+  survey.widths = quantiles(std::move(widths));
+  survey.bytes = quantiles(std::move(bytes));
+  return survey;
+}
+
+}  // namespace feedrate

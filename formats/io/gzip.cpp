@@ -1,0 +1,210 @@
+#include "formats/io/gzip.h"
+
+#include <isa-l/igzip_lib.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "formats/base/checksum.h"
+#include "formats/base/error.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{128} << 10;
+constexpr std::size_t most_at_once = std::size_t{16} << 20;  // well within zlib's 32-bit counts
+constexpr int gzip_window = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
+
+std::string_view inflate_fault(int code) {
+  switch (code) {
+    case ISAL_INVALID_BLOCK:
+      return "invalid block";
+    case ISAL_INVALID_SYMBOL:
+      return "invalid symbol";
+    case ISAL_INVALID_LOOKBACK:
+      return "a reference to before the start";
+    case ISAL_INCORRECT_CHECKSUM:
+      return "wrong checksum or length";
+    default:
+      return "no reason given";
+  }
+}
+
+// By ISA-L, which needs two thirds of zlib's time. The headers are read here: ISA-L finds a
+// header's checksum wrong when the header arrives in pieces.
+class GunzipStream final : public ByteStream {
+ public:
+  GunzipStream(std::unique_ptr<ByteStream> source, std::string place)
+      : source_(std::move(source)), place_(std::move(place)), buffer_(block_bytes) {
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP_NO_HDR_VER;
+  }
+
+ private:
+  // What was decompressed before a fault is handed out first, so that the reader above knows where
+  // in its own terms the fault is; the next call meets the fault.
+  Bytes fetch() override {
+    state_.next_out = reinterpret_cast<std::uint8_t*>(buffer_.data());
+    state_.avail_out = static_cast<std::uint32_t>(buffer_.size());
+    try {
+      while (!ended_ && !fault_ && state_.avail_out != 0) inflate_some();
+    } catch (const Error&) {
+      fault_ = std::current_exception();
+    }
+    const std::size_t filled = buffer_.size() - state_.avail_out;
+    if (filled == 0 && fault_) std::rethrow_exception(fault_);
+    return Bytes(buffer_).first(filled);
+  }
+
+  void inflate_some() {
+    if (at_header_) read_header();
+    at_header_ = false;
+    const bool more = state_.avail_in != 0 || refill();
+    const std::uint32_t space = state_.avail_out;
+    const int code = isal_inflate(&state_);
+    clear_upper_halves();
+    if (code != ISAL_DECOMP_OK) fail_damaged(inflate_fault(code));
+    if (state_.block_state == ISAL_BLOCK_FINISH) {
+      end_member();
+    } else if (!more && state_.avail_out == space) {  // nothing was held back in the state either
+      fail_cut_off();
+    }
+  }
+
+  // RFC 1952, 2.3: 1f 8b 08 flags │ time, 2 more │ extra field │ name │ comment │ checksum
+  void read_header() {
+    constexpr unsigned has_checksum = 2, has_extra = 4, has_name = 8, has_comment = 16;
+    header_crc_ = crc32(0, nullptr, 0);
+    if (header_byte() != 0x1f || header_byte() != 0x8b) fail_damaged("invalid gzip header");
+    if (header_byte() != 8) fail_damaged("unknown compression method");
+    const unsigned flags = header_byte();
+    if (flags > (has_checksum | has_extra | has_name | has_comment | 1U)) {
+      fail_damaged("unknown flags in the gzip header");
+    }
+    for (int i = 0; i < 6; ++i) header_byte();
+    if ((flags & has_extra) != 0) {
+      for (unsigned left = header_number(); left != 0; --left) header_byte();
+    }
+    for (const unsigned text : {has_name, has_comment}) {
+      while ((flags & text) != 0 && header_byte() != 0) {
+      }
+    }
+    const auto expected = static_cast<unsigned>(header_crc_ & 0xffff);
+    if ((flags & has_checksum) != 0 && header_number() != expected) {
+      fail_damaged("wrong checksum of the gzip header");
+    }
+  }
+
+  unsigned header_byte() {
+    if (state_.avail_in == 0 && !refill()) fail_cut_off();
+    header_crc_ = crc32(header_crc_, state_.next_in, 1);
+    --state_.avail_in;
+    return *state_.next_in++;
+  }
+  unsigned header_number() {
+    const unsigned low = header_byte();
+    return low | header_byte() << 8;
+  }
+
+  bool refill() {
+    const Bytes block = source_->next(most_at_once);
+    // The library's interface is not const-correct; it only reads.
+    state_.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(block.data()));
+    state_.avail_in = static_cast<std::uint32_t>(block.size());
+    taken_ += block.size();
+    return !block.empty();
+  }
+
+  // Another member may follow; gzip(1) also allows zeros that pad to a tape's block.
+  void end_member() {
+    bool padding = false;
+    while (state_.avail_in != 0 || refill()) {
+      if (*state_.next_in == 0) {
+        padding = true;
+        ++state_.next_in;
+        --state_.avail_in;
+      } else if (!padding && *state_.next_in == 0x1f) {
+        isal_inflate_reset(&state_);
+        at_header_ = true;
+        return;
+      } else {
+        fail(place_, "the gzip data ends at compressed byte ", taken_ - state_.avail_in,
+             " but the file goes on with something else");
+      }
+    }
+    ended_ = true;
+  }
+
+  [[noreturn]] void fail_damaged(std::string_view why) const {
+    fail(place_, "the gzip data is damaged at compressed byte ", taken_ - state_.avail_in, ": ",
+         why);
+  }
+  [[noreturn]] void fail_cut_off() const {
+    fail(place_, "the gzip data is cut off after ", taken_,
+         " compressed bytes; is the download complete?");
+  }
+
+  std::unique_ptr<ByteStream> source_;
+  std::string place_;
+  Buffer buffer_;
+  inflate_state state_;
+  bool at_header_ = true;
+  uLong header_crc_ = 0;
+  std::uint64_t taken_ = 0;  // compressed bytes taken from the source
+  bool ended_ = false;
+  std::exception_ptr fault_;  // why it cannot go on
+};
+
+}  // namespace
+
+std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std::string place) {
+  return std::make_unique<GunzipStream>(std::move(source), std::move(place));
+}
+
+struct GzipFile::State {
+  explicit State(const std::filesystem::path& path) : file(path), buffer(block_bytes) {
+    constexpr int memory_level = 8;  // zlib's own default
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, memory_level,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~State() { deflateEnd(&z); }
+
+  // Compresses what is in z.next_in; with Z_FINISH to the very end.
+  void pump(int flush) {
+    int code = Z_OK;
+    do {
+      z.next_out = reinterpret_cast<Bytef*>(buffer.data());
+      z.avail_out = static_cast<uInt>(buffer.size());
+      code = deflate(&z, flush);
+      file.write(Bytes(buffer).first(buffer.size() - z.avail_out));
+    } while (flush == Z_FINISH ? code != Z_STREAM_END : z.avail_in != 0);
+  }
+
+  OutputFile file;
+  Buffer buffer;
+  z_stream z{};
+};
+
+GzipFile::GzipFile(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+GzipFile::~GzipFile() = default;
+
+void GzipFile::write(Bytes bytes) {
+  while (!bytes.empty()) {
+    const Bytes part = bytes.first(std::min(bytes.size(), std::size_t{1} << 30));  // uInt's range
+    state_->z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(part.data()));
+    state_->z.avail_in = static_cast<uInt>(part.size());
+    state_->pump(Z_NO_FLUSH);
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+void GzipFile::close() {
+  state_->pump(Z_FINISH);
+  state_->file.close();
+}
+
+}  // namespace feedrate

@@ -1,0 +1,34 @@
+#pragma once
+// gzip: reading by ISA-L, which checks what libarchive leaves unchecked; writing by zlib, which is
+// reproducible.
+
+#include <memory>
+#include <string>
+
+#include "formats/io/byte_stream.h"
+#include "formats/io/file.h"
+
+namespace feedrate {
+
+/// `source`, gzip data of one or more members, decompressed. CRC and length of every member are
+/// checked; data cut short, damaged or followed by something else is an Error naming `place` and
+/// the offset in the compressed data.
+std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std::string place);
+
+/// Writes one gzip member. The same content gives the same bytes: no name, no time. One thread.
+class GzipFile {
+ public:
+  explicit GzipFile(const std::filesystem::path& path);
+  ~GzipFile();
+  GzipFile(const GzipFile&) = delete;
+  GzipFile& operator=(const GzipFile&) = delete;
+
+  void write(Bytes bytes);
+  void close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace feedrate

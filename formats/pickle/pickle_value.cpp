@@ -1,0 +1,71 @@
+#include "formats/pickle/pickle_value.h"
+
+#include <cassert>
+
+namespace feedrate {
+namespace {
+
+template <class T>
+std::int64_t load(const std::byte* at, bool big_endian) {
+  return static_cast<std::int64_t>(big_endian ? load_be<T>(at) : load_le<T>(at));
+}
+
+}  // namespace
+
+std::int64_t PickleArray::integer(std::uint64_t index) const {
+  assert(kind != 'f' && index < count());
+  const std::byte* at = data.data() + index * item_bytes;
+  const bool is_signed = kind == 'i';
+  switch (item_bytes) {
+    case 1:
+      return is_signed ? load<std::int8_t>(at, false) : load<std::uint8_t>(at, false);
+    case 2:
+      return is_signed ? load<std::int16_t>(at, big_endian) : load<std::uint16_t>(at, big_endian);
+    case 4:
+      return is_signed ? load<std::int32_t>(at, big_endian) : load<std::uint32_t>(at, big_endian);
+    default:
+      return load<std::int64_t>(at, big_endian);
+  }
+}
+
+const PickleValue* PickleValue::find(std::string_view key) const {
+  if (kind != Kind::dict) return nullptr;
+  // Of a key given twice the last value counts, as in Python.
+  for (std::size_t i = items.size(); i >= 2; i -= 2) {
+    const PickleValue& name = *items[i - 2];
+    const bool string = name.kind == Kind::bytes || name.kind == Kind::text;
+    if (string && as_text(name.data) == key) return items[i - 1];
+  }
+  return nullptr;
+}
+
+std::string_view kind_name(PickleValue::Kind kind) {
+  using Kind = PickleValue::Kind;
+  switch (kind) {
+    case Kind::none:
+      return "None";
+    case Kind::boolean:
+      return "a bool";
+    case Kind::integer:
+      return "an integer";
+    case Kind::bytes:
+      return "bytes";
+    case Kind::text:
+      return "a text";
+    case Kind::list:
+      return "a list";
+    case Kind::tuple:
+      return "a tuple";
+    case Kind::dict:
+      return "a dict";
+    case Kind::array:
+      return "an array";
+    case Kind::dtype:
+      return "a dtype";
+    case Kind::global:
+      return "the name of a function or class";
+  }
+  return "something else";
+}
+
+}  // namespace feedrate

@@ -1,0 +1,134 @@
+// GCC 12 takes what its own intrinsics leave undefined on purpose for a mistake.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+#include "formats/pixels/planes.h"
+
+#include <immintrin.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#define FEEDRATE_AVX2 __attribute__((target("avx2")))
+#define FEEDRATE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+
+namespace feedrate {
+namespace {
+
+void interleave_plainly(const std::byte* red, const std::byte* green, const std::byte* blue,
+                        std::size_t count, std::byte* pixels) {
+  for (std::size_t i = 0; i < count; ++i) {
+    pixels[3 * i] = red[i];
+    pixels[3 * i + 1] = green[i];
+    pixels[3 * i + 2] = blue[i];
+  }
+}
+
+// `Width` pixels of a colour fill three registers of `Width` bytes together with those of the other
+// two. Since 3 divides no power of two, pixel i's colour c goes to byte (3i + c) % Width of its
+// register and no other does: one permutation of a colour serves all three registers, each of which
+// then takes its own bytes of it.
+template <std::size_t Width>
+struct Places {
+  std::array<std::array<std::uint8_t, Width>, 3> pixel{};  // [colour][byte]
+  constexpr Places() {
+    for (std::size_t colour = 0; colour < 3; ++colour) {
+      for (std::size_t i = 0; i < Width; ++i) {
+        pixel[colour][(3 * i + colour) % Width] = static_cast<std::uint8_t>(i);
+      }
+    }
+  }
+};
+
+// Bit b: byte b of register `part` is of that colour.
+template <std::size_t Width>
+constexpr std::uint64_t bytes_of(std::size_t colour, std::size_t part) {
+  std::uint64_t bits = 0;
+  for (std::size_t b = 0; b < Width; ++b) {
+    if ((part * Width + b) % 3 == colour) bits |= std::uint64_t{1} << b;
+  }
+  return bits;
+}
+
+constexpr std::size_t half = 16;
+constexpr Places<half> half_places;
+
+constexpr std::array<std::uint8_t, half> as_mask(std::uint64_t bits) {
+  std::array<std::uint8_t, half> mask{};
+  for (std::size_t i = 0; i < half; ++i) mask[i] = (bits >> i & 1) != 0 ? 0xFF : 0;
+  return mask;
+}
+
+FEEDRATE_AVX2 inline __m128i load(const void* at) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(at));
+}
+
+template <std::size_t Part>
+FEEDRATE_AVX2 inline void store_part(__m128i red, __m128i green, __m128i blue, std::byte* pixels) {
+  static constexpr auto of_green = as_mask(bytes_of<half>(1, Part));
+  static constexpr auto of_blue = as_mask(bytes_of<half>(2, Part));
+  const __m128i two = _mm_blendv_epi8(red, green, load(of_green.data()));
+  const __m128i all = _mm_blendv_epi8(two, blue, load(of_blue.data()));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(pixels + Part * half), all);
+}
+
+FEEDRATE_AVX2 void interleave_avx2(const std::byte* red, const std::byte* green,
+                                   const std::byte* blue, std::size_t count, std::byte* pixels) {
+  std::size_t i = 0;
+  for (; i + half <= count; i += half) {
+    const __m128i r = _mm_shuffle_epi8(load(red + i), load(half_places.pixel[0].data()));
+    const __m128i g = _mm_shuffle_epi8(load(green + i), load(half_places.pixel[1].data()));
+    const __m128i b = _mm_shuffle_epi8(load(blue + i), load(half_places.pixel[2].data()));
+    store_part<0>(r, g, b, pixels + 3 * i);
+    store_part<1>(r, g, b, pixels + 3 * i);
+    store_part<2>(r, g, b, pixels + 3 * i);
+  }
+  interleave_plainly(red + i, green + i, blue + i, count - i, pixels + 3 * i);
+}
+
+constexpr std::size_t whole = 64;
+constexpr Places<whole> whole_places;
+
+template <std::size_t Part>
+FEEDRATE_AVX512 inline void store_part(__m512i red, __m512i green, __m512i blue,
+                                       std::byte* pixels) {
+  const __m512i two = _mm512_mask_blend_epi8(bytes_of<whole>(1, Part), red, green);
+  const __m512i all = _mm512_mask_blend_epi8(bytes_of<whole>(2, Part), two, blue);
+  _mm512_storeu_si512(pixels + Part * whole, all);
+}
+
+FEEDRATE_AVX512 inline __m512i placed(std::size_t colour, const std::byte* plane) {
+  return _mm512_permutexvar_epi8(_mm512_loadu_si512(whole_places.pixel[colour].data()),
+                                 _mm512_loadu_si512(plane));
+}
+
+FEEDRATE_AVX512 void interleave_avx512(const std::byte* red, const std::byte* green,
+                                       const std::byte* blue, std::size_t count,
+                                       std::byte* pixels) {
+  std::size_t i = 0;
+  for (; i + whole <= count; i += whole) {
+    const __m512i r = placed(0, red + i), g = placed(1, green + i), b = placed(2, blue + i);
+    store_part<0>(r, g, b, pixels + 3 * i);
+    store_part<1>(r, g, b, pixels + 3 * i);
+    store_part<2>(r, g, b, pixels + 3 * i);
+  }
+  interleave_avx2(red + i, green + i, blue + i, count - i, pixels + 3 * i);
+}
+
+}  // namespace
+
+std::span<const InterleavePlanes> runnable_plane_interleavers() {
+  static const auto runnable = [] {
+    std::vector<InterleavePlanes> all;
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi")) {
+      all.push_back(interleave_avx512);
+    }
+    if (__builtin_cpu_supports("avx2")) all.push_back(interleave_avx2);
+    all.push_back(interleave_plainly);
+    return all;
+  }();
+  return runnable;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,253 @@
+// Weights have 23 bits, and the instruction that multiplies and adds four bytes at once takes 8: a
+// weight is d0 + 256 d1 + 65536 d2 with signed digits, and sums of the high digits are shifted up
+// before those of the lower ones are added. They may wrap around on the way; what they come to
+// fits.
+//
+// Across, sixteen bytes of the new row are made at a time, whatever pixels and colours they belong
+// to. Four source pixels that weigh in each of them are picked from 64 bytes of the old row by one
+// permutation. For each such group and each four weights there are in ResizeAxis:
+//
+//   starts  where the 64 bytes begin
+//   table   16 × (4 indices into them) | 16 × (4 digits d2) | 16 × (4 digits d1) | 16 × (4 digits
+//   d0)
+//
+// Down, `table` has d2 | d1 | d0 for each target row and each four weights.
+
+// GCC 12 takes what its own intrinsics leave undefined on purpose for a mistake.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "formats/pixels/resize_passes.h"
+
+#define FEEDRATE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")))
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t taps = 4;    // weights taken at once
+constexpr std::size_t group = 16;  // bytes made at once, across
+constexpr std::size_t window = 64;
+constexpr std::size_t most_quads = 3;  // of weights, across: the window holds no more of RGB
+constexpr std::size_t group_words = 4 * group;
+constexpr std::int32_t half = 1 << (resize_bits - 1 - 16);  // as the highest digit counts
+
+std::size_t quads_of(const ResizeAxis& axis) { return (axis.most + taps - 1) / taps; }
+
+using Digits = std::array<std::uint32_t, 3>;  // four of each, the highest first
+
+Digits digits_of(const std::int32_t* weights) {
+  Digits digits{};
+  for (std::size_t i = 0; i < taps; ++i) {
+    std::int32_t rest = weights[i];
+    for (std::size_t digit = 3; digit-- > 0;) {
+      const auto low = static_cast<std::int8_t>(rest);
+      digits[digit] |= std::uint32_t{static_cast<std::uint8_t>(low)} << (8 * i);
+      rest = (rest - low) >> 8;
+    }
+  }
+  return digits;
+}
+
+// Source bytes that the weights of a target pixel from `quad` on are for.
+struct Window {
+  std::size_t begin;
+  std::size_t end;
+};
+Window window_of(const ResizeAxis& axis, std::size_t channels, std::size_t x, std::size_t quad) {
+  const std::size_t first = axis.first[x] + taps * quad;
+  const std::size_t end = std::min<std::size_t>(first + taps, axis.first[x] + axis.count[x]);
+  return {first * channels, std::max(first, end) * channels};
+}
+
+// The group's row of the table for one quad. False when its pixels lie too far apart.
+bool fill(ResizeAxis& axis, std::size_t channels, std::size_t begin, std::size_t quad,
+          std::uint32_t& start, std::uint32_t* row) {
+  const std::size_t end = std::min(begin + group, axis.to * channels);
+  std::size_t lowest = axis.from * channels - window, highest = 0;
+  for (std::size_t x = begin / channels; x * channels < end; ++x) {
+    const Window pixels = window_of(axis, channels, x, quad);
+    if (pixels.begin >= pixels.end) continue;
+    lowest = std::min(lowest, pixels.begin);
+    highest = std::max(highest, pixels.end);
+  }
+  start = static_cast<std::uint32_t>(lowest);
+  if (highest > lowest + window) return false;
+  Digits digits{};
+  std::uint32_t indices = 0;
+  for (std::size_t at = begin; at < end; ++at) {
+    const std::size_t x = at / channels, channel = at % channels;
+    if (at == begin || channel == 0) {
+      const Window pixels = window_of(axis, channels, x, quad);
+      digits = digits_of(axis.weights.data() + x * axis.stride + taps * quad);
+      indices = 0;
+      for (std::size_t i = 0; pixels.begin + i * channels < pixels.end; ++i) {
+        indices |= static_cast<std::uint32_t>(pixels.begin + i * channels - lowest) << (8 * i);
+      }
+    }
+    const std::size_t i = at - begin;
+    // Of weights that are not there the digits are zero: any index does, if it stays below 64.
+    row[i] = indices + static_cast<std::uint32_t>(channel) * 0x01010101U;
+    for (std::size_t digit = 0; digit < 3; ++digit) row[(digit + 1) * group + i] = digits[digit];
+  }
+  return true;
+}
+
+bool fill_across(ResizeAxis& axis, std::size_t channels) {
+  const std::size_t quads = quads_of(axis);
+  if (quads > most_quads || axis.from * channels < window) return false;
+  const std::size_t groups = (axis.to * channels + group - 1) / group;
+  axis.starts.resize(groups * quads);
+  axis.table.assign(groups * quads * group_words, 0);
+  for (std::size_t i = 0; i < groups * quads; ++i) {
+    if (!fill(axis, channels, i / quads * group, i % quads, axis.starts[i],
+              axis.table.data() + i * group_words)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void prepare_across(ResizeAxis& axis, std::size_t channels) {
+  if (axis.prepared == channels) return;
+  axis.prepared = 0;
+  if (!fill_across(axis, channels)) {
+    axis.table.clear();
+    avx2_resize_passes.prepare_across(axis, channels);
+  }
+  axis.prepared = channels;
+}
+
+void prepare_down(ResizeAxis& axis) {
+  if (axis.prepared != 0) return;
+  avx2_resize_passes.prepare_down(axis);  // for rows shorter than a register
+  const std::size_t quads = quads_of(axis);
+  axis.table.resize(axis.to * quads * 3);
+  for (std::size_t i = 0; i < axis.to * quads; ++i) {
+    const std::int32_t* weights = axis.weights.data() + i / quads * axis.stride + i % quads * taps;
+    const Digits digits = digits_of(weights);
+    std::copy(digits.begin(), digits.end(), axis.table.begin() + static_cast<long>(3 * i));
+  }
+}
+
+FEEDRATE_AVX512 inline __m512i load(const void* at) { return _mm512_loadu_si512(at); }
+
+template <std::size_t Quads>
+FEEDRATE_AVX512 inline __m128i make_group(const std::byte* from, const std::uint32_t* starts,
+                                          const std::uint32_t* table) {
+  __m512i pixels[Quads];
+  __m512i sum = _mm512_set1_epi32(half);
+  for (std::size_t q = 0; q < Quads; ++q) {
+    const std::uint32_t* row = table + q * group_words;
+    pixels[q] = _mm512_permutexvar_epi8(load(row), load(from + starts[q]));
+    sum = _mm512_dpbusd_epi32(sum, pixels[q], load(row + group));
+  }
+  for (std::size_t digit = 2; digit < 4; ++digit) {
+    sum = _mm512_slli_epi32(sum, 8);
+    for (std::size_t q = 0; q < Quads; ++q) {
+      const std::uint32_t* row = table + q * group_words;
+      sum = _mm512_dpbusd_epi32(sum, pixels[q], load(row + digit * group));
+    }
+  }
+  return _mm512_cvtusepi32_epi8(_mm512_srli_epi32(sum, resize_bits));
+}
+
+template <std::size_t Quads>
+FEEDRATE_AVX512 void across_row(const ResizeAxis& axis, std::size_t channels, const std::byte* from,
+                                std::byte* to) {
+  const std::size_t bytes = axis.to * channels;
+  const std::uint32_t* starts = axis.starts.data();
+  const std::uint32_t* table = axis.table.data();
+  std::size_t at = 0;
+  for (; at + group <= bytes; at += group) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + at), make_group<Quads>(from, starts, table));
+    starts += Quads;
+    table += Quads * group_words;
+  }
+  if (at == bytes) return;
+  std::byte rest[group];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(rest), make_group<Quads>(from, starts, table));
+  std::memcpy(to + at, rest, bytes - at);
+}
+
+void across(const ResizeAxis& axis, std::size_t channels, std::array<const std::byte*, 2> from,
+            std::array<std::byte*, 2> to) {
+  if (axis.table.empty()) {
+    avx2_resize_passes.across(axis, channels, from, to);
+    return;
+  }
+  constexpr decltype(&across_row<1>) rows[most_quads] = {across_row<1>, across_row<2>,
+                                                         across_row<3>};
+  const auto make = rows[quads_of(axis) - 1];
+  make(axis, channels, from[0], to[0]);
+  if (to[0] != to[1]) make(axis, channels, from[1], to[1]);
+}
+
+struct Quarters {
+  __m512i sums[4];  // bytes 0-3 of each 16, 4-7, 8-11, 12-15
+};
+
+FEEDRATE_AVX512 inline Quarters side_by_side(const std::byte* const* rows, std::size_t at) {
+  const __m512i a = load(rows[0] + at), b = load(rows[1] + at);
+  const __m512i c = load(rows[2] + at), d = load(rows[3] + at);
+  const __m512i low_ab = _mm512_unpacklo_epi8(a, b), high_ab = _mm512_unpackhi_epi8(a, b);
+  const __m512i low_cd = _mm512_unpacklo_epi8(c, d), high_cd = _mm512_unpackhi_epi8(c, d);
+  return {{_mm512_unpacklo_epi16(low_ab, low_cd), _mm512_unpackhi_epi16(low_ab, low_cd),
+           _mm512_unpacklo_epi16(high_ab, high_cd), _mm512_unpackhi_epi16(high_ab, high_cd)}};
+}
+
+FEEDRATE_AVX512 inline void down_block(const std::uint32_t* table, std::size_t quads,
+                                       const std::byte* const* rows, std::size_t at,
+                                       std::byte* to) {
+  Quarters high, middle, low;
+  for (std::size_t i = 0; i < 4; ++i) {
+    high.sums[i] = _mm512_set1_epi32(half);
+    middle.sums[i] = low.sums[i] = _mm512_setzero_si512();
+  }
+  for (std::size_t q = 0; q < quads; ++q) {
+    const Quarters pixels = side_by_side(rows + taps * q, at);
+    const auto digit = [&](std::size_t d) FEEDRATE_AVX512 {
+      return _mm512_set1_epi32(static_cast<int>(table[3 * q + d]));
+    };
+    const __m512i d2 = digit(0), d1 = digit(1), d0 = digit(2);
+    for (std::size_t i = 0; i < 4; ++i) {
+      high.sums[i] = _mm512_dpbusd_epi32(high.sums[i], pixels.sums[i], d2);
+      middle.sums[i] = _mm512_dpbusd_epi32(middle.sums[i], pixels.sums[i], d1);
+      low.sums[i] = _mm512_dpbusd_epi32(low.sums[i], pixels.sums[i], d0);
+    }
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    const __m512i upper =
+        _mm512_add_epi32(_mm512_slli_epi32(high.sums[i], 16), _mm512_slli_epi32(middle.sums[i], 8));
+    low.sums[i] = _mm512_srli_epi32(_mm512_add_epi32(upper, low.sums[i]), resize_bits);
+  }
+  const __m512i bytes = _mm512_packus_epi16(_mm512_packus_epi32(low.sums[0], low.sums[1]),
+                                            _mm512_packus_epi32(low.sums[2], low.sums[3]));
+  _mm512_storeu_si512(to + at, bytes);
+}
+
+FEEDRATE_AVX512 void down(const ResizeAxis& axis, std::size_t target, const std::byte* const* rows,
+                          std::size_t bytes, std::byte* to) {
+  constexpr std::size_t block = 64;
+  if (bytes < block) {
+    avx2_resize_passes.down(axis, target, rows, bytes, to);
+    return;
+  }
+  const std::size_t quads = quads_of(axis);
+  const std::uint32_t* table = axis.table.data() + target * quads * 3;
+  // Weights of this row; the others' digits are zero.
+  const std::size_t needed = (axis.count[target] + taps - 1) / taps;
+  std::size_t at = 0;
+  for (; at + block <= bytes; at += block) down_block(table, needed, rows, at, to);
+  if (at != bytes) down_block(table, needed, rows, bytes - block, to);
+}
+
+}  // namespace
+
+const ResizePasses avx512_resize_passes = {"AVX-512", prepare_across, prepare_down, across, down};
+
+}  // namespace feedrate

@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include "formats/base/error.h"
+#include "formats/verify/checks.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t most_named = 10;
+
+// The three label spaces of ILSVRC2012, told by one image whose class is known in all of them.
+constexpr std::string_view known_image = "ILSVRC2012_val_00000001";
+constexpr std::string_view known_wnid = "n01751748";
+constexpr std::int32_t known_label = 65;  // of the wnid among the 1000, sorted, from 0
+constexpr std::int32_t known_devkit_id = 490;
+
+std::string_view explanation(std::int32_t label) {
+  if (label == known_label + 1) {
+    return "; that is TensorFlow's number of it, where 0 is a background class";
+  }
+  if (label == known_devkit_id) return "; that is the devkit's ILSVRC2012_ID, from 1";
+  if (label == known_devkit_id - 1) return "; that is the devkit's ILSVRC2012_ID - 1";
+  if (label == known_label - 1)
+    return "; was 1 taken away for a background class that is not there?";
+  return "";
+}
+
+bool looks_like_wnid(std::string_view name) {
+  return name.size() == known_wnid.size() && name.front() == 'n' &&
+         std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string label_space_problem(const DatasetInfo& info, const Sample& sample) {
+  if (sample.name.find(known_image) == std::string_view::npos) return {};
+  // A dataset may number its classes in its own way, if it says how.
+  std::int32_t expected = known_label;
+  const std::vector<std::string>& names = info.class_names.names;
+  if (!names.empty()) {
+    const auto at = std::find(names.begin(), names.end(), known_wnid);
+    if (at == names.end() && !looks_like_wnid(names.front())) return {};
+    if (at != names.end()) expected = static_cast<std::int32_t>(at - names.begin());
+  }
+  if (sample.label == expected) return {};
+  return join(known_image, " has the label ", sample.label, ", but is of class ", expected, " (",
+              known_wnid, ")", explanation(sample.label));
+}
+
+void check_classes(const Dataset& dataset, Verification& result) {
+  const std::vector<std::uint64_t>& counts = result.class_counts;
+  const std::size_t classes = std::max<std::size_t>(dataset.info().classes, counts.size());
+  std::vector<std::size_t> empty;
+  for (std::size_t label = 0; label < classes; ++label) {
+    if (label >= counts.size() || counts[label] == 0) empty.push_back(label);
+  }
+  if (empty.empty() || result.samples == 0) return;
+  const std::string place = dataset.info().path.string();
+  if (empty.size() == 1 && empty.front() == 0) {
+    result.notes.push_back({place,
+                            "labels count from 1: class 0 has no samples (a background "
+                            "class, or labels that are one too high)"});
+    return;
+  }
+  std::string list;
+  for (std::size_t i = 0; i < std::min(empty.size(), most_named); ++i) {
+    list += join(i == 0 ? "" : ", ", empty[i]);
+  }
+  result.notes.push_back({place, join(empty.size(), " of ", classes, " classes have no samples: ",
+                                      list, empty.size() > most_named ? ", …" : "")});
+}
+
+}  // namespace feedrate

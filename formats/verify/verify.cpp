@@ -1,0 +1,203 @@
+#include "formats/verify/verify.h"
+
+#include <algorithm>
+#include <mutex>
+#include <tuple>
+
+#include "formats/base/error.h"
+#include "formats/digests/fingerprint.h"
+#include "formats/verify/checks.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t most_shapes = 16;        // distinct shapes that are listed
+constexpr std::size_t most_classes = 1 << 20;  // counted; larger labels are findings
+
+// One thread's part; findings carry their sample so that all can be sorted into dataset order.
+struct Part {
+  Scratch scratch;
+  Buffer pixels;
+  std::uint64_t samples = 0;
+  std::uint64_t decoded = 0;
+  std::vector<std::pair<std::uint64_t, Finding>> findings;
+  std::vector<std::uint64_t> class_counts;
+  std::map<std::string, std::uint64_t, std::less<>> codecs;
+  std::vector<Shape> shapes;
+};
+
+// Hashes runs of digests in index order, whichever thread comes first: runs that come early wait,
+// never more than a few, for runs are handed out in order.
+class OrderedHasher {
+ public:
+  void add(std::uint64_t begin, std::vector<StoredDigest> run) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace(begin, std::move(run));
+    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+         first = waiting_.erase(first)) {
+      hasher_.add(std::as_bytes(std::span(first->second)));
+      next_ += first->second.size();
+    }
+  }
+  std::string finish() { return hex(hasher_.finish()); }
+
+ private:
+  std::mutex mutex_;
+  Hasher hasher_;
+  std::uint64_t next_ = 0;
+  std::map<std::uint64_t, std::vector<StoredDigest>> waiting_;
+};
+
+class Verifier {
+ public:
+  Verifier(const Dataset& dataset, unsigned threads, Verification& result)
+      : dataset_(dataset), info_(dataset.info()), parts_(threads), digests_(result.sample_digests) {
+    digests_.resize(dataset.size());
+    facts_.images.resize(dataset.size());
+    facts_.names.resize(dataset.size());
+    facts_.labels.resize(dataset.size());
+  }
+
+  void run(const ProgressCallback& progress) {
+    const auto work = [this](unsigned worker, std::uint64_t begin, std::uint64_t end) {
+      std::vector<StoredDigest> stored(end - begin);
+      for (std::uint64_t i = begin; i < end; ++i) check(i, parts_[worker], stored[i - begin]);
+      stored_.add(begin, std::move(stored));
+    };
+    sweep(dataset_.size(), static_cast<unsigned>(parts_.size()), work, progress);
+  }
+
+  const SampleFacts& facts() const { return facts_; }
+  void collect(Verification& result);
+
+ private:
+  void check(std::uint64_t index, Part& part, StoredDigest& stored) {
+    Sample sample;
+    try {
+      sample = dataset_.read(index, part.scratch);
+      note_sample(index, sample, part);
+      part.pixels.resize(sample.shape.bytes());
+      decode(sample, part.pixels);
+      digests_[index] = sample_digest(sample.label, {sample.shape, part.pixels});
+      const std::uint64_t shape = fingerprint(std::as_bytes(std::span(&sample.shape, 1)));
+      facts_.images[index] = fingerprint(part.pixels, shape);
+      stored = sample.codec == &raw_codec ? raw_stored_digest(digests_[index])
+                                          : stored_digest(sample.label, sample.bytes);
+      ++part.decoded;
+      const std::string problem = problem_of(sample);
+      if (!problem.empty()) throw Error(problem);
+      const auto label = static_cast<std::size_t>(sample.label);
+      if (part.class_counts.size() <= label) part.class_counts.resize(label + 1);
+      ++part.class_counts[label];
+      ++part.samples;
+    } catch (const std::exception& error) {  // out of memory too is said of one sample
+      if (part.findings.size() == most_findings) return;
+      const std::string name = sample.name.empty() ? "" : join(" (", sample.name, ")");
+      part.findings.emplace_back(index, Finding{join("sample ", index, name), error.what()});
+    }
+  }
+
+  void note_sample(std::uint64_t index, const Sample& sample, Part& part) {
+    facts_.labels[index] = sample.label;
+    if (!sample.name.empty()) facts_.names[index] = fingerprint(as_bytes(sample.name));
+    const auto codec = part.codecs.find(sample.codec->name());
+    if (codec != part.codecs.end()) {
+      ++codec->second;
+    } else {
+      part.codecs.emplace(sample.codec->name(), 1);
+    }
+    if (part.shapes.size() < most_shapes &&
+        std::find(part.shapes.begin(), part.shapes.end(), sample.shape) == part.shapes.end()) {
+      part.shapes.push_back(sample.shape);
+    }
+  }
+
+  std::string problem_of(const Sample& sample) const {
+    if (sample.label < 0) return join("the label ", sample.label, " is negative");
+    const auto label = static_cast<std::size_t>(sample.label);
+    if (label >= most_classes) return join("the label ", label, " is no class number");
+    const std::uint64_t classes =
+        info_.classes != 0 ? info_.classes : info_.class_names.names.size();
+    if (classes != 0 && label >= classes) {
+      return join("the label ", label, " is not below the ", classes, " classes",
+                  info_.sidecar ? join(" of ", sidecar_name) : "");
+    }
+    std::string problem = label_space_problem(info_, sample);
+    if (!problem.empty() || !info_.sidecar) return problem;
+    const Sidecar& sidecar = *info_.sidecar;
+    if (sidecar.shape != Shape{} && sample.shape != sidecar.shape) {
+      return join("the image is ", sample.shape.height, "x", sample.shape.width, "x",
+                  sample.shape.channels, ", not the shape that ", sidecar_name, " states for all");
+    }
+    if (!sidecar.codec.empty() && sidecar.codec != "mixed" &&
+        sidecar.codec != sample.codec->name()) {
+      return join("the image is ", sample.codec->name(), ", ", sidecar_name, " says ",
+                  sidecar.codec);
+    }
+    return {};
+  }
+
+  const Dataset& dataset_;
+  const DatasetInfo& info_;
+  std::vector<Part> parts_;
+  std::vector<Sha256>& digests_;
+  SampleFacts facts_;
+  OrderedHasher stored_;
+};
+
+// Distinct, in an order that does not depend on which thread met which.
+void tidy(std::vector<Shape>& shapes) {
+  const auto size = [](const Shape& s) { return std::tuple(s.height, s.width, s.channels); };
+  std::sort(shapes.begin(), shapes.end(),
+            [&](const Shape& a, const Shape& b) { return size(a) < size(b); });
+  shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+  shapes.resize(std::min(shapes.size(), most_shapes));
+}
+
+void Verifier::collect(Verification& result) {
+  std::vector<std::pair<std::uint64_t, Finding>> findings;
+  std::uint64_t decoded = 0;
+  for (Part& part : parts_) {
+    result.samples += part.samples;
+    decoded += part.decoded;
+    findings.insert(findings.end(), part.findings.begin(), part.findings.end());
+    result.class_counts.resize(std::max(result.class_counts.size(), part.class_counts.size()));
+    for (std::size_t i = 0; i < part.class_counts.size(); ++i) {
+      result.class_counts[i] += part.class_counts[i];
+    }
+    for (const auto& [codec, samples] : part.codecs) result.codecs[codec] += samples;
+    result.shapes.insert(result.shapes.end(), part.shapes.begin(), part.shapes.end());
+  }
+  tidy(result.shapes);
+  // Each thread met its samples in order, so the earliest of all are among those kept.
+  std::sort(findings.begin(), findings.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  findings.resize(std::min(findings.size(), most_findings));
+  for (auto& [index, finding] : findings) result.findings.push_back(std::move(finding));
+  const std::uint64_t faulty = dataset_.size() - result.samples;
+  if (faulty > findings.size()) {
+    result.findings.push_back({info_.path.string(), join("and ", faulty - findings.size(),
+                                                         " more samples with a finding")});
+  }
+  if (decoded != dataset_.size()) return;
+  result.digest = dataset_digest(digests_);
+  result.bytes_digest = stored_.finish();
+}
+
+}  // namespace
+
+Verification verify(const Dataset& dataset, unsigned threads, const ProgressCallback& progress) {
+  Verification result;
+  Verifier verifier(dataset, std::max(threads, 1U), result);
+  verifier.run(progress);
+  verifier.collect(result);
+  dataset.audit([&](Finding finding) { result.findings.push_back(std::move(finding)); });
+  check_sidecar(dataset, result);
+  check_repeats(dataset, verifier.facts(), result);
+  check_classes(dataset, result);
+  check_means(dataset, result);
+  check_published_counts(dataset, result);
+  return result;
+}
+
+}  // namespace feedrate

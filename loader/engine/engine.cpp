@@ -1,0 +1,266 @@
+#include "loader/engine/engine.h"
+
+#include <algorithm>
+#include <set>
+
+namespace feedrate {
+
+using namespace detail;
+
+namespace {
+
+// A slot for each worker, one in use and one filled. Batches that take microseconds to fill need
+// more of them, or threads that share cores would hand over batch by batch; 1 MiB stays in cache.
+unsigned most_threads(const LoaderOptions& options) {
+  return options.threads == 0 ? 0 : std::max(options.threads, options.most_threads);
+}
+
+unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
+  if (options.threads == 0) return 1;  // filled and used in turn
+  if (options.depth != 0) return options.depth;
+  const std::size_t tiny =
+      (std::size_t{1} << 20) / std::max<std::size_t>(1, image_bytes) / std::max(1U, options.batch);
+  return std::max(
+      {3U, most_threads(options) + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
+}
+
+Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
+  try {
+    return recipe.shape(dataset.info().shape);
+  } catch (const Error& error) {
+    fail(dataset.info().path, error.what());
+  }
+}
+
+std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options) {
+  std::vector<std::unique_ptr<TraceLane>> lanes;
+  if (!options.trace) return lanes;
+  lanes.push_back(std::make_unique<TraceLane>("consumer"));
+  for (unsigned i = 0; i < most_threads(options); ++i) {
+    lanes.push_back(std::make_unique<TraceLane>(join("worker ", i)));
+  }
+  return lanes;
+}
+
+}  // namespace
+
+Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
+    : job_{.dataset = dataset,
+           .recipe = recipe,
+           .shape = shape_of(dataset, recipe),
+           .seed = options.seed,
+           .shuffle = options.shuffle,
+           .shuffle_window = options.shuffle_window,
+           .on_bad = options.on_bad,
+           .pixels = options.pixels,
+           .scales = options.scales,
+           .counts = options.counts || options.trace || options.tune},
+      batch_size_(options.batch),
+      most_threads_(most_threads(options)),
+      plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
+      origin_ns_(clock_ns()),
+      ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
+            plan_.runs_per_batch(), options.memory != nullptr ? *options.memory : plain_memory()),
+      lanes_(make_lanes(options)),
+      fillers_([&] {
+        std::vector<std::unique_ptr<Filler>> fillers;
+        for (unsigned i = 0; i < std::max(1U, most_threads_); ++i) {
+          fillers.push_back(std::make_unique<Filler>(
+              job_, plan_.run_length(), lane(options.threads == 0 ? 0 : i + std::size_t{1})));
+        }
+        return fillers;
+      }()),
+      open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
+      state_{options.seed, options.first_epoch, options.first_position},
+      bad_(dataset, options.bad_budget),
+      tune_(options.tune && most_threads_ > 0),
+      tuner_(options.threads, most_threads_, ring_.depth()),
+      ahead_(job_, plan_, most_threads_ > 0 ? options.io_threads : 0, claimed_, open_),
+      workers_(options.threads, most_threads_, [this](unsigned worker) { work(worker); }) {}
+
+Loader::Engine::~Engine() { end(); }
+
+TraceLane* Loader::Engine::lane(std::size_t thread) const {
+  return thread < lanes_.size() ? lanes_[thread].get() : nullptr;
+}
+
+void Loader::Engine::work(unsigned worker) {
+  while (const auto run = claim(worker)) fill(*fillers_[worker], *run);
+}
+
+std::optional<std::uint64_t> Loader::Engine::claim(unsigned worker) {
+  std::uint64_t run = claimed_.load();
+  while (!stop_.load() && run < plan_.runs() && workers_.wanted(worker)) {
+    if (run < open_.load()) {
+      if (claimed_.compare_exchange_weak(run, run + 1)) return run;
+      continue;
+    }
+    room_.wait(
+        [&] { return stop_.load() || claimed_.load() < open_.load() || !workers_.wanted(worker); });
+    run = claimed_.load();
+  }
+  return std::nullopt;
+}
+
+void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
+  Slot& slot = ring_.slot(run / plan_.runs_per_batch());
+  filler.fill(plan_.run(run), ring_, slot, stop_);
+  if (slot.pending.fetch_sub(1) == 1) ready_.wake(1);
+}
+
+void Loader::Engine::set_threads(unsigned threads) {
+  if (threads == 0 || threads > most_threads_) {
+    throw Error(join("loader: ", threads, " threads asked, expected 1 to ", most_threads_,
+                     "; see LoaderOptions::most_threads"));
+  }
+  workers_.resize(threads);
+  room_.wake(Workers::most);  // those that are to leave
+}
+
+void Loader::Engine::tune() {
+  const std::uint64_t now = clock_ns();
+  if (!tuner_.due(now, consumer_.batches.get())) return;
+  TunerSums sums{.now_ns = now,
+                 .batches = consumer_.batches.get(),
+                 .images = consumer_.images.get(),
+                 .wait_ns = consumer_.wait_ns.get()};
+  for (const auto& filler : fillers_) {
+    const WorkerCounters& worker = filler->counters();
+    sums.filled += worker.images.get();
+    sums.read_ns += worker.read_ns.get();
+    sums.decode_ns += worker.decode_ns.get();
+    sums.augment_ns += worker.augment_ns.get();
+  }
+  const unsigned threads = tuner_.look(sums);
+  if (threads == workers_.count()) return;
+  try {
+    set_threads(threads);
+  } catch (const Error&) {
+    tuner_.limit(workers_.count());  // other loaders of the process have the rest
+  }
+}
+
+const Batch* Loader::Engine::next() {
+  for (;;) {
+    give_back();
+    if (stop_.load() || taken_ == plan_.batches()) return nullptr;
+    const BatchPlace place = plan_.batch(taken_);
+    Slot& slot = ring_.slot(taken_);
+    if (job_.counts) count_filled();
+    if (!slot.filled()) await(slot, place.number);
+    const std::uint32_t count = settle(slot, place);
+    ++taken_;
+    in_use_ = true;
+    if (lane(0) != nullptr) use_start_ns_ = clock_ns();
+    state_.epoch = place.epoch + (place.last_of_epoch ? 1 : 0);
+    state_.position = place.last_of_epoch ? 0 : place.after;
+    if (count == 0) continue;
+    consumer_.images.add(count);
+    consumer_.batches.add(1);
+    if (tune_) tune();
+    batch_ = {.number = place.number,
+              .epoch = place.epoch,
+              .count = count,
+              .shape = job_.shape,
+              .pixels = {},
+              .labels = {slot.labels, count},
+              .last_of_epoch = place.last_of_epoch,
+              .type = job_.pixels,
+              .scales = job_.scales};
+    batch_.set_bytes(slot.pixels);
+    return &batch_;
+  }
+}
+
+// Throws what went wrong with the batch, or tells how many images are left in it.
+std::uint32_t Loader::Engine::settle(Slot& slot, const BatchPlace& place) {
+  if (!slot.error && slot.faults.empty()) return place.count;
+  try {
+    if (slot.error) std::rethrow_exception(slot.error);
+    bad_.add(slot.faults);
+  } catch (...) {
+    end();
+    throw;
+  }
+  consumer_.bad_seats.add(slot.faults.size());
+  const bool skip = job_.on_bad == BadPolicy::skip;
+  const std::uint32_t count = skip ? ring_.close_gaps(slot, place.count) : place.count;
+  slot.faults.clear();
+  return count;
+}
+
+void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
+  const std::uint64_t start = clock_ns();
+  if (most_threads_ == 0) {
+    while (!slot.filled()) fill(*fillers_.front(), claimed_.fetch_add(1));
+  } else {
+    ready_.wait([&] { return slot.filled(); });
+  }
+  const std::uint64_t end = clock_ns();
+  consumer_.wait_ns.add(end - start);
+  if (taken_ == 0) consumer_.first_wait_ns.add(end - start);
+  if (TraceLane* trace = lane(0)) trace->add(Activity::wait, start, end, batch);
+}
+
+void Loader::Engine::give_back() {
+  if (!in_use_) return;
+  in_use_ = false;
+  if (TraceLane* trace = lane(0)) {
+    trace->add(Activity::use, use_start_ns_, clock_ns(), batch_.number);
+  }
+  // The slot's next batch is `depth` ahead; the last ones need none.
+  if (taken_ - 1 + ring_.depth() >= plan_.batches()) return;
+  ring_.slot(taken_ - 1).pending.store(plan_.runs_per_batch());
+  open_.fetch_add(plan_.runs_per_batch());
+  room_.wake(plan_.runs_per_batch());
+  ahead_.wake();
+}
+
+void Loader::Engine::count_filled() {
+  const std::uint64_t most = std::min<std::uint64_t>(ring_.depth(), plan_.batches() - taken_);
+  std::uint64_t filled = 0;
+  while (filled < most && ring_.slot(taken_ + filled).filled()) ++filled;
+  consumer_.filled.add(filled);
+}
+
+void Loader::Engine::end() {
+  stop_.store(true);
+  room_.wake(Workers::most);
+}
+
+LoaderState Loader::Engine::state() const { return state_; }
+
+LoaderStats Loader::Engine::stats() const {
+  LoaderStats stats;
+  stats.images = consumer_.images.get();
+  stats.batches = consumer_.batches.get();
+  stats.bad_seats = consumer_.bad_seats.get();
+  stats.wait_seconds = seconds(consumer_.wait_ns.get());
+  stats.first_wait_seconds = seconds(consumer_.first_wait_ns.get());
+  stats.alive_seconds = seconds(clock_ns() - origin_ns_);
+  if (stats.batches > 0) {
+    stats.mean_filled =
+        static_cast<double>(consumer_.filled.get()) / static_cast<double>(stats.batches);
+  }
+  std::set<std::thread::id> threads;
+  for (const auto& filler : fillers_) {
+    const WorkerCounters& worker = filler->counters();
+    stats.bytes_read += worker.bytes_read.get();
+    stats.busy_read += seconds(worker.read_ns.get());
+    stats.busy_decode += seconds(worker.decode_ns.get());
+    stats.busy_augment += seconds(worker.augment_ns.get());
+    threads.insert(worker.thread.load(std::memory_order_relaxed));
+  }
+  threads.erase(std::thread::id());
+  stats.threads = workers_.count();
+  stats.asked_ahead = ahead_.asked();
+  stats.workers_seen = static_cast<unsigned>(threads.size());
+  return stats;
+}
+
+void Loader::Engine::write_trace(const std::filesystem::path& file) const {
+  if (lanes_.empty()) throw Error("loader: no trace was kept; set LoaderOptions::trace");
+  write_chrome_trace(file, lanes_, origin_ns_);
+}
+
+}  // namespace feedrate

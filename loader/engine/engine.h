@@ -1,0 +1,93 @@
+#pragma once
+// How workers and consumer meet. Runs are numbered through all batches to be given; run r belongs
+// to batch r / runs_per_batch, and that batch to slot (batch % depth), so a number says everything:
+//
+//      given back        in use        filled and filling        free
+//   ───────────────────┬────────┬──────────────────────────┬────────────────┐
+//   runs 0 …           │ taken_ │                     claimed_            open_
+//                                                        └─ the next worker takes this one
+//
+// A worker claims the next run by raising claimed_; the consumer opens a batch's runs by raising
+// open_ when it gives the slot of an earlier batch back. Nobody else coordinates anything: there is
+// no queue, no lock on the way, and no barrier between batches or epochs.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "loader/engine/counters.h"
+#include "loader/engine/filler.h"
+#include "loader/engine/gate.h"
+#include "loader/engine/look_ahead.h"
+#include "loader/engine/plan.h"
+#include "loader/engine/ring.h"
+#include "loader/engine/trace.h"
+#include "loader/engine/workers.h"
+#include "loader/loader.h"
+
+namespace feedrate {
+
+class Loader::Engine {
+ public:
+  Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const Batch* next();
+  Shape shape() const { return job_.shape; }
+  std::uint32_t batch_size() const { return batch_size_; }
+  std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
+  void set_threads(unsigned threads);
+  const Tuning& tuning() const { return tuner_.tuning(); }
+  LoaderState state() const;
+  const std::vector<BadSample>& bad_samples() const { return bad_.samples(); }
+  LoaderStats stats() const;
+  void write_trace(const std::filesystem::path& file) const;
+
+ private:
+  // Workers.
+  void work(unsigned worker);
+  std::optional<std::uint64_t> claim(unsigned worker);
+  void fill(detail::Filler& filler, std::uint64_t run);
+
+  // The consumer.
+  void give_back();
+  void await(detail::Slot& slot, std::uint64_t batch);
+  std::uint32_t settle(detail::Slot& slot, const detail::BatchPlace& place);
+  void count_filled();
+  void tune();
+  void end();
+  detail::TraceLane* lane(std::size_t thread) const;
+
+  const detail::Job job_;
+  const std::uint32_t batch_size_;
+  const unsigned most_threads_;
+  const detail::Plan plan_;
+  const std::uint64_t origin_ns_;
+  detail::Ring ring_;
+  std::vector<std::unique_ptr<detail::TraceLane>> lanes_;  // the consumer's, then the workers'
+  std::vector<std::unique_ptr<detail::Filler>> fillers_;   // one a worker; one with no workers
+
+  alignas(64) std::atomic<std::uint64_t> claimed_{0};
+  alignas(64) std::atomic<std::uint64_t> open_{0};
+  std::atomic<bool> stop_{false};
+  detail::Gate room_;   // workers wait here for open_ to rise
+  detail::Gate ready_;  // the consumer waits here for a batch
+
+  alignas(64) std::uint64_t taken_ = 0;  // batches handed out
+  bool in_use_ = false;                  // the last of them is the consumer's still
+  std::uint64_t use_start_ns_ = 0;
+  Batch batch_;
+  LoaderState state_;
+  detail::BadList bad_;
+  detail::ConsumerCounters consumer_;
+  const bool tune_;
+  detail::Tuner tuner_;
+
+  detail::LookAhead ahead_;
+  detail::Workers workers_;  // last: they use everything above
+};
+
+}  // namespace feedrate

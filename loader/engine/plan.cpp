@@ -1,0 +1,105 @@
+#include "loader/engine/plan.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace feedrate::detail {
+namespace {
+
+// A run is long enough to make claiming and timing it cheap (about 50 KB of pixels: tens of
+// microseconds) and short enough to balance the workers and to stay in a core's cache. MNIST's
+// usual batch of 64 is one run.
+constexpr std::size_t run_bytes = std::size_t{50} << 10;
+constexpr std::size_t longest_run = 64;
+
+void check(const LoaderOptions& options, std::uint64_t size) {
+  if (size == 0) throw Error("loader: the dataset holds no sample");
+  if (options.batch == 0) throw Error("loader: a batch needs at least 1 image");
+  if (options.ranks == 0 || options.rank >= options.ranks) {
+    throw Error(join("loader: rank ", options.rank, " of ", options.ranks,
+                     "; ranks count from 0 to one less than there are"));
+  }
+  if (options.first_position > size) {
+    throw Error(join("loader: position ", options.first_position, " lies behind the ", size,
+                     " images of an epoch; is the state of another dataset?"));
+  }
+}
+
+}  // namespace
+
+Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes)
+    : size_((check(options, size), size)),
+      batch_(options.batch),
+      last_(options.last),
+      rank_(options.rank),
+      ranks_(options.ranks),
+      step_images_(std::uint64_t{batch_} * ranks_),
+      per_epoch_(batches_in(size)),
+      first_epoch_(options.first_epoch),
+      first_position_(options.first_position),
+      first_batches_(batches_in(size - first_position_)) {
+  if (per_epoch_ == 0) {
+    throw Error(join("loader: ", ranks_, ranks_ == 1 ? " batch of " : " ranks' batches of ", batch_,
+                     " images leave rank ", rank_, " none of the dataset's ", size));
+  }
+  const std::size_t fitting =
+      std::max<std::size_t>(1, run_bytes / std::max<std::size_t>(1, image_bytes));
+  run_length_ = static_cast<std::uint32_t>(std::min({fitting, longest_run, std::size_t{batch_}}));
+  runs_per_batch_ = (batch_ - 1) / run_length_ + 1;
+  run_length_ = (batch_ - 1) / runs_per_batch_ + 1;  // evenly: a rest of a few costs a run's price
+  runs_per_batch_ = (batch_ - 1) / run_length_ + 1;
+  // Without end means: while runs count in 64 bits, which is longer than any machine lives.
+  batches_ = std::numeric_limits<std::uint64_t>::max() / 4 / runs_per_batch_;
+  if (options.epochs != 0) batches_ = first_batches_ + (options.epochs - 1) * per_epoch_;
+}
+
+// The first ranks have one more where not all can have the same.
+std::uint32_t Plan::share(std::uint64_t images) const {
+  return static_cast<std::uint32_t>(images / ranks_ + (rank_ < images % ranks_ ? 1 : 0));
+}
+
+std::uint64_t Plan::batches_in(std::uint64_t images) const {
+  const std::uint64_t full = images / step_images_;
+  const std::uint64_t rest = images % step_images_;
+  if (last_ == LastBatch::drop) return full;
+  return full + ((last_ == LastBatch::wrap ? rest : share(rest)) > 0 ? 1 : 0);
+}
+
+BatchPlace Plan::batch(std::uint64_t step) const {
+  BatchPlace place;
+  std::uint64_t origin = 0;  // the position of the epoch's first step
+  std::uint64_t in_epoch = step;
+  std::uint64_t batches = per_epoch_;
+  if (step < first_batches_) {
+    place.epoch = first_epoch_;
+    origin = first_position_;
+    batches = first_batches_;
+  } else {
+    place.epoch = first_epoch_ + 1 + (step - first_batches_) / per_epoch_;
+    in_epoch = (step - first_batches_) % per_epoch_;
+  }
+  place.number = place.epoch * per_epoch_ + origin / step_images_ + in_epoch;
+  place.last_of_epoch = in_epoch + 1 == batches;
+  const std::uint64_t first = origin + in_epoch * step_images_;
+  const std::uint64_t left = size_ - first;
+  if (left >= step_images_ || last_ == LastBatch::wrap) {
+    place.first = first + std::uint64_t{rank_} * batch_;
+    place.count = batch_;
+  } else {
+    place.first = first + rank_ * (left / ranks_) + std::min<std::uint64_t>(rank_, left % ranks_);
+    place.count = share(left);
+  }
+  place.after = std::min(first + step_images_, size_);
+  return place;
+}
+
+Run Plan::run(std::uint64_t number) const {
+  Run run;
+  run.batch = batch(number / runs_per_batch_);
+  run.seat = static_cast<std::uint32_t>(number % runs_per_batch_) * run_length_;
+  run.count = run.batch.count - std::min(run.batch.count, run.seat);
+  run.count = std::min(run.count, run_length_);
+  return run;
+}
+
+}  // namespace feedrate::detail

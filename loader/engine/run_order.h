@@ -1,0 +1,53 @@
+#pragma once
+// Which sample sits in which seat of a run.
+
+#include <optional>
+
+#include "formats/dataset.h"
+#include "loader/engine/plan.h"
+#include "loader/order/order.h"
+#include "loader/recipe.h"
+
+namespace feedrate::detail {
+
+/// What is the same for all workers.
+struct Job {
+  const Dataset& dataset;
+  const Recipe& recipe;
+  Shape shape;  // of every image in a batch
+  std::uint64_t seed;
+  bool shuffle;
+  std::uint64_t shuffle_window;
+  BadPolicy on_bad;
+  PixelType pixels;
+  PixelScales scales;  // of numbers
+  bool counts;         // of itself
+
+  std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels); }
+};
+
+/// Keeps the order of the epoch asked for last. One thread at a time.
+class RunOrder {
+ public:
+  explicit RunOrder(const Job& job) : job_(job) {}
+
+  /// Before index(): makes the order of the run's epoch.
+  void enter(const Run& run) {
+    if (order_ && epoch_ == run.batch.epoch) return;
+    epoch_ = run.batch.epoch;
+    order_.emplace(job_.dataset.size(), job_.seed, epoch_, job_.shuffle, job_.shuffle_window);
+  }
+  /// Index of the sample in the run's `seat`-th seat.
+  std::uint64_t index(const Run& run, std::uint32_t seat) const {
+    const std::uint64_t position = run.batch.first + run.seat + seat;
+    const std::uint64_t size = job_.dataset.size();
+    return order_->index(position < size ? position : position % size);
+  }
+
+ private:
+  const Job& job_;
+  std::optional<Order> order_;  // of epoch_
+  std::uint64_t epoch_ = 0;
+};
+
+}  // namespace feedrate::detail

@@ -1,0 +1,159 @@
+#include "loader/engine/workers.h"
+
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "formats/base/error.h"
+
+namespace feedrate::detail {
+namespace {
+
+std::mutex census_mutex;
+unsigned census = 0;  // workers of all loaders alive
+
+// An arena only asks for threads; a limit for the whole process grants them, by default one a core.
+// Where several limits live the smallest wins, so it is raised once and never lowered: arenas of
+// others keep their own sizes.
+unsigned granted() {
+  static const tbb::global_control raised(tbb::global_control::max_allowed_parallelism,
+                                          Workers::most + 1);
+  // oneTBB counts the calling thread too.
+  const auto limit =
+      tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) - 1;
+  return static_cast<unsigned>(std::min<std::size_t>(limit, Workers::most));
+}
+
+// A loader's part of the census. Threads beyond the limit would never come and the loaders that
+// hold the others could starve: an error is better than a measurement at another thread count than
+// the one asked.
+class Counted {
+ public:
+  Counted() = default;
+  ~Counted() { change(0); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+  void change(unsigned count) {
+    const unsigned limit = granted();
+    const std::lock_guard lock(census_mutex);
+    const unsigned others = census - count_;
+    if (count > count_ && count > limit - std::min(limit, others)) {
+      throw Error(join("loader: ", count, " threads asked, but this process may have ", limit,
+                       " loader threads and ", others,
+                       " are in use; ask for fewer, or raise the process's tbb::global_control"));
+    }
+    census = others + count;
+    count_ = count;
+  }
+
+ private:
+  unsigned count_ = 0;
+};
+
+/// Arenas with room for one thread each, so that none comes who was not asked for. They are kept
+/// and used again, the last one first: its thread may be there still. A new arena would have a new
+/// thread made for it while those of others are on their way to sleep.
+class Arenas {
+ public:
+  using Arena = std::unique_ptr<tbb::task_arena>;
+
+  static Arenas& of_process() {
+    static Arenas& arenas = *new Arenas;  // never destroyed: threads may outlive the main one
+    return arenas;
+  }
+  Arena take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return std::make_unique<tbb::task_arena>(1, 0);  // no slot for the caller
+    Arena arena = std::move(idle_.back());
+    idle_.pop_back();
+    return arena;
+  }
+  void give_back(Arena arena) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(arena));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Arena> idle_;
+};
+
+}  // namespace
+
+struct Workers::State {
+  struct Worker {
+    Arenas::Arena arena;
+    bool running = false;
+  };
+
+  State(unsigned most, std::function<void(unsigned)> b)
+      : limit(most), body(std::move(b)), workers(std::make_unique<Worker[]>(most)) {}
+  ~State() {
+    for (unsigned i = 0; i < limit; ++i) {
+      if (workers[i].arena) Arenas::of_process().give_back(std::move(workers[i].arena));
+    }
+  }
+
+  void start(unsigned number) {
+    Worker& worker = workers[number];
+    if (!worker.arena) worker.arena = Arenas::of_process().take();
+    worker.running = true;
+    ++running;
+    worker.arena->enqueue([this, number] { run(number); });
+  }
+
+  void run(unsigned number) {
+    for (;;) {
+      const unsigned asked = changes.load();
+      body(number);
+      // Notified under the lock: the owner may destroy all this as soon as it can take the lock.
+      const std::lock_guard lock(mutex);
+      // It may have left because it was not wanted, and be wanted again by now.
+      if (changes.load() != asked && number < count.load()) continue;
+      workers[number].running = false;
+      if (--running == 0) ended.notify_all();
+      return;
+    }
+  }
+
+  const unsigned limit;
+  Counted counted;
+  std::atomic<unsigned> count{0};
+  std::atomic<unsigned> changes{0};  // of count
+  unsigned running = 0;
+  std::mutex mutex;  // of running, here and in workers
+  std::condition_variable ended;
+  std::function<void(unsigned)> body;
+  std::unique_ptr<Worker[]> workers;
+};
+
+Workers::Workers(unsigned count, unsigned limit, std::function<void(unsigned)> body)
+    : state_(std::make_unique<State>(limit, std::move(body))) {
+  resize(count);
+}
+
+void Workers::resize(unsigned count) {
+  State& state = *state_;
+  state.counted.change(count);
+  const std::lock_guard lock(state.mutex);
+  state.count.store(count);
+  state.changes.fetch_add(1);
+  for (unsigned i = 0; i < count; ++i) {
+    if (!state.workers[i].running) state.start(i);
+  }
+}
+
+unsigned Workers::count() const { return state_->count.load(); }
+
+Workers::~Workers() {
+  std::unique_lock lock(state_->mutex);
+  state_->ended.wait(lock, [&] { return state_->running == 0; });
+}
+
+}  // namespace feedrate::detail

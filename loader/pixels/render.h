@@ -1,0 +1,35 @@
+#pragma once
+// Executes views: the pixels that were decoded for one become an image of a batch, in one pass.
+// One thread for each Renderer, which keeps its memory: nothing is allocated for images no larger
+// than those it has seen.
+
+#include "formats/pixels/resize.h"
+#include "loader/pixels/view.h"
+
+namespace feedrate {
+
+class Renderer {
+ public:
+  /// `part` holds needed_part(view, stored), `stored.channels` bytes a pixel. Writes all of `seat`,
+  /// which has the size of the view's window and `channels` bytes a pixel: as many as the stored
+  /// image, or 3 of a grey one, whose three colours are then the same.
+  void render(const View& view, Shape stored, PixelRows part, std::uint32_t channels,
+              MutableBytes seat);
+
+ private:
+  void resize(const View& view, std::uint32_t stored_channels, PixelRows part,
+              std::uint32_t channels, MutableBytes seat);
+
+  ResizeScratch scratch_;
+  Buffer grey_;
+};
+
+namespace detail {
+
+struct ViewSpans {
+  ResizeSpan down, across;
+};
+ViewSpans spans_of(const View& view);
+
+}  // namespace detail
+}  // namespace feedrate

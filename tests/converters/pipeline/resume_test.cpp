@@ -1,0 +1,158 @@
+// A conversion killed at any moment goes on and ends as if nothing had happened, in every format.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "converters/convert.h"
+#include "formats/verify/verify.h"
+#include "tests/converters/made_stream.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate {
+namespace {
+
+using namespace feedrate::testing;
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t images = 2000;
+constexpr std::uint64_t often = 300;  // bytes between two notes: many of them in a small dataset
+
+Conversion convert_made(const Container& to, const fs::path& out, ConvertOptions options = {}) {
+  options.threads = 2;
+  options.journal_bytes = often;
+  return convert_dataset(MadeSource(images), {}, "train", to, out, options);
+}
+
+/// Converts in a child that is killed by `signal` once `done` images are written.
+void convert_and_die(const Container& to, const fs::path& out, std::uint64_t done,
+                     ConvertOptions options = {}) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    options.progress = [&](std::uint64_t written, std::uint64_t) {
+      if (written >= done) ::kill(::getpid(), SIGKILL);
+    };
+    convert_made(to, out, options);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_FALSE(fs::exists(out));
+}
+
+class ConformanceResume : public ::testing::TestWithParam<const Container*> {
+ protected:
+  // The same samples, digests and files; LMDB's pages may lie otherwise.
+  void expect_same(const fs::path& one, const fs::path& other) const {
+    const Sidecar a = *read_sidecar(one);
+    const Sidecar b = *read_sidecar(other);
+    EXPECT_EQ(a.digest, b.digest);
+    EXPECT_EQ(a.bytes_digest, b.bytes_digest);
+    EXPECT_EQ(a.class_counts, b.class_counts);
+    EXPECT_EQ(verify(*open_dataset(one), 2).findings.size(), 0U);
+    auto these = files_of(one);
+    auto those = files_of(other);
+    these.erase("data.mdb");
+    those.erase("data.mdb");
+    EXPECT_EQ(these.size(), those.size());
+    for (const auto& [name, content] : these) EXPECT_TRUE(content == those[name]) << name;
+  }
+
+  const TempDirectory directory_;
+};
+
+TEST_P(ConformanceResume, killed_anywhere_it_goes_on_to_the_same_dataset) {
+  convert_made(*GetParam(), directory_ / "whole");
+  for (const std::uint64_t done : {1U, 500U, 1100U, 1999U}) {
+    const fs::path out = directory_ / std::to_string(done);
+    convert_and_die(*GetParam(), out, done);
+    const Conversion resumed = convert_made(*GetParam(), out, {.resume = true});
+    EXPECT_EQ(resumed.samples, images);
+    if (done > 64) {  // more than what is written at once
+      EXPECT_GT(resumed.resumed_at, 0U) << done;
+    }
+    expect_same(out, directory_ / "whole");
+    EXPECT_FALSE(fs::exists(out.string() + ".partial"));
+    fs::remove_all(out);
+  }
+}
+
+TEST_P(ConformanceResume, killed_twice_it_still_ends_well) {
+  convert_made(*GetParam(), directory_ / "whole");
+  convert_and_die(*GetParam(), directory_ / "out", 400);
+  convert_and_die(*GetParam(), directory_ / "out", 1400, {.resume = true});
+  EXPECT_GT(convert_made(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 400U);
+  expect_same(directory_ / "out", directory_ / "whole");
+}
+
+TEST_P(ConformanceResume, shuffled_samples_go_on_in_their_order) {
+  convert_made(*GetParam(), directory_ / "whole", {.shuffle = 5});
+  convert_and_die(*GetParam(), directory_ / "out", 700, {.shuffle = 5});
+  convert_made(*GetParam(), directory_ / "out", {.shuffle = 5, .resume = true});
+  expect_same(directory_ / "out", directory_ / "whole");
+}
+
+TEST_P(ConformanceResume, with_nothing_to_go_on_from_it_starts_anew) {
+  convert_made(*GetParam(), directory_ / "whole");
+  EXPECT_EQ(convert_made(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 0U);
+  expect_same(directory_ / "out", directory_ / "whole");
+}
+
+INSTANTIATE_TEST_SUITE_P(, ConformanceResume,
+                         ::testing::ValuesIn(containers().begin(), containers().end()),
+                         [](const auto& parameter) {
+                           std::string name(parameter.param->name());
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST(HostileResume, other_options_are_refused_and_what_was_done_is_kept) {
+  const TempDirectory directory;
+  convert_and_die(container("recordio"), directory / "out", 700, {.shuffle = 5});
+  expect_error(
+      [&] {
+        convert_made(container("recordio"), directory / "out", {.shuffle = 6, .resume = true});
+      },
+      {"out.partial", "--shuffle 5", "--shuffle 6", "cannot be resumed"});
+  convert_made(container("recordio"), directory / "out", {.shuffle = 5, .resume = true});
+}
+
+TEST(HostileResume, a_full_disk_leaves_what_can_be_resumed) {
+  const TempDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    constexpr rlim_t some = std::size_t{128} << 10;  // bytes: less than all records take
+    const rlimit limit{some, some};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      convert_made(container("recordio"), directory / "out");
+      ::_exit(1);
+    } catch (const Error&) {
+      ::_exit(0);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_FALSE(fs::exists(directory / "out"));
+  const Conversion resumed =
+      convert_made(container("recordio"), directory / "out", {.resume = true});
+  EXPECT_GT(resumed.resumed_at, 0U);
+  EXPECT_EQ(resumed.samples, images);
+}
+
+TEST(HostileResume, files_that_became_shorter_are_refused) {
+  const TempDirectory directory;
+  convert_and_die(container("recordio"), directory / "out", 1500);
+  fs::resize_file(directory / "out.partial" / "data.rec", 100);
+  expect_error([&] { convert_made(container("recordio"), directory / "out", {.resume = true}); },
+               {"data.rec", "cannot go on writing"});
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,125 @@
+#include "loader/engine/look_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <set>
+
+#include "formats/dataset.h"
+#include "formats/io/page_cache.h"
+#include "tests/loader/batches.h"
+#include "tests/support/format_pairs.h"
+#include "tests/support/memory_dataset.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+using namespace std::chrono_literals;
+
+const Recipe& none() { return recipe("none"); }
+
+/// Knows what was asked for and what was read. Its samples are in memory: no block is ever read.
+class Listening final : public Dataset {
+ public:
+  explicit Listening(std::uint64_t size) : samples_(size) { info_ = samples_.info(); }
+
+  Sample read(std::uint64_t index, Scratch& scratch) const override {
+    return samples_.read(index, scratch);
+  }
+  bool look_ahead(std::uint64_t index) const override {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(index);
+    return true;
+  }
+  std::vector<std::uint64_t> asked() const {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+
+ private:
+  MemoryDataset samples_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::uint64_t> asked_;
+};
+
+// Until so many were asked for, or for two seconds.
+void await(const Listening& dataset, std::size_t count) {
+  for (int i = 0; i < 2000 && dataset.asked().size() < count; ++i) {
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+TEST(UnitLookAhead, asks_for_what_comes_in_its_order_and_rests_where_all_is_in_memory) {
+  const Listening dataset(10'000);
+  Loader loader(dataset, none(), {.threads = 1, .batch = 64, .seed = 5, .epochs = 0});
+  await(dataset, 1 + 64);
+  std::vector<std::uint64_t> asked = dataset.asked();
+  ASSERT_GE(asked.size(), 65U);
+  EXPECT_EQ(asked[0], 0U) << "whether there is anything to ask";
+  const Order order(10'000, 5, 0, true);
+  std::uint64_t position = 0;
+  while (order.index(position) != asked[1]) ++position;
+  EXPECT_LE(position, 16U * 64) << "what is claimed by then is left out";
+  for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(asked[1 + i], order.index(position + i));
+  // Then it looks twenty times a second at a run, of 61 images, no more.
+  std::this_thread::sleep_for(300ms);
+  for (int i = 0; i < 500; ++i) loader.next();
+  EXPECT_LE(dataset.asked().size(), asked.size() + 64 * 20);
+}
+
+TEST(UnitLookAhead, nothing_is_asked_where_there_are_no_threads_for_it) {
+  const Listening dataset(1000);
+  for (const LoaderOptions& options :
+       {LoaderOptions{.threads = 0}, LoaderOptions{.threads = 2, .io_threads = 0}}) {
+    Loader loader(dataset, none(), options);
+    while (loader.next() != nullptr) continue;
+    EXPECT_TRUE(dataset.asked().empty());
+    EXPECT_EQ(loader.stats().asked_ahead, 0U);
+  }
+}
+
+TEST(UnitLookAhead, samples_in_memory_get_no_thread) {
+  const MemoryDataset dataset(1000);
+  Loader loader(dataset, none(), {.threads = 2});
+  while (loader.next() != nullptr) continue;
+  EXPECT_EQ(loader.stats().asked_ahead, 0U);
+}
+
+// Any container may be asked for any sample, in memory or not; batches stay the same.
+TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_read_ahead) {
+  const TempDirectory directory;
+  const std::vector<Example> examples = make_examples({40, 36, 3}, 90);
+  for (const FormatPair& pair : format_pairs()) {
+    const auto path = directory / pair.name();
+    write_dataset(*pair.container, *pair.codec, path, examples);
+    LoaderOptions options{.threads = 0, .batch = 7, .epochs = 3};
+    const auto reference = digests(*open_dataset(path), none(), options);
+    const std::vector<std::filesystem::path> files = sample_files(*open_dataset(path));
+    EXPECT_FALSE(files.empty()) << pair.name();
+    for (const unsigned io_threads : {1U, 3U}) {
+      drop_from_memory(files);
+      const auto dataset = open_dataset(path);
+      options.threads = 2;
+      options.io_threads = io_threads;
+      Loader loader(*dataset, none(), options);
+      EXPECT_EQ(digests(loader), reference) << pair.name();
+      for (std::uint64_t i = 0; i < dataset->size(); ++i) {
+        EXPECT_TRUE(dataset->look_ahead(i)) << pair.name();
+      }
+    }
+  }
+}
+
+TEST(UnitLookAhead, destruction_at_any_moment_ends_its_threads) {
+  const Listening dataset(10'000);
+  for (int i = 0; i < 200; ++i) {
+    Loader loader(dataset, none(), {.threads = 2, .batch = 8, .epochs = 0, .io_threads = 3});
+    for (int k = 0; k < i % 7; ++k) loader.next();
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

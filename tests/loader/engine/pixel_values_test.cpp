@@ -1,0 +1,125 @@
+#include "loader/engine/pixel_values.h"
+
+#include <gtest/gtest.h>
+#include <immintrin.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "loader/pixels/half.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/fenced_bytes.h"
+
+namespace feedrate {
+namespace {
+
+using testing::expect_error;
+using testing::Fence;
+using testing::FencedBytes;
+
+const PixelScales scales{
+    {{0.017F, 123.675F}, {0.0175F, 116.28F}, {0.01743F, 103.53F}, {99.0F, 99.0F}}};
+
+TEST(UnitPixelValues, vector_and_plain_make_the_same_bits_and_touch_no_others) {
+  std::mt19937 random(1);
+  for (const std::uint32_t channels : {1U, 3U}) {
+    for (const PixelType type : {PixelType::f32, PixelType::f16}) {
+      const auto all = runnable_value_makers(channels, type);
+      for (std::size_t count = 0; count < 120; ++count) {
+        const Fence fence = count % 2 == 0 ? Fence::before : Fence::behind;
+        const FencedBytes pixels(count * channels, fence);
+        for (std::byte& byte : pixels.bytes()) byte = static_cast<std::byte>(random());
+        const std::size_t size = count * channels * bytes_of(type);
+        const FencedBytes plain(size, fence), fast(size, fence);
+        all.back()(pixels.data(), count, scales, plain.data());
+        for (const PixelsToValues make : all) {
+          std::fill(fast.bytes().begin(), fast.bytes().end(), std::byte{99});
+          make(pixels.data(), count, scales, fast.data());
+          ASSERT_TRUE(std::equal(fast.bytes().begin(), fast.bytes().end(), plain.data()))
+              << count << " pixels of " << channels << " channels to " << name(type);
+        }
+      }
+    }
+  }
+}
+
+TEST(UnitPixelValues, a_number_is_the_pixel_less_the_mean_times_the_scale_in_the_channels_plane) {
+  Buffer pixels;
+  for (int i = 0; i < 256; ++i) {
+    for (const int pixel : {i, 255 - i, i / 2}) pixels.push_back(static_cast<std::byte>(pixel));
+  }
+  std::vector<float> floats(3 * 256);
+  std::vector<std::uint16_t> halves(3 * 256);
+  value_maker(3, PixelType::f32)(pixels.data(), 256, scales,
+                                 reinterpret_cast<std::byte*>(floats.data()));
+  value_maker(3, PixelType::f16)(pixels.data(), 256, scales,
+                                 reinterpret_cast<std::byte*>(halves.data()));
+  for (std::size_t i = 0; i < 256; ++i) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const auto pixel = std::to_integer<int>(pixels[3 * i + c]);
+      const float value = (static_cast<float>(pixel) - scales[c].mean) * scales[c].scale;
+      EXPECT_EQ(floats[c * 256 + i], value);
+      EXPECT_EQ(halves[c * 256 + i], half_bits(value));
+    }
+  }
+}
+
+// What a half stands for, by its definition.
+float value_of_half(std::uint16_t half) {
+  const int exponent = half >> 10 & 31, fraction = half & 1023;
+  const double size =
+      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  return static_cast<float>(half >> 15 != 0 ? -size : size);
+}
+
+TEST(UnitHalf, every_half_is_itself_and_what_lies_between_two_goes_to_the_nearer_or_the_even_one) {
+  for (std::uint32_t sign : {0U, 0x8000U}) {
+    for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {  // the last finite one has no next
+      const auto half = static_cast<std::uint16_t>(sign | bits);
+      const auto next = static_cast<std::uint16_t>(half + 1);
+      const float low = value_of_half(half), high = value_of_half(next);
+      ASSERT_EQ(half_bits(low), half);
+      const float middle = (low + high) / 2;  // exact: a float has 13 bits more
+      ASSERT_EQ(half_bits(middle), bits % 2 == 0 ? half : next) << middle;
+      ASSERT_EQ(half_bits(std::nextafter(middle, low)), half) << middle;
+      ASSERT_EQ(half_bits(std::nextafter(middle, high)), next) << middle;
+    }
+  }
+  EXPECT_EQ(half_bits(65504), 0x7bff);
+  EXPECT_EQ(half_bits(65519.996F), 0x7bff);
+  EXPECT_EQ(half_bits(65520), 0x7c00) << "rounds to what no half holds";
+  EXPECT_EQ(half_bits(-1e30F), 0xfc00);
+  EXPECT_EQ(half_bits(std::numeric_limits<float>::infinity()), 0x7c00);
+  EXPECT_EQ(half_bits(1e-30F), 0);
+  EXPECT_GT(half_bits(std::nanf("")) & 0x7fff, 0x7c00);
+}
+
+__attribute__((target("avx2,f16c"))) std::uint16_t processors_half(float value) {
+  return static_cast<std::uint16_t>(
+      _mm_extract_epi16(_mm_cvtps_ph(_mm_set1_ps(value), _MM_FROUND_TO_NEAREST_INT), 0));
+}
+
+TEST(UnitHalf, is_what_the_processor_rounds_to) {
+  if (runnable_value_makers(1, PixelType::f16).size() == 1) GTEST_SKIP() << "it has no F16C";
+  std::mt19937 random(1);
+  for (int i = 0; i < 3'000'000; ++i) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    ASSERT_EQ(half_bits(value), processors_half(value)) << value;
+  }
+}
+
+TEST(UnitPixelScale, one_mean_is_of_all_channels_and_other_numbers_of_them_are_refused) {
+  const PixelScales plain = make_scales({}, {}, 3);
+  EXPECT_EQ(plain, (PixelScales{}));
+  EXPECT_EQ(plain[1], (PixelScale{1, 0}));
+  const PixelScales scaled = make_scales({120}, {64, 32, 16}, 3);
+  EXPECT_EQ(scaled[0], (PixelScale{1.0F / 64, 120}));
+  EXPECT_EQ(scaled[2], (PixelScale{1.0F / 16, 120}));
+  expect_error([] { make_scales({1, 2}, {}, 3); }, {"2 means for images of 3 channels"});
+  expect_error([] { make_scales({}, {1, 2, 3}, 1); }, {"3 deviations", "1 channel;"});
+  expect_error([] { make_scales({}, {0}, 1); }, {"above 0, not 0"});
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,96 @@
+#include "loader/engine/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace feedrate::detail {
+namespace {
+
+TEST(UnitPlan, runs_cover_every_position_of_every_epoch_once_and_in_order) {
+  for (const std::uint64_t size : {1U, 63U, 64U, 65U, 1000U}) {
+    for (const std::uint32_t batch : {1U, 10U, 64U, 100U, 5000U}) {
+      for (const std::size_t image_bytes : {1U, 784U, 3072U, 150528U}) {
+        const Plan plan({.batch = batch, .epochs = 2}, size, image_bytes);
+        std::uint64_t expected = 0;
+        for (std::uint64_t r = 0; r < plan.runs(); ++r) {
+          const auto run = plan.run(r);
+          ASSERT_LE(run.count, plan.run_length());
+          if (run.count == 0) continue;
+          const std::uint64_t position = run.batch.epoch * size + run.batch.first + run.seat;
+          ASSERT_EQ(position, expected);
+          ASSERT_LE(run.seat + run.count, run.batch.count);
+          expected += run.count;
+        }
+        EXPECT_EQ(expected, 2 * size) << size << " samples in batches of " << batch;
+      }
+    }
+  }
+}
+
+TEST(UnitPlan, small_images_are_filled_many_at_a_time_and_large_ones_singly) {
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 784).run_length(), 64U);
+  EXPECT_EQ(Plan({.batch = 64}, 60000, 784).runs_per_batch(), 1U);
+  EXPECT_EQ(Plan({.batch = 70}, 60000, 784).run_length(), 35U) << "not 64 and 6";
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 3072).run_length(), 16U);
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 224 * 224 * 3).run_length(), 1U);
+  EXPECT_EQ(Plan({.batch = 8}, 60000, 784).run_length(), 8U);
+}
+
+TEST(UnitPlan, a_state_at_an_epochs_end_is_the_next_epochs_beginning) {
+  EXPECT_EQ(Plan({.batch = 10, .epochs = 1, .first_position = 100}, 100, 784).batches(), 0U);
+  const Plan plan({.batch = 10, .epochs = 2, .first_position = 100}, 100, 784);
+  EXPECT_EQ(plan.batches(), 10U);
+  EXPECT_EQ(plan.batch(0).epoch, 1U);
+  EXPECT_EQ(plan.batch(0).first, 0U);
+}
+
+TEST(UnitPlan, ranks_cover_every_epoch_once_whatever_is_left_at_its_end) {
+  for (const std::uint64_t size : {8U, 63U, 64U, 65U, 1000U}) {
+    for (const std::uint32_t ranks : {1U, 2U, 3U, 8U}) {
+      for (const std::uint64_t start : {0U, 1U, 8U}) {
+        std::vector<int> seen(2 * size);
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+          LoaderOptions options{.batch = 5, .epochs = 2, .first_position = start};
+          options.rank = rank;
+          options.ranks = ranks;
+          const Plan plan(options, size, 784);
+          std::uint64_t last_number = 0;
+          for (std::uint64_t b = 0; b < plan.batches(); ++b) {
+            const BatchPlace place = plan.batch(b);
+            if (b > 0) {
+              EXPECT_GT(place.number, last_number);
+            }
+            last_number = place.number;
+            ASSERT_GT(place.count, 0U);
+            ASSERT_GE(place.after, place.first + place.count);
+            for (std::uint32_t i = 0; i < place.count; ++i) {
+              ++seen.at(place.epoch * size + place.first + i);
+            }
+          }
+          EXPECT_TRUE(plan.batch(plan.batches() - 1).last_of_epoch);
+        }
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+          ASSERT_EQ(seen[i], i < start ? 0 : 1)
+              << "position " << i << " of " << size << ", " << ranks << " ranks from " << start;
+        }
+      }
+    }
+  }
+}
+
+TEST(UnitPlan, drop_and_wrap_give_every_rank_the_same_number_of_full_batches) {
+  for (const LastBatch last : {LastBatch::drop, LastBatch::wrap}) {
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      LoaderOptions options{.batch = 10, .epochs = 2, .last = last};
+      options.rank = rank;
+      options.ranks = 4;
+      const Plan plan(options, 81, 784);
+      EXPECT_EQ(plan.batches_per_epoch(), last == LastBatch::drop ? 2U : 3U);
+      for (std::uint64_t b = 0; b < plan.batches(); ++b) EXPECT_EQ(plan.batch(b).count, 10U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::detail

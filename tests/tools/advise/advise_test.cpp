@@ -1,0 +1,278 @@
+// `feedrate advise`: which other ways to keep images are tried, what is predicted of them, what is
+// said. Rates in the tests of predictions are made up.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/expect_error.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tools/advise/advice.h"
+#include "tools/advise/candidate.h"
+#include "tools/advise/trial.h"
+#include "tools/advise/turns.h"
+#include "tools/cli/command.h"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+using nlohmann::ordered_json;
+
+Supply supply(unsigned threads, double rate) {
+  return {.threads = threads, .rates = {rate}, .read = 1e-4, .decode = 7e-4, .augment = 2e-4};
+}
+
+/// One thread gives `one`, four give `four`.
+Way way(double one, double four) {
+  return {.name = "made up", .one = supply(1, one), .most = supply(4, four), .bytes = 1000};
+}
+
+TEST(UnitAdvise, an_images_cost_grows_evenly_from_one_thread_to_the_most) {
+  const Way even = way(1000, 4000);
+  EXPECT_DOUBLE_EQ(even.supply(3), 3000);
+  const Way slower = way(1000, 2000);  // an image costs 1 ms of one thread, 2 ms of each of four
+  EXPECT_DOUBLE_EQ(slower.supply(1), 1000);
+  EXPECT_DOUBLE_EQ(slower.supply(2), 2 / (1e-3 + 1e-3 / 3));
+  EXPECT_DOUBLE_EQ(slower.supply(4), 2000);
+  Way cold = even;
+  cold.extra_read = 1e-3;
+  EXPECT_DOUBLE_EQ(cold.supply(4), 2000);
+}
+
+TEST(UnitAdvise, a_device_takes_the_lesser_of_supply_and_demand) {
+  const Consumer device{.demand = 2500};
+  EXPECT_DOUBLE_EQ(delivered(way(1000, 4000), device, 2), 2000);
+  EXPECT_DOUBLE_EQ(delivered(way(1000, 4000), device, 3), 2500);
+  const Prediction found = predict(way(1000, 4000), device);
+  EXPECT_EQ(found.threads, 3U);
+  EXPECT_EQ(found.bound, Bound::consumer);
+  EXPECT_EQ(predict(way(500, 2000), device).bound, Bound::decode);
+  EXPECT_EQ(predict(way(500, 2000), device).threads, 4U);
+}
+
+TEST(UnitAdvise, a_trainer_on_the_processor_shares_its_cores) {
+  // 1,000 images/s on two cores: 2 ms of a core for an image; the loader takes another 2 ms.
+  const Consumer trainer{.demand = 1000, .shares_cores = true, .cores = 2};
+  EXPECT_DOUBLE_EQ(delivered(way(500, 2000), trainer, 4), 500);
+  EXPECT_DOUBLE_EQ(delivered(way(1e9, 4e9), trainer, 1), 1 / (1e-3 + 0.5e-9));
+  // A fifth of the time is the loader's: a fifth of what it may be wrong by counts.
+  Way doubtful = way(2000, 8000);
+  doubtful.doubt = 0.1;
+  EXPECT_NEAR(predict(doubtful, trainer).doubt, 0.02, 1e-12);
+}
+
+TEST(UnitAdvise, without_a_consumer_the_best_that_can_be_had_is_told) {
+  const Prediction found = predict(way(1000, 4000), Consumer{});
+  EXPECT_EQ(found.threads, 4U);
+  EXPECT_DOUBLE_EQ(found.delivered, 4000);
+  EXPECT_EQ(found.bound, Bound::decode);
+}
+
+TEST(UnitAdvise, the_slices_tell_how_sure_a_rate_is) {
+  Supply uneven = supply(2, 0);
+  uneven.rates = {900, 1000, 1100};
+  EXPECT_DOUBLE_EQ(uneven.rate(), 1000);
+  EXPECT_DOUBLE_EQ(uneven.doubt(), 0.1);
+  EXPECT_DOUBLE_EQ(uneven.cost(), 0.002);
+}
+
+/// 100,000 images of which the present format delivers `now` images/s.
+Advice advice_at(double now, Consumer consumer) {
+  Advice advice;
+  advice.dataset = "sets/one";
+  advice.images = 100'000;
+  advice.recipe = "none";
+  advice.batch = 64;
+  advice.consumer_name = "a device";
+  advice.consumer = consumer;
+  advice.present = way(now / 4, now);
+  advice.now = predict(advice.present, consumer);
+  return advice;
+}
+
+void add(Advice& advice, const std::string& name, Way way, std::uint64_t bytes, bool fits = true) {
+  way.name = name;
+  way.bytes = bytes;
+  const Prediction prediction = predict(way, advice.consumer);
+  advice.alternatives.push_back({std::move(way), prediction, 1.5, join("convert to ", name), fits});
+}
+
+TEST(UnitAdvise, advises_what_delivers_most_then_what_takes_fewer_threads_then_fewer_bytes) {
+  Advice advice = advice_at(1000, {.demand = 3000});
+  add(advice, "twice", way(500, 2000), 10);
+  add(advice, "large", way(3000, 12000), 900);
+  add(advice, "small", way(3100, 12400), 300);
+  add(advice, "slow but tiny", way(750, 3000), 1);
+  add(advice, "too large", way(9000, 36000), 0, false);
+  ASSERT_NE(advice.best(), nullptr);
+  EXPECT_EQ(advice.best()->way.name, "small");
+  const std::string text = advice.text();
+  EXPECT_TRUE(
+      text.starts_with("4 threads deliver 1,000 images/s of the 3,000 that a device could "
+                       "take; the limit is decode.\nAs small"))
+      << text;
+  EXPECT_NE(text.find("convert to small\n"), std::string::npos);
+  EXPECT_NE(text.find("3.0 times as many"), std::string::npos) << text;
+  EXPECT_EQ(ordered_json::parse(advice.json()).at("advised"), "small");
+}
+
+TEST(UnitAdvise, what_gains_less_than_it_may_be_wrong_by_is_not_advised) {
+  Advice advice = advice_at(1000, {.demand = 3000});
+  Way doubtful = way(275, 1100);
+  doubtful.doubt = 0.2;
+  add(advice, "doubtful", doubtful, 10);
+  EXPECT_EQ(advice.best(), nullptr);
+  EXPECT_NE(advice.text().find("No conversion that was tried would deliver clearly more."),
+            std::string::npos);
+  add(advice, "sure", way(275, 1100), 10);
+  ASSERT_NE(advice.best(), nullptr);
+  EXPECT_EQ(advice.best()->way.name, "sure");
+}
+
+TEST(UnitAdvise, a_device_that_is_fed_needs_no_conversion) {
+  Advice advice = advice_at(8000, {.demand = 3000});
+  add(advice, "quicker", way(9000, 36000), 10);
+  EXPECT_EQ(advice.best(), nullptr);
+  EXPECT_TRUE(
+      advice.text().starts_with("2 threads keep it fed: a device takes 3,000 images/s.\n"
+                                "No other format would deliver more.\n"))
+      << advice.text();
+}
+
+std::vector<std::string> tried(const char* format, const Codec& codec, Shape shape,
+                               const char* augment) {
+  const TempDirectory directory;
+  write_dataset(container(format), codec, directory / "set", make_examples(shape, 5));
+  const std::unique_ptr<Dataset> dataset = open_dataset(directory / "set");
+  std::vector<std::string> names;
+  for (const Candidate& one : candidates(*dataset, survey(*dataset), recipe(augment))) {
+    names.push_back(one.name());
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(UnitAdvise, photographs_are_tried_smaller_where_the_recipe_resizes_them_anyway) {
+  const Shape photograph{400, 500, 3};
+  EXPECT_EQ(tried("tfrecord", jpeg_codec, photograph, "imagenet-train"),
+            (Names{"tfrecord packed", "tfrecord jpeg:90", "tfrecord jpeg:90 short:256",
+                   "lmdb raw short:256"}));
+  EXPECT_EQ(tried("png-map", jpeg_codec, photograph, "imagenet-train"),
+            (Names{"recordio keep", "recordio packed", "recordio jpeg:90",
+                   "recordio jpeg:90 short:256", "lmdb raw short:256"}));
+  EXPECT_EQ(tried("lmdb", jpeg_codec, photograph, "none"),
+            (Names{"lmdb packed", "lmdb jpeg:90", "lmdb raw"}));
+  EXPECT_EQ(tried("lmdb", raw_codec, {300, 300, 3}, "imagenet-train"), (Names{"lmdb jpeg:90"}));
+}
+
+TEST(UnitAdvise, small_images_keep_every_bit) {
+  EXPECT_EQ(tried("recordio", png_codec, {32, 32, 3}, "cifar-train"), (Names{"lmdb raw"}));
+  EXPECT_EQ(tried("lmdb", raw_codec, {28, 28, 1}, "mnist"), Names{});
+}
+
+TEST(UnitAdvise, a_trial_holds_the_images_that_were_drawn) {
+  const TempDirectory directory;
+  const std::vector<Example> examples = make_examples({8, 8, 3}, 12);
+  write_dataset(container("recordio"), png_codec, directory / "set", examples);
+  const std::unique_ptr<Dataset> dataset = open_dataset(directory / "set");
+  const Candidate raw{&container("lmdb"), parse_encoding("raw"), {}};
+  const TrialSample drawn{.indices = {1, 5, 9}, .doubt = 0.25, .bytes = {}};
+  const Trial trial = try_candidate(raw, *dataset, drawn);
+  ASSERT_EQ(trial.dataset->size(), 3U);
+  Scratch tried, whole;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(trial.dataset->read(i, tried).name, dataset->read(drawn.indices[i], whole).name);
+    EXPECT_EQ(trial.dataset->read(i, tried).label, dataset->read(drawn.indices[i], whole).label);
+  }
+  EXPECT_DOUBLE_EQ(trial.way.doubt, 0.25);  // raw images of one size add nothing
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(trial.scratch->path())) {
+    bytes += entry.file_size();
+  }
+  EXPECT_EQ(trial.way.bytes, 4 * bytes);
+}
+
+TEST(UnitAdvise, the_command_can_be_pasted_whatever_the_path) {
+  const Candidate one{&container("lmdb"), parse_encoding("raw"), parse_resize("short:256")};
+  EXPECT_EQ(one.command("/sets/it's one"),
+            "feedrate convert dataset '/sets/it'\\''s one' --to lmdb --encode raw --resize "
+            "short:256 --out '/sets/it'\\''s one-lmdb-raw-short-256'");
+  EXPECT_EQ(one.out("/sets/one/"), "/sets/one-lmdb-raw-short-256");
+}
+
+TEST(UnitAdvise, what_is_compared_takes_turns) {
+  const TempDirectory directory;
+  write_dataset(container("lmdb"), raw_codec, directory / "set", make_examples({8, 8, 1}, 50));
+  const auto dataset = open_dataset(directory / "set");
+  Way a;
+  Way b;
+  const std::vector<Subject> subjects = {{dataset.get(), &a}, {dataset.get(), &b}};
+  std::vector<std::size_t> measured;  // slices of a and of b as each round ends
+  Turns turns{.rounds = 2, .most_threads = 2};
+  turns.supply = {.batch = 10, .seconds = 0.01};
+  turns.demand = [&] {
+    measured.insert(measured.end(), {a.one.rates.size(), b.most.rates.size()});
+    return 7.0;
+  };
+  EXPECT_EQ(measure_in_turns(subjects, recipe("none"), turns), (std::vector<double>{7, 7}));
+  EXPECT_EQ(measured, (std::vector<std::size_t>{1, 1, 2, 2}));
+  EXPECT_EQ(b.one.threads, 1U);
+  EXPECT_EQ(b.most.threads, 2U);
+  EXPECT_GT(b.most.read + b.most.decode + b.most.augment, 0);
+}
+
+TEST(CommandsAdvise, measures_tries_and_names_a_conversion_that_works) {
+  const TempDirectory directory;
+  const std::filesystem::path set = directory / "set";
+  write_dataset(container("png-map"), png_codec, set, make_examples({32, 32, 3}, 300));
+  const Said said = feedrate({"advise", set.string(), "--recipe", "cifar-train", "--target", "1e12",
+                              "--seconds", "1", "--batch", "10", "--json"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const auto advice = ordered_json::parse(said.output);
+  EXPECT_EQ(advice.at("images"), 300);
+  EXPECT_EQ(advice.at("demand"), 1e12);
+  EXPECT_GT(advice.at("now").at("delivered").get<double>(), 0);
+  ASSERT_EQ(advice.at("alternatives").size(), 2U);
+  for (const auto& other : advice.at("alternatives")) {
+    EXPECT_GT(other.at("delivered").get<double>(), 0);
+    EXPECT_GT(other.at("bytes").get<std::uint64_t>(), 0U);
+  }
+  EXPECT_EQ(advice.at("alternatives").at(1).at("kept_as"), "lmdb raw");
+  EXPECT_EQ(advice.at("alternatives").at(1).at("command"),
+            join("feedrate convert dataset ", set.string(), " --to lmdb --encode raw --out ",
+                 set.string(), "-lmdb-raw"));
+  const Said converted = feedrate({"convert", "dataset", set.string(), "--to", "lmdb", "--encode",
+                                   "raw", "--out", set.string() + "-lmdb-raw"});
+  EXPECT_EQ(converted.code, exit_done) << converted.errors;
+}
+
+TEST(CommandsAdvise, feeds_a_network_too) {
+  const TempDirectory directory;
+  const std::filesystem::path set = directory / "set";
+  write_dataset(container("lmdb"), raw_codec, set, make_examples({28, 28, 1}, 300));
+  const Said said = feedrate({"advise", set.string(), "--network", "lenet", "--seconds", "1"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_NE(said.output.find("lenet on cpu takes"), std::string::npos) << said.output;
+  EXPECT_NE(said.output.find("No other format would deliver more."), std::string::npos)
+      << said.output;
+}
+
+TEST(HostileAdvise, a_network_and_a_target_exclude_each_other_and_names_are_checked_first) {
+  const TempDirectory directory;
+  const std::filesystem::path set = directory / "set";
+  write_dataset(container("lmdb"), raw_codec, set, make_examples({28, 28, 1}, 3));
+  EXPECT_EQ(feedrate({"advise", set.string(), "--network", "lenet", "--target", "3"}).code,
+            exit_misused);
+  EXPECT_EQ(feedrate({"advise", set.string(), "--device", "cpu"}).code, exit_misused);
+  EXPECT_EQ(feedrate({"advise", set.string(), "--target", "0"}).code, exit_misused);
+  const Said unknown = feedrate({"advise", set.string(), "--network", "lenett"});
+  EXPECT_EQ(unknown.code, exit_failed);
+  EXPECT_EQ(unknown.errors.find("measuring"), std::string::npos) << unknown.errors;
+}
+
+}  // namespace
+}  // namespace feedrate

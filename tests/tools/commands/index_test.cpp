@@ -1,0 +1,49 @@
+// `feedrate index` with the real binary.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "formats/io/file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tools/cli/command.h"
+
+namespace feedrate {
+namespace {
+
+using testing::feedrate;
+using testing::make_examples;
+using testing::Said;
+using testing::TempDirectory;
+using testing::write_dataset;
+
+TEST(CommandsIndex, a_lost_index_is_made_anew_and_named) {
+  TempDirectory directory;
+  write_dataset(container("recordio"), png_codec, directory / "set", make_examples({8, 6, 3}, 9));
+  const std::string records = (directory / "set/data.rec").string();
+  const std::string index = (directory / "set/data.idx").string();
+  const std::string whole = read_text(index);
+  std::filesystem::remove(index);
+  const Said said = feedrate({"index", records});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_EQ(said.output, index + "\n");
+  EXPECT_EQ(read_text(index), whole);
+  const auto object = nlohmann::json::parse(feedrate({"index", records, "--json"}).output);
+  EXPECT_EQ(object.at("format"), "recordio");
+  EXPECT_EQ(object.at("files").at(0), index);
+}
+
+TEST(CommandsIndex, what_has_no_index_or_is_no_dataset_is_refused_in_a_sentence) {
+  TempDirectory directory;
+  write_dataset(container("lmdb"), png_codec, directory / "set", make_examples({8, 6, 3}, 2));
+  const Said lmdb = feedrate({"index", (directory / "set").string()});
+  EXPECT_EQ(lmdb.code, exit_failed);
+  EXPECT_NE(lmdb.errors.find("lmdb needs no index"), std::string::npos) << lmdb.errors;
+  const Said nothing = feedrate({"index", directory.path().string()});
+  EXPECT_EQ(nothing.code, exit_failed);
+  EXPECT_NE(nothing.errors.find("holds some: set"), std::string::npos) << nothing.errors;
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,216 @@
+// `feedrate load` as a user runs it.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/base/cores.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tools/cli/command.h"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+using nlohmann::ordered_json;
+
+/// 601 grey images in an LMDB.
+class CommandsLoad : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_dataset(container("lmdb"), raw_codec, directory_ / "set",
+                  make_examples({28, 28, 1}, 601));
+  }
+
+  std::string at(const std::string& name) const { return (directory_ / name).string(); }
+
+  Said load(std::vector<std::string> options) const {
+    std::vector<std::string> arguments{"load", at("set")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return feedrate(arguments);
+  }
+
+  ordered_json json(std::vector<std::string> options) const {
+    options.emplace_back("--json");
+    const Said said = load(options);
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return said.code == exit_done ? ordered_json::parse(said.output) : ordered_json();
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsLoad, ranks_share_an_epoch_and_its_end_goes_by_option) {
+  for (const auto& [last, images] :
+       {std::pair("partial", 601), std::pair("drop", 600), std::pair("wrap", 660)}) {
+    int sum = 0;
+    for (const char* rank : {"0", "1"}) {
+      const ordered_json loaded =
+          json({"--rank", rank, "--ranks", "2", "--batch", "30", "--last", last, "--no-digest"});
+      sum += loaded.at("images").get<int>();
+      EXPECT_EQ(loaded.at("state").dump(), R"({"seed":1,"epoch":1,"position":0})");
+    }
+    EXPECT_EQ(sum, images) << last;
+  }
+}
+
+TEST_F(CommandsLoad, goes_on_from_a_state) {
+  const ordered_json rest = json({"--from", "1:600", "--epochs", "1"});
+  EXPECT_EQ(rest.at("images"), 1);
+  EXPECT_EQ(rest.at("state").at("epoch"), 2);
+  EXPECT_NE(rest.at("digest"), json({"--from", "2:600"}).at("digest"));
+  EXPECT_EQ(json({"--from", "1:64"}).at("images"), 601 - 64);
+}
+
+TEST_F(CommandsLoad, batches_hold_numbers_where_these_are_asked_for) {
+  std::set<std::string> digests;
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--pixels", "u8"},
+        {"--pixels", "f32"},
+        {"--pixels", "f16"},
+        {"--pixels", "f32", "--mean", "33", "--deviation", "78"}}) {
+    std::vector<std::string> words = way;
+    words.insert(words.end(), {"--threads", "0"});
+    const ordered_json reference = json(words);
+    EXPECT_EQ(reference.at("pixels"), way[1]);
+    EXPECT_EQ(reference.at("images"), 601);
+    words.back() = "4";
+    EXPECT_EQ(json(words).at("digest"), reference.at("digest")) << way[1];
+    digests.insert(reference.at("digest"));
+  }
+  EXPECT_EQ(digests.size(), 4U);
+  EXPECT_EQ(json({}).at("digest"), json({"--pixels", "u8"}).at("digest"));
+}
+
+TEST_F(CommandsLoad, numbers_that_cannot_be_made_are_refused) {
+  EXPECT_EQ(load({"--pixels", "f64"}).code, exit_misused);
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--mean", "3"}, {"--pixels", "u8", "--deviation", "3"}}) {
+    const Said said = load(way);
+    EXPECT_EQ(said.code, exit_misused);
+    EXPECT_NE(said.errors.find("--pixels"), std::string::npos) << said.errors;
+  }
+  const Said said = load({"--pixels", "f32", "--mean", "1,2,3"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("3 means for images of 1 channel"), std::string::npos) << said.errors;
+}
+
+TEST_F(CommandsLoad, a_file_that_cannot_be_written_is_refused_before_the_run) {
+  for (const char* option : {"--trace", "--quarantine"}) {
+    for (const auto& [place, reason] :
+         {std::pair(at("absent/file"), "cannot create"), std::pair(at("set"), "is a directory")}) {
+      const auto start = std::chrono::steady_clock::now();
+      const Said said = load({option, place, "--seconds", "20", "--no-digest"});
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      EXPECT_EQ(said.code, exit_failed);
+      EXPECT_NE(said.errors.find(place + ": "), std::string::npos) << said.errors;
+      EXPECT_NE(said.errors.find(reason), std::string::npos) << said.errors;
+      EXPECT_LT(taken.count(), 15) << option << " was looked at behind the run";
+    }
+  }
+}
+
+TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {
+  std::set<std::string> digests;
+  digests.insert(json({}).at("digest"));
+  digests.insert(json({"--shuffle-window", "50"}).at("digest"));
+  digests.insert(json({"--no-shuffle"}).at("digest"));
+  EXPECT_EQ(digests.size(), 3U);
+}
+
+TEST_F(CommandsLoad, bad_samples_go_by_policy_and_are_listed_with_their_place) {
+  write_dataset(container("recordio"), png_codec, at("png"), make_examples({28, 28, 1}, 100));
+  std::string records = slurp(at("png/data.rec"));
+  const std::size_t image = records.find("IDAT", records.size() / 2);
+  ASSERT_NE(image, std::string::npos);
+  records.replace(image + 8, 20, 20, '\xff');
+  std::ofstream(at("png/data.rec"), std::ios::binary) << records;
+
+  const std::vector<std::string> whole{"load", at("png"), "--json"};
+  const Said failed = feedrate(whole);
+  EXPECT_EQ(failed.code, exit_failed);
+  EXPECT_NE(failed.errors.find("sample "), std::string::npos) << failed.errors;
+  for (const auto& [policy, images] : {std::pair("skip", 99), std::pair("replace", 100)}) {
+    std::set<std::string> digests;
+    for (const char* threads : {"0", "1", "4"}) {
+      std::vector<std::string> words = whole;
+      words.insert(words.end(),
+                   {"--on-bad", policy, "--threads", threads, "--quarantine", at("bad.tsv")});
+      const Said said = feedrate(words);
+      ASSERT_EQ(said.code, exit_done) << said.errors;
+      const ordered_json loaded = ordered_json::parse(said.output);
+      EXPECT_EQ(loaded.at("images"), images);
+      EXPECT_EQ(loaded.at("bad").dump(), R"({"samples":1,"seats":1})");
+      digests.insert(loaded.at("digest"));
+    }
+    EXPECT_EQ(digests.size(), 1U);
+    EXPECT_NE(slurp(at("bad.tsv")).find("data.rec\t"), std::string::npos) << slurp(at("bad.tsv"));
+  }
+  std::vector<std::string> words = whole;
+  words.insert(words.end(), {"--on-bad", "skip", "--bad-budget", "0"});
+  const Said over = feedrate(words);
+  EXPECT_EQ(over.code, exit_failed);
+  EXPECT_NE(over.errors.find("1 bad sample, more than the 0"), std::string::npos) << over.errors;
+}
+
+TEST_F(CommandsLoad, threads_can_be_found_within_the_cores_there_are) {
+  const ordered_json fixed = json({"--threads", "2"});
+  EXPECT_TRUE(fixed.at("auto").is_null());
+  const ordered_json found = json({"--threads", "auto", "--seconds", "2", "--emulate", "2000"});
+  EXPECT_EQ(found.at("digest"), fixed.at("digest"));
+  EXPECT_EQ(found.at("threads"), 1) << found;
+  EXPECT_EQ(found.at("auto").at("knee"), 1);
+  EXPECT_LE(found.at("auto").at("most"), usable_cores());
+  EXPECT_GT(found.at("auto").at("need"), 0);
+  const Said said = load({"--threads", "auto"});
+  EXPECT_NE(said.output.find("auto: "), std::string::npos) << said.output;
+  EXPECT_GT(found.at("peak_rss_bytes"), 1'000'000);
+}
+
+TEST_F(CommandsLoad, cold_data_comes_from_the_disk_and_is_the_same) {
+  const ordered_json warm = json({});
+  EXPECT_TRUE(warm.at("in_memory").is_null());
+  EXPECT_LT(warm.at("storage_bytes"), 601 * 784);
+  const ordered_json cold = json({"--cold"});
+  EXPECT_EQ(cold.at("digest"), warm.at("digest"));
+  if (cold.at("in_memory") == 1) GTEST_SKIP() << "a file system in memory";
+  EXPECT_LE(cold.at("in_memory"), 0.05);
+  EXPECT_GE(cold.at("storage_bytes"), 601 * 784);
+  EXPECT_NE(load({"--cold"}).output.find("cold: 0.0 % of the dataset was in memory"),
+            std::string::npos);
+}
+
+TEST_F(CommandsLoad, a_cache_keeps_part_of_the_samples_and_changes_none) {
+  const ordered_json plain = json({});
+  EXPECT_TRUE(plain.at("cache").is_null());
+  const ordered_json cached = json({"--cache", "300kb", "--epochs", "3"});
+  EXPECT_EQ(cached.at("digest"), plain.at("digest"));
+  EXPECT_GT(cached.at("cache").at("samples"), 100);
+  EXPECT_LT(cached.at("cache").at("samples"), 600);
+  EXPECT_LE(cached.at("cache").at("bytes"), 300'000);
+  EXPECT_NE(load({"--cache", "10mb"}).output.find("cache: 601 samples kept"), std::string::npos);
+}
+
+TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
+  const std::vector<std::vector<std::string>> slips{{"--rank", "1"},
+                                                    {"--rank", "2", "--ranks", "2"},
+                                                    {"--from", "one"},
+                                                    {"--from", "1:2:3"},
+                                                    {"--last", "first"},
+                                                    {"--threads", "many"},
+                                                    {"--cache", "much"},
+                                                    {"--cache", "-1"},
+                                                    {"--no-shuffle", "--shuffle-window", "9"}};
+  for (const auto& slip : slips) {
+    const Said said = load(slip);
+    EXPECT_EQ(said.code, exit_misused) << slip.front() << said.errors;
+    EXPECT_NE(said.errors.find(slip.front()), std::string::npos) << said.errors;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,77 @@
+// `feedrate time` as a user runs it, and what its columns mean.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_program.h"
+#include "tools/cli/command.h"
+#include "tools/run/layer_times.h"
+
+namespace feedrate {
+namespace {
+
+using testing::feedrate;
+using testing::Said;
+
+LayerTime layer(double forward, double backward) {
+  return {.name = "conv1",
+          .op = "conv",
+          .extent = {},
+          .forward = forward,
+          .backward = backward,
+          .work = {{.flops = 100, .bytes = 1}, {.flops = 200, .bytes = 1}}};
+}
+
+TEST(UnitLayerTimes, the_roofline_is_reached_where_the_least_time_was_enough) {
+  const Roof roof{.flops = 100, .bytes = 100};  // 1 s forward, 2 s backward
+  EXPECT_DOUBLE_EQ(layer(1, 2).of_roofline(roof).value(), 1);
+  EXPECT_DOUBLE_EQ(layer(2, 4).of_roofline(roof).value(), 0.5);
+  EXPECT_DOUBLE_EQ(layer(2, 4).flops_per_second().value(), 50);
+  EXPECT_FALSE(layer(2, 4).of_roofline({}));
+}
+
+TEST(UnitLayerTimes, what_another_layer_does_is_absent_and_not_free) {
+  LayerTime relu = layer(0, 0);
+  relu.forward = relu.backward = {};
+  EXPECT_FALSE(relu.of_roofline(Roof{1, 1}));
+  EXPECT_FALSE(relu.flops_per_second());
+  LayerTimes times;
+  times.request.batch = 1;
+  times.step_seconds = 4;
+  times.layers = {layer(1, 2), relu};
+  EXPECT_DOUBLE_EQ(times.rest(), 1);
+  EXPECT_NE(times.text().find("done by the layer before it"), std::string::npos);
+}
+
+TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
+  const Said said = feedrate({"time", "lenet", "--batch", "4", "--seconds", "0.05", "--json"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const auto object = nlohmann::json::parse(said.output);
+  EXPECT_EQ(object.at("batch"), 4);
+  EXPECT_EQ(object.at("layers").size(), 9U);
+  EXPECT_GT(object.at("roof").at("gflops_per_second"), 0);
+  double sum = object.at("rest_ms");
+  for (const auto& one : object.at("layers")) {
+    for (const char* part : {"forward_ms", "backward_ms"}) {
+      if (!one.at(part).is_null()) sum += one.at(part).get<double>();
+    }
+  }
+  EXPECT_NEAR(sum, object.at("step_ms").get<double>(), 0.01);
+  // The first layer's input are pixels, which learn nothing.
+  EXPECT_TRUE(object.at("layers")[0].at("backward_ms").is_null());
+
+  const Said table = feedrate({"time", "lenet", "--batch", "4", "--seconds", "0.05"});
+  for (const char* part : {"conv2", "dense1", "update and the rest", "GFLOP/s"}) {
+    EXPECT_NE(table.output.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(CommandsTime, an_unknown_network_is_told_the_nearest) {
+  const Said said = feedrate({"time", "lennet"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("lenet"), std::string::npos) << said.errors;
+}
+
+}  // namespace
+}  // namespace feedrate

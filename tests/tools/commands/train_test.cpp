@@ -1,0 +1,170 @@
+// What `feedrate train --json` tells of where time went.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_program.h"
+#include "tests/tools/powercap.h"
+#include "tools/cli/command.h"
+#include "tools/run/train_report.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::feedrate;
+using testing::Said;
+using testing::TempDirectory;
+
+/// 300 images in an LMDB.
+class CommandsTrain : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    run({"synth", "mnist", "--images", "300", "--out", at("archives")});
+    run({"convert", "mnist", at("archives"), "--to", "lmdb", "--out", at("lmdb")});
+  }
+
+  std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  std::string run(const std::vector<std::string>& arguments) const {
+    const Said said = feedrate(arguments);
+    EXPECT_EQ(said.code, exit_done) << arguments.front() << ": " << said.errors << said.output;
+    return said.output;
+  }
+
+  ordered_json train(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments{"train", at("lmdb"), "--network", "lenet", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return ordered_json::parse(run(arguments));
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
+  const ordered_json trained = train({"--steps", "2"});
+  std::string keys;
+  for (const auto& [key, value] : trained.items()) keys += key + " ";
+  EXPECT_EQ(keys,
+            "network parameters macs device precision pixels optimizer batch ranks steps images "
+            "seconds images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
+            "cpu_seconds_per_image steps_recorded loss "
+            "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
+            "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
+            "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
+            "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
+            "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
+            "download_seconds threads workers_seen ");
+}
+
+TEST(UnitTrainReport, says_once_where_steps_could_not_be_recorded) {
+  const TrainingRequest request;
+  TrainingReport report;
+  report.result.steps = 2;
+  for (const std::optional<bool> recorded : {std::optional<bool>(), {true}, {false}}) {
+    report.steps_recorded = recorded;
+    const ordered_json told = ordered_json::parse(to_json(request, report)).at("steps_recorded");
+    EXPECT_EQ(told, recorded ? ordered_json(*recorded) : ordered_json(nullptr));
+    const bool says = to_text(request, report).find("could not be recorded") != std::string::npos;
+    EXPECT_EQ(says, recorded == false);
+  }
+}
+
+TEST_F(CommandsTrain, learns_and_sees_the_same_in_numbers_that_the_loader_made) {
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--epochs", "2", "--batch", "64", "--val", at("lmdb")},
+        {"--steps", "3", "--resident", "--mean", "33.25", "--deviation", "78"},
+        {"--mode", "infer", "--deviation", "3"}}) {
+    std::vector<std::string> words = way;
+    const ordered_json pixels = train(words);
+    words.insert(words.end(), {"--pixels", "f32"});
+    const ordered_json numbers = train(words);
+    EXPECT_EQ(pixels.value("pixels", "u8"), "u8");
+    for (const char* key : {"loss", "accuracy", "val_accuracy", "images"}) {
+      if (!pixels.contains(key)) continue;
+      EXPECT_EQ(numbers.at(key), pixels.at(key)) << way[0] << " " << key;
+    }
+  }
+  const Said halves = feedrate({"train", at("lmdb"), "--network", "lenet", "--pixels", "f16"});
+  EXPECT_EQ(halves.code, exit_failed);
+  EXPECT_NE(halves.errors.find("takes u8 pixels or f32 numbers"), std::string::npos)
+      << halves.errors;
+}
+
+TEST_F(CommandsTrain, says_what_the_workers_did_and_what_each_image_cost) {
+  const ordered_json trained = train({"--steps", "210", "--batch", "16"});
+  EXPECT_GT(trained.at("busy").at("read"), 0);
+  EXPECT_GT(trained.at("busy").at("decode"), 0);
+  EXPECT_EQ(trained.at("busy").at("augment"), 0);  // --recipe none
+  // A step waits no longer than the run lasted, and an image costs time on one core at least.
+  const double seconds = trained.at("seconds");
+  EXPECT_GE(trained.at("wait_ms_per_step"), 0);
+  EXPECT_LE(trained.at("wait_ms_per_step").get<double>() * 209 / 1000, seconds + 1e-3);
+  EXPECT_GT(trained.at("cpu_seconds_per_image"), 0);
+  EXPECT_NEAR(trained.at("wait_ms_per_step").get<double>() * 209 / 10 / seconds,
+              trained.at("stall_percent").get<double>(), 0.1);
+}
+
+TEST_F(CommandsTrain, gives_the_curve_of_the_loss_step_by_step) {
+  const ordered_json curve = train({"--steps", "210", "--batch", "16"}).at("curve");
+  ASSERT_EQ(curve.size(), 3U);  // every 100 steps, and the rest
+  EXPECT_EQ(curve[0].at("step"), 100);
+  EXPECT_EQ(curve[2].at("step"), 210);
+  EXPECT_EQ(curve[2].at("epoch"), 11);  // 19 batches each
+  EXPECT_LT(curve[2].at("loss"), curve[0].at("loss"));
+  EXPECT_GT(curve[2].at("accuracy"), curve[0].at("accuracy"));
+  EXPECT_GT(curve[1].at("images_per_second"), 0);
+}
+
+TEST_F(CommandsTrain, what_has_no_meaning_is_null) {
+  const ordered_json resident = train({"--resident", "--steps", "3"});
+  EXPECT_TRUE(resident.at("busy").is_null());
+  EXPECT_TRUE(resident.at("workers_seen").is_null());
+  EXPECT_TRUE(resident.at("cpu_seconds_per_image").is_number());
+
+  const ordered_json one = train({"--steps", "1"});
+  for (const char* key : {"images_per_second", "wait_ms_per_step", "cpu_seconds_per_image"}) {
+    EXPECT_TRUE(one.at(key).is_null()) << key;
+  }
+  ASSERT_EQ(one.at("curve").size(), 1U);
+  EXPECT_TRUE(one.at("curve")[0].at("images_per_second").is_null());
+}
+
+TEST_F(CommandsTrain, without_uploads_a_batch_that_the_device_holds_is_trained_on_again) {
+  const ordered_json again = train({"--resident", "--no-upload", "--steps", "21"});
+  EXPECT_EQ(again.at("steps"), 21);
+  const ordered_json each = train({"--resident", "--steps", "21"});
+  EXPECT_EQ(again.at("images"), 21 * again.at("batch").get<int>());
+  EXPECT_LT(again.at("loss"), each.at("loss")) << "few images are learned sooner than all";
+}
+
+TEST_F(CommandsTrain, validation_on_the_way_is_not_on_the_clock) {
+  const ordered_json trained =
+      train({"--val", at("lmdb"), "--val-every", "1", "--epochs", "3", "--batch", "150"});
+  EXPECT_EQ(trained.at("validations").size(), 3U);
+  EXPECT_EQ(trained.at("steps"), 6);
+  EXPECT_GT(trained.at("cpu_seconds_per_image"), 0);
+}
+
+TEST_F(CommandsTrain, every_mode_and_load_tell_what_they_cost_on_the_clock) {
+  const testing::FakePowercap powercap;
+  powercap.counter("intel-rapl:0", "package-0", 1000);
+  const ordered_json found[] = {
+      train({"--seconds", "0.3"}), train({"--resident", "--steps", "9"}),
+      train({"--mode", "infer", "--epochs", "2"}),
+      ordered_json::parse(run({"load", at("lmdb"), "--seconds", "0.3", "--json"}))};
+  for (const ordered_json& one : found) {
+    EXPECT_GT(one.at("cpu_seconds"), 0);
+    EXPECT_GT(one.at("peak_rss_mib"), 1);
+    EXPECT_EQ(one.at("cpu_energy_j"), 0.0);  // it is looked at, and stands still
+  }
+  EXPECT_GT(found[0].at("planned_memory_mib"), 5);  // 431,080 parameters, gradients, momenta
+  EXPECT_LT(found[2].at("planned_memory_mib"), found[0].at("planned_memory_mib"));
+  EXPECT_TRUE(found[0].at("gpu_energy_j").is_null());
+  EXPECT_TRUE(found[0].at("upload_count").is_null());
+}
+
+}  // namespace
+}  // namespace feedrate

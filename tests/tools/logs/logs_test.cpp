@@ -1,0 +1,397 @@
+// Logs for other people's tools, read back as those tools read them.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "formats/containers/tfrecord/tf_record.h"
+#include "formats/containers/wire.h"
+#include "formats/io/mapped_file.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/run_program.h"
+#include "tools/logs/load_metrics.h"
+#include "tools/logs/logs.h"
+#include "tools/logs/prometheus_text.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::expect_error;
+using testing::TempDirectory;
+
+const LoggedRun lenet{.dataset = "data/\"odd\"\\name\n",
+                      .network = "lenet",
+                      .device = "cpu",
+                      .precision = "fp32",
+                      .optimizer = "sgd",
+                      .batch = 64,
+                      .seed = 7,
+                      .images = 600,
+                      .validation_images = 100,
+                      .rate = 0.01,
+                      .momentum = 0.9,
+                      .decay = 0.0005,
+                      .warmup_epochs = 0,
+                      .cold = true};
+
+LoggedProgress progress(std::uint64_t step, double loss) {
+  return {{.step = step,
+           .epoch = 1,
+           .loss = loss,
+           .accuracy = 0.5,
+           .accuracy5 = 0.75,
+           .images_per_second = 1000,
+           .stall_percent = 12.5},
+          0.25};
+}
+
+LoggedValidation validation(std::uint64_t step) {
+  return {step, 2, {.images = 100, .loss = 0.5, .accuracy = 0.875, .accuracy5 = 1, .seconds = 1}};
+}
+
+/// Logs of one kind, by its name.
+Logs logs_of(const std::string& name, const fs::path& path) {
+  std::vector<WantedLog> wanted = no_logs();
+  for (WantedLog& log : wanted) {
+    if (log.kind->name() == name) log.path = path;
+  }
+  return Logs(wanted);
+}
+
+/// Two epochs of two steps, a validation behind each. 64 + 36 images an epoch.
+void train(Logs& logs) {
+  logs.begin(lenet, 2);
+  for (const std::uint64_t epoch : {0U, 1U}) {
+    logs.step_begins(2 * epoch, 64);
+    logs.step_begins(2 * epoch + 1, 36);
+    logs.progress(progress(2 * epoch + 2, 2.5));
+    logs.validation_begins(2 * epoch + 2);
+    logs.validated(validation(2 * epoch + 2));
+  }
+  logs.end();
+}
+
+std::vector<nlohmann::json> lines_of(const fs::path& file) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    constexpr std::string_view mark = ":::MLLOG ";
+    EXPECT_TRUE(line.starts_with(mark)) << line;
+    lines.push_back(nlohmann::json::parse(line.substr(mark.size())));
+    for (const char* key : {"namespace", "time_ms", "event_type", "key", "value", "metadata"}) {
+      EXPECT_TRUE(lines.back().contains(key)) << line;
+    }
+    EXPECT_TRUE(lines.back().at("metadata").contains("file")) << line;
+    EXPECT_TRUE(lines.back().at("metadata").contains("lineno")) << line;
+  }
+  return lines;
+}
+
+std::string keys_of(const std::vector<nlohmann::json>& lines) {
+  std::string keys;
+  for (const auto& line : lines) keys += line.at("key").get<std::string>() + " ";
+  return keys;
+}
+
+const nlohmann::json& line_of(const std::vector<nlohmann::json>& lines, const std::string& key) {
+  for (const auto& line : lines) {
+    if (line.at("key") == key) return line;
+  }
+  throw std::runtime_error("no line " + key);
+}
+
+TEST(UnitMlLog, tells_a_run_in_the_order_that_mlperf_checks) {
+  const TempDirectory directory;
+  Logs logs = logs_of("mllog", directory / "run.log");
+  train(logs);
+  const auto lines = lines_of(directory / "run.log");
+  EXPECT_EQ(keys_of(lines),
+            "init_start submission_benchmark cache_clear seed global_batch_size train_samples "
+            "eval_samples "
+            "opt_name opt_base_learning_rate opt_momentum opt_weight_decay "
+            "opt_learning_rate_warmup_epochs init_stop run_start "
+            "epoch_start train_loss epoch_stop tracked_stats eval_start eval_accuracy eval_stop "
+            "epoch_start train_loss epoch_stop tracked_stats eval_start eval_accuracy eval_stop "
+            "run_stop ");
+  EXPECT_EQ(line_of(lines, "global_batch_size").at("value"), 64);
+  EXPECT_EQ(line_of(lines, "seed").at("value"), 7);
+  EXPECT_EQ(line_of(lines, "epoch_start").at("metadata").at("epoch_num"), 1);
+  EXPECT_EQ(line_of(lines, "epoch_start").at("event_type"), "INTERVAL_START");
+  EXPECT_EQ(line_of(lines, "eval_accuracy").at("value"), 0.875);
+  EXPECT_EQ(line_of(lines, "eval_accuracy").at("metadata").at("epoch_num"), 2);
+  EXPECT_GT(line_of(lines, "tracked_stats").at("value").at("throughput"), 0);
+  EXPECT_EQ(lines.back().at("event_type"), "INTERVAL_END");
+  EXPECT_EQ(lines.back().at("metadata").at("status"), "success");
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_LE(lines[i - 1].at("time_ms"), lines[i].at("time_ms"));
+  }
+}
+
+TEST(UnitMlLog, a_run_that_fails_is_aborted_and_one_that_never_began_has_no_end) {
+  const TempDirectory directory;
+  {
+    Logs logs = logs_of("mllog", directory / "run.log");
+    logs.begin(lenet, 2);
+    logs.step_begins(0, 64);
+  }
+  EXPECT_EQ(lines_of(directory / "run.log").back().at("metadata").at("status"), "aborted");
+  { Logs logs = logs_of("mllog", directory / "run.log"); }
+  EXPECT_EQ(keys_of(lines_of(directory / "run.log")), "init_start ");
+}
+
+TEST(UnitLogs, an_epoch_begins_in_the_middle_where_training_was_resumed_there) {
+  const TempDirectory directory;
+  Logs logs = logs_of("mllog", directory / "run.log");
+  logs.begin(lenet, 10);
+  for (std::uint64_t step = 15; step < 25; ++step) logs.step_begins(step, 64);
+  logs.end();
+  std::string epochs;
+  for (const auto& line : lines_of(directory / "run.log")) {
+    const std::string key = line.at("key");
+    if (key == "epoch_start") epochs += "(" + line.at("metadata").at("epoch_num").dump();
+    if (key == "epoch_stop") epochs += line.at("metadata").at("epoch_num").dump() + ")";
+  }
+  EXPECT_EQ(epochs, "(22)(33)");
+}
+
+/// step → tag → value, and the version of the file.
+struct Events {
+  std::string version;
+  std::map<std::uint64_t, std::map<std::string, float>> scalars;
+};
+
+void read_value(WireReader value, std::map<std::string, float>& scalars) {
+  std::string tag;
+  while (!value.done()) {
+    switch (value.read_key()) {
+      case wire_key(1, Wire::delimited):
+        tag = as_text(value.read_delimited());
+        break;
+      case wire_key(2, Wire::fixed32):
+        scalars[tag] = value.read_fixed<float>();
+        break;
+      default:
+        ADD_FAILURE() << "an unknown field of a value";
+    }
+  }
+}
+
+Events read_events(const fs::path& directory) {
+  const MappedFile file(fs::directory_iterator(directory)->path());
+  EXPECT_NE(file.path().filename().string().find("tfevents"), std::string::npos);
+  Events events;
+  const Bytes bytes = file.bytes();
+  for (std::uint64_t at = 0; at < bytes.size();
+       at = tf_record_end(bytes.subspan(at), at, bytes.size())) {
+    WireReader event(read_tf_record(bytes, at), "no event");
+    std::uint64_t step = 0;
+    while (!event.done()) {
+      switch (event.read_key()) {
+        case wire_key(1, Wire::fixed64):
+          EXPECT_GT(event.read_fixed<double>(), 1.7e9);
+          break;
+        case wire_key(2, Wire::varint):
+          step = event.read_varint();
+          break;
+        case wire_key(3, Wire::delimited):
+          events.version = as_text(event.read_delimited());
+          break;
+        case wire_key(5, Wire::delimited): {
+          WireReader summary = event.read_message();
+          while (!summary.done()) {
+            EXPECT_EQ(summary.read_key(), wire_key(1, Wire::delimited));
+            read_value(summary.read_message(), events.scalars[step]);
+          }
+          break;
+        }
+        default:
+          ADD_FAILURE() << "an unknown field of an event";
+          return events;
+      }
+    }
+  }
+  return events;
+}
+
+TEST(UnitTensorBoard, writes_records_of_events_with_scalars) {
+  const TempDirectory directory;
+  Logs logs = logs_of("tensorboard", directory / "new/directory");
+  train(logs);
+  const Events events = read_events(directory / "new/directory");
+  EXPECT_EQ(events.version, "brain.Event:2");
+  ASSERT_EQ(events.scalars.size(), 2U);
+  EXPECT_EQ(events.scalars.at(4), (std::map<std::string, float>{{"train/loss", 2.5F},
+                                                                {"train/top-1", 0.5F},
+                                                                {"train/top-5", 0.75F},
+                                                                {"train/images_per_second", 1000},
+                                                                {"train/stall_percent", 12.5F},
+                                                                {"train/learning_rate", 0.25F},
+                                                                {"validation/loss", 0.5F},
+                                                                {"validation/top-1", 0.875F},
+                                                                {"validation/top-5", 1}}));
+}
+
+TEST(UnitTensorBoard, what_is_written_can_be_read_while_training_goes_on) {
+  const TempDirectory directory;
+  Logs logs = logs_of("tensorboard", directory.path());
+  logs.begin(lenet, 2);
+  logs.progress(progress(100, 1.5));
+  EXPECT_EQ(read_events(directory.path()).scalars.at(100).at("train/loss"), 1.5F);
+}
+
+/// "name{labels}" → value. Every sample has a type and a help before it.
+std::map<std::string, std::string> read_metrics(const fs::path& file) {
+  std::map<std::string, std::string> samples;
+  std::ifstream stream(file);
+  std::string help, type;
+  for (std::string line; std::getline(stream, line);) {
+    std::istringstream words(line);
+    std::string first, second, name;
+    words >> first >> second >> name;
+    if (second == "HELP") help = name;
+    if (second == "TYPE") type = name;
+    if (first == "#") continue;
+    const std::string sample = line.substr(0, line.find('{'));
+    EXPECT_EQ(sample, help) << line;
+    EXPECT_EQ(sample, type) << line;
+    EXPECT_TRUE(samples.emplace(sample, line.substr(line.rfind(' ') + 1)).second) << line;
+    EXPECT_NE(line.find(R"({network="lenet",device="cpu",dataset="data/\"odd\"\\name\n"} )"),
+              std::string::npos)
+        << line;
+  }
+  return samples;
+}
+
+TEST(UnitPrometheus, tells_how_training_stands) {
+  const TempDirectory directory;
+  Logs logs = logs_of("metrics", directory / "feedrate.prom");
+  logs.begin(lenet, 2);
+  EXPECT_EQ(read_metrics(directory / "feedrate.prom"),
+            (std::map<std::string, std::string>{{"feedrate_train_running", "1"}}));
+  logs.progress(progress(4, 2.5));
+  logs.validated(validation(4));
+  logs.end();
+  EXPECT_EQ(read_metrics(directory / "feedrate.prom"),
+            (std::map<std::string, std::string>{{"feedrate_train_running", "0"},
+                                                {"feedrate_train_steps_total", "4"},
+                                                {"feedrate_train_epoch", "1"},
+                                                {"feedrate_train_loss", "2.5"},
+                                                {"feedrate_train_top1_ratio", "0.5"},
+                                                {"feedrate_train_top5_ratio", "0.75"},
+                                                {"feedrate_train_images_per_second", "1000"},
+                                                {"feedrate_train_stall_ratio", "0.125"},
+                                                {"feedrate_train_learning_rate", "0.25"},
+                                                {"feedrate_validation_loss", "0.5"},
+                                                {"feedrate_validation_top1_ratio", "0.875"},
+                                                {"feedrate_validation_top5_ratio", "1"}}));
+}
+
+TEST(UnitPrometheus, a_training_that_failed_does_not_run_and_nothing_else_is_left_there) {
+  const TempDirectory directory;
+  {
+    Logs logs = logs_of("metrics", directory / "feedrate.prom");
+    logs.begin(lenet, 2);
+    logs.progress(progress(4, std::numeric_limits<double>::infinity()));
+  }
+  const auto samples = read_metrics(directory / "feedrate.prom");
+  EXPECT_EQ(samples.at("feedrate_train_running"), "0");
+  EXPECT_EQ(samples.at("feedrate_train_loss"), "+Inf");
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), {}), 1);
+}
+
+TEST(HostilePrometheus, a_file_that_cannot_be_written_for_a_while_does_not_end_training) {
+  const TempDirectory directory;
+  fs::create_directory(directory / "gone");
+  Logs logs = logs_of("metrics", directory / "gone/feedrate.prom");
+  logs.begin(lenet, 2);
+  fs::remove_all(directory / "gone");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // it writes once a second
+  EXPECT_NO_THROW(logs.progress(progress(4, 2.5)));
+  expect_error([&] { logs.end(); }, {"feedrate.prom"});
+}
+
+TEST(HostilePrometheus, a_name_that_is_not_utf8_does_not_spoil_the_file) {
+  PrometheusText text({{"dataset", "data/\xff\"x"}});
+  text.gauge("g", "Help.", 1);
+  EXPECT_NE(text.take().find("{dataset=\"data/\uFFFD\\\"x\"} 1\n"), std::string::npos);
+}
+
+TEST(UnitLoadMetrics, tell_how_a_loader_stands_and_that_it_has_ended) {
+  const TempDirectory directory;
+  const fs::path file = directory / "load.prom";
+  {
+    LoadMetrics metrics(file, "data");
+    metrics.update({.images = 100, .wait_seconds = 0.5, .threads = 3});
+    EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_images_total{dataset=\"data\"} 100\n"),
+              std::string::npos);
+    EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_running{dataset=\"data\"} 1\n"),
+              std::string::npos);
+    metrics.update({.images = 200});  // within the same second: not written, but kept
+  }
+  EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_running{dataset=\"data\"} 0\n"),
+            std::string::npos);
+  EXPECT_NE(testing::slurp(file).find("feedrate_load_images_total{dataset=\"data\"} 200\n"),
+            std::string::npos);
+}
+
+TEST(HostileLoadMetrics, a_file_that_cannot_be_written_is_told_before_and_at_the_end) {
+  const TempDirectory directory;
+  expect_error([&] { LoadMetrics metrics(directory / "none/load.prom", "data"); }, {"load.prom"});
+  fs::create_directory(directory / "gone");
+  LoadMetrics metrics(directory / "gone/load.prom", "data");
+  fs::remove_all(directory / "gone");
+  EXPECT_NO_THROW(metrics.update({.images = 1}));
+  expect_error([&] { metrics.end({}); }, {"load.prom"});
+  EXPECT_NO_THROW(LoadMetrics("", "data").end({}));
+}
+
+TEST(HostileLogs, what_cannot_be_written_is_told_before_training) {
+  const TempDirectory directory;
+  std::ofstream(directory / "file") << "x";
+  for (const LogKind* kind : log_kinds()) {
+    SCOPED_TRACE(kind->name());
+    expect_error([&] { kind->open(directory / "file/below"); }, {"file"});
+    EXPECT_FALSE(kind->summary().empty());
+  }
+}
+
+TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
+  const TempDirectory directory;
+  const auto at = [&](const std::string& name) { return (directory / name).string(); };
+  ASSERT_EQ(testing::feedrate({"synth", "mnist", "--images", "200", "--out", at("a")}).code, 0);
+  ASSERT_EQ(
+      testing::feedrate({"convert", "mnist", at("a"), "--to", "lmdb", "--out", at("lmdb")}).code,
+      0);
+  const std::vector<std::string> wanted{"train",   at("lmdb"),    "--network", "lenet",
+                                        "--mllog", at("run.log"), "--metrics", at("m.prom"),
+                                        "--batch", "50"};
+  auto train = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), wanted.begin(), wanted.end());
+    return testing::feedrate(more);
+  };
+  ASSERT_EQ(testing::feedrate({"load", at("lmdb"), "--metrics", at("load.prom")}).code, 0);
+  EXPECT_NE(testing::slurp(at("load.prom")).find("\nfeedrate_load_images_total{"),
+            std::string::npos);
+  ASSERT_EQ(train({"--tensorboard", at("tb"), "--epochs", "2", "--val", at("lmdb")}).code, 0);
+  const auto lines = lines_of(at("run.log"));
+  EXPECT_EQ(line_of(lines, "train_samples").at("value"), 200);
+  EXPECT_EQ(line_of(lines, "eval_samples").at("value"), 200);
+  EXPECT_EQ(lines.back().at("metadata").at("status"), "success");
+  EXPECT_GT(read_events(at("tb")).scalars.at(8).at("validation/top-1"), 0);
+  EXPECT_NE(testing::slurp(at("m.prom")).find("\nfeedrate_train_steps_total{"), std::string::npos);
+
+  EXPECT_EQ(train({"--lr", "1e30", "--seconds", "60"}).code, 1);
+  EXPECT_EQ(lines_of(at("run.log")).back().at("metadata").at("status"), "aborted");
+
+  const testing::Said inferring = train({"--mode", "infer"});
+  EXPECT_EQ(inferring.code, 1);
+  EXPECT_NE(inferring.errors.find("--mllog follows a training"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace feedrate

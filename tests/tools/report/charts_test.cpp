@@ -1,0 +1,140 @@
+#include "tools/report/draw/charts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/invented_rows.h"
+#include "tools/report/draw/axis.h"
+#include "tools/report/draw/line_chart.h"
+#include "tools/report/write/output.h"
+
+namespace feedrate {
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(UnitAxis, ticks_are_even_round_and_reach_the_largest_value) {
+  EXPECT_EQ(even_ticks(1000), (std::vector<double>{0, 200, 400, 600, 800, 1000}));
+  EXPECT_EQ(even_ticks(0.07), (std::vector<double>{0, 0.02, 0.04, 0.06, 0.08}));
+  for (const double most : {1e-9, 3.3, 47.0, 999.0, 1001.0, 2.5e6}) {
+    const auto ticks = even_ticks(most);
+    EXPECT_GE(ticks.back(), most * (1 - 1e-9));
+    EXPECT_LE(ticks.size(), 7U) << most;
+    EXPECT_GE(ticks.size(), 4U) << most;
+  }
+  EXPECT_EQ(even_ticks(0).size(), 6U);
+}
+
+TEST(UnitAxis, figures_are_short) {
+  EXPECT_EQ(short_quantity(0), "0");
+  EXPECT_EQ(short_quantity(0.25), "0.25");
+  EXPECT_EQ(short_quantity(5900), "5,900");
+  EXPECT_EQ(short_quantity(3571.4), "3,571");
+  EXPECT_EQ(short_quantity(47.25), "47.2");
+  EXPECT_EQ(short_quantity(12500), "12.5 k");
+  EXPECT_EQ(short_quantity(1250000), "1.25 M");
+}
+
+TEST(UnitAxis, names_move_apart_and_keep_their_order) {
+  const auto apart = spread_apart({50, 51, 52, 10}, 15, 0, 60);
+  EXPECT_DOUBLE_EQ(apart[2], 60);
+  EXPECT_DOUBLE_EQ(apart[1], 45);
+  EXPECT_DOUBLE_EQ(apart[0], 30);
+  EXPECT_DOUBLE_EQ(apart[3], 10);
+}
+
+TEST(UnitSvg, text_in_it_is_escaped_and_a_file_carries_its_style_for_light_and_dark) {
+  Svg svg({100, 50}, "a & b", "<none>");
+  svg.text({1, 2}, Anchor::middle, "strong", "x < \"y\"");
+  svg.mark({10, 10}, 7, "s1 mark", "said");
+  EXPECT_TRUE(has(svg.markup(), "x &lt; &quot;y&quot;")) << svg.markup();
+  EXPECT_TRUE(has(svg.markup(), "<title>said</title>"));
+  EXPECT_FALSE(has(svg.markup(), "<style>"));
+  EXPECT_TRUE(has(svg.file(), "<style>"));
+  EXPECT_TRUE(has(svg.file(), "prefers-color-scheme: dark"));
+  EXPECT_TRUE(svg.file().starts_with("<?xml"));
+}
+
+TEST(UnitLineChart, demand_ring_band_and_prediction_are_drawn_where_they_are_given) {
+  LineChart chart{.title = "t",
+                  .description = "d",
+                  .x_title = "x",
+                  .y_title = "y",
+                  .series = {{.name = "a", .dots = {{.x = 0, .y = 1}, {.x = 1, .y = 2}}}}};
+  const std::string plain = draw(chart).markup();
+  for (const char* part : {"demand", "ring", "band", "predicted", "NaN", "nan", "inf"}) {
+    EXPECT_FALSE(has(plain, part)) << part;
+  }
+  chart.demand = 3;
+  chart.ring = {{1, 2}, "chosen"};
+  chart.band = {1.9, 2};
+  chart.series[0].predicted = {{0, 1}, {1, 2.1}};
+  const std::string full = draw(chart).markup();
+  for (const char* part : {"demand 3", "class=\"ring\"", "class=\"band\"", "s0 predicted"}) {
+    EXPECT_TRUE(has(full, part)) << part;
+  }
+}
+
+TEST(UnitLineChart, another_rate_beside_it_is_cut_at_the_top_of_the_chart) {
+  LineChart chart{.title = "t",
+                  .description = "d",
+                  .x_title = "x",
+                  .y_title = "y",
+                  .series = {{.name = "a",
+                              .dots = {{.x = 0, .y = 100}, {.x = 2, .y = 100}},
+                              .beside = {{0, 0}, {1, 1e6}, {2, 0}}}}};
+  const std::string drawn = draw(chart).markup();
+  EXPECT_EQ(drawn.find("y=\"-"), std::string::npos);
+  std::size_t parts = 0;
+  for (std::size_t at = drawn.find("supplied"); at != std::string::npos;
+       at = drawn.find("supplied", at + 1)) {
+    ++parts;
+  }
+  EXPECT_EQ(parts, 2U);
+}
+
+TEST(UnitLineChart, a_single_point_has_its_place) {
+  const LineChart chart{.title = "t",
+                        .description = "d",
+                        .x_title = "x",
+                        .y_title = "y",
+                        .series = {{.name = "a", .dots = {{.x = 3, .y = 0}}}},
+                        .x_ticks = {3}};
+  EXPECT_FALSE(has(draw(chart).markup(), "nan"));
+}
+
+TEST(UnitCharts, a_whole_bench_has_every_chart_each_with_its_figures) {
+  const Report report = make_report(testing::invented_bench());
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    const auto charts = study_charts(report.studies[i], report.verdicts[i]);
+    std::vector<std::string> names;
+    for (const Chart& chart : charts) {
+      names.push_back(chart.name);
+      EXPECT_FALSE(chart.data.rows.empty()) << chart.name;
+      EXPECT_FALSE(has(chart.svg.markup(), "nan")) << chart.name;
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"delivered", "supply", "stall", "time", "formats"}));
+  }
+}
+
+TEST(UnitCharts, only_what_was_measured_is_drawn) {
+  const Report supplied = make_report({testing::supply("lmdb", 1, 1000)});
+  EXPECT_EQ(study_charts(supplied.studies[0], supplied.verdicts[0]).size(), 2U);
+  const Report demanded = make_report({testing::demand(1000)});
+  EXPECT_TRUE(study_charts(demanded.studies[0], demanded.verdicts[0]).empty());
+}
+
+TEST(UnitCharts, files_are_named_after_their_study_and_none_twice) {
+  auto other = testing::supply("lmdb", 1, 900);
+  other.recipe = "flip";
+  const auto files = report_svg(make_report({testing::supply("lmdb", 1, 1000), other}));
+  ASSERT_EQ(files.size(), 4U);
+  EXPECT_EQ(files[0].name, "the-loader-alone-batch-64.supply.svg");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) EXPECT_NE(files[i].name, files[k].name);
+  }
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,91 @@
+#include "tools/report/study/study.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/rows.h"
+
+namespace feedrate {
+namespace {
+
+using testing::delivered;
+using testing::demand;
+using testing::supply;
+
+TEST(UnitStudy, each_network_is_a_study_and_shares_the_supply) {
+  auto other = delivered("lmdb", 1, 9000, 1);
+  other.network = "mlp";
+  const auto studies =
+      make_studies({supply("lmdb", 1, 50000), delivered("lmdb", 1, 6000, 1), other});
+  ASSERT_EQ(studies.size(), 2U);
+  for (const Study& study : studies) EXPECT_EQ(study.curves.front().supply.size(), 1U);
+  EXPECT_EQ(studies[1].title(), "mlp on cpu, fp32, batch 64");
+}
+
+TEST(UnitStudy, rows_of_one_point_are_pooled) {
+  const auto studies = make_studies({supply("lmdb", 1, 1000), supply("lmdb", 1, 1100)});
+  ASSERT_EQ(studies.front().curves.front().supply.size(), 1U);
+  EXPECT_NEAR(studies.front().curves.front().supply.front().rate, 1050, 1);
+}
+
+TEST(UnitStudy, other_images_are_a_study_of_their_own_with_their_folder_in_the_title) {
+  auto mnist = delivered("lmdb", 1, 6000, 1), cifar = delivered("lmdb", 1, 700, 1);
+  mnist.dataset = "data/mnist/lmdb/train";
+  cifar.dataset = "data/cifar10/lmdb/train";
+  cifar.digest = "d2";
+  const auto studies = make_studies({mnist, cifar});
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].title(), "lenet on cifar10, cpu, fp32, batch 64");
+  EXPECT_EQ(studies[1].title(), "lenet on mnist, cpu, fp32, batch 64");
+  EXPECT_EQ(studies[0].curves.size(), 1U);
+  EXPECT_EQ(studies[0].digest, "d2");
+}
+
+TEST(UnitStudy, images_whose_paths_tell_nothing_are_named_by_their_digest) {
+  auto other = supply("recordio", 1, 1000);
+  other.digest = "0123456789abcdef";
+  const auto studies = make_studies({supply("lmdb", 1, 1000), other});
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].dataset, "01234567");
+  EXPECT_EQ(studies[1].dataset, "d1");
+}
+
+TEST(UnitStudy, a_folder_of_both_is_no_name_for_either) {
+  auto one = supply("lmdb", 1, 1000), other = supply("lmdb", 1, 900);
+  one.dataset = "/srv/images/mnist/lmdb";
+  other.dataset = "/srv/images/cifar10/lmdb";
+  other.digest = "d2";
+  const auto studies = make_studies({one, other});
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].dataset, "cifar10");
+  EXPECT_EQ(studies[1].dataset, "mnist");
+}
+
+TEST(UnitStudy, another_tool_and_a_cold_start_have_curves_of_their_own_and_say_so) {
+  auto peer = delivered("lmdb", 1, 4000, 1), cold = delivered("lmdb", 1, 900, 60);
+  auto peers_demand = demand(4500);
+  peer.tool = peers_demand.tool = "pytorch";
+  cold.cache = cold_cache;
+  const auto studies =
+      make_studies({peer, peers_demand, cold, delivered("lmdb", 1, 5900, 1), demand(6000)});
+  ASSERT_EQ(studies.size(), 1U);
+  const auto& curves = studies.front().curves;
+  ASSERT_EQ(curves.size(), 3U);
+  EXPECT_EQ(curves[0].format, "lmdb × raw");
+  EXPECT_EQ(curves[1].format, "lmdb × raw, cold");
+  EXPECT_EQ(curves[2].format, "pytorch · lmdb × raw");
+  EXPECT_NEAR(curves[2].demand->rate, 4500, 1);
+  EXPECT_NEAR(studies.front().demand->rate, 6000, 1);
+}
+
+TEST(UnitStudy, what_was_not_measured_is_absent_in_a_point_and_what_was_is_its_median) {
+  auto one = supply("lmdb", 1, 1000), two = supply("lmdb", 1, 1000);
+  one.decode_us = 10;
+  two.decode_us = 30;
+  const Point point = make_studies({one, two}).front().curves.front().supply.front();
+  EXPECT_DOUBLE_EQ(point.decode_us.value(), 20);
+  EXPECT_FALSE(point.read_us);
+  EXPECT_FALSE(point.prediction_error());
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,154 @@
+// `feedrate train` by several processes, as mpirun starts them.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tools/cli/command.h"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+using nlohmann::json;
+
+/// 203 grey images: batches of 32 leave 11, which 2 and 4 ranks cannot share evenly.
+class CommandsRanks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const bool launcher = run_program("sh", {"-c", "command -v mpirun"}).code == 0;
+    if (!launcher || !std::filesystem::exists(beside_this_program("libfeedrate_mpi.so"))) {
+      GTEST_SKIP() << "no mpirun is installed, or this build found no MPI";
+    }
+    write_dataset(container("lmdb"), raw_codec, directory_ / "set",
+                  make_examples({28, 28, 1}, 203));
+  }
+
+  std::string at(const std::string& name) const { return (directory_ / name).string(); }
+
+  std::vector<std::string> training(std::vector<std::string> more) const {
+    std::vector<std::string> words = {
+        program_under_test(), "train", at("set"), "--network", "lenet", "--batch", "32",
+        "--compute-threads",  "1",     "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  /// More ranks than cores, none bound to one: nothing here should need a cluster.
+  static Said mpirun(unsigned ranks, const std::vector<std::string>& words) {
+    std::vector<std::string> all = {
+        "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program("mpirun", all);
+  }
+
+  json train(unsigned ranks, const std::vector<std::string>& more) const {
+    const Said said = mpirun(ranks, training(more));
+    EXPECT_EQ(said.code, exit_done) << said.errors;
+    return said.code == exit_done ? json::parse(said.output) : json();
+  }
+
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsRanks, two_and_four_learn_what_one_learns_from_the_same_batches) {
+  // Two epochs of 7 batches, the last of which is short, and a check after each.
+  const std::vector<std::string> two_epochs = {"--epochs", "2",           "--val",
+                                               at("set"),  "--val-every", "1"};
+  const json alone = train(1, two_epochs);
+  EXPECT_EQ(alone.at("ranks"), 1);
+  EXPECT_EQ(alone.at("steps"), 14);
+  for (const unsigned ranks : {2U, 4U}) {
+    const json together = train(ranks, two_epochs);
+    EXPECT_EQ(together.at("ranks"), ranks);
+    EXPECT_EQ(together.at("steps"), 14);
+    EXPECT_EQ(together.at("images"), 406);
+    const double loss = alone.at("loss");
+    EXPECT_NEAR(together.at("loss").get<double>(), loss, 1e-5 * loss) << ranks;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double expected = alone.at("validations")[i].at("loss");
+      EXPECT_NEAR(together.at("validations")[i].at("loss").get<double>(), expected,
+                  1e-5 * expected);
+    }
+  }
+}
+
+TEST_F(CommandsRanks, a_step_s_wait_is_the_stall_s_share_of_a_step_of_all_ranks) {
+  const json together = train(2, {"--steps", "6", "--threads", "0"});
+  const double step_ms = 1e3 * 32 / together.at("images_per_second").get<double>();
+  const double expected = together.at("stall_percent").get<double>() / 100 * step_ms;
+  EXPECT_GT(expected, 0);
+  EXPECT_NEAR(together.at("wait_ms_per_step").get<double>(), expected, 0.05 * expected);
+}
+
+TEST_F(CommandsRanks, what_some_have_saved_others_go_on_with) {
+  train(2, {"--steps", "4", "--checkpoint", at("four.st")});
+  const json resumed = train(4, {"--steps", "8", "--resume", at("four.st")});
+  const json straight = train(1, {"--steps", "8"});
+  const double all = straight.at("loss");  // of eight steps; the other is of the last four
+  EXPECT_EQ(resumed.at("steps"), 4);
+  EXPECT_LT(resumed.at("loss"), all);
+  const json again = train(1, {"--steps", "8", "--resume", at("four.st")});
+  const double expected = again.at("loss");
+  EXPECT_NEAR(resumed.at("loss").get<double>(), expected, 1e-5 * expected);
+}
+
+TEST_F(CommandsRanks, a_rank_that_is_killed_ends_the_others_within_seconds) {
+  std::vector<std::string> words = {
+      "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "1"};
+  const std::vector<std::string> endless = training({"--steps", "100000000"});
+  words.insert(words.end(), endless.begin(), endless.end());
+  words.insert(words.end(),
+               {":", "-n", "1", "sh", "-c", "(sleep 1; kill -9 $$) & exec \"$0\" \"$@\""});
+  words.insert(words.end(), endless.begin(), endless.end());
+  const auto start = std::chrono::steady_clock::now();
+  const Said said = run_program("mpirun", words);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_NE(said.code, exit_done);
+  EXPECT_NE(said.errors.find("signal 9"), std::string::npos) << said.errors;
+  EXPECT_LT(took.count(), 60);  // it would train for a day
+}
+
+TEST_F(CommandsRanks, what_ranks_cannot_agree_on_is_refused) {
+  const Said uneven = mpirun(3, training({"--steps", "1"}));
+  EXPECT_NE(uneven.errors.find("32 images cannot be shared by 3 ranks"), std::string::npos)
+      << uneven.errors;
+  const Said timed = mpirun(2, training({"--seconds", "1"}));
+  EXPECT_NE(timed.errors.find("--steps or --epochs"), std::string::npos) << timed.errors;
+  write_dataset(container("lmdb"), raw_codec, directory_ / "one", make_examples({28, 28, 1}, 1));
+  const Said starved = mpirun(2, training({"--epochs", "1", "--val", at("one")}));
+  EXPECT_NE(starved.errors.find("one: holds 1 image, fewer than the 2 ranks"), std::string::npos)
+      << starved.errors;
+  const Said forward = mpirun(2, training({"--mode", "infer"}));
+  EXPECT_NE(forward.errors.find("runs in one process"), std::string::npos) << forward.errors;
+}
+
+// As under a launcher of another MPI than the plug-in's, whose environment it does not read.
+TEST_F(CommandsRanks, a_rank_whom_mpi_sees_alone_does_not_train_by_itself) {
+  std::vector<std::string> words = training({"--steps", "1"});
+  words.insert(words.begin(), "PMI_SIZE=2");
+  const Said said = run_program("env", words);
+  EXPECT_EQ(said.code, exit_failed) << said.output;
+  EXPECT_NE(said.errors.find("sees it alone"), std::string::npos) << said.errors;
+}
+
+// The program alone, without the plug-in beside it.
+TEST(HostileRanks, one_of_several_without_mpi_says_so) {
+  const TempDirectory directory;
+  const std::string alone = (directory / "feedrate").string();
+  std::filesystem::copy_file(program_under_test(), alone);
+  const Said said = run_program(
+      "env", {"OMPI_COMM_WORLD_SIZE=2", alone, "train", "absent", "--network", "lenet"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("one of several processes"), std::string::npos) << said.errors;
+  const Said one = run_program(
+      "env", {"OMPI_COMM_WORLD_SIZE=1", alone, "train", "absent", "--network", "lenet"});
+  EXPECT_NE(one.errors.find("absent"), std::string::npos) << one.errors;
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,276 @@
+// bf16 on the CPU: factors of products are rounded, all else is fp32. Mostly on one thread:
+// fp32's weight gradients are oneDNN's own, whose threads spin, and sums differ with their number.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "formats/base/error.h"
+#include "tests/trainer/pytorch_runs.h"
+
+namespace feedrate {
+namespace {
+
+constexpr double tolerance = 2e-2;  // relative
+
+class Bf16 : public ::testing::Test {
+ public:
+  void SetUp() override {
+    try {
+      compile(plain_conv({}), 1, "bf16");
+    } catch (const Error& problem) {
+      GTEST_SKIP() << problem.what();
+    }
+  }
+
+  struct Conv {
+    std::int64_t channels = 16, filters = 32, kernel = 3, stride = 1, groups = 1;
+    bool bias = true;
+  };
+  // Two, so that the second hands a gradient on. No relu: a value near zero that rounding lifts
+  // over it would count as a difference of its whole gradient.
+  static Graph plain_conv(const Conv& conv) {
+    Builder b("conv", {9, 9, 3}, 5);
+    auto x = b.conv(b.input(1.0 / 255, 128), conv.channels, 3, 1, 1, {});
+    x = b.conv(x, conv.filters, conv.kernel, conv.stride, conv.kernel / 2,
+               {.no_bias = !conv.bias, .groups = conv.groups});
+    return b.softmax_loss(b.dense(x, 5, {}));
+  }
+  // Behind a convolution whose channels fill no block.
+  static Graph plain_dense(std::int64_t units) {
+    Builder b("dense", {9, 9, 3}, 5);
+    const auto x = b.dense(b.conv(b.input(1.0 / 255, 128), 7, 3, 1, 1, {}), units, {});
+    return b.softmax_loss(b.dense(b.dense(x, 80, {}), 5, {}));
+  }
+  static std::unique_ptr<Session> compile(Graph graph, std::uint32_t batch,
+                                          const std::string& precision, unsigned threads = 1) {
+    return started(std::move(graph), batch,
+                   {.precision = precision,
+                    .bf16_everywhere = true,
+                    .threads = threads,
+                    .optimizer = &optimizer("sgd")});
+  }
+  static std::unique_ptr<Session> started(Graph graph, std::uint32_t batch,
+                                          const SessionOptions& options) {
+    auto session = backend("cpu").compile(make_plan(std::move(graph), batch), options);
+    initialise(*session, 1);
+    return session;
+  }
+
+  static double distance(const std::vector<float>& a, const std::vector<float>& b) {
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      difference += std::pow(double{a[i]} - b[i], 2);
+      size += std::pow(double{b[i]}, 2);
+    }
+    return std::sqrt(difference / size);
+  }
+};
+
+using UnitBf16 = Bf16;
+using InteropPyTorchBf16 = Bf16;
+
+using Gradients = std::vector<std::vector<float>>;
+
+// Of one step on a whole batch.
+Gradients gradients_of(Session& session) {
+  const Graph& graph = session.plan().graph;
+  const std::uint32_t images = session.plan().batch;
+  testing::RandomSource source(
+      {.shape = graph.input, .classes = graph.classes, .batch = images, .images = images});
+  session.upload(*source.next());
+  session.train_step({.rate = 0}, 0);
+  Gradients all;
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) all.push_back(session.gradient(i));
+  return all;
+}
+
+Gradients gradients(const Graph& graph, const std::string& precision, unsigned threads = 1) {
+  return gradients_of(*Bf16::compile(graph, 5, precision, threads));
+}
+
+void expect_only_rounding(const Graph& graph, const std::string& what) {
+  const Gradients narrow = gradients(graph, "bf16"), wide = gradients(graph, "fp32");
+  bool differs = false;
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+    const double d = Bf16::distance(narrow[i], wide[i]);
+    EXPECT_LT(d, tolerance) << graph.parameters[i].name << ", " << what;
+    differs = differs || d > 1e-5;
+  }
+  EXPECT_TRUE(differs) << "nothing was rounded: is it bf16 at all? " << what;
+}
+
+TEST_F(UnitBf16, every_gradient_is_that_of_fp32_but_for_the_rounding) {
+  const Conv cases[] = {{},
+                        {.channels = 5, .filters = 7},
+                        {.kernel = 1},
+                        {.kernel = 5, .stride = 2},
+                        {.groups = 2},
+                        {.bias = false}};
+  for (const Conv& one : cases) {
+    expect_only_rounding(plain_conv(one), join("kernel ", one.kernel, ", groups ", one.groups));
+  }
+  for (const std::int64_t units : {64, 100, 300}) {
+    expect_only_rounding(plain_dense(units), join(units, " units"));
+  }
+}
+
+TEST_F(UnitBf16, narrow_dense_layers_are_those_of_fp32) {
+  const auto graph = [](std::int64_t units) {
+    Builder b("narrow", {9, 9, 3}, 5);
+    return b.softmax_loss(b.dense(b.dense(b.input(1.0 / 255, 128), units, {}), 5, {}));
+  };
+  EXPECT_EQ(gradients(graph(63), "bf16"), gradients(graph(63), "fp32"));
+  EXPECT_NE(gradients(graph(64), "bf16"), gradients(graph(64), "fp32"));
+}
+
+// Whether so many images give other gradients than in fp32.
+bool rounds(const Graph& graph, std::uint32_t images) {
+  const auto in = [&](const std::string& precision) {
+    return gradients_of(*Bf16::started(
+        graph, images, {.precision = precision, .threads = 1, .optimizer = &optimizer("sgd")}));
+  };
+  return in("bf16") != in("fp32");
+}
+
+TEST_F(UnitBf16, products_that_do_not_pay_for_the_rounding_stay_in_fp32) {
+  const Graph lenet = network("lenet").build({28, 28, 1}, 10);
+  EXPECT_FALSE(rounds(lenet, 64));
+  EXPECT_TRUE(rounds(lenet, 256)) << "of the first dense layer there are enough";
+  const auto dense = [](std::int64_t units) {
+    Builder b("dense", {16, 16, 3}, 5);
+    return b.softmax_loss(b.dense(b.dense(b.input(1.0 / 255, 128), units, {}), 5, {}));
+  };
+  // Twice 768 × 1024 to an image, less 64 to each of 1792 values: 1.46 million. Once for all: 80
+  // Mi, and 16 to each of 768 × 1024 weights: 96 million.
+  EXPECT_FALSE(rounds(dense(1024), 66));
+  EXPECT_TRUE(rounds(dense(1024), 67));
+}
+
+TEST_F(UnitBf16, what_onednn_multiplies_slowly_in_bf16_stays_in_fp32) {
+  const auto conv = [](std::int64_t channels, std::int64_t filters) {
+    Builder b("slow", {32, 32, 3}, 5);
+    auto x = b.input(1.0 / 255, 128);
+    if (channels != 3) x = b.conv(x, channels, 1, 1, 0, {});
+    return b.softmax_loss(b.dense(b.conv(x, filters, 7, 1, 3, {}), 5, {}));
+  };
+  EXPECT_FALSE(rounds(conv(3, 24), 24)) << "filters of pixels that are no whole blocks";
+  EXPECT_TRUE(rounds(conv(3, 32), 24));
+  EXPECT_FALSE(rounds(conv(20, 18), 24)) << "blocks of which less than half is of use";
+  EXPECT_TRUE(rounds(conv(20, 32), 24));
+}
+
+void expect_the_same_however_shared(const Graph& graph, const std::string& what) {
+  const Gradients alone = gradients(graph, "bf16");
+  for (const unsigned threads : {2, 3}) {
+    const Gradients shared = gradients(graph, "bf16", threads);
+    EXPECT_EQ(shared, gradients(graph, "bf16", threads)) << threads;
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_LT(Bf16::distance(shared[i], alone[i]), 1e-5)
+          << graph.parameters[i].name << ", " << what << ", " << threads << " threads";
+    }
+  }
+}
+
+// Of a filter there are 405 values in 5 images, and 9 weights to each channel.
+TEST_F(UnitBf16, however_threads_share_a_convolution_its_gradients_are_the_same) {
+  const Conv by_images{.channels = 16, .filters = 40}, by_filters{.channels = 64, .filters = 112};
+  const Conv grouped{.groups = 2}, odd{.channels = 64, .filters = 104},
+      without_bias{.channels = 64, .filters = 64, .bias = false};
+  for (const Conv& one : {by_images, by_filters, grouped, odd, without_bias}) {
+    expect_the_same_however_shared(plain_conv(one), join(one.filters, " filters"));
+  }
+}
+
+// Of 70 units a third thread has none.
+TEST_F(UnitBf16, however_threads_share_a_dense_layer_its_gradients_are_the_same) {
+  for (const std::int64_t units : {70, 200}) {
+    expect_the_same_however_shared(plain_dense(units), join(units, " units"));
+  }
+}
+
+// The relu's gradient is rounded on the way; below zero nothing comes through.
+TEST_F(UnitBf16, a_relu_behind_a_layer_lets_through_what_is_above_zero) {
+  const auto graph = [](double sign, bool convolution) {
+    Builder b("relu", {8, 8, 1}, 5);
+    const Builder::Layer constant{.weight = {Init::Rule::constant, sign}};
+    const auto x = b.input(1.0 / 255);
+    const auto y =
+        b.relu(convolution ? b.conv(x, 16, 3, 1, 1, constant) : b.dense(x, 64, constant));
+    return b.softmax_loss(b.dense(y, 5, {}));
+  };
+  for (const bool convolution : {false, true}) {
+    const Gradients below = gradients(graph(-1, convolution), "bf16");
+    EXPECT_EQ(below[0], std::vector<float>(below[0].size(), 0.0F)) << convolution;
+    expect_only_rounding(graph(1, convolution), convolution ? "conv" : "dense");
+  }
+}
+
+TEST_F(UnitBf16, parameters_come_back_as_they_were_set) {
+  const auto session = compile(plain_conv({.channels = 5, .filters = 7}), 2, "bf16");
+  std::vector<float> values = session->parameter(2);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1.0F + static_cast<float>(i) * 1e-6F;
+  session->set_parameter(2, values);
+  EXPECT_EQ(session->parameter(2), values);
+}
+
+TEST_F(UnitBf16, the_same_steps_give_the_same_bits) {
+  const auto losses = [] {
+    const Graph graph = plain_conv({});
+    testing::RandomSource source({.shape = graph.input, .classes = 5, .batch = 6, .images = 30});
+    const auto session = compile(graph, 6, "bf16");
+    std::vector<double> all;
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      session->upload(*source.next());
+      session->train_step({.rate = 0.01}, step);
+      all.push_back(session->take_metrics().loss_sum);
+    }
+    return all;
+  };
+  EXPECT_EQ(losses(), losses());
+}
+
+TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
+  const nlohmann::json expected = testing::stored_parity("lenet");
+  const Network& lenet = network("lenet");
+  const TrainRecipe recipe = lenet.recipe();
+  const auto session = compile(lenet.build({28, 28, 1}, 10), 64, "bf16");
+  testing::RandomSource source({.seed = 1});
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    session->upload(*source.next());
+    session->train_step(
+        {.rate = recipe.schedule.at(step), .momentum = recipe.momentum, .decay = recipe.decay},
+        step);
+    const double theirs = expected["losses"][step];
+    EXPECT_NEAR(session->take_metrics().loss_sum / 64, theirs, tolerance * theirs)
+        << "step " << step;
+  }
+}
+
+void expect_to_stay_near_pytorch(const std::string& file) {
+  for (const testing::PytorchRun& run : testing::pytorch_runs(file)) {
+    const Graph graph = run.graph();
+    const auto session = Bf16::compile(graph, run.batch(), "bf16");
+    testing::RandomSource source = run.images(graph);
+    for (std::uint64_t step = 0; step < run.steps(); ++step) {
+      session->upload(*source.next());
+      session->train_step(run.settings(), step);
+      const Metrics metrics = session->take_metrics();
+      const double theirs = run.bf16_loss(step);
+      EXPECT_NEAR(metrics.loss_sum / static_cast<double>(metrics.images), theirs,
+                  tolerance * theirs)
+          << run.title << ", step " << step;
+    }
+  }
+}
+
+TEST_F(InteropPyTorchBf16, steps_of_every_network_for_small_images_stay_near_pytorchs) {
+  expect_to_stay_near_pytorch("networks");
+}
+
+TEST_F(InteropPyTorchBf16, steps_of_imagenets_networks_on_small_images_stay_near_pytorchs) {
+  expect_to_stay_near_pytorch("imagenet_networks");
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,246 @@
+// Engines of convolutions chosen by the clock, and kept.
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <sstream>
+
+#include "formats/base/random.h"
+#include "tests/support/temp_directory.h"
+#include "tests/trainer/cuda_parity.h"
+
+namespace feedrate::testing {
+namespace {
+
+class CudaAlgorithms : public CudaParity {
+ protected:
+  void SetUp() override {
+    CudaParity::SetUp();
+    if (IsSkipped()) return;
+    setenv("XDG_CACHE_HOME", directory_.path().c_str(), 1);
+  }
+  void TearDown() override {
+    CudaParity::TearDown();
+    unsetenv("FEEDRATE_EMULATED_FASTEST");
+    unsetenv("FEEDRATE_EMULATED_BROKEN");
+  }
+
+  fs::path file() const { return directory_.path() / "feedrate" / "algorithms.txt"; }
+  std::string text() const {
+    std::ifstream in(file());
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void write(const std::string& text) const { std::ofstream(file()) << text; }
+  static std::size_t lines(const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  // By their places in what the emulated cuDNN offers: two that work in fp32, one engine with
+  // different choices for its knobs; one that uses tensor cores; and what it falls back to.
+  static constexpr std::size_t one = 7, other = 8, tensor_cores = 6, fallback = 9;
+  static void tell_fastest(std::size_t place) {
+    setenv("FEEDRATE_EMULATED_FASTEST", std::to_string(place).c_str(), 1);
+  }
+  using Counts = decltype(EmulatedCounts::convolutions);
+  static Counts only(std::size_t place, std::size_t runs) {
+    Counts counts{};
+    counts[place] = runs;
+    return counts;
+  }
+  // Four forward, four of filters, three of data: the pixels want no gradient.
+  static constexpr std::size_t step_of_all = 11;
+
+  // The middle two are alike; in memory the pixels of the first have a fourth channel.
+  static Graph graph() {
+    Builder b("four", {8, 8, 3}, 5);
+    auto x = b.conv(b.input(0.01), 3, 3, 1, 1, {});
+    x = b.conv(b.conv(x, 3, 3, 1, 1, {}), 3, 3, 1, 1, {});
+    x = b.conv(x, 4, 3, 2, 1, {});
+    return b.softmax_loss(b.dense(x, 5, {}));
+  }
+
+  struct Used {
+    Counts before;  // convolutions run to compile the session, by the engine's place
+    Counts step;    // and to train a step
+    std::size_t measured() const { return std::accumulate(before.begin(), before.end(), 0UL); }
+  };
+  Used train_a_step(const std::string& precision = "fp32") const {
+    const auto now = [] { return emulated_counts().convolutions; };
+    const auto difference = [](const auto& a, const auto& b) {
+      Counts result{};
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] = a[i] - b[i];
+      return result;
+    };
+    const auto start_of_all = now();
+    const auto session = start(*cuda_, graph(), 4, optimizer("sgd"), precision);
+    const auto compiled = now();
+    session->upload(RandomBatch(graph(), 4, 1).batch());
+    session->train_step(settings, 0);
+    session->wait();
+    return {difference(compiled, start_of_all), difference(now(), compiled)};
+  }
+
+  // Every line with another key or engine, and a sum that is right.
+  static std::string changed(const std::string& text,
+                             const std::function<void(std::string&, std::string&)>& change) {
+    std::istringstream in(text);
+    std::string result, line;
+    std::getline(in, result);
+    result += '\n';
+    while (std::getline(in, line)) {
+      std::istringstream fields(line);
+      std::string key, engine, milliseconds;
+      for (std::string* field : {&key, &engine, &milliseconds}) std::getline(fields, *field, '\t');
+      change(key, engine);
+      const std::string start = join(key, '\t', engine, '\t', milliseconds);
+      std::uint64_t sum = 0;
+      for (const char c : start) sum = mix64(sum ^ static_cast<unsigned char>(c));
+      result += join(start, '\t', sum, '\n');
+    }
+    return result;
+  }
+
+  TempDirectory directory_;
+};
+
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaAlgorithms, ::testing::Values(Device::emulated),
+                         device_label);
+
+// Three shapes forward, three of filters, two of data; for each two engines, four runs of each.
+constexpr std::size_t choices_of_all = 3 + 3 + 2;
+constexpr std::size_t runs_of_all = choices_of_all * 2 * 4;
+
+TEST_P(CudaAlgorithms, the_fastest_deterministic_one_is_found_once_and_kept) {
+  tell_fastest(other);
+  const Used first = train_a_step();
+  EXPECT_EQ(first.step, only(other, step_of_all));
+  EXPECT_EQ(first.before[one] + first.before[other], runs_of_all);
+  EXPECT_EQ(first.measured(), runs_of_all) << "an engine ran that breaks our promises";
+  EXPECT_EQ(lines(text()), 1 + choices_of_all) << text();
+
+  tell_fastest(one);  // what is kept is not measured again
+  const std::string kept = text();
+  const Used second = train_a_step();
+  EXPECT_EQ(second.measured(), 0U);
+  EXPECT_EQ(second.step, first.step);
+  EXPECT_EQ(text(), kept);
+  for (const char* part :
+       {"emulated GPU; cuDNN 9", "fp32 x 4x3x8x8", "stride 2", "\t7 2=4 14=3\t0.5"}) {
+    EXPECT_NE(kept.find(part), std::string::npos) << part << " in " << kept;
+  }
+}
+
+TEST_P(CudaAlgorithms, tensor_cores_are_for_all_but_fp32) {
+  tell_fastest(tensor_cores);
+  EXPECT_EQ(train_a_step("fp32").step[tensor_cores], 0U);
+  for (const char* precision : {"tf32", "bf16", "fp16"}) {
+    EXPECT_EQ(train_a_step(precision).step, only(tensor_cores, step_of_all)) << precision;
+  }
+  EXPECT_EQ(lines(text()), 1 + 4 * choices_of_all) << "one type's choices are not another's";
+}
+
+TEST_P(CudaAlgorithms, one_that_fails_when_run_is_passed_over) {
+  tell_fastest(other);
+  setenv("FEEDRATE_EMULATED_BROKEN", "8", 1);
+  EXPECT_EQ(train_a_step().step, only(one, step_of_all));
+}
+
+TEST_P(CudaAlgorithms, where_none_of_the_fast_ones_works_there_is_what_works_anywhere) {
+  setenv("FEEDRATE_EMULATED_BROKEN", "678", 1);
+  const Used first = train_a_step();
+  EXPECT_EQ(first.step, only(fallback, step_of_all));
+  const Used second = train_a_step();
+  EXPECT_EQ(second.measured(), 0U) << "kept as any other";
+  EXPECT_EQ(second.step, first.step);
+}
+
+TEST_P(CudaAlgorithms, where_none_works_at_all_the_error_names_the_layer) {
+  setenv("FEEDRATE_EMULATED_BROKEN", "6789", 1);
+  expect_error([&] { train_a_step(); }, {"conv1", "4x3x8x8", "cudnnBackendExecute"});
+}
+
+TEST_P(CudaAlgorithms, gradients_that_nobody_wants_are_not_chosen_for) {
+  SessionOptions to_infer;
+  const std::size_t before = emulated_counts().convolutions[one];
+  cuda_->compile(make_plan(graph(), 4), to_infer);
+  // Three shapes, two engines, four runs of each; one of the engines is this.
+  EXPECT_EQ(emulated_counts().convolutions[one] - before, 3U * 4);
+  EXPECT_EQ(text().find("gradient"), std::string::npos) << text();
+}
+
+TEST_P(CudaAlgorithms, a_damaged_line_is_measured_anew_and_the_others_are_not) {
+  tell_fastest(other);
+  train_a_step();
+  const std::string whole = text();
+  std::string damaged = whole;
+  const std::size_t at = damaged.rfind(" 2=4 ");
+  ASSERT_NE(at, std::string::npos);
+  damaged[at + 3] = '2';  // another choice of its knob, and a deterministic one
+  write(damaged);
+  const Used again = train_a_step();
+  EXPECT_EQ(again.measured(), 2U * 4);
+  EXPECT_EQ(again.step[other], step_of_all);
+  EXPECT_EQ(text(), whole);
+}
+
+TEST_P(CudaAlgorithms, a_file_that_is_none_of_ours_is_written_anew) {
+  tell_fastest(other);
+  train_a_step();
+  const std::string whole = text();
+  const std::string older = join("feedrate algorithms 1", whole.substr(whole.find('\n')));
+  for (const std::string& unknown :
+       {std::string(), std::string("\0\xff\n\t\t\n", 6), older,
+        std::string("feedrate algorithms 2"), whole.substr(8), whole.substr(0, whole.size() / 2)}) {
+    write(unknown);
+    EXPECT_EQ(train_a_step().step[other], step_of_all);
+    EXPECT_EQ(text(), whole);
+  }
+  write(older);
+  EXPECT_EQ(train_a_step().measured(), runs_of_all) << "what an older version wrote is not read";
+}
+
+TEST_P(CudaAlgorithms, what_another_version_of_the_library_took_is_not_asked) {
+  tell_fastest(other);
+  train_a_step();
+  write(changed(text(),
+                [](std::string& key, std::string&) { key.replace(key.find("; cuDNN"), 9, ""); }));
+  EXPECT_EQ(train_a_step().measured(), runs_of_all);
+}
+
+// Its sum is right, but cuDNN does not promise to be deterministic with it, or does not offer it.
+TEST_P(CudaAlgorithms, what_does_not_keep_our_promises_is_not_taken_from_a_file) {
+  tell_fastest(other);
+  train_a_step();
+  const std::string whole = text();
+  for (const char* engine : {"0", "1 2=4", "6 14=3", "7", "7 2=5 14=3", "77", ""}) {
+    write(changed(whole, [&](std::string&, std::string& taken) { taken = engine; }));
+    const Used used = train_a_step();
+    EXPECT_EQ(used.measured(), runs_of_all) << engine;
+    EXPECT_EQ(used.step[other], step_of_all);
+    EXPECT_EQ(text(), whole);
+  }
+}
+
+TEST_P(CudaAlgorithms, what_was_kept_and_cannot_be_built_any_more_is_measured_anew) {
+  tell_fastest(other);
+  train_a_step();
+  const std::string whole = text();
+  for (const char* engine : {"3 2=1", "4 2=1"}) {  // too much workspace; not built
+    write(changed(whole, [&](std::string&, std::string& taken) { taken = engine; }));
+    EXPECT_EQ(train_a_step().step[other], step_of_all) << engine;
+    EXPECT_EQ(text(), whole);
+  }
+}
+
+TEST_P(CudaAlgorithms, where_nothing_can_be_kept_nothing_is_chosen_by_the_clock) {
+  tell_fastest(other);
+  for (const char* place : {"/dev/null", "/proc/self"}) {
+    setenv("XDG_CACHE_HOME", place, 1);
+    const Used used = train_a_step();
+    EXPECT_EQ(used.before[other], 0U) << place;
+    EXPECT_EQ(used.step, only(one, step_of_all)) << "the first that works";
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::testing

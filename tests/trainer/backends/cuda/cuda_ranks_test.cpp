@@ -1,0 +1,275 @@
+// Ranks that train together on emulated devices: processes, since a device is one processor's.
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <functional>
+#include <new>
+
+#include "tests/support/emulated_device.h"
+#include "tests/support/shared_barrier.h"
+#include "tests/support/temp_directory.h"
+#include "tests/trainer/cuda_parity.h"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate::testing {
+namespace {
+
+constexpr unsigned most_ranks = 2;
+
+struct Shared {
+  SharedBarrier barrier;
+  double values[most_ranks][256];
+};
+
+/// What MPI is to ranks that are started by a launcher.
+class ForkedRank final : public Communicator {
+ public:
+  ForkedRank(Shared& shared, unsigned rank, unsigned ranks)
+      : shared_(shared), rank_(rank), ranks_(ranks) {}
+  unsigned rank() const override { return rank_; }
+  unsigned ranks() const override { return ranks_; }
+  void begin_sum(std::span<float>) override { throw Error("gradients do not go by the host"); }
+  void progress() override {}
+  void finish() override {}
+  void sum(std::span<double> values) override {
+    std::copy(values.begin(), values.end(), shared_.values[rank_]);
+    shared_.barrier.wait(ranks_);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = 0;
+      for (unsigned r = 0; r < ranks_; ++r) values[i] += shared_.values[r][i];
+    }
+    shared_.barrier.wait(ranks_);
+  }
+  void close() override {}
+
+ private:
+  Shared& shared_;
+  unsigned rank_, ranks_;
+};
+
+/// A run of images out of a batch.
+class Share {
+ public:
+  Share(const RandomBatch& whole, std::uint32_t first, std::uint32_t count)
+      : batch_(whole.batch()) {
+    const std::size_t bytes = batch_.pixels.size() / batch_.count;
+    batch_.pixels = batch_.pixels.subspan(first * bytes, count * bytes);
+    batch_.labels = batch_.labels.subspan(first, count);
+    batch_.count = count;
+  }
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Batch batch_;
+};
+
+class CudaRanks : public CudaParity {
+ protected:
+  void SetUp() override {
+    CudaParity::SetUp();
+    if (IsSkipped()) return;
+    const fs::path emulated = beside_this_program("libfeedrate_cuda_emulated.so");
+    setenv("FEEDRATE_NCCL", emulated.c_str(), 1);
+  }
+  void TearDown() override {
+    CudaParity::TearDown();
+    for (const char* name : {"FEEDRATE_NCCL", "FEEDRATE_EMULATED_NCCL", "FEEDRATE_EMULATED_CAPTURE",
+                             "FEEDRATE_EMULATED_DEVICES", "FEEDRATE_EMULATED_FASTEST",
+                             "FEEDRATE_EMULATED_OFFER", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+      unsetenv(name);
+    }
+  }
+
+  static Graph graph() {
+    Builder b("shared", {8, 8, 3}, 5);
+    const auto x = b.relu(b.conv(b.input(0.01), 6, 3, 1, 1, {}));
+    return b.softmax_loss(b.dense(b.relu(b.dense(b.max_pool(x, 2, 2), 20, {})), 5, {}));
+  }
+
+  std::unique_ptr<Session> session_of(Communicator* communicator, std::uint32_t batch,
+                                      const Graph& graph = CudaRanks::graph()) const {
+    SessionOptions wanted = options();
+    wanted.communicator = communicator;
+    auto session = cuda_->compile(make_plan(graph, batch), wanted);
+    initialise(*session, 3);
+    return session;
+  }
+
+  /// Runs `body` as both ranks; this process is the first.
+  template <class Body>
+  static void as_two(Body body) {
+    void* memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    Shared& shared = *new (memory) Shared{};
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      try {
+        ForkedRank rank(shared, 1, 2);
+        body(rank);
+      } catch (const std::exception& problem) {
+        std::fprintf(stderr, "rank 1: %s\n", problem.what());
+        _exit(1);
+      }
+      _exit(HasFailure() ? 1 : 0);
+    }
+    ForkedRank rank(shared, 0, 2);
+    body(rank);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the other rank failed";
+    munmap(memory, sizeof(Shared));
+  }
+
+  // Eight images a step; of one step seven, so that one rank alone has a whole batch; of one five.
+  static std::uint32_t images_of(std::uint64_t step) { return step == 3 ? 7 : step == 5 ? 5 : 8; }
+};
+
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaRanks, ::testing::Values(Device::emulated),
+                         device_label);
+
+TEST_P(CudaRanks, two_learn_what_one_learns_from_the_same_batches) {
+  constexpr std::uint64_t steps = 8;
+  std::vector<double> alone;
+  const auto one = session_of(nullptr, 8);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    one->upload(RandomBatch(graph(), images_of(step), step).batch());
+    one->train_step(settings, step);
+    alone.push_back(one->take_metrics().loss_sum);
+  }
+  for (const char* capture : {"", "refused"}) {
+    setenv("FEEDRATE_EMULATED_CAPTURE", capture, 1);
+    as_two([&](ForkedRank& rank) {
+      const std::size_t graphs = emulated_counts().graphs;
+      const auto two = session_of(&rank, 4);
+      for (std::uint64_t step = 0; step < steps; ++step) {
+        const RandomBatch images(graph(), images_of(step), step);
+        const std::uint32_t first = (images_of(step) + 1) / 2;
+        const Share mine = rank.rank() == 0 ? Share(images, 0, first)
+                                            : Share(images, first, images_of(step) - first);
+        two->upload(mine.batch());
+        two->train_step(settings, step);
+        const Metrics found = two->take_metrics();
+        EXPECT_EQ(found.images, images_of(step));
+        EXPECT_NEAR(found.loss_sum, alone[step], 1e-5 * alone[step]) << "step " << step;
+      }
+      for (std::size_t p = 0; p < graph().parameters.size(); ++p) {
+        EXPECT_LT(relative_difference(two->parameter(p), one->parameter(p)), 1e-5) << p;
+        EXPECT_LT(relative_difference(two->gradient(p), one->gradient(p)), 1e-5) << p;
+      }
+      EXPECT_EQ(emulated_counts().graphs - graphs, *capture == '\0' ? steps - 3 : 0);
+    });
+  }
+}
+
+// Behind it a norm, whose running statistics are no rank's to change alone.
+Graph normed() {
+  Builder b("normed", {8, 8, 3}, 5);
+  const auto norm = b.batch_norm(b.conv(b.input(0.01), 6, 3, 1, 1, {}), {});
+  return b.softmax_loss(b.dense(b.relu(norm), 5, {}));
+}
+
+TEST_P(CudaRanks, a_loss_that_is_not_finite_on_one_teaches_none) {
+  for (const char* capture : {"", "refused"}) {
+    setenv("FEEDRATE_EMULATED_CAPTURE", capture, 1);
+    as_two([&](ForkedRank& rank) {
+      const auto session = session_of(&rank, 4, normed());
+      const auto parameters = [&] {
+        std::vector<std::vector<float>> all;
+        for (std::size_t p = 0; p < normed().parameters.size(); ++p) {
+          all.push_back(session->parameter(p));
+        }
+        return all;
+      };
+      std::vector<std::vector<float>> before;
+      double stopped = 0;  // ranks
+      std::uint64_t step = 0;
+      for (; step < 6 && stopped == 0; ++step) {
+        if (step == 2) {
+          if (rank.rank() == 1) {
+            std::vector<float> bias = session->parameter(7);
+            bias[0] = std::nanf("");
+            session->set_parameter(7, bias);
+          }
+          session->wait();
+          before = parameters();
+        }
+        // What one has waited for before the upload, the other waits for behind it.
+        if (rank.rank() == 0) session->parameter(0);
+        session->upload(RandomBatch(normed(), 4, step).batch());
+        stopped = session->divergence() ? 1 : 0;
+        if (rank.rank() == 1) session->parameter(0);
+        rank.sum({&stopped, 1});
+        if (stopped == 0) session->train_step(settings, step);
+      }
+      EXPECT_EQ(stopped, 2) << "before step " << step - 1;
+      session->wait();
+      ASSERT_TRUE(session->divergence());
+      EXPECT_EQ(session->divergence()->step, 2U);
+      EXPECT_EQ(session->divergence()->layer,
+                rank.rank() == 1 ? "dense1" : "some layer of another rank");
+      EXPECT_EQ(session->divergence()->parameter, rank.rank() == 1 ? "dense1.bias" : "");
+      const auto after = parameters();
+      for (std::size_t p = 0; p + 1 < before.size(); ++p) EXPECT_EQ(after[p], before[p]) << p;
+    });
+  }
+}
+
+TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
+  const TempDirectory directory;
+  constexpr std::size_t firsts = 8, seconds = 7;  // by their places in what the emulated one offers
+  as_two([&](ForkedRank& rank) {
+    // Each would take another, and to the second they are offered in another order.
+    setenv("FEEDRATE_EMULATED_FASTEST", std::to_string(rank.rank() == 0 ? firsts : seconds).c_str(),
+           1);
+    if (rank.rank() == 1) setenv("FEEDRATE_EMULATED_OFFER", "reversed", 1);
+    setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+    const auto session = session_of(&rank, 4);
+    const auto before = emulated_counts().convolutions;
+    session->upload(RandomBatch(graph(), 4, 1).batch());
+    session->train_step(settings, 0);
+    session->wait();
+    const auto& after = emulated_counts().convolutions;
+    EXPECT_EQ(after[firsts] - before[firsts], 2U) << "forward and filters";
+    EXPECT_EQ(after[seconds], before[seconds]);
+  });
+}
+
+TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
+  /// The second of two, to whom the first sends a number that is no engine's.
+  class Second final : public Communicator {
+   public:
+    unsigned rank() const override { return 1; }
+    unsigned ranks() const override { return 2; }
+    void begin_sum(std::span<float>) override {}
+    void progress() override {}
+    void finish() override {}
+    void sum(std::span<double> values) override { values[0] += 12345; }
+    void close() override {}
+  };
+  Second second;
+  expect_error([&] { session_of(&second, 4); }, {"conv1", "rank 1", "the same GPU"});
+}
+
+TEST_P(CudaRanks, without_nccl_they_are_refused_and_one_is_not) {
+  setenv("FEEDRATE_EMULATED_NCCL", "fails", 1);
+  as_two([&](ForkedRank& rank) {
+    expect_error([&] { session_of(&rank, 4); }, {"NCCL", "ncclCommInitRank", "emulated failure"});
+  });
+  session_of(nullptr, 4);
+}
+
+TEST_P(CudaRanks, each_takes_the_device_of_its_number_on_the_machine) {
+  const CudaPlugin* plugin =
+      load_cuda_plugin({beside_this_program("libfeedrate_cuda_emulated.so")}).plugin;
+  EXPECT_EQ(plugin->pci_bus_id(), "0000:00:00.0");
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "2", 1);
+  EXPECT_EQ(plugin->pci_bus_id(), "0000:00:00.0") << "the only one it is shown";
+  setenv("FEEDRATE_EMULATED_DEVICES", "4", 1);
+  EXPECT_EQ(plugin->pci_bus_id(), "0000:02:00.0");
+}
+
+}  // namespace
+}  // namespace feedrate::testing

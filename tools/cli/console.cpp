@@ -1,0 +1,125 @@
+#include "tools/cli/console.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+
+#include "formats/base/error.h"
+#include "tools/cli/text.h"
+
+namespace feedrate {
+namespace {
+
+constexpr double redraw_seconds = 0.1;
+constexpr std::size_t fewest_cells = 8;
+constexpr std::size_t most_cells = 24;
+constexpr const char* erase_line = "\r\033[K";
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+bool bar_on_screen = false;
+
+void clear_bar() {
+  if (!bar_on_screen) return;
+  std::fputs(erase_line, stderr);
+  bar_on_screen = false;
+}
+
+std::string bar(double share, std::size_t count) {
+  const auto full = static_cast<std::size_t>(share * static_cast<double>(count));
+  std::string cells;
+  for (std::size_t i = 0; i < count; ++i) cells += i < full ? "━" : "─";
+  return cells;
+}
+
+}  // namespace
+
+void name_console(std::string_view command) {
+  auto logger = spdlog::stderr_color_st(std::string(command));
+  logger->set_pattern("%n: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void note(std::string_view sentence) {
+  clear_bar();
+  spdlog::info("{}", sentence);
+}
+
+void warn(std::string_view sentence) {
+  clear_bar();
+  spdlog::warn("warning: {}", sentence);
+}
+
+void mute_notes() { spdlog::set_level(spdlog::level::err); }
+
+void print(std::string_view text) {
+  clear_bar();
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    fail_errno("standard output", "cannot write", errno);
+  }
+}
+
+Progress::Progress(std::string_view title, std::string_view unit)
+    : title_(title), unit_(unit), start_(now()), visible_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() { clear_bar(); }
+
+void Progress::update(std::uint64_t done, std::uint64_t total) {
+  if (!visible_) return;
+  const double time = now();
+  if (time - drawn_ < redraw_seconds) return;
+  drawn_ = time;
+  const ProgressState state{title_, unit_, done, total, time - start_};
+  // One column stays free: a full line would wrap, and could not be erased.
+  const std::string line = progress_line(state, terminal_columns() - 1);
+  std::fprintf(stderr, "%s%s", erase_line, line.c_str());
+  bar_on_screen = true;
+}
+
+std::function<void(std::uint64_t, std::uint64_t)> Progress::callback() {
+  return [this](std::uint64_t done, std::uint64_t total) { update(done, total); };
+}
+
+std::string progress_line(const ProgressState& state, std::size_t width) {
+  const double rate = state.seconds > 0 ? static_cast<double>(state.done) / state.seconds : 0;
+  std::string counts = fmt::format("{} {}", grouped(state.done), state.unit);
+  std::string pace = fmt::format("{}/s", quantity(rate));
+  if (state.total > 0) {
+    counts = fmt::format("{} / {} {}", grouped(state.done), grouped(state.total), state.unit);
+    if (rate > 0 && state.total > state.done) {
+      const double left = static_cast<double>(state.total - state.done) / rate;
+      const auto whole = static_cast<std::uint64_t>(left + 0.5);
+      pace += fmt::format("  {}:{:02} left", whole / 60, whole % 60);
+    }
+  }
+  // What a narrow terminal can do without goes first: the bar, the title, the pace.
+  const std::string all = fmt::format("{}  {}  {}", state.title, counts, pace);
+  if (all.size() <= width) {
+    constexpr std::size_t share_columns = 8;  // two spaces, " 42 %", one space
+    const std::size_t room = width - all.size();
+    if (state.total == 0 || room < share_columns + fewest_cells) return all;
+    const double share =
+        std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
+    return fmt::format("{}  {:3.0f} % {}  {}  {}", state.title, share * 100,
+                       bar(share, std::min(room - share_columns, most_cells)), counts, pace);
+  }
+  const std::string untitled = fmt::format("{}  {}", counts, pace);
+  return untitled.size() <= width ? untitled : counts.substr(0, width);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,266 @@
+#include "tools/cli/help.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "formats/base/text.h"
+#include "tools/cli/bars.h"
+#include "trainer/backends/backend.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t name_columns = 26;
+constexpr const char* help_group = "Help";
+constexpr std::uint64_t most_in_a_batch = 65536;
+// Far above any machine's cores: more is a slip, and would only end in refused memory.
+constexpr std::uint64_t most_threads = 1024;
+
+constexpr const char* precision_text =
+    "fp32, tf32, bf16 or fp16; on the CPU bf16 where layers gain";
+
+CLI::Validator known_precision() {
+  return CLI::IsMember(
+             std::vector<std::string>(std::begin(known_precisions), std::end(known_precisions)))
+      .description("");
+}
+
+template <class Accepts>
+CLI::Option* check_real(CLI::Option* option, std::string range, Accepts accepts) {
+  return option->check([range = std::move(range), accepts](const std::string& text) {
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    const bool read = error == std::errc() && at == end && std::isfinite(number);
+    if (read && accepts(number)) return std::string();
+    return fmt::format("expected a number {}, found '{}'", range, text);
+  });
+}
+
+std::string value_name(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const bool many = option.get_items_expected_max() > 1 && option.get_delimiter() == '\0';
+  return type.empty() ? "" : type + (many ? "…" : "");
+}
+
+/// The house's layout: the usage names what must be given, defaults stand at the end of a line.
+class HelpLayout : public CLI::Formatter {
+ public:
+  HelpLayout() { column_width(name_columns); }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = "Usage: " + name;
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_positional()) continue;
+      const std::string word =
+          option->get_name() + (option->get_items_expected_max() > 1 ? "…" : "");
+      usage += option->get_required() ? " " + word : " [" + word + "]";
+    }
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->get_positional() || !option->get_required()) continue;
+      usage += fmt::format(" {} {}", option->get_name(), value_name(*option));
+    }
+    return usage + " [options]\n";
+  }
+
+  /// Groups in the order in which their first option was declared, help last.
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    std::string text = make_description(app) + make_usage(app, name) + make_positionals(app);
+    for (const std::string& group : app->get_groups()) {
+      const auto options = app->get_options([&](const CLI::Option* option) {
+        return option->get_group() == group && option->nonpositional();
+      });
+      if (!options.empty() && group != help_group) text += make_group(group, false, options);
+    }
+    text += make_group(help_group, false, {app->get_help_ptr()});
+    return text + "\n" + app->get_footer();
+  }
+
+  std::string make_group(std::string group, bool positional,
+                         std::vector<const CLI::Option*> options) const override {
+    std::string text = "\n" + group + ":\n";
+    for (const CLI::Option* option : options) text += make_option(option, positional);
+    return text;
+  }
+
+  std::string make_description(const CLI::App* app) const override {
+    return app->get_description() + "\n\n";
+  }
+
+  std::string make_positionals(const CLI::App* app) const override {
+    const auto positionals =
+        app->get_options([](const CLI::Option* option) { return option->get_positional(); });
+    return positionals.empty() ? "" : make_group("Arguments", true, positionals);
+  }
+
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    const std::string left = "  " + make_option_name(option, positional) + make_option_opts(option);
+    const std::size_t columns = columns_of(left);
+    const std::string gap = columns < name_columns ? std::string(name_columns - columns, ' ')
+                                                   : "\n" + std::string(name_columns, ' ');
+    return left + gap + make_option_desc(option) + "\n";
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    return positional ? option->get_name(true, false) : option->get_name(false, true);
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional()) return "";
+    const std::string name = value_name(*option);
+    return name.empty() ? "" : " " + name;
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string standard = option->get_default_str();
+    return option->get_description() + (standard.empty() ? "" : " (default " + standard + ")");
+  }
+};
+
+}  // namespace
+
+void set_help(CLI::App& app, const Command& command) {
+  app.description(std::string(command.description()));
+  app.footer("Examples:\n" + std::string(command.examples()));
+  app.formatter(std::make_shared<HelpLayout>());
+  app.set_help_flag("-h,--help", "Print this help")->group(help_group);
+}
+
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;  // a flag
+    option->check([](const std::string& text) {
+      return text.empty() ? std::string("expected a value, found ''") : std::string();
+    });
+  }
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+CLI::Option* add_json(CLI::App& app, bool& json) {
+  return app.add_flag("--json", json, "Print one JSON object to stdout")->group("Output");
+}
+
+CLI::Option* check_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
+  return option->check([least, most](const std::string& text) {
+    const std::optional<std::uint64_t> number = parse_number<std::uint64_t>(text);
+    if (number && *number >= least && *number <= most) return std::string();
+    const bool unlimited = most == std::numeric_limits<std::uint64_t>::max();
+    const std::string range = unlimited ? fmt::format("of at least {}", least)
+                                        : fmt::format("from {} to {}", least, most);
+    return fmt::format("expected a whole number {}, found '{}'", range, text);
+  });
+}
+
+CLI::Option* check_positive(CLI::Option* option) {
+  return check_real(option, "above 0", [](double number) { return number > 0; });
+}
+
+CLI::Option* check_not_negative(CLI::Option* option) {
+  return check_real(option, "of at least 0", [](double number) { return number >= 0; });
+}
+
+CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed) {
+  CLI::Option* option = app.add_option("--seed", seed, "Seed of every random choice");
+  return check_whole(option, 0)->type_name("N")->capture_default_str();
+}
+
+CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
+  CLI::Option* option = app.add_option("--batch", batch, "Images in a batch");
+  return check_whole(option, 1, most_in_a_batch)->type_name("N");
+}
+
+CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
+  CLI::Option* option = app.add_option("--batch", batches, "Images in a batch");
+  return check_whole(option, 1, most_in_a_batch)
+      ->type_name("N,N…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+CLI::Option* add_precision(CLI::App& app, std::string& precision) {
+  return app.add_option("--precision", precision, precision_text)
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->check(known_precision());
+}
+
+CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen) {
+  return app.add_option("--precision", chosen, precision_text)
+      ->type_name("NAME,…")
+      ->default_str("fp32")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(known_precision());
+}
+
+CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
+  return app
+      .add_option_function<std::string>(
+          "--pixels",
+          [&pixels](const std::string& word) {
+            for (const PixelType type : pixel_types) {
+              if (word == name(type)) pixels = type;
+            }
+          },
+          "What batches hold: u8 pixels, or f32 or f16 numbers in planes")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember({"u8", "f32", "f16"}).description(""))
+      ->default_str(std::string(name(pixels)));
+}
+
+CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {
+  return app.add_option("--mean", means, "Taken off pixels, one or R,G,B (0 … 255)")
+      ->delimiter(',')
+      ->type_name("M");
+}
+
+CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
+  return app.add_option("--deviation", deviations, "What that is divided by, one or R,G,B")
+      ->delimiter(',')
+      ->type_name("D");
+}
+
+CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
+                         const std::string& description) {
+  return check_whole(app.add_option(name, threads, description), 0, most_threads)->type_name("N");
+}
+
+CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads, bool& automatic,
+                         const std::string& description) {
+  const auto read = [&threads, &automatic](const std::string& text) {
+    automatic = text == "auto";
+    const std::optional<unsigned> number = parse_number<unsigned>(text);
+    if (number && *number <= most_threads) threads = *number;
+    return automatic || (number && *number <= most_threads)
+               ? std::string()
+               : fmt::format("expected a whole number from 0 to {} or auto, found '{}'",
+                             most_threads, text);
+  };
+  return app.add_option(name, description)
+      ->check(read)
+      ->default_str(std::to_string(threads))
+      ->type_name("N|auto");
+}
+
+CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
+                         const std::string& description) {
+  return check_whole(app.add_option(name, threads, description), 0, most_threads)
+      ->type_name("N,N…")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+}  // namespace feedrate

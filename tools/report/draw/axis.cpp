@@ -1,0 +1,54 @@
+#include "tools/report/draw/axis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tools/cli/text.h"
+
+namespace feedrate {
+
+std::vector<double> even_ticks(double most, unsigned count) {
+  if (!(most > 0) || !std::isfinite(most)) most = 1;
+  const double rough = most / count;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
+    if (factor * power >= rough * (1 - 1e-9)) step = factor * power;
+  }
+  std::vector<double> ticks;
+  const auto steps = static_cast<unsigned>(std::ceil(most / step - 1e-9));
+  for (unsigned i = 0; i <= steps; ++i) ticks.push_back(i * step);
+  return ticks;
+}
+
+std::string short_quantity(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.3g} k", value / 1e3);
+  if (value == std::floor(value) || value >= 100) {
+    return grouped(static_cast<std::uint64_t>(std::llround(value)));
+  }
+  return value < 1 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
+}
+
+std::vector<double> spread_apart(std::vector<double> places, double gap, double low, double high) {
+  std::vector<std::size_t> order(places.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
+  double next = low;
+  for (const std::size_t i : order) {
+    places[i] = std::max(places[i], next);
+    next = places[i] + gap;
+  }
+  next = high;
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    places[*i] = std::min(places[*i], next);
+    next = places[*i] - gap;
+  }
+  return places;
+}
+
+}  // namespace feedrate

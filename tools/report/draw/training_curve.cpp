@@ -1,0 +1,108 @@
+#include "tools/report/draw/training_curve.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "formats/base/error.h"
+#include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::json;
+
+std::vector<TrainingCurve::Mark> marks(const json& object, const char* key) {
+  std::vector<TrainingCurve::Mark> list;
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return list;
+  if (!found->is_array()) throw Error(join(key, " is no list"));
+  for (const json& one : *found) {
+    list.push_back({.step = one.at("step").get<std::uint64_t>(),
+                    .loss = if_known<double>(one, "loss"),
+                    .accuracy = if_known<double>(one, "accuracy")});
+  }
+  return list;
+}
+
+TrainingCurve parse(const json& object) {
+  TrainingCurve training;
+  training.name =
+      object.at("network").get<std::string>() + " on " + object.at("device").get<std::string>();
+  training.steps = if_known<std::uint64_t>(object, "steps");
+  training.images_per_second = if_known<double>(object, "images_per_second");
+  training.loss = if_known<double>(object, "loss");
+  training.accuracy = if_known<double>(object, "accuracy");
+  training.curve = marks(object, "curve");
+  training.validations = marks(object, "validations");
+  if (training.curve.empty() && training.validations.empty()) {
+    throw Error("it has neither a curve nor validations");
+  }
+  return training;
+}
+
+std::optional<double> percent(std::optional<double> share) {
+  return share ? std::optional(100 * *share) : std::nullopt;
+}
+
+}  // namespace
+
+TrainingCurve read_training(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  if (!stream || std::filesystem::is_directory(file)) fail(file, "cannot read it");
+  constexpr const char* expected = "not what 'feedrate train --json' prints: ";
+  try {
+    TrainingCurve training = parse(json::parse(stream));
+    training.file = file.filename().string();
+    return training;
+  } catch (const Error& problem) {
+    fail(file, expected, problem.what());
+  } catch (const json::exception& problem) {
+    fail(file, expected, without_prefix(problem.what()));
+  }
+}
+
+std::vector<TrainingCurve> read_trainings(const std::vector<std::filesystem::path>& files) {
+  std::vector<TrainingCurve> trainings;
+  std::map<std::string, unsigned> called;
+  for (const std::filesystem::path& file : files) {
+    trainings.push_back(read_training(file));
+    ++called[trainings.back().name];
+  }
+  for (TrainingCurve& training : trainings) {
+    if (called[training.name] > 1) training.name = training.file;
+  }
+  return trainings;
+}
+
+Table training_table(const std::vector<TrainingCurve>& trainings) {
+  constexpr Table::Align left = Table::Align::left;
+  Table table{.title = "Where each training ended",
+              .note = "",
+              .columns = {{"training", left},
+                          {"file", left},
+                          {"steps"},
+                          {"images/s"},
+                          {"loss"},
+                          {"accuracy"},
+                          {"validation loss"},
+                          {"validation accuracy"}},
+              .rows = {}};
+  for (std::size_t i = 0; i < trainings.size(); ++i) {
+    const TrainingCurve& one = trainings[i];
+    const TrainingCurve::Mark last =
+        one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
+    table.rows.push_back(
+        {.cells = {one.name, one.file,
+                   one.steps ? rate_cell(static_cast<double>(*one.steps)) : not_measured,
+                   rate_cell(one.images_per_second), rate_cell(one.loss),
+                   percent_cell(percent(one.accuracy), 2), rate_cell(last.loss),
+                   percent_cell(percent(last.accuracy), 2)},
+         .series = static_cast<unsigned>(i)});
+  }
+  return table;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "tools/cli/bars.h"
+#include "tools/cli/text.h"
+#include "tools/report/draw/rate_bars.h"
+#include "tools/report/study/published_2018.h"
+#include "tools/report/write/output.h"
+#include "tools/report/write/study_tables.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t columns = 100;
+
+/// "" for a table without rows.
+std::string titled(const Table& table) {
+  if (table.rows.empty()) return {};
+  return "  " + table.title + "\n" + table_text(table, columns) + "\n";
+}
+
+std::string study_text(const Study& study, const Verdict& verdict) {
+  std::string text = harmless(study.title());
+  if (study.demand) {
+    text += fmt::format(": can take {} images/s (spread {:.1f} %)", quantity(study.demand->rate),
+                        100 * study.demand->spread());
+  }
+  text += "\n";
+  const Table points = points_table(study, verdict);
+  if (!points.rows.empty()) text += table_text(points, columns) + "\n";
+  const std::string bars = rate_bars(study, verdict, columns);
+  if (!bars.empty()) text += bars + "\n";
+  return text + titled(prediction_table(study)) + titled(attribution_table(study)) +
+         titled(costs_table(study)) + titled(device_costs_table(study));
+}
+
+}  // namespace
+
+std::string report_text(const Report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    text += study_text(report.studies[i], report.verdicts[i]);
+  }
+  if (!report.trainings.empty()) text += titled(training_table(report.trainings));
+  const Table published = published_table(report.runs);
+  if (!published.rows.empty()) {
+    text += titled(published) + "  " + wrapped(published.note, 2, columns) + "\n\n";
+  }
+  for (const std::string& doubt : report.doubts) {
+    text += fmt::format("doubt: {}\n", wrapped(doubt, 7, columns));
+  }
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    const std::string said = harmless(sentence(report.studies[i], report.verdicts[i]));
+    text += wrapped(said, 2, columns) + "\n";
+  }
+  return text;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,24 @@
+#include "tools/run/cold.h"
+
+#include <fmt/format.h>
+
+#include "formats/dataset.h"
+#include "formats/io/page_cache.h"
+#include "tools/cli/console.h"
+
+namespace feedrate {
+
+double make_cold(const Dataset& dataset) {
+  const std::vector<std::filesystem::path> files = sample_files(dataset);
+  drop_from_memory(files);
+  const double share = in_memory(files).share();
+  if (share > cold_share) {
+    warn(
+        fmt::format("{:.0f} % of {} is in memory still: another process may have it mapped, or "
+                    "the files are not yours and nobody can tell",
+                    100 * share, dataset.info().path.string()));
+  }
+  return share;
+}
+
+}  // namespace feedrate

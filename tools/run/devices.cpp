@@ -1,0 +1,33 @@
+#include "tools/run/devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "tools/cli/console.h"
+#include "tools/cli/text.h"
+
+namespace feedrate {
+
+const Backend& usable_backend(const std::string& name) {
+  const Backend& device = backend(name);
+  const std::string why_not = device.unavailable();
+  if (!why_not.empty()) throw Error(join("device ", name, ": ", why_not));
+  return device;
+}
+
+void note_oversubscription(const std::string& device, unsigned loader_threads,
+                           unsigned compute_threads) {
+  const unsigned cores = usable_cores();
+  const unsigned most = std::max(loader_threads, device == "cpu" ? compute_threads : 0);
+  if (most <= cores) return;
+  note(fmt::format("{} on {}", counted(most, "thread"), counted(cores, "core")));
+}
+
+double planned_mib(const Session& session) {
+  return rounded(static_cast<double>(session.planned_bytes()) / (1 << 20), 1);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,132 @@
+#include "tools/run/load_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "formats/base/text.h"
+#include "loader/verdict.h"
+#include "tools/cli/text.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+// What MLPerf Storage wants of an accelerator that is fed by a storage system (ResNet-50).
+constexpr double mlperf_share = 0.9;
+
+double per_image(const DriveResult& result) {
+  return result.images == 0 ? 0 : result.cpu_seconds / static_cast<double>(result.images);
+}
+
+ordered_json as_json(const std::optional<Tuning>& tuning) {
+  if (!tuning) return nullptr;
+  ordered_json tried = ordered_json::array();
+  for (const ThreadsTried& one : tuning->tried) {
+    tried.push_back({{"threads", one.threads},
+                     {"images_per_second", rounded(one.images_per_second, 1)},
+                     {"waited", rounded(one.waited, 4)}});
+  }
+  const ThreadsTried* knee = tuning->knee();
+  return {{"knee", knee != nullptr ? ordered_json(knee->threads) : ordered_json(nullptr)},
+          {"settled", tuning->settled},
+          {"most", tuning->most},
+          {"need", rounded(tuning->need, 3)},
+          {"seconds_per_image",
+           {{"read", rounded(tuning->read, 9)},
+            {"decode", rounded(tuning->decode, 9)},
+            {"augment", rounded(tuning->augment, 9)}}},
+          {"tried", tried}};
+}
+
+}  // namespace
+
+std::string LoadReport::json() const {
+  const Verdict verdict = judge(stats, threads);
+  const std::optional<double>& utilisation = result.accelerator_utilisation;
+  ordered_json object = {
+      {"images", result.images},
+      {"seconds", rounded(result.seconds, 6)},
+      {"images_per_second", rounded(result.images_per_second, 1)},
+      {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
+                                               : ordered_json(nullptr)},
+      {"threads", threads},
+      {"workers_seen", stats.workers_seen},
+      {"auto", as_json(tuning)},
+      {"batch", batch},
+      {"pixels", name(pixels)},
+      {"epochs", rounded(epochs, 3)},
+      {"digest", digest.empty() ? ordered_json(nullptr) : ordered_json(digest)},
+      {"stall_seconds", rounded(result.stall_seconds, 6)},
+      {"busy",
+       {{"read", rounded(stats.busy_read, 6)},
+        {"decode", rounded(stats.busy_decode, 6)},
+        {"augment", rounded(stats.busy_augment, 6)}}},
+      {"bound", name(verdict.bound)},
+      {"supply", rounded(verdict.supply, 1)},
+      {"demand", rounded(verdict.demand, 1)},
+      {"accelerator_utilisation",
+       utilisation ? ordered_json(rounded(*utilisation, 4)) : ordered_json(nullptr)},
+      {"passes", utilisation ? ordered_json(*utilisation >= mlperf_share) : ordered_json(nullptr)},
+      {"cpu_seconds", rounded(result.cpu_seconds, 6)},
+      {"cpu_seconds_per_image", rounded(per_image(result), 9)},
+      {"peak_rss_bytes", result.peak_rss_bytes},
+      {"bytes_read", stats.bytes_read},
+      {"storage_bytes", storage_bytes},
+      {"in_memory", in_memory ? ordered_json(rounded(*in_memory, 4)) : ordered_json(nullptr)},
+      {"cache", cached ? ordered_json{{"samples", cached->samples}, {"bytes", cached->bytes}}
+                       : ordered_json(nullptr)},
+      {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
+      {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
+  for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
+    // Of the whole call, as cpu_seconds_per_image is: it is told already.
+    if (key != "cpu_seconds") object[key] = value ? ordered_json(*value) : ordered_json(nullptr);
+  });
+  return object.dump(2) + "\n";
+}
+
+std::string LoadReport::text() const {
+  std::string text = fmt::format(
+      "{} images/s: {} in {} ({:.2f} epochs), {}, {} of them seen at work\n"
+      "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
+      "  the consumer waited {}; the process used {} of CPU time ({} an image), {} of memory\n"
+      "  {}\n",
+      quantity(result.images_per_second), counted(result.images, "image"),
+      duration_text(result.seconds), epochs, counted(threads, "thread"), stats.workers_seen,
+      duration_text(stats.busy_read), duration_text(stats.busy_decode),
+      duration_text(stats.busy_augment), bytes_text(stats.bytes_read),
+      duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
+      duration_text(per_image(result)), bytes_text(result.peak_rss_bytes),
+      judge(stats, threads).text());
+  if (result.warmup_seconds.value_or(0) > 0) {
+    text += fmt::format("  the rate is that after {}: until then it still changed\n",
+                        duration_text(*result.warmup_seconds));
+  }
+  if (in_memory) {
+    text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
+                        100 * *in_memory, bytes_text(storage_bytes));
+  }
+  if (cached) {
+    text += fmt::format("  cache: {} kept, {}\n", counted(cached->samples, "sample"),
+                        bytes_text(cached->bytes));
+  }
+  if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
+  if (result.accelerator_utilisation) {
+    const double share = *result.accelerator_utilisation;
+    text += fmt::format(
+        "  the emulated trainer computed {:.1f} % of the time: {} at the {:.0f} % of "
+        "MLPerf Storage\n",
+        100 * share, share >= mlperf_share ? "pass" : "fail", 100 * mlperf_share);
+  }
+  if (bad_samples > 0) {
+    text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
+                        counted(stats.bad_seats, "seat"), skips ? "left out" : "given to others");
+  }
+  text += fmt::format("  --seed {} --from {}:{} goes on behind it\n", state.seed, state.epoch,
+                      state.position);
+  if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);
+  return text;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,41 @@
+#include "tools/run/ranks.h"
+
+#include <array>
+
+#include "formats/base/error.h"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate {
+
+void refuse_for_ranks(const TrainingRequest& request, std::uint32_t batch) {
+  const unsigned ranks = world().ranks();
+  if (ranks == 1) return;
+  if (request.mode != "train") throw Error(join("--mode ", request.mode, " runs in one process"));
+  if (request.seconds > 0) {
+    throw Error("ranks must stop at the same step: give --steps or --epochs, not --seconds");
+  }
+  if (batch % ranks != 0) {
+    throw Error(join("a batch of ", batch, " images cannot be shared by ", ranks,
+                     " ranks; give a --batch that is a multiple of them"));
+  }
+}
+
+LastBatch last_batch(std::uint64_t images, std::uint32_t batch) {
+  const std::uint64_t left = images % batch;
+  return left != 0 && left < world().ranks() ? LastBatch::drop : LastBatch::partial;
+}
+
+TrainOptions::Progress of_all_ranks(TrainOptions::Progress progress) {
+  progress.images_per_second *= world().ranks();
+  return progress;
+}
+
+void add_up_ranks(TrainResult& result) {
+  std::array sums = {static_cast<double>(result.images), result.images_per_second};
+  world().sum(sums);
+  result.images = static_cast<std::uint64_t>(sums[0]);
+  result.images_per_second = sums[1];
+  for (TrainOptions::Progress& at : result.curve) at = of_all_ranks(at);
+}
+
+}  // namespace feedrate

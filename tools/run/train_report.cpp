@@ -1,0 +1,186 @@
+#include "tools/run/train_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
+
+namespace feedrate {
+namespace {
+
+using nlohmann::ordered_json;
+
+void put(ordered_json& object, const Telemetry& telemetry) {
+  for_each_telemetry_field(telemetry, [&](const char* key, const auto& value) {
+    object[key] = or_null<ordered_json>(value);
+  });
+}
+
+ordered_json busy(const std::optional<LoaderStats>& loader) {
+  if (!loader) return nullptr;
+  return {{"read", rounded(loader->busy_read, 6)},
+          {"decode", rounded(loader->busy_decode, 6)},
+          {"augment", rounded(loader->busy_augment, 6)}};
+}
+
+std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
+  const std::uint64_t images = report.result.timed_images;
+  if (!report.telemetry.cpu_seconds || images == 0) return std::nullopt;
+  return rounded(*report.telemetry.cpu_seconds / static_cast<double>(images), 9);
+}
+
+/// Of the same time as the rate and the stall: without what was warming up. The rate is of all
+/// ranks, and so are a step's images.
+double wait_ms_per_step(const TrainingReport& report) {
+  const TrainResult& result = report.result;
+  const double images = static_cast<double>(result.timed_images) * report.ranks;
+  const double step_ms =
+      1e3 * images / static_cast<double>(result.steps - 1) / result.images_per_second;
+  return result.stall_percent / 100 * step_ms;
+}
+
+}  // namespace
+
+std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
+  const TrainResult& result = report.result;
+  // The clock starts after the first step: one step alone has no rate.
+  const auto timed = [&](double value) {
+    return result.seconds > 0 ? ordered_json(value) : ordered_json(nullptr);
+  };
+  ordered_json curve = ordered_json::array();
+  for (const TrainOptions::Progress& at : result.curve) {
+    curve.push_back({{"step", at.step},
+                     {"epoch", at.epoch},
+                     {"loss", rounded(at.loss, 6)},
+                     {"accuracy", rounded(at.accuracy, 6)},
+                     {"images_per_second", at.images_per_second > 0
+                                               ? ordered_json(rounded(at.images_per_second, 3))
+                                               : ordered_json(nullptr)}});
+  }
+  ordered_json validations = ordered_json::array();
+  for (const TrainingReport::Validation& at : report.validations) {
+    validations.push_back({{"step", at.step},
+                           {"epoch", at.epoch},
+                           {"loss", rounded(at.evaluation.loss, 6)},
+                           {"accuracy", rounded(at.evaluation.accuracy, 6)},
+                           {"accuracy5", rounded(at.evaluation.accuracy5, 6)},
+                           {"seconds", rounded(at.evaluation.seconds, 3)}});
+  }
+  const TrainingReport::Validation* last =
+      report.validations.empty() ? nullptr : &report.validations.back();
+  ordered_json object = {
+      {"network", request.network},
+      {"parameters", report.parameters},
+      {"macs", report.macs},
+      {"device", request.device},
+      {"precision", request.precision},
+      {"pixels", name(request.pixels)},
+      {"optimizer", report.optimizer},
+      {"batch", report.batch},
+      {"ranks", report.ranks},
+      {"steps", result.steps},
+      {"images", result.images},
+      {"seconds", rounded(result.seconds, 6)},
+      {"images_per_second", timed(rounded(result.images_per_second, 3))},
+      {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
+                                               : ordered_json(nullptr)},
+      {"stall_percent", timed(rounded(result.stall_percent, 3))},
+      {"wait_ms_per_step", timed(rounded(wait_ms_per_step(report), 6))},
+      {"busy", busy(report.loader)},
+      {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
+      {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
+      {"loss", rounded(result.loss, 6)},
+      {"accuracy", rounded(result.accuracy, 6)},
+      {"accuracy5", rounded(result.accuracy5, 6)},
+      {"curve", curve},
+      {"val_accuracy", last == nullptr ? ordered_json(nullptr)
+                                       : ordered_json(rounded(last->evaluation.accuracy, 6))},
+      {"val_accuracy5", last == nullptr ? ordered_json(nullptr)
+                                        : ordered_json(rounded(last->evaluation.accuracy5, 6))},
+      {"validations", validations}};
+  put(object, report.telemetry);
+  object["threads"] = report.threads;
+  object["workers_seen"] =
+      report.loader ? ordered_json(report.loader->workers_seen) : ordered_json(nullptr);
+  return object.dump(2) + "\n";
+}
+
+std::string to_text(const TrainingRequest& request, const TrainingReport& report) {
+  const TrainResult& result = report.result;
+  const std::string rate =
+      result.seconds > 0 ? quantity(result.images_per_second) + " images/s" : "rate unknown";
+  std::string text = fmt::format(
+      "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
+      "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n",
+      request.network, report.device_name, rate, counted(result.steps, "step"), report.batch,
+      duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy,
+      100 * result.accuracy5);
+  if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
+  if (report.steps_recorded == false) {
+    text +=
+        "  steps could not be recorded as a CUDA graph: they went to the GPU kernel by kernel\n";
+  }
+  for (const TrainingReport::Validation& at : report.validations) {
+    const Evaluation& evaluation = at.evaluation;
+    text += fmt::format("  step {}: validation loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % of {}\n",
+                        at.step, evaluation.loss, 100 * evaluation.accuracy,
+                        100 * evaluation.accuracy5, counted(evaluation.images, "image"));
+  }
+  return text;
+}
+
+std::string to_json(const TrainingRequest& request, const ForwardReport& report) {
+  const Inference& result = report.result;
+  const bool timed = result.timed_images > 0;
+  const bool infers = report.features.empty();
+  const auto when = [](bool known, double value) {
+    return known ? ordered_json(value) : ordered_json(nullptr);
+  };
+  const Extent& extent = report.feature_extent;
+  ordered_json object = {
+      {"network", request.network},
+      {"mode", request.mode},
+      {"parameters", report.parameters},
+      {"macs", report.macs},
+      {"device", request.device},
+      {"precision", request.precision},
+      {"pixels", name(request.pixels)},
+      {"batch", report.batch},
+      {"images", result.images},
+      {"seconds", rounded(result.seconds, 6)},
+      {"images_per_second",
+       when(timed, rounded(static_cast<double>(result.timed_images) / result.seconds, 1))},
+      {"seconds_per_1000", when(timed, rounded(result.seconds_per_1000(), 4))},
+      {"stall_percent", when(timed, rounded(100 * result.wait_seconds / result.seconds, 3))},
+      {"loss", when(infers, rounded(result.loss, 6))},
+      {"accuracy", when(infers, rounded(result.accuracy, 6))},
+      {"accuracy5", when(infers, rounded(result.accuracy5, 6))},
+      {"features", infers ? ordered_json(nullptr) : ordered_json(report.features)},
+      {"feature_shape", infers ? ordered_json(nullptr)
+                               : ordered_json({extent.channels, extent.height, extent.width})}};
+  put(object, report.telemetry);
+  object["threads"] = report.threads;
+  return object.dump(2) + "\n";
+}
+
+std::string to_text(const TrainingRequest& request, const ForwardReport& report) {
+  const Inference& result = report.result;
+  const std::string time = result.timed_images > 0
+                               ? fmt::format("{:.3f} s for 1,000 images", result.seconds_per_1000())
+                               : std::string("time unknown, one batch alone");
+  std::string text = fmt::format("{} on {}: {}, {} forward\n", request.network, report.device_name,
+                                 time, counted(result.images, "image"));
+  if (report.features.empty()) {
+    text += fmt::format("  loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n", result.loss,
+                        100 * result.accuracy, 100 * result.accuracy5);
+  } else {
+    const Extent& extent = report.feature_extent;
+    text += fmt::format("  features: {} × {} × {} of each image, what {} puts out\n",
+                        extent.channels, extent.height, extent.width, report.features);
+  }
+  return text;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,54 @@
+// Apart from the registry of backends, so that the CUDA plug-in takes this without the CPU backend.
+
+#include "formats/base/error.h"
+#include "trainer/backends/backend.h"
+#include "trainer/ops/pixels.h"
+
+namespace feedrate {
+namespace {
+
+void check_type(const Plan& plan, const Batch& batch, PixelType wanted) {
+  if (batch.type != wanted) {
+    throw Error(join("batch ", batch.number, ": holds ", name(batch.type),
+                     ", but the session was made for ", name(wanted),
+                     "; give LoaderOptions and SessionOptions the same pixels"));
+  }
+  if (wanted == PixelType::u8) return;
+  const PixelScales scales = input_scales(plan.graph);
+  for (std::int64_t c = 0; c < plan.graph.input.channels; ++c) {
+    const PixelScale &made = scale_of(batch.scales, c), &own = scale_of(scales, c);
+    if (made == own) continue;
+    throw Error(join("batch ", batch.number, ": its numbers were made with mean ", made.mean,
+                     " and scale ", made.scale, ", but network ", plan.graph.network,
+                     " takes mean ", own.mean, " and scale ", own.scale));
+  }
+}
+
+}  // namespace
+
+void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
+  const Shape& taken = plan.graph.input;
+  const std::string where = join("batch ", batch.number);
+  if (batch.shape != taken) {
+    throw Error(join(where, ": network ", plan.graph.network, " was built for images of ",
+                     taken.height, "x", taken.width, "x", taken.channels, ", not ",
+                     batch.shape.height, "x", batch.shape.width, "x", batch.shape.channels));
+  }
+  if (batch.count == 0 || batch.count > plan.batch) {
+    throw Error(join(where, ": holds ", batch.count, " images; expected 1 to ", plan.batch));
+  }
+  check_type(plan, batch, wanted);
+  if (batch.bytes().size() != batch.count * taken.bytes() * bytes_of(wanted) ||
+      batch.labels.size() != batch.count) {
+    throw Error(join(where, ": pixels or labels are not those of ", batch.count, " images"));
+  }
+  for (std::size_t i = 0; i < batch.labels.size(); ++i) {
+    const std::int32_t label = batch.labels[i];
+    if (label < 0 || label >= static_cast<std::int64_t>(plan.graph.classes)) {
+      throw Error(join(where, ", image ", i, ": label ", label, " is not one of the network's ",
+                       plan.graph.classes, " classes"));
+    }
+  }
+}
+
+}  // namespace feedrate

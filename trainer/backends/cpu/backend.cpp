@@ -1,0 +1,72 @@
+// The CPU backend: oneDNN and OpenBLAS under OpenMP.
+
+#include <fstream>
+
+#include "formats/base/cores.h"
+#include "trainer/backends/backend.h"
+#include "trainer/backends/cpu/products/gemm.h"
+#include "trainer/backends/cpu/roof.h"
+#include "trainer/backends/cpu/session.h"
+
+namespace feedrate {
+namespace {
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t start = line.find_first_not_of(" \t", line.find(':') + 1);
+    if (start != std::string::npos) return line.substr(start);
+  }
+  return "a processor without a name";
+}
+
+// Without instructions for it bf16 would be slower than fp32.
+bool multiplies_bf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
+void check_precision(const std::string& precision) {
+  if (precision != "fp32" && precision != "bf16") {
+    throw Error(join("the cpu backend computes in fp32 or bf16, not in ", precision));
+  }
+  if (precision == "bf16" && !multiplies_bf16()) {
+    throw Error("this processor has no instructions for bf16 (avx512_bf16); use --precision fp32");
+  }
+}
+
+class CpuBackend final : public Backend {
+ public:
+  using Backend::Backend;
+  std::string unavailable() const override { return ""; }
+  std::string device_name() const override {
+    const unsigned cores = usable_cores();
+    return join(processor_name(), ", ", cores, cores == 1 ? " thread" : " threads");
+  }
+  std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
+    check_precision(options.precision);
+    if (options.pixels == PixelType::f16) {
+      throw Error("the cpu backend takes u8 pixels or f32 numbers, not f16");
+    }
+    cpu::use_one_blas_thread();
+    const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
+    return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);
+  }
+  std::optional<Roof> measure_roof(unsigned threads) const override {
+    return cpu::measure_roof(threads != 0 ? threads : usable_cores());
+  }
+  PixelMemory& pixel_memory() const override { return plain_memory(); }
+};
+
+const CpuBackend row("cpu", "this machine's cores, by oneDNN and OpenBLAS");
+
+}  // namespace
+
+extern const Backend& cpu_backend;
+const Backend& cpu_backend = row;
+
+}  // namespace feedrate

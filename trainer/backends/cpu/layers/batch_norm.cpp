@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cmath>
+
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/norm_plane.h"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// Where there are blocks enough, threads share them: what the sums have read is then still in the
+// cache when it is used. Else images are shared; each thread sums its own part of every channel,
+// and the parts are added in order.
+class BatchNormLayer final : public Layer {
+ public:
+  explicit BatchNormLayer(const LayerSite& site)
+      : Layer(site, site.input),
+        batch_(site.batch),
+        channels_(site.input.extent.channels),
+        width_(site.input.blocks() * site.input.block),
+        plane_{site.input.pixels(), site.input.block},
+        epsilon_(site.node().attributes.number("epsilon")),
+        momentum_(site.node().attributes.number("momentum")),
+        relu_follows_(site.relu_follows),
+        by_blocks_(site.input.blocks() % site.threads == 0 ||
+                   site.input.blocks() >= 8 * std::int64_t{site.threads}),
+        threads_(by_blocks_
+                     ? site.threads
+                     : static_cast<unsigned>(std::min<std::int64_t>(site.threads, site.batch))) {}
+
+  bool does_relu() const override { return relu_follows_; }
+
+  // The batch's means, one over its deviations, and what the running statistics become: a step
+  // that diverges must not change them, and that is known after the forward pass.
+  std::size_t kept_bytes() const override { return floats(4 * width_); }
+  // Two sums for each thread, then the coefficients.
+  std::size_t scratch_bytes() const override { return sums_bytes() + floats(5 * width_); }
+
+  void forward(const Pass& pass) override {
+    const NormCoefficients c = coefficients();
+    const auto write = [&](std::int64_t at, std::int64_t first) {
+      normalise(relu_follows_ && !pass.apart, buffers().input + at, plane_, from(c, first),
+                buffers().output + at);
+    };
+    if (!pass.training) {
+      take_running_statistics(c);
+      return each_plane(pass, buffers().output, write);
+    }
+    const auto add = [&](std::int64_t at, std::int64_t first, double* sums, double* squares) {
+      static_cast<void>(first);
+      add_moments(buffers().input + at, plane_, sums, squares);
+    };
+    run(
+        pass, buffers().output, add,
+        [&](const Range& channels) { take_statistics(pass, channels, c); }, write);
+  }
+
+  void backward(const Pass& pass) override {
+    std::copy_n(next_means(), channels_, buffers().parameters[2]);
+    std::copy_n(next_variances(), channels_, buffers().parameters[3]);
+    const NormCoefficients c = coefficients();
+    for (std::int64_t k = 0; k < channels_; ++k) {
+      c.mean[k] = means()[k];
+      c.scale[k] = buffers().parameters[0][k] * inverses()[k];
+      c.shift[k] = buffers().parameters[1][k];
+    }
+    const auto add = [&](std::int64_t at, std::int64_t first, double* sums, double* products) {
+      add_gradients(relu_follows_, buffers().output_gradient + at, buffers().input + at, plane_,
+                    from(c, first), sums, products);
+    };
+    const auto finish = [&](const Range& channels) { take_gradients(pass, channels, c); };
+    run(pass, buffers().input_gradient, add, finish, [&](std::int64_t at, std::int64_t first) {
+      denormalise(relu_follows_, buffers().output_gradient + at, buffers().input + at, plane_,
+                  from(c, first), buffers().input_gradient + at);
+    });
+  }
+
+ private:
+  static std::size_t floats(std::int64_t count) {
+    return static_cast<std::size_t>(count) * sizeof(float);
+  }
+  std::size_t sums_bytes() const {
+    return static_cast<std::size_t>(2 * width_) * threads_ * sizeof(double);
+  }
+  float* means() const { return reinterpret_cast<float*>(buffers().kept); }
+  float* inverses() const { return means() + width_; }
+  float* next_means() const { return means() + 2 * width_; }
+  float* next_variances() const { return means() + 3 * width_; }
+  // Those of the first thread; in the end those of all.
+  double* sums() const { return reinterpret_cast<double*>(buffers().scratch); }
+  double* products() const { return sums() + width_; }
+  // Of a channel that the batch holds.
+  double values(const Pass& pass) const {
+    return static_cast<double>(pass.count) * static_cast<double>(plane_.pixels);
+  }
+
+  NormCoefficients coefficients() const {
+    auto* start = reinterpret_cast<float*>(buffers().scratch + sums_bytes());
+    std::fill_n(start, 5 * width_, 0.0F);
+    return {start, start + width_, start + 2 * width_, start + 3 * width_, start + 4 * width_};
+  }
+  static NormCoefficients from(const NormCoefficients& c, std::int64_t first) {
+    return {c.mean + first, c.scale + first, c.shift + first, c.mean_gradient + first,
+            c.slope + first};
+  }
+
+  void take_running_statistics(const NormCoefficients& c) const {
+    for (std::int64_t k = 0; k < channels_; ++k) {
+      const double deviation = std::sqrt(double{buffers().parameters[3][k]} + epsilon_);
+      c.mean[k] = buffers().parameters[2][k];
+      c.scale[k] = buffers().parameters[0][k] * static_cast<float>(1 / deviation);
+      c.shift[k] = buffers().parameters[1][k];
+    }
+  }
+
+  // From the sums of these channels to what their values meet.
+  void take_statistics(const Pass& pass, const Range& channels, const NormCoefficients& c) const {
+    for (std::int64_t k = channels.begin; k < channels.end; ++k) {
+      const double mean = sums()[k] / values(pass);
+      // A rounding error must not hide NaN.
+      const double difference = products()[k] / values(pass) - mean * mean;
+      const double variance = difference < 0 ? 0 : difference;
+      means()[k] = static_cast<float>(mean);
+      inverses()[k] = static_cast<float>(1 / std::sqrt(variance + epsilon_));
+      next_means()[k] = static_cast<float>(
+          running_statistic(double{buffers().parameters[2][k]}, mean, momentum_));
+      next_variances()[k] = static_cast<float>(
+          running_statistic(double{buffers().parameters[3][k]},
+                            unbiased_variance(variance, values(pass)), momentum_));
+      c.mean[k] = means()[k];
+      c.scale[k] = buffers().parameters[0][k] * inverses()[k];
+      c.shift[k] = buffers().parameters[1][k];
+    }
+  }
+
+  void take_gradients(const Pass& pass, const Range& channels, const NormCoefficients& c) const {
+    for (std::int64_t k = channels.begin; k < channels.end; ++k) {
+      const double inverse = double{inverses()[k]};
+      buffers().gradients[0][k] = static_cast<float>(products()[k] * inverse);
+      buffers().gradients[1][k] = static_cast<float>(sums()[k]);
+      c.mean_gradient[k] = static_cast<float>(sums()[k] / values(pass));
+      c.slope[k] = static_cast<float>(products()[k] / values(pass) * inverse * inverse);
+    }
+  }
+
+  // add(offset of a plane, its first channel, two sums of that channel on) for every image that is
+  // there, finish(channels) once their sums are known, then each_plane(). No `out`: only the sums.
+  template <class Add, class Finish, class Write>
+  void run(const Pass& pass, float* out, const Add& add, const Finish& finish,
+           const Write& write) const {
+    if (!by_blocks_) {
+      sum_up(pass, add);
+      finish({0, channels_});
+      if (out != nullptr) each_plane(pass, out, write);
+      return;
+    }
+    on_shares(threads_, output().blocks(), 1, [&](const Range& blocks) {
+      for (std::int64_t block = blocks.begin; block < blocks.end; ++block) {
+        const std::int64_t first = block * plane_.block;
+        std::fill_n(sums() + first, plane_.block, 0.0);
+        std::fill_n(products() + first, plane_.block, 0.0);
+        for (std::int64_t image = 0; image < pass.count; ++image) {
+          add(offset(image, block), first, sums() + first, products() + first);
+        }
+        finish({first, std::min(first + plane_.block, channels_)});
+        for (std::int64_t image = 0; out != nullptr && image < batch_; ++image) {
+          write_plane(pass, image, block, out, write);
+        }
+      }
+    });
+  }
+
+  template <class Add>
+  void sum_up(const Pass& pass, const Add& add) const {
+    on_threads(threads_, [&](unsigned thread) {
+      double* mine = sums() + 2 * width_ * thread;
+      std::fill_n(mine, 2 * width_, 0.0);
+      const Range range = share_of(pass.count, thread, threads_);
+      for (std::int64_t image = range.begin; image < range.end; ++image) {
+        for (std::int64_t block = 0; block < output().blocks(); ++block) {
+          const std::int64_t first = block * plane_.block;
+          add(offset(image, block), first, mine + first, mine + width_ + first);
+        }
+      }
+    });
+    for (unsigned thread = 1; thread < threads_; ++thread) {
+      const double* theirs = sums() + 2 * width_ * thread;
+      for (std::int64_t i = 0; i < 2 * width_; ++i) sums()[i] += theirs[i];
+    }
+  }
+
+  // write(offset of a plane, its first channel) for the images that are there; zeros in `out` for
+  // the others.
+  template <class Write>
+  void each_plane(const Pass& pass, float* out, const Write& write) const {
+    on_shares(threads_, batch_ * output().blocks(), 1, [&](const Range& range) {
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        write_plane(pass, i / output().blocks(), i % output().blocks(), out, write);
+      }
+    });
+  }
+  template <class Write>
+  void write_plane(const Pass& pass, std::int64_t image, std::int64_t block, float* out,
+                   const Write& write) const {
+    const std::int64_t at = offset(image, block);
+    if (image < pass.count) {
+      write(at, block * plane_.block);
+    } else {
+      std::fill_n(out + at, plane_.size(), 0.0F);
+    }
+  }
+  std::int64_t offset(std::int64_t image, std::int64_t block) const {
+    return (image * output().blocks() + block) * plane_.size();
+  }
+
+  std::int64_t batch_, channels_;
+  std::int64_t width_;  // channels, filling ones included
+  NormPlane plane_;
+  double epsilon_, momentum_;
+  bool relu_follows_, by_blocks_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_batch_norm_layer(const LayerSite& site) {
+  return std::make_unique<BatchNormLayer>(site);
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/relayout.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// The inputs' own blocks where whole blocks of one width follow one another: then each image of
+// each input is one copy. Else channels last.
+Layout joined(const LayerSite& site) {
+  const std::int64_t block = site.input.block;
+  const bool whole = std::all_of(site.inputs.begin(), site.inputs.end(), [block](const Layout& in) {
+    return in.block == block && in.extent.channels % block == 0;
+  });
+  return whole ? Layout{site.node().extent, block} : Layout::channels_last(site.node().extent);
+}
+
+class ConcatLayer final : public Layer {
+ public:
+  explicit ConcatLayer(const LayerSite& site)
+      : Layer(site, joined(site)),
+        inputs_(site.inputs),
+        batch_(site.batch),
+        threads_(site.threads) {}
+
+  void forward(const Pass&) override {
+    each([this](std::int64_t image, std::size_t k, std::int64_t first) {
+      const Layout& in = inputs_[k];
+      copy_channels(in.extent.channels, {buffers().inputs[k] + image * in.elements(), in, 0},
+                    {buffers().output + image * output().elements(), output(), first});
+    });
+  }
+
+  void backward(const Pass&) override {
+    each([this](std::int64_t image, std::size_t k, std::int64_t first) {
+      if (buffers().input_gradients[k] == nullptr) return;
+      const Layout& in = inputs_[k];
+      float* to = buffers().input_gradients[k] + image * in.elements();
+      if (in.elements() != in.extent.elements()) std::fill_n(to, in.elements(), 0.0F);
+      copy_channels(in.extent.channels,
+                    {buffers().output_gradient + image * output().elements(), output(), first},
+                    {to, in, 0});
+    });
+  }
+
+ private:
+  // work(image, input, the input's first channel in the output)
+  template <class Work>
+  void each(const Work& work) const {
+    on_shares(threads_, batch_, 1, [&](const Range& range) {
+      for (std::int64_t image = range.begin; image < range.end; ++image) {
+        std::int64_t first = 0;
+        for (std::size_t k = 0; k < inputs_.size(); ++k) {
+          work(image, k, first);
+          first += inputs_[k].extent.channels;
+        }
+      }
+    });
+  }
+
+  std::vector<Layout> inputs_;
+  std::int64_t batch_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_concat_layer(const LayerSite& site) {
+  return std::make_unique<ConcatLayer>(site);
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// Values whose canonical order is also their order in memory.
+FEEDRATE_VECTOR void drop_run(const float* in, std::int64_t size, const DropoutMask& mask,
+                              std::uint64_t first, float* out) {
+  for (std::int64_t i = 0; i < size; ++i) {
+    out[i] = in[i] * mask.factor(first + static_cast<std::uint64_t>(i));
+  }
+}
+
+class DropoutLayer final : public Layer {
+ public:
+  explicit DropoutLayer(const LayerSite& site)
+      : Layer(site, site.input),
+        batch_(site.batch),
+        seed_(site.seed),
+        number_(site.number),
+        share_(static_cast<float>(site.node().attributes.number("share"))),
+        threads_(site.threads) {}
+
+  void forward(const Pass& pass) override {
+    if (pass.training) {
+      drop(pass, buffers().input, buffers().output);
+    } else if (buffers().input != buffers().output) {
+      std::copy_n(buffers().input, batch_ * output().elements(), buffers().output);
+    }
+  }
+  void backward(const Pass& pass) override {
+    drop(pass, buffers().output_gradient, buffers().input_gradient);
+  }
+
+ private:
+  void drop(const Pass& pass, const float* in, float* out) const {
+    const DropoutMask mask(seed_, pass.step, number_, share_);
+    on_shares(threads_, batch_, 1, [&](const Range& range) {
+      for (std::int64_t image = range.begin; image < range.end; ++image) {
+        const std::int64_t offset = image * output().elements();
+        drop_image(in + offset, mask, image, out + offset);
+      }
+    });
+  }
+
+  void drop_image(const float* in, const DropoutMask& mask, std::int64_t image, float* out) const {
+    const Extent& extent = output().extent;
+    const auto first = static_cast<std::uint64_t>(image * extent.elements());
+    if (output().block == 1 || output().pixels() == 1) {
+      return drop_run(in, extent.elements(), mask, first, out);
+    }
+    // Filling channels are zero already.
+    for (std::int64_t channel = 0; channel < extent.channels; ++channel) {
+      for (std::int64_t pixel = 0; pixel < output().pixels(); ++pixel) {
+        const std::int64_t i = output().offset(channel, pixel);
+        const auto element = static_cast<std::uint64_t>(channel * output().pixels() + pixel);
+        out[i] = in[i] * mask.factor(first + element);
+      }
+    }
+  }
+
+  std::int64_t batch_;
+  std::uint64_t seed_;
+  std::uint64_t number_;
+  float share_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_dropout_layer(const LayerSite& site) {
+  return std::make_unique<DropoutLayer>(site);
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,65 @@
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/ops/elementwise.h"
+#include "trainer/ops/pixels.h"
+
+namespace feedrate::cpu {
+namespace {
+
+FEEDRATE_VECTOR void scale_pixels(const std::uint8_t* pixels, std::int64_t size, float scale,
+                                  float mean, float* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = scaled_pixel(pixels[i], scale, mean);
+}
+
+FEEDRATE_VECTOR void scale_channel(const std::uint8_t* pixels, std::int64_t channels,
+                                   std::int64_t size, float scale, float mean, float* out) {
+  for (std::int64_t i = 0; i < size; ++i) out[i] = scaled_pixel(pixels[i * channels], scale, mean);
+}
+
+// Pixels come channels last. Those of a colour image become planes, as oneDNN wants them. Where the
+// loader has made numbers of them, the session has put these where the output is: none are left.
+class InputLayer final : public Layer {
+ public:
+  explicit InputLayer(const LayerSite& site)
+      : Layer(site, {site.node().extent, 1}),
+        scales_(pixel_scales(site.node().attributes)),
+        threads_(site.threads) {}
+
+  void forward(const Pass& pass) override {
+    if (pass.pixels.empty()) return;
+    const auto size = static_cast<std::int64_t>(pass.pixels.size());
+    const std::int64_t image_size = output().elements();
+    if (output().extent.channels == 1) {
+      return on_shares(threads_, size, 64, [&](const Range& range) {
+        scale_pixels(pass.pixels.data() + range.begin, range.size(), scales_[0].scale,
+                     scales_[0].mean, buffers().output + range.begin);
+      });
+    }
+    on_shares(threads_, size / image_size, 1, [&](const Range& images) {
+      for (std::int64_t image = images.begin; image < images.end; ++image) {
+        planes(pass.pixels.data() + image * image_size, buffers().output + image * image_size);
+      }
+    });
+  }
+  void backward(const Pass&) override {}
+
+ private:
+  void planes(const std::uint8_t* pixels, float* out) const {
+    const std::int64_t channels = output().extent.channels, plane = output().pixels();
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
+      const PixelScale& own = scale_of(scales_, channel);
+      scale_channel(pixels + channel, channels, plane, own.scale, own.mean, out + channel * plane);
+    }
+  }
+
+  PixelScales scales_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_input_layer(const LayerSite& site) {
+  return std::make_unique<InputLayer>(site);
+}
+
+}  // namespace feedrate::cpu

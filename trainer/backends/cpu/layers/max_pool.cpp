@@ -1,0 +1,240 @@
+#include <algorithm>
+
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/lanes.h"
+#include "trainer/backends/cpu/values/vector.h"
+#include "trainer/ops/pool_window.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// One plane of blocks: `lanes` channels side by side at every pixel.
+struct Plane {
+  PoolGeometry g;
+  std::int64_t lanes;
+  bool relu_before;
+  std::int64_t in_size() const { return std::int64_t{g.height} * g.width * lanes; }
+  std::int64_t out_size() const { return std::int64_t{g.out_height} * g.out_width * lanes; }
+};
+
+// Calls visit(row, column) for every place of a box. One of side × side places is unrolled; a side
+// of 0 is none.
+template <int side, class Visit>
+FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
+                                       const Visit& visit) {
+  if (side != 0 && rows == side && columns == side) {
+#pragma GCC unroll 3
+    for (std::int32_t row = 0; row < side; ++row) {
+#pragma GCC unroll 3
+      for (std::int32_t column = 0; column < side; ++column) visit(row, column);
+    }
+    return;
+  }
+  for (std::int32_t row = 0; row < rows; ++row) {
+    for (std::int32_t column = 0; column < columns; ++column) visit(row, column);
+  }
+}
+
+// The largest value of every window, and which place of the window held it, the first of equals.
+// Where all are NaN, so is the output. The largest of what a relu puts out is the relu of the
+// largest; where that is 0, no place gets a gradient.
+constexpr std::int32_t nobody = 255;
+
+template <int kernel>
+FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out,
+                                 std::int32_t* winners) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.width * plane.lanes;
+  for (std::int32_t row = 0; row < g.out_height; ++row) {
+    const PoolRange rows = pool_inputs(g, row, g.height);
+    for (std::int32_t column = 0; column < g.out_width; ++column) {
+      const PoolRange columns = pool_inputs(g, column, g.width);
+      const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
+      const float* window = in + rows.begin * pitch + columns.begin * plane.lanes;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats best, value;
+        typename Vector::Ints best_place = typename Vector::Ints{} + first_place;
+        load(window + first, best);
+        const auto compare = [&](std::int32_t y, std::int32_t x) FEEDRATE_INLINE {
+          load(window + y * pitch + x * plane.lanes + first, value);
+          const auto stays = value <= best;
+          best = stays ? best : value;
+          const std::int32_t place = first_place + y * g.kernel + x;
+          best_place = stays ? best_place : typename Vector::Ints{} + place;
+        };
+        each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, compare);
+        if (plane.relu_before) {
+          best_place = best > 0.0F ? best_place : typename Vector::Ints{} + nobody;
+          best = best < 0.0F ? typename Vector::Floats{} : best;
+        }
+        store(best, out + first);
+        store(best_place, winners + first);
+      });
+      out += plane.lanes;
+      winners += plane.lanes;
+    }
+  }
+}
+
+// Adds every window's gradient to the place that won. `to` starts at zero.
+template <int kernel>
+FEEDRATE_INLINE inline void unpool(const Plane& plane, const float* gradient,
+                                   const std::int32_t* winners, float* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.width * plane.lanes;
+  for (std::int32_t row = 0; row < g.out_height; ++row) {
+    const PoolRange rows = pool_inputs(g, row, g.height);
+    for (std::int32_t column = 0; column < g.out_width; ++column) {
+      const PoolRange columns = pool_inputs(g, column, g.width);
+      const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
+      float* window = to + rows.begin * pitch + columns.begin * plane.lanes;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats mine, sum;
+        typename Vector::Ints winner;
+        load(gradient + first, mine);
+        load(winners + first, winner);
+        const auto add = [&](std::int32_t y, std::int32_t x) FEEDRATE_INLINE {
+          float* at = window + y * pitch + x * plane.lanes + first;
+          load(at, sum);
+          sum += winner == first_place + y * g.kernel + x ? mine : typename Vector::Floats{};
+          store(sum, at);
+        };
+        each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, add);
+      });
+      gradient += plane.lanes;
+      winners += plane.lanes;
+    }
+  }
+}
+
+// The same, to the bit, the other way round: every input's gradient is the sum over the windows
+// that it won, first row first. For windows of 3 × 3 that lie at every pixel.
+FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const float* gradient,
+                                         const std::int32_t* winners, float* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.out_width * plane.lanes;
+  for (std::int32_t y = 0; y < g.height; ++y) {
+    const PoolRange rows = pool_outputs(g, y, g.out_height);
+    for (std::int32_t x = 0; x < g.width; ++x) {
+      const PoolRange columns = pool_outputs(g, x, g.out_width);
+      const std::int32_t first_place = pool_position(g, rows.begin, columns.begin, y, x);
+      const std::int64_t start = rows.begin * pitch + columns.begin * plane.lanes;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats sum{}, part;
+        typename Vector::Ints winner;
+        const auto add = [&](std::int32_t row, std::int32_t column) FEEDRATE_INLINE {
+          const std::int64_t at = start + row * pitch + column * plane.lanes + first;
+          load(gradient + at, part);
+          load(winners + at, winner);
+          const std::int32_t place = first_place - row * g.kernel - column;
+          sum += winner == place ? part : typename Vector::Floats{};
+        };
+        each_place<3>(rows.end - rows.begin, columns.end - columns.begin, add);
+        store(sum, to + first);
+      });
+      to += plane.lanes;
+    }
+  }
+}
+
+// Places are kept in bytes, but compared with 32 bits each, as wide as the values; `wide` has room
+// for those of a plane.
+FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
+                                std::uint8_t* winners, std::int32_t* wide) {
+  if (plane.g.kernel == 3) {
+    pool<3>(plane, in, out, wide);
+  } else if (plane.g.kernel == 2) {
+    pool<2>(plane, in, out, wide);
+  } else {
+    pool<0>(plane, in, out, wide);
+  }
+  const std::int64_t size = plane.out_size();
+  for (std::int64_t i = 0; i < size; ++i) winners[i] = static_cast<std::uint8_t>(wide[i]);
+}
+
+FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const float* gradient,
+                                  const std::uint8_t* winners, std::int32_t* wide, float* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t size = plane.out_size();
+  for (std::int64_t i = 0; i < size; ++i) wide[i] = winners[i];
+  if (g.kernel == 3 && g.stride == 1) return unpool_dense(plane, gradient, wide, to);
+  std::fill_n(to, plane.in_size(), 0.0F);
+  if (g.kernel == 3) return unpool<3>(plane, gradient, wide, to);
+  if (g.kernel == 2) return unpool<2>(plane, gradient, wide, to);
+  unpool<0>(plane, gradient, wide, to);
+}
+
+PoolGeometry geometry(const LayerSite& site) {
+  const auto size = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+  const Attributes& attributes = site.node().attributes;
+  return {.height = size(site.input.extent.height),
+          .width = size(site.input.extent.width),
+          .out_height = size(site.node().extent.height),
+          .out_width = size(site.node().extent.width),
+          .kernel = size(attributes.integer("kernel")),
+          .stride = size(attributes.integer("stride")),
+          .pad = size(attributes.integer("pad"))};
+}
+
+class MaxPoolLayer final : public Layer {
+ public:
+  explicit MaxPoolLayer(const LayerSite& site)
+      : Layer(site, {site.node().extent, site.input.block}),
+        plane_{geometry(site), site.input.block, site.relu_before},
+        planes_(site.batch * site.input.blocks()),
+        threads_(site.threads) {}
+
+  bool does_relu_before() const override { return plane_.relu_before; }
+
+  // Which place of its window each output came from: one byte, as windows have at most 225 places.
+  std::size_t kept_bytes() const override {
+    return static_cast<std::size_t>(planes_ * plane_.out_size());
+  }
+  std::size_t scratch_bytes() const override {
+    return static_cast<std::size_t>(threads_ * plane_.out_size()) * sizeof(std::int32_t);
+  }
+
+  void forward(const Pass&) override {
+    each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
+      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out, wide);
+    });
+  }
+
+  void backward(const Pass&) override {
+    each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
+      unpool_plane(plane_, buffers().output_gradient + out, winners() + out, wide,
+                   buffers().input_gradient + in);
+    });
+  }
+
+ private:
+  std::uint8_t* winners() const { return reinterpret_cast<std::uint8_t*>(buffers().kept); }
+
+  // work(offset of a plane in the input, in the output, the thread's scratch)
+  template <class Work>
+  void each_plane(const Work& work) const {
+    on_threads(threads_, [&](unsigned thread) {
+      auto* wide = reinterpret_cast<std::int32_t*>(buffers().scratch) + thread * plane_.out_size();
+      const Range range = share_of(planes_, thread, threads_);
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        work(i * plane_.in_size(), i * plane_.out_size(), wide);
+      }
+    });
+  }
+
+  Plane plane_;
+  std::int64_t planes_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_max_pool_layer(const LayerSite& site) {
+  return std::make_unique<MaxPoolLayer>(site);
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,35 @@
+#pragma once
+// An operator of each value by itself, in place where the plan allows: what activations are.
+
+#include "trainer/backends/cpu/layer.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+
+namespace feedrate::cpu {
+
+/// `forward(in, size, out)` and `backward(output_gradient, output, size, input_gradient)`.
+template <auto forward_values, auto backward_values>
+class PointwiseLayer final : public Layer {
+ public:
+  explicit PointwiseLayer(const LayerSite& site)
+      : Layer(site, site.input),
+        size_(site.batch * site.input.elements()),
+        threads_(site.threads) {}
+
+  void forward(const Pass&) override {
+    on_shares(threads_, size_, 64, [&](const Range& range) {
+      forward_values(buffers().input + range.begin, range.size(), buffers().output + range.begin);
+    });
+  }
+  void backward(const Pass&) override {
+    on_shares(threads_, size_, 64, [&](const Range& range) {
+      backward_values(buffers().output_gradient + range.begin, buffers().output + range.begin,
+                      range.size(), buffers().input_gradient + range.begin);
+    });
+  }
+
+ private:
+  std::int64_t size_;
+  unsigned threads_;
+};
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,103 @@
+#include "trainer/backends/cpu/products/bf16_dense.h"
+
+#include <algorithm>
+
+#include "trainer/backends/cpu/products/bf16_product.hpp"
+#include "trainer/backends/cpu/products/dense_layer.h"
+#include "trainer/backends/cpu/threads/omp_threads.h"
+
+namespace feedrate::cpu {
+namespace {
+
+class Bf16Dense final : public DenseLayer {
+ public:
+  explicit Bf16Dense(const LayerSite& site)
+      : DenseLayer(site), stream_(engine()), input_learns_(site.input_learns) {
+    const std::int64_t n = batch(), k = inputs(), u = units();
+    input_ = Factor(matrix(n, k, k, f32), matrix(n, k, k));
+    weights_ = Factor(matrix(u, k, k, f32), matrix(u, k, k));
+    gradient_ = Factor(matrix(n, u, u, f32), matrix(n, u, u));
+    const OmpThreads alone(1);
+    each_share(u, [&](const Range& units) {
+      const std::int64_t some = units.size(), first = units.begin;
+      forward_.add({.a = matrix(n, k, k),
+                    .b = transposed(matrix(some, k, k)),
+                    .c = matrix(n, some, u, f32),
+                    .a_first = 0,
+                    .b_first = first * k,
+                    .c_first = first});
+      weight_gradients_.add({.a = transposed(matrix(n, some, u)),
+                             .b = matrix(n, k, k),
+                             .c = matrix(some, k, k, f32),
+                             .a_first = first,
+                             .b_first = 0,
+                             .c_first = first * k});
+    });
+    if (!input_learns_) return;
+    each_share(k, [&](const Range& inputs) {
+      const std::int64_t some = inputs.size(), first = inputs.begin;
+      input_gradients_.add({.a = matrix(n, u, u),
+                            .b = matrix(u, some, k),
+                            .c = matrix(n, some, k, f32),
+                            .a_first = 0,
+                            .b_first = first,
+                            .c_first = first});
+    });
+  }
+
+  // The weights, so that they are rounded once in a step.
+  std::size_t kept_bytes() const override { return input_.copy_bytes() + weights_.copy_bytes(); }
+  std::size_t scratch_bytes() const override {
+    const std::size_t products =
+        std::max({forward_.scratch_bytes(), weight_gradients_.scratch_bytes(),
+                  input_gradients_.scratch_bytes()});
+    return gradient_.copy_bytes() + products;
+  }
+
+  void bind(const Buffers& buffers) override {
+    Layer::bind(buffers);
+    void* input = input_.bind(buffers.input, buffers.kept);
+    void* weights = weights_.bind(buffers.parameters[0], buffers.kept + input_.copy_bytes());
+    void* gradient = gradient_.bind(buffers.output_gradient, buffers.scratch);
+    std::byte* scratch = buffers.scratch + gradient_.copy_bytes();
+    forward_.bind(input, weights, buffers.output, scratch);
+    weight_gradients_.bind(gradient, input, buffers.gradients[0], scratch);
+    input_gradients_.bind(gradient, weights, buffers.input_gradient, scratch);
+  }
+
+  void forward(const Pass& pass) override {
+    input_.run(stream_);
+    weights_.run(stream_);
+    forward_.run();
+    finish_forward(pass);
+  }
+  void backward(const Pass&) override {
+    begin_backward();
+    gradient_.run(stream_);
+    weight_gradients_.run();
+    if (input_learns_) input_gradients_.run();
+  }
+
+ private:
+  template <class Use>
+  void each_share(std::int64_t size, const Use& use) const {
+    constexpr std::int64_t grain = 64;
+    for (unsigned number = 0; number < threads(); ++number) {
+      const Range range = share_of(size, number, threads(), grain);
+      if (range.size() > 0) use(range);
+    }
+  }
+
+  dnnl::stream stream_;
+  bool input_learns_;
+  Factor input_, weights_, gradient_;
+  Bf16Product forward_, weight_gradients_, input_gradients_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_bf16_dense(const LayerSite& site) {
+  return made_by_onednn(site, [&] { return std::make_unique<Bf16Dense>(site); });
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,72 @@
+#pragma once
+// A product of two matrices of bf16, in fp32, by oneDNN. Every thread computes a part of it by
+// itself: oneDNN's own threads would wait for one another by spinning. Private to this folder's
+// .cpp files.
+
+#include <cstdint>
+#include <dnnl.hpp>
+#include <vector>
+
+#include "trainer/backends/cpu/products/onednn_call.hpp"
+#include "trainer/backends/cpu/threads/parallel.h"
+
+namespace feedrate::cpu {
+
+/// Row-major; `stride` elements from one row to the next.
+inline dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                                 dnnl::memory::data_type type = dnnl::memory::data_type::bf16) {
+  return {{rows, columns}, type, dnnl::memory::dims{stride, 1}};
+}
+inline dnnl::memory::desc transposed(const dnnl::memory::desc& matrix) {
+  return matrix.permute_axes({1, 0});
+}
+
+class Bf16Product {
+ public:
+  /// What a thread reads and writes, and how many elements from the matrices' start that is.
+  struct Part {
+    dnnl::memory::desc a, b, c;
+    std::int64_t a_first, b_first, c_first;
+  };
+
+  /// One for each thread.
+  void add(const Part& part) {
+    const auto product = describe<dnnl::matmul>(own_scratchpad(), part.a, part.b, part.c);
+    Call call(dnnl::matmul(product), product);
+    call.reads(DNNL_ARG_SRC, part.a, part.a);
+    call.reads(DNNL_ARG_WEIGHTS, part.b, part.b);
+    call.writes(DNNL_ARG_DST, part.c, part.c);
+    shares_.push_back({part, std::move(call), dnnl::stream(engine())});
+  }
+
+  std::size_t scratch_bytes() const {
+    std::size_t bytes = 0;
+    for (const Share& share : shares_) bytes += share.call.scratch_bytes();
+    return bytes;
+  }
+
+  void bind(void* a, void* b, float* c, std::byte* scratch) {
+    for (Share& share : shares_) {
+      const Part& part = share.part;
+      share.call.bind({static_cast<std::uint16_t*>(a) + part.a_first,
+                       static_cast<std::uint16_t*>(b) + part.b_first, c + part.c_first},
+                      scratch);
+      scratch += share.call.scratch_bytes();
+    }
+  }
+
+  void run() {
+    on_threads(static_cast<unsigned>(shares_.size()),
+               [this](unsigned number) { shares_[number].call.run(shares_[number].stream); });
+  }
+
+ private:
+  struct Share {
+    Part part;
+    Call call;
+    dnnl::stream stream;
+  };
+  std::vector<Share> shares_;
+};
+
+}  // namespace feedrate::cpu

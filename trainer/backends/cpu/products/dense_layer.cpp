@@ -1,0 +1,132 @@
+#include "trainer/backends/cpu/products/dense_layer.h"
+
+#include <algorithm>
+
+#include "trainer/backends/cpu/products/gemm.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/relu_values.h"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// Some columns of a matrix.
+struct Columns {
+  std::int64_t rows, columns, stride;
+};
+
+FEEDRATE_VECTOR void add_bias(const Columns& c, const float* bias, bool with_relu, float* values) {
+  for (std::int64_t row = 0; row < c.rows; ++row) {
+    float* to = values + row * c.stride;
+    for (std::int64_t i = 0; i < c.columns; ++i) {
+      const float sum = to[i] + bias[i];
+      to[i] = with_relu ? relu(sum) : sum;
+    }
+  }
+}
+
+FEEDRATE_VECTOR void sum_columns(const Columns& c, const float* values, float* sums) {
+  for (std::int64_t i = 0; i < c.columns; ++i) sums[i] = 0;
+  for (std::int64_t row = 0; row < c.rows; ++row) {
+    for (std::int64_t i = 0; i < c.columns; ++i) sums[i] += values[row * c.stride + i];
+  }
+}
+
+}  // namespace
+
+DenseLayer::DenseLayer(const LayerSite& site)
+    : Layer(site, {site.node().extent, 1}),
+      input_(site.input),
+      batch_(site.batch),
+      units_(site.node().extent.channels),
+      relu_follows_(site.relu_follows),
+      threads_(site.threads) {}
+
+void DenseLayer::forward(const Pass& pass) {
+  run_shared({.m = batch_,
+              .n = units_,
+              .k = inputs(),
+              .a = {buffers().input, inputs()},
+              .b = {buffers().parameters[0], inputs(), true},
+              .keep = 0,
+              .c = buffers().output,
+              .stride = units_},
+             threads_);
+  finish_forward(pass);
+}
+
+void DenseLayer::backward(const Pass&) {
+  begin_backward();
+  const Matrix gradient = {buffers().output_gradient, units_};
+  run_shared({.m = units_,
+              .n = inputs(),
+              .k = batch_,
+              .a = {gradient.data, units_, true},
+              .b = {buffers().input, inputs()},
+              .keep = 0,
+              .c = buffers().gradients[0],
+              .stride = inputs()},
+             threads_);
+  if (buffers().input_gradient == nullptr) return;
+  run_shared({.m = batch_,
+              .n = inputs(),
+              .k = units_,
+              .a = gradient,
+              .b = {buffers().parameters[0], inputs()},
+              .keep = 0,
+              .c = buffers().input_gradient,
+              .stride = inputs()},
+             threads_);
+}
+
+void DenseLayer::finish_forward(const Pass& pass) const {
+  on_shares(threads_, units_, 16, [&](const Range& range) {
+    add_bias({batch_, range.size(), units_}, buffers().parameters[1] + range.begin,
+             relu_follows_ && !pass.apart, buffers().output + range.begin);
+  });
+}
+
+void DenseLayer::begin_backward() const {
+  on_shares(threads_, units_, 16, [&](const Range& range) {
+    float* gradients = buffers().output_gradient + range.begin;
+    for (std::int64_t image = 0; relu_follows_ && image < batch_; ++image) {
+      float* row = gradients + image * units_;
+      relu_gradients(row, buffers().output + range.begin + image * units_, range.size(), row);
+    }
+    sum_columns({batch_, range.size(), units_}, gradients, buffers().gradients[1] + range.begin);
+  });
+}
+
+std::size_t DenseLayer::own_size(std::size_t k) const {
+  return k == 0 ? static_cast<std::size_t>(units_ * inputs()) : Layer::own_size(k);
+}
+
+template <class Use>
+void DenseLayer::each_weight(const Use& use) const {
+  const Extent& extent = input_.extent;
+  for (std::int64_t unit = 0; unit < units_; ++unit) {
+    for (std::int64_t channel = 0; channel < extent.channels; ++channel) {
+      for (std::int64_t pixel = 0; pixel < input_.pixels(); ++pixel) {
+        use(unit * inputs() + input_.offset(channel, pixel),
+            unit * extent.elements() + channel * input_.pixels() + pixel);
+      }
+    }
+  }
+}
+
+void DenseLayer::to_own(std::size_t k, std::span<const float> canonical, float* own) const {
+  if (k != 0) return Layer::to_own(k, canonical, own);
+  std::fill_n(own, own_size(0), 0.0F);
+  each_weight([&](std::int64_t mine, std::int64_t theirs) {
+    own[mine] = canonical[static_cast<std::size_t>(theirs)];
+  });
+}
+
+void DenseLayer::from_own(std::size_t k, const float* own, std::span<float> canonical) const {
+  if (k != 0) return Layer::from_own(k, own, canonical);
+  each_weight([&](std::int64_t mine, std::int64_t theirs) {
+    canonical[static_cast<std::size_t>(theirs)] = own[mine];
+  });
+}
+
+}  // namespace feedrate::cpu

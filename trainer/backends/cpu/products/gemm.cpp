@@ -1,0 +1,71 @@
+#include "trainer/backends/cpu/products/gemm.h"
+
+#include <cblas.h>
+#include <dnnl.h>
+
+#include <string_view>
+
+#include "formats/base/error.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+
+namespace feedrate::cpu {
+namespace {
+
+// Widths of this multiple keep the kernels full.
+constexpr std::int64_t grain = 16;
+
+CBLAS_TRANSPOSE order(const Matrix& matrix) {
+  return matrix.transposed ? CblasTrans : CblasNoTrans;
+}
+
+// An OpenBLAS older than the processor takes it for one of half its width (0.3.21 a Zen 5 for a
+// Haswell), and multiplies half as fast as oneDNN.
+bool blas_is_narrow() {
+#if defined(__x86_64__)
+  const std::string_view kernels = openblas_get_corename();
+  return __builtin_cpu_supports("avx512f") != 0 && kernels != "SkylakeX" &&
+         kernels != "Cooperlake" && !kernels.starts_with("Sapphire");
+#else
+  return false;
+#endif
+}
+
+void run_by_onednn(const Gemm& g) {
+  const auto letter = [](const Matrix& matrix) { return matrix.transposed ? 'T' : 'N'; };
+  const dnnl_status_t status = dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, 1.0F, g.a.data,
+                                          g.a.stride, g.b.data, g.b.stride, g.keep, g.c, g.stride);
+  if (status != dnnl_success) {
+    throw Error(join("oneDNN cannot multiply ", g.m, " x ", g.k, " by ", g.k, " x ", g.n));
+  }
+}
+
+}  // namespace
+
+void use_one_blas_thread() { openblas_set_num_threads(1); }
+
+void run(const Gemm& g) {
+  static const bool narrow = blas_is_narrow();
+  if (narrow) return run_by_onednn(g);
+  const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
+  cblas_sgemm(CblasRowMajor, order(g.a), order(g.b), size(g.m), size(g.n), size(g.k), 1.0F,
+              g.a.data, size(g.a.stride), g.b.data, size(g.b.stride), g.keep, g.c, size(g.stride));
+}
+
+void run_shared(const Gemm& g, unsigned threads) {
+  const bool by_columns = g.n >= g.m;
+  on_shares(threads, by_columns ? g.n : g.m, grain, [&](const Range& range) {
+    Gemm part = g;
+    if (by_columns) {
+      part.n = range.size();
+      part.b.data += range.begin * (g.b.transposed ? g.b.stride : 1);
+      part.c += range.begin;
+    } else {
+      part.m = range.size();
+      part.a.data += range.begin * (g.a.transposed ? 1 : g.a.stride);
+      part.c += range.begin * g.stride;
+    }
+    run(part);
+  });
+}
+
+}  // namespace feedrate::cpu

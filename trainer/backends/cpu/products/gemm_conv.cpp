@@ -1,0 +1,255 @@
+#include "trainer/backends/cpu/products/gemm_conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "trainer/backends/cpu/products/gemm.h"
+#include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/lanes.h"
+#include "trainer/backends/cpu/values/relayout.h"
+
+namespace feedrate::cpu {
+namespace {
+
+constexpr std::int64_t line = 16;  // floats of a cache line: threads never share one
+
+std::int64_t lines(std::int64_t floats) { return (floats + line - 1) / line * line; }
+
+FEEDRATE_VECTOR void add(const float* from, std::int64_t size, float* to) {
+  for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
+}
+
+FEEDRATE_VECTOR void add_rows(const float* rows, std::int64_t count, std::int64_t width,
+                              float* sums) {
+  for_lanes(width, [&](std::int64_t first, auto lanes) {
+    float sum[lanes];
+    std::copy_n(sums + first, lanes, sum);
+    for (std::int64_t row = 0; row < count; ++row) {
+      for (int lane = 0; lane < lanes; ++lane) sum[lane] += rows[row * width + first + lane];
+    }
+    std::copy_n(sum, lanes, sums + first);
+  });
+}
+
+FEEDRATE_VECTOR void fill_rows(const float* row, std::int64_t count, std::int64_t width,
+                               float* rows) {
+  for_lanes(width, [&](std::int64_t first, auto lanes) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (int lane = 0; lane < lanes; ++lane) rows[i * width + first + lane] = row[first + lane];
+    }
+  });
+}
+
+// Rows of a patch are short (5 floats in LeNet), so copying beyond their end, in steps, beats
+// copying exactly. What lies beyond is written later, or is the slack behind the patches.
+constexpr std::int64_t copy_step = 8;
+
+void copy_beyond(const float* from, std::int64_t size, float* to) {
+  for (std::int64_t i = 0; i < size; i += copy_step) {
+    std::memcpy(to + i, from + i, copy_step * sizeof(float));
+  }
+}
+
+}  // namespace
+
+GemmConv::GemmConv(const LayerSite& site)
+    : Layer(site, Layout::channels_last(site.node().extent)),
+      input_(site.input),
+      batch_(site.batch),
+      kernel_(site.node().attributes.integer("kernel")),
+      stride_(site.node().attributes.integer("stride")),
+      pad_(site.node().attributes.integer("pad")),
+      patch_(kernel_ * kernel_ * site.input.extent.channels),
+      positions_(output().pixels()),
+      threads_(static_cast<unsigned>(std::min<std::int64_t>(site.threads, site.batch))),
+      input_learns_(site.input_learns),
+      has_bias_(site.node().parameters.size() == 2) {}
+
+GemmConv::BenchSizes GemmConv::bench_sizes() const {
+  const std::int64_t filters = output().extent.channels;
+  return {lines(input_.extent.elements()), lines(positions_ * patch_ + copy_step),
+          lines(filters * patch_), lines(filters)};
+}
+
+std::size_t GemmConv::scratch_bytes() const {
+  return static_cast<std::size_t>(bench_sizes().all()) * threads_ * sizeof(float);
+}
+
+GemmConv::Bench GemmConv::bench(unsigned thread) const {
+  const BenchSizes sizes = bench_sizes();
+  float* start = reinterpret_cast<float*>(buffers().scratch) + sizes.all() * thread;
+  return {start, start + sizes.image, start + sizes.image + sizes.patches,
+          start + sizes.image + sizes.patches + sizes.weights};
+}
+
+void GemmConv::forward(const Pass&) {
+  const std::int64_t filters = output().extent.channels;
+  on_threads(threads_, [&](unsigned thread) {
+    const Bench mine = bench(thread);
+    const Range range = share_of(batch_, thread, threads_);
+    for (std::int64_t image = range.begin; image < range.end; ++image) {
+      float* out = buffers().output + image * output().elements();
+      if (has_bias_) fill_rows(buffers().parameters[1], positions_, filters, out);
+      run({.m = positions_,
+           .n = filters,
+           .k = patch_,
+           .a = {patches(image, mine), patch_},
+           .b = {buffers().parameters[0], patch_, true},
+           .keep = has_bias_ ? 1.0F : 0.0F,
+           .c = out,
+           .stride = filters});
+    }
+  });
+}
+
+void GemmConv::backward(const Pass&) {
+  on_threads(threads_, [&](unsigned thread) {
+    const Bench mine = bench(thread);
+    const std::int64_t filters = output().extent.channels;
+    std::fill_n(mine.weights, filters * patch_, 0.0F);
+    std::fill_n(mine.bias, filters, 0.0F);
+    const Range range = share_of(batch_, thread, threads_);
+    for (std::int64_t image = range.begin; image < range.end; ++image) {
+      backward_image(image, mine);
+    }
+  });
+  on_threads(threads_, [&](unsigned thread) { add_up(thread); });
+}
+
+void GemmConv::backward_image(std::int64_t image, const Bench& mine) const {
+  const std::int64_t filters = output().extent.channels;
+  const float* gradient = buffers().output_gradient + image * output().elements();
+  if (has_bias_) add_rows(gradient, positions_, filters, mine.bias);
+  run({.m = filters,
+       .n = patch_,
+       .k = positions_,
+       .a = {gradient, filters, true},
+       .b = {patches(image, mine), patch_},
+       .keep = 1,
+       .c = mine.weights,
+       .stride = patch_});
+  if (input_learns_) input_gradient(image, mine);
+}
+
+void GemmConv::input_gradient(std::int64_t image, const Bench& mine) const {
+  const std::int64_t filters = output().extent.channels;
+  run({.m = positions_,
+       .n = patch_,
+       .k = filters,
+       .a = {buffers().output_gradient + image * output().elements(), filters},
+       .b = {buffers().parameters[0], patch_},
+       .keep = 0,
+       .c = mine.patches,
+       .stride = patch_});
+  const Layout folded = Layout::channels_last(input_.extent);
+  float* out = buffers().input_gradient + image * input_.elements();
+  if (input_ == folded) {
+    fold(mine.patches, out);
+  } else {
+    fold(mine.patches, mine.image);
+    relayout(mine.image, folded, out, input_);
+  }
+}
+
+// Each thread adds up its share of the weights over all threads' parts, the first thread's first.
+void GemmConv::add_up(unsigned thread) const {
+  const std::int64_t filters = output().extent.channels;
+  const auto sum = [&](float* Bench::*part, std::int64_t size, float* to) {
+    const Range range = share_of(size, thread, threads_, line);
+    if (range.size() == 0) return;
+    std::copy_n(bench(0).*part + range.begin, range.size(), to + range.begin);
+    for (unsigned other = 1; other < threads_; ++other) {
+      add(bench(other).*part + range.begin, range.size(), to + range.begin);
+    }
+  };
+  sum(&Bench::weights, filters * patch_, buffers().gradients[0]);
+  if (has_bias_) sum(&Bench::bias, filters, buffers().gradients[1]);
+}
+
+const float* GemmConv::patches(std::int64_t image, const Bench& mine) const {
+  const float* in = buffers().input + image * input_.elements();
+  const Layout wanted = Layout::channels_last(input_.extent);
+  if (input_ != wanted) {
+    relayout(in, input_, mine.image, wanted);
+    in = mine.image;
+  }
+  if (kernel_ == 1 && stride_ == 1) return in;  // the image is its own patches
+  unfold(in, mine.patches);
+  return mine.patches;
+}
+
+void GemmConv::unfold(const float* image, float* to) const {
+  const Extent& in = input_.extent;
+  const Extent& out = output().extent;
+  const std::int64_t run = kernel_ * in.channels, row = in.width * in.channels;
+  // From where on a patch's last row may be copied beyond its end without leaving the image.
+  const std::int64_t last = in.elements() - (kernel_ - 1) * row - (run + copy_step - 1);
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    for (std::int64_t x = 0; x < out.width; ++x, to += patch_) {
+      const std::int64_t top = y * stride_ - pad_, left = x * stride_ - pad_;
+      const std::int64_t start = top * row + left * in.channels;
+      const bool inside =
+          top >= 0 && left >= 0 && top + kernel_ <= in.height && left + kernel_ <= in.width;
+      if (!inside || start > last) {
+        unfold_at_edge(image, top, left, to);
+        continue;
+      }
+      for (std::int64_t ky = 0; ky < kernel_; ++ky) {
+        copy_beyond(image + start + ky * row, run, to + ky * run);
+      }
+    }
+  }
+}
+
+// One patch that is partly outside the image, where there are zeros.
+void GemmConv::unfold_at_edge(const float* image, std::int64_t top, std::int64_t left,
+                              float* to) const {
+  const Extent& in = input_.extent;
+  const std::int64_t from = std::max<std::int64_t>(left, 0);
+  const std::int64_t end = std::min(left + kernel_, in.width);
+  std::fill_n(to, patch_, 0.0F);
+  for (std::int64_t ky = 0; ky < kernel_; ++ky, to += kernel_ * in.channels) {
+    const std::int64_t row = top + ky;
+    if (row < 0 || row >= in.height || end <= from) continue;
+    std::copy_n(image + (row * in.width + from) * in.channels, (end - from) * in.channels,
+                to + (from - left) * in.channels);
+  }
+}
+
+void GemmConv::fold(const float* from_patches, float* image) const {
+  const Extent& in = input_.extent;
+  const Extent& out = output().extent;
+  std::fill_n(image, in.elements(), 0.0F);
+  for (std::int64_t y = 0; y < out.height; ++y) {
+    for (std::int64_t x = 0; x < out.width; ++x) {
+      const std::int64_t left = x * stride_ - pad_;
+      const std::int64_t from = std::max<std::int64_t>(left, 0);
+      const std::int64_t end = std::min(left + kernel_, in.width);
+      for (std::int64_t ky = 0; ky < kernel_; ++ky, from_patches += kernel_ * in.channels) {
+        const std::int64_t row = y * stride_ - pad_ + ky;
+        if (row < 0 || row >= in.height || end <= from) continue;
+        add(from_patches + (from - left) * in.channels, (end - from) * in.channels,
+            image + (row * in.width + from) * in.channels);
+      }
+    }
+  }
+}
+
+// Canonical weights are [filter][channel][row][column].
+void GemmConv::to_own(std::size_t k, std::span<const float> canonical, float* own) const {
+  if (k != 0) return Layer::to_own(k, canonical, own);
+  const std::int64_t channels = input_.extent.channels, area = kernel_ * kernel_;
+  for (std::int64_t filter = 0; filter < output().extent.channels; ++filter) {
+    transpose(canonical.data() + filter * patch_, channels, area, own + filter * patch_);
+  }
+}
+
+void GemmConv::from_own(std::size_t k, const float* own, std::span<float> canonical) const {
+  if (k != 0) return Layer::from_own(k, own, canonical);
+  const std::int64_t channels = input_.extent.channels, area = kernel_ * kernel_;
+  for (std::int64_t filter = 0; filter < output().extent.channels; ++filter) {
+    transpose(own + filter * patch_, area, channels, canonical.data() + filter * patch_);
+  }
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,152 @@
+#include "trainer/backends/cpu/products/onednn_conv.h"
+
+#include <algorithm>
+#include <dnnl.hpp>
+
+#include "trainer/backends/cpu/products/onednn_call.hpp"
+#include "trainer/backends/cpu/products/onednn_geometry.hpp"
+#include "trainer/backends/cpu/products/weight_gradients.hpp"
+#include "trainer/backends/cpu/values/relu_values.h"
+
+namespace feedrate::cpu {
+namespace {
+
+class OnednnConv final : public Layer {
+ public:
+  OnednnConv(const LayerSite& site, const Forward::primitive_desc& forward)
+      : Layer(site, nearest_layout(forward.dst_desc(), site.batch, site.node().extent)),
+        stream_(engine()),
+        canonical_weights_(
+            Geometry::canonical_weights(site, Tag::oihw, f32, output().extent.channels)),
+        input_learns_(site.input_learns),
+        has_bias_(site.node().parameters.size() == 2),
+        batch_(site.batch),
+        threads_(site.threads) {
+    const Geometry g(site);
+    const BackwardWeights::primitive_desc weights = describe_backward_weights(site, Part(site));
+    // Summed in fp32, which is how they are learned; the forward pass has its own copy when it
+    // multiplies something narrower.
+    const memory::desc in = in_memory(site.batch, site.input);
+    const memory::desc out = in_memory(site.batch, output());
+    input_ = Factor(in, forward.src_desc());
+    gradient_ = Factor(out, weights.diff_dst_desc());
+    does_relu_ = site.relu_follows && !site.relu_is_pooled &&
+                 gradient_.desc() == in_memory(site.batch, output(), Type::bf16);
+    own_weights_ = site.bf16 ? weights.diff_weights_desc() : forward.weights_desc();
+    weight_gradients_ = WeightGradients(site, {.input = input_.desc(),
+                                               .gradient = gradient_.desc(),
+                                               .weights = own_weights_,
+                                               .bias = g.bias});
+
+    forward_ = Call(Forward(forward), forward);
+    forward_.reads(DNNL_ARG_SRC, input_.desc(), forward.src_desc());
+    forward_.reads(DNNL_ARG_WEIGHTS, own_weights_, forward.weights_desc());
+    if (has_bias_) forward_.reads(DNNL_ARG_BIAS, g.bias, g.bias);
+    forward_.writes(DNNL_ARG_DST, out, forward.dst_desc());
+
+    if (!input_learns_) return;
+
+    const auto data =
+        describe_backward<BackwardData>(own_scratchpad(), forward, direct, g.in_gradient_sum,
+                                        g.weights, g.out, g.strides, g.pads, g.pads);
+    backward_data_ = Call(BackwardData(data), data);
+    backward_data_.reads(DNNL_ARG_DIFF_DST, gradient_.desc(), data.diff_dst_desc());
+    backward_data_.reads(DNNL_ARG_WEIGHTS, own_weights_, data.weights_desc());
+    backward_data_.writes(DNNL_ARG_DIFF_SRC, in, data.diff_src_desc());
+  }
+
+  bool does_relu() const override { return does_relu_; }
+  std::size_t kept_bytes() const override { return input_.copy_bytes(); }
+  std::size_t scratch_bytes() const override {
+    std::size_t bytes = std::max(forward_.scratch_bytes(), weight_gradients_.scratch_bytes());
+    if (input_learns_) bytes = std::max(bytes, backward_data_.scratch_bytes());
+    return gradient_.copy_bytes() + bytes;
+  }
+
+  void bind(const Buffers& buffers) override {
+    Layer::bind(buffers);
+    void* in = input_.bind(buffers.input, buffers.kept);
+    void* gradient = gradient_.bind(buffers.output_gradient, buffers.scratch);
+    if (does_relu_) rounded_gradient_ = static_cast<std::uint16_t*>(gradient);
+    std::byte* scratch = buffers.scratch + gradient_.copy_bytes();
+    std::vector<void*> forward{in, buffers.parameters[0]};
+    if (has_bias_) forward.push_back(buffers.parameters[1]);
+    forward.push_back(buffers.output);
+    forward_.bind(forward, scratch);
+    weight_gradients_.bind(in, gradient, buffers, scratch);
+    if (!input_learns_) return;
+    backward_data_.bind({gradient, buffers.parameters[0], buffers.input_gradient}, scratch);
+  }
+
+  // The relu in a pass of its own: as part of the product, oneDNN's makes zeros of NaN.
+  void forward(const Pass& pass) override {
+    input_.run(stream_);
+    forward_.run(stream_);
+    if (!does_relu_ || pass.apart) return;
+    each_range([this](const Range& range) {
+      float* values = buffers().output + range.begin;
+      relu_values(values, range.size(), values);
+    });
+  }
+  void backward(const Pass&) override {
+    take_gradient();
+    weight_gradients_.run();
+    if (input_learns_) backward_data_.run(stream_);
+  }
+
+  std::size_t own_size(std::size_t k) const override {
+    return k == 0 ? own_weights_.get_size() / sizeof(float) : Layer::own_size(k);
+  }
+  void to_own(std::size_t k, std::span<const float> canonical, float* own) const override {
+    if (k != 0) return Layer::to_own(k, canonical, own);
+    copy(canonical_weights_, const_cast<float*>(canonical.data()), own_weights_, own);
+  }
+  void from_own(std::size_t k, const float* own, std::span<float> canonical) const override {
+    if (k != 0) return Layer::from_own(k, own, canonical);
+    copy(own_weights_, const_cast<float*>(own), canonical_weights_, canonical.data());
+  }
+
+ private:
+  static void copy(const memory::desc& from_layout, float* from, const memory::desc& to_layout,
+                   float* to) {
+    memory source(from_layout, engine(), from);
+    memory target(to_layout, engine(), to);
+    dnnl::stream stream(engine());
+    dnnl::reorder(source, target).execute(stream, source, target);
+    stream.wait();
+  }
+
+  // As a factor, through the relu on the way.
+  void take_gradient() {
+    if (!does_relu_) return gradient_.run(stream_);
+    each_range([this](const Range& range) {
+      relu_gradients_bf16(buffers().output_gradient + range.begin, buffers().output + range.begin,
+                          range.size(), rounded_gradient_ + range.begin);
+    });
+  }
+
+  template <class Work>
+  void each_range(const Work& work) const {
+    on_shares(threads_, output().elements() * batch_, 64, work);
+  }
+
+  dnnl::stream stream_;
+  memory::desc own_weights_, canonical_weights_;
+  bool input_learns_, has_bias_;
+  bool does_relu_ = false;  // where its gradient is rounded anyway, else nothing is gained
+  std::int64_t batch_;
+  unsigned threads_;
+  std::uint16_t* rounded_gradient_ = nullptr;  // where it does the relu
+  Factor input_, gradient_;
+  WeightGradients weight_gradients_;
+  Call forward_, backward_data_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_onednn_conv(const LayerSite& site) {
+  return made_by_onednn(
+      site, [&] { return std::make_unique<OnednnConv>(site, describe_forward(site, Part(site))); });
+}
+
+}  // namespace feedrate::cpu

@@ -1,0 +1,58 @@
+#include "trainer/backends/cpu/threads/idle_threads.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace feedrate::cpu {
+namespace {
+
+// A team that has met once and sleeps till the program ends.
+class SleepingTeam {
+ public:
+  explicit SleepingTeam(unsigned size) : thread_([this, size] { sleep(size); }) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return met_; });
+  }
+  ~SleepingTeam() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  SleepingTeam(const SleepingTeam&) = delete;
+  SleepingTeam& operator=(const SleepingTeam&) = delete;
+
+ private:
+  void sleep(unsigned size) {
+    std::atomic<unsigned> present = 0;  // work that cannot be optimised away
+#pragma omp parallel num_threads(size)
+    ++present;
+    std::unique_lock lock(mutex_);
+    met_ = present > 0;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return done_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool met_ = false, done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+void let_idle_threads_sleep(unsigned threads) {
+  if (threads < 2) return;  // no team, nobody waits
+  // With the caller's team of `threads`, one thread more than there are cores.
+  const unsigned cores = static_cast<unsigned>(omp_get_num_procs());
+  static const SleepingTeam team(std::max(cores, threads) - threads + 2);
+}
+
+}  // namespace feedrate::cpu

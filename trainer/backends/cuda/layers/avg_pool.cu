@@ -1,0 +1,105 @@
+// Average pooling; backward gathers, so no two threads add to one sum.
+
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/avg_window.h"
+
+namespace feedrate::cuda {
+namespace {
+
+struct Sides {
+  PoolGeometry g;
+  ImageLayout in;
+  ImageLayout out;
+};
+
+template <class T, unsigned lanes>
+struct Forward {
+  Sides s;
+  const T* x;
+  T* y;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const PoolGeometry& g = s.g;
+    const T* values = x + image * s.in.elements();
+    const std::uint32_t channel = s.out.channel(e);
+    const PoolSpot at = pool_spot(s.out.pixel(e), g.out_width);
+    const PoolRange rows = avg_inputs(g, at.row, g.height, g.out_height);
+    const PoolRange columns = avg_inputs(g, at.column, g.width, g.out_width);
+    Lanes<T, lanes> sum{};
+    for (std::int32_t row = rows.begin; row < rows.end; ++row) {
+      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
+        const auto pixel = static_cast<std::uint32_t>(row * g.width + column);
+        const auto term = load<T, lanes>(values + s.in.offset(channel, pixel));
+        for (unsigned k = 0; k < lanes; ++k) sum.values[k] += term.values[k];
+      }
+    }
+    const std::int32_t places = (rows.end - rows.begin) * (columns.end - columns.begin);
+    for (unsigned k = 0; k < lanes; ++k) sum.values[k] /= static_cast<float>(places);
+    store(y + image * s.out.elements() + e, sum);
+  }
+};
+
+template <class T, unsigned lanes>
+struct Backward {
+  Sides s;
+  const T* dy;
+  T* dx;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const PoolGeometry& g = s.g;
+    const T* outputs = dy + image * s.out.elements();
+    const std::uint32_t channel = s.in.channel(e);
+    const PoolSpot at = pool_spot(s.in.pixel(e), g.width);
+    const PoolRange rows = avg_outputs(g, at.row, g.height, g.out_height);
+    const PoolRange columns = avg_outputs(g, at.column, g.width, g.out_width);
+    Lanes<T, lanes> sum{};
+    for (std::int32_t row = rows.begin; row < rows.end; ++row) {
+      const PoolRange high = avg_inputs(g, row, g.height, g.out_height);
+      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
+        const PoolRange wide = avg_inputs(g, column, g.width, g.out_width);
+        const std::int32_t places = (high.end - high.begin) * (wide.end - wide.begin);
+        const auto pixel = static_cast<std::uint32_t>(row * g.out_width + column);
+        const auto term = load<T, lanes>(outputs + s.out.offset(channel, pixel));
+        for (unsigned k = 0; k < lanes; ++k) {
+          sum.values[k] += term.values[k] / static_cast<float>(places);
+        }
+      }
+    }
+    store(dx + image * s.in.elements() + e, sum);
+  }
+};
+
+template <class T>
+class AvgPoolOp final : public CudaOpOf<T> {
+ public:
+  explicit AvgPoolOp(const OpSite& site)
+      : context_(site.context),
+        batch_(site.batch),
+        sides_{avg_geometry(site.node.attributes, site.in, site.node.extent), layout(site.in),
+               layout(site.node.extent)} {}
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(context_, "avg_pool forward", batch_, sides_.out.elements(),
+                     Forward<T, lanes>{sides_, place.x, place.y}, lanes);
+    });
+  }
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    if (place.dx == nullptr) return;
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(context_, "avg_pool backward", batch_, sides_.in.elements(),
+                     Backward<T, lanes>{sides_, place.dy, place.dx}, lanes);
+    });
+  }
+
+ private:
+  const Context& context_;
+  std::int64_t batch_;
+  Sides sides_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> avg_pool_cuda(const OpSite& site) { return make_typed<AvgPoolOp>(site); }
+
+}  // namespace feedrate::cuda

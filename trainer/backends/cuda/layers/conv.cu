@@ -1,0 +1,147 @@
+// Convolution by cuDNN's graphs; the bias and its gradient are kernels of our own. In 16 bits cuDNN
+// writes the filters' gradient in their type; then it is widened.
+
+#include <algorithm>
+#include <optional>
+
+#include "trainer/backends/cuda/kernels/columns.cuh"
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/products/conv_choice.cuh"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cuda {
+namespace {
+
+// `lanes` channels a thread.
+template <class T, unsigned lanes>
+struct AddBias {
+  const float* bias;
+  T* y;
+  bool then_relu;
+  struct Column {
+    T* y;
+    bool then_relu;
+    float bias[lanes];
+    __device__ void operator()(std::int64_t, std::int64_t i) const {
+      auto values = load<T, lanes>(y + i);
+      for (unsigned k = 0; k < lanes; ++k) {
+        const float value = values.values[k] + bias[k];
+        values.values[k] = then_relu ? relu(value) : value;
+      }
+      store(y + i, values);
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{y, then_relu, {}};
+    for (unsigned k = 0; k < lanes; ++k) column.bias[k] = bias[c + k];
+    return column;
+  }
+};
+
+template <class T, unsigned lanes>
+struct SumGradients {
+  const T* dy;
+  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
+    const auto values = load<T, lanes>(dy + i);
+    for (unsigned k = 0; k < lanes; ++k) sums[k].first += values.values[k];
+  }
+};
+struct WriteGradient {
+  float* gradient;
+  __device__ void operator()(std::int64_t column, const ColumnSums<double>& sums) const {
+    gradient[column] = static_cast<float>(sums.first);
+  }
+};
+
+template <class T>
+class ConvOp final : public CudaOpOf<T> {
+ public:
+  explicit ConvOp(const OpSite& site)
+      : context_(site.context),
+        shape_(shape_of(site.node, site.stored, site.batch, site.context.values())),
+        weight_(site.parameters.at(0)),
+        bias_(site.parameters.size() > 1 ? site.parameters[1] : DeviceParameter{}),
+        relu_follows_(site.relu_follows),
+        forward_(choose_engine(site, shape_, ConvDirection::forward)) {
+    if (site.wants_dx) data_ = choose_engine(site, shape_, ConvDirection::data);
+    if (site.learns) filters_ = choose_engine(site, shape_, ConvDirection::filters);
+  }
+
+  /// With the bias.
+  bool does_relu() const override { return relu_follows_ && bias_.value != nullptr; }
+  std::size_t workspace_bytes() const override {
+    std::size_t libraries = forward_.workspace();
+    for (const auto& call : {&data_, &filters_}) {
+      if (*call) libraries = std::max(libraries, (*call)->workspace());
+    }
+    return filter_bytes() +
+           std::max(libraries, column_workspace<T>(context_, rows(), shape_.out.channels));
+  }
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step& step) override {
+    forward_.run(context_, ConvBuffers{place.x, weight_.as<T>(), place.y, place.workspace});
+    if (bias_.value != nullptr) add_bias(place, step);
+  }
+
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    if (bias_.gradient != nullptr) sum_bias_gradient(place);
+    find_filter_gradient(place);
+    if (place.dx == nullptr) return;
+    data_->run(context_, ConvBuffers{place.dx, weight_.as<T>(), place.dy, place.workspace});
+  }
+
+ private:
+  std::int64_t rows() const { return shape_.images * shape_.out.height * shape_.out.width; }
+  /// Of a gradient that is to be widened.
+  std::size_t filter_bytes() const {
+    if (!narrow<T>) return 0;
+    return (shape_.filter_bytes() + device_alignment - 1) / device_alignment * device_alignment;
+  }
+
+  void add_bias(const PlaceOf<T>& place, const Step& step) const {
+    with_lanes<T>(shape_.out.channels, [&](auto lanes) {
+      each_of_columns<lanes>(context_, "conv bias", rows(), shape_.out.channels,
+                             AddBias<T, lanes>{bias_.value, place.y, does_relu() && !step.apart});
+    });
+  }
+
+  void sum_bias_gradient(const PlaceOf<T>& place) const {
+    with_lanes<T>(shape_.out.channels, [&](auto lanes) {
+      sum_columns<T, lanes>(context_, "conv bias gradient", rows(), shape_.out.channels,
+                            SumGradients<T, lanes>{place.dy}, WriteGradient{bias_.gradient},
+                            place.workspace);
+    });
+  }
+
+  void find_filter_gradient(const PlaceOf<T>& place) {
+    void* gradient = weight_.gradient;
+    std::byte* workspace = place.workspace;
+    if constexpr (narrow<T>) {
+      gradient = place.workspace;
+      workspace += filter_bytes();
+    }
+    filters_->run(context_, ConvBuffers{place.x, gradient, place.dy, workspace});
+    if constexpr (narrow<T>) {
+      convert(context_, "conv filter gradient",
+              static_cast<std::int64_t>(shape_.filter_bytes() / sizeof(T)),
+              static_cast<const T*>(gradient), weight_.gradient);
+    }
+  }
+
+  const Context& context_;
+  ConvShape shape_;
+  DeviceParameter weight_;
+  DeviceParameter bias_;
+  bool relu_follows_;
+  ConvCall forward_;
+  std::optional<ConvCall> data_;     // where somebody wants it
+  std::optional<ConvCall> filters_;  // the same
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> conv_cuda(const OpSite& site) { return make_typed<ConvOp>(site); }
+
+}  // namespace feedrate::cuda

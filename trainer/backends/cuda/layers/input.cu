@@ -1,0 +1,63 @@
+// u8 HWC pixels → values. Channels that only fill up the memory of a pixel are 0.
+
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/elementwise.h"
+#include "trainer/ops/pixels.h"
+
+namespace feedrate::cuda {
+namespace {
+
+template <class T>
+struct Scale {
+  const std::uint8_t* pixels;
+  T* out;
+  ImageLayout stored;
+  std::uint32_t channels;
+  PixelScale scales[own_scales];
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const std::uint32_t channel = stored.channel(e), pixel = stored.pixel(e);
+    float value = 0;
+    if (channel < channels) {
+      const PixelScale own = scales[channel < own_scales ? channel : 0];
+      const std::int64_t start = image * channels * stored.plane;
+      value = scaled_pixel(pixels[start + pixel * channels + channel], own.scale, own.mean);
+    }
+    out[image * stored.elements() + e] = static_cast<T>(value);
+  }
+};
+
+template <class T>
+class InputOp final : public CudaOpOf<T> {
+ public:
+  explicit InputOp(const OpSite& site)
+      : context_(site.context),
+        batch_(site.batch),
+        channels_(static_cast<std::uint32_t>(site.node.extent.channels)),
+        stored_{static_cast<std::uint32_t>(site.stored.channels), layout(site.node.extent).plane},
+        scales_(pixel_scales(site.node.attributes)) {}
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step& step) override {
+    each_of_images(context_, "input", batch_, stored_.elements(),
+                   Scale<T>{step.pixels,
+                            place.y,
+                            stored_,
+                            channels_,
+                            {scales_[0], scales_[1], scales_[2], scales_[3]}});
+  }
+  void run_back(const PlaceOf<T>&, const Step&) override {}  // pixels have no gradient
+
+ private:
+  const Context& context_;
+  std::int64_t batch_;
+  std::uint32_t channels_;
+  ImageLayout stored_;
+  PixelScales scales_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> input_cuda(const OpSite& site) { return make_typed<InputOp>(site); }
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,119 @@
+// Local response normalisation: forward keeps the sums s, backward gathers over the window.
+
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cuda {
+namespace {
+
+struct Terms {
+  ImageLayout layout;
+  std::int32_t half;
+  float share;   // alpha / size
+  float factor;  // 2 · alpha · beta / size
+  float k;
+  float beta;
+
+  // Σ term(offset) over the window of channels around element e.
+  template <class Term>
+  __device__ float window_sum(std::uint32_t e, Term term) const {
+    const auto channel = static_cast<std::int32_t>(layout.channel(e));
+    const auto channels = static_cast<std::int32_t>(layout.channels);
+    const std::int32_t first = channel < half ? 0 : channel - half;
+    const std::int32_t last = channel + half < channels ? channel + half : channels - 1;
+    const std::uint32_t pixel = layout.pixel(e);
+    float sum = 0;
+    for (std::int32_t c = first; c <= last; ++c) {
+      sum += term(layout.offset(static_cast<std::uint32_t>(c), pixel));
+    }
+    return sum;
+  }
+};
+
+template <class T>
+struct Forward {
+  Terms t;
+  const T* x;
+  T* y;
+  float* scales;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const std::int64_t start = image * t.layout.elements();
+    const T* values = x + start;
+    const float squares = t.window_sum(e, [values](std::uint32_t i) {
+      const auto value = static_cast<float>(values[i]);
+      return value * value;
+    });
+    const float scale = lrn_scale(squares, t.share, t.k);
+    scales[start + e] = scale;
+    y[start + e] = static_cast<T>(static_cast<float>(values[e]) * powf(scale, -t.beta));
+  }
+};
+
+template <class T>
+struct Backward {
+  Terms t;
+  const T* x;
+  const T* dy;
+  const float* scales;
+  T* dx;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const std::int64_t start = image * t.layout.elements();
+    const T* values = x + start;
+    const T* gradients = dy + start;
+    const float* scale = scales + start;
+    const float beta = t.beta;
+    const float sum = t.window_sum(e, [=](std::uint32_t i) {
+      return lrn_term(static_cast<float>(gradients[i]), static_cast<float>(values[i]),
+                      powf(scale[i], -beta), scale[i]);
+    });
+    dx[start + e] =
+        static_cast<T>(lrn_gradient(static_cast<float>(gradients[e]), static_cast<float>(values[e]),
+                                    powf(scale[e], -beta), sum, t.factor));
+  }
+};
+
+template <class T>
+class LrnOp final : public CudaOpOf<T> {
+ public:
+  explicit LrnOp(const OpSite& site)
+      : context_(site.context), batch_(site.batch), elements_(site.in.elements()) {
+    const Attributes& attributes = site.node.attributes;
+    const double size = attributes.number("size"), alpha = attributes.number("alpha");
+    const double beta = attributes.number("beta");
+    terms_ = {.layout = layout(site.in),
+              .half = dimension(attributes.integer("size")) / 2,
+              .share = static_cast<float>(alpha / size),
+              .factor = static_cast<float>(2 * alpha * beta / size),
+              .k = static_cast<float>(attributes.number("k")),
+              .beta = static_cast<float>(beta)};
+  }
+
+  std::size_t saved_bytes() const override {
+    return static_cast<std::size_t>(batch_ * elements_) * sizeof(float);
+  }
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    each_of_images(context_, "lrn forward", batch_, elements_,
+                   Forward<T>{terms_, place.x, place.y, reinterpret_cast<float*>(place.saved)});
+  }
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    if (place.dx == nullptr) return;
+    each_of_images(context_, "lrn backward", batch_, elements_,
+                   Backward<T>{terms_, place.x, place.dy,
+                               reinterpret_cast<const float*>(place.saved), place.dx});
+  }
+
+ private:
+  const Context& context_;
+  std::int64_t batch_;
+  std::int64_t elements_;
+  Terms terms_{};
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> lrn_cuda(const OpSite& site) { return make_typed<LrnOp>(site); }
+
+}  // namespace feedrate::cuda

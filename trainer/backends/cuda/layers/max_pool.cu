@@ -1,0 +1,128 @@
+// Max pooling: forward keeps which position won; backward gathers, so no two threads add to one
+// sum.
+
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/pool_window.h"
+
+namespace feedrate::cuda {
+namespace {
+
+struct Sides {
+  PoolGeometry g;
+  ImageLayout in;
+  ImageLayout out;
+};
+
+template <class T, unsigned lanes>
+struct Forward {
+  Sides s;
+  const T* x;
+  T* y;
+  std::uint8_t* winners;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const PoolGeometry& g = s.g;
+    const T* values = x + image * s.in.elements();
+    const std::uint32_t channel = s.out.channel(e);
+    const PoolSpot out = pool_spot(s.out.pixel(e), g.out_width);
+    const PoolRange rows = pool_inputs(g, out.row, g.height);
+    const PoolRange columns = pool_inputs(g, out.column, g.width);
+    PoolWinner best[lanes] = {};
+    for (std::int32_t row = rows.begin; row < rows.end; ++row) {
+      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
+        const auto pixel = static_cast<std::uint32_t>(row * g.width + column);
+        const auto found = load<T, lanes>(values + s.in.offset(channel, pixel));
+        const std::uint8_t position = pool_position(g, out.row, out.column, row, column);
+        const bool first = row == rows.begin && column == columns.begin;
+        for (unsigned k = 0; k < lanes; ++k) {
+          if (first || wins(found.values[k], best[k].value)) best[k] = {found.values[k], position};
+        }
+      }
+    }
+    const std::int64_t output = image * s.out.elements() + e;
+    Lanes<T, lanes> won;
+    for (unsigned k = 0; k < lanes; ++k) {
+      won.values[k] = best[k].value;
+      winners[output + k] = best[k].position;
+    }
+    store(y + output, won);
+  }
+};
+
+template <class T, unsigned lanes>
+struct Backward {
+  Sides s;
+  const T* dy;
+  const std::uint8_t* winners;
+  T* dx;
+  __device__ void operator()(std::int64_t image, std::uint32_t e) const {
+    const PoolGeometry& g = s.g;
+    const std::uint32_t channel = s.in.channel(e);
+    const PoolSpot in = pool_spot(s.in.pixel(e), g.width);
+    const PoolRange rows = pool_outputs(g, in.row, g.out_height);
+    const PoolRange columns = pool_outputs(g, in.column, g.out_width);
+    Lanes<T, lanes> sum{};
+    for (std::int32_t row = rows.begin; row < rows.end; ++row) {
+      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
+        const auto pixel = static_cast<std::uint32_t>(row * g.out_width + column);
+        const std::int64_t output = image * s.out.elements() + s.out.offset(channel, pixel);
+        const std::uint8_t mine = pool_position(g, row, column, in.row, in.column);
+        const auto gradients = load<T, lanes>(dy + output);
+        for (unsigned k = 0; k < lanes; ++k) {
+          if (winners[output + k] == mine) sum.values[k] += gradients.values[k];
+        }
+      }
+    }
+    store(dx + image * s.in.elements() + e, sum);
+  }
+};
+
+template <class T>
+class MaxPoolOp final : public CudaOpOf<T> {
+ public:
+  explicit MaxPoolOp(const OpSite& site)
+      : context_(site.context),
+        batch_(site.batch),
+        sides_{.g = {}, .in = layout(site.in), .out = layout(site.node.extent)} {
+    const Attributes& attributes = site.node.attributes;
+    sides_.g = {.height = dimension(site.in.height),
+                .width = dimension(site.in.width),
+                .out_height = dimension(site.node.extent.height),
+                .out_width = dimension(site.node.extent.width),
+                .kernel = dimension(attributes.integer("kernel")),
+                .stride = dimension(attributes.integer("stride")),
+                .pad = static_cast<std::int32_t>(attributes.integer("pad"))};
+  }
+
+  std::size_t saved_bytes() const override {
+    return static_cast<std::size_t>(batch_ * sides_.out.elements());
+  }
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step&) override {
+    auto* winners = reinterpret_cast<std::uint8_t*>(place.saved);
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(context_, "max_pool forward", batch_, sides_.out.elements(),
+                     Forward<T, lanes>{sides_, place.x, place.y, winners}, lanes);
+    });
+  }
+  void run_back(const PlaceOf<T>& place, const Step&) override {
+    if (place.dx == nullptr) return;
+    const auto* winners = reinterpret_cast<const std::uint8_t*>(place.saved);
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(context_, "max_pool backward", batch_, sides_.in.elements(),
+                     Backward<T, lanes>{sides_, place.dy, winners, place.dx}, lanes);
+    });
+  }
+
+ private:
+  const Context& context_;
+  std::int64_t batch_;
+  Sides sides_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> max_pool_cuda(const OpSite& site) { return make_typed<MaxPoolOp>(site); }
+
+}  // namespace feedrate::cuda

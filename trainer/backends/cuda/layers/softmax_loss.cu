@@ -1,0 +1,191 @@
+// Softmax, cross-entropy and top-1, one warp an image; the output is the probabilities, in place of
+// the logits where the plan allows. Sums run in an order that never changes.
+
+#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/op.cuh"
+#include "trainer/ops/check.h"
+#include "trainer/ops/elementwise.h"
+
+namespace feedrate::cuda {
+namespace {
+
+struct RowResult {
+  double loss;
+  std::uint32_t correct;
+  std::uint32_t correct5;
+};
+
+struct Leader {
+  float logit;
+  std::int32_t index;
+};
+
+// The first of the largest, whichever lane holds it.
+__device__ Leader warp_leader(Leader mine) {
+  for (unsigned lane = warp_threads / 2; lane > 0; lane /= 2) {
+    const Leader other{__shfl_xor_sync(0xffffffffU, mine.logit, lane),
+                       __shfl_xor_sync(0xffffffffU, mine.index, lane)};
+    const bool tie = other.logit == mine.logit && other.index < mine.index;
+    if (takes_the_lead(other.logit, mine.logit) || tie) mine = other;
+  }
+  return mine;
+}
+
+// x may be y: a lane reads and writes only classes of its own, but for the label's logit, which is
+// read before anything is written.
+template <class T>
+__global__ void forward_kernel(std::int64_t images, std::int32_t classes, const T* x, T* y,
+                               float* exact, const std::int32_t* labels, double smoothing,
+                               RowResult* results) {
+  const std::int64_t image = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_threads;
+  if (image >= images) return;  // whole warps leave together
+  const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % warp_threads);
+  const T* row = x + image * classes;
+  T* out = y + image * classes;
+  const auto logit = [row](std::int32_t k) { return static_cast<float>(row[k]); };
+
+  // Lanes without a class hold class 0, which changes nothing.
+  Leader leader{logit(lane < classes ? lane : 0), lane < classes ? lane : 0};
+  for (std::int32_t k = lane + static_cast<std::int32_t>(warp_threads); k < classes;
+       k += static_cast<std::int32_t>(warp_threads)) {
+    if (takes_the_lead(logit(k), leader.logit)) leader = {logit(k), k};
+  }
+  leader = warp_leader(leader);
+  const std::int32_t label = labels[image];
+  const float label_logit = logit(label < 0 ? 0 : label);
+  float before = 0;  // counts of classes are exact in a float
+  double all = 0;
+  for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
+    before += stands_before(logit(k), k, label_logit, label) ? 1.0F : 0.0F;
+    all += logit(k);
+  }
+  before = warp_sum(before);
+  all = warp_sum(all);
+  __syncwarp();
+
+  float sum = 0;
+  for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
+    sum += expf(logit(k) - leader.logit);
+  }
+  sum = warp_sum(sum);
+  for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
+    const float probability = softmax_probability(expf(logit(k) - leader.logit), sum);
+    out[k] = static_cast<T>(probability);
+    if constexpr (!std::is_same_v<T, float>) exact[image * classes + k] = probability;
+  }
+  if (lane == 0) {
+    results[image] = {smoothed_cross_entropy(log(static_cast<double>(sum)), leader.logit,
+                                             label_logit, all / classes, smoothing),
+                      leader.index == label ? 1U : 0U,
+                      before < static_cast<float>(best_few) ? 1U : 0U};
+  }
+}
+
+// One block, so that the order of the sum never changes.
+__global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
+                               DeviceMetrics* metrics, double weight, bool auxiliary) {
+  double loss = 0;
+  unsigned long long correct = 0;
+  unsigned long long correct5 = 0;
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    loss += results[i].loss;
+    correct += results[i].correct;
+    correct5 += results[i].correct5;
+  }
+  loss = block_sum<block_threads>(loss);
+  correct = block_sum<block_threads>(correct);
+  __syncthreads();
+  correct5 = block_sum<block_threads>(correct5);
+  if (threadIdx.x == 0) {
+    metrics->loss_sum += weight * loss;
+    if (auxiliary) return;
+    metrics->correct += correct;
+    metrics->correct5 += correct5;
+    metrics->images += count;
+  }
+}
+
+template <class T>
+struct Backward {
+  std::int64_t classes;
+  const float* probabilities;
+  const std::int32_t* labels;
+  T* dx;
+  float image_weight;
+  float smoothing;
+  const DeviceLossScale* loss_scale;
+  __device__ void prepare() {
+    if (loss_scale != nullptr) image_weight *= loss_scale->scale;
+  }
+  __device__ void operator()(std::int64_t image, std::uint32_t k) const {
+    const std::int64_t i = image * classes + k;
+    const std::int32_t label = labels[image];
+    const float target = softmax_target(k == static_cast<std::uint32_t>(label), smoothing, classes);
+    dx[i] = static_cast<T>(
+        label < 0 ? 0.0F : softmax_loss_gradient(probabilities[i], target, image_weight));
+  }
+};
+
+template <class T>
+class SoftmaxLossOp final : public CudaOpOf<T> {
+ public:
+  explicit SoftmaxLossOp(const OpSite& site)
+      : context_(site.context),
+        batch_(site.batch),
+        classes_(dimension(site.in.elements())),
+        auxiliary_(site.node.attributes.integer("auxiliary") != 0),
+        smoothing_(site.node.attributes.number("smoothing")),
+        weight_(loss_weight(site.node.attributes)),
+        loss_scale_(site.loss_scale) {}
+
+  std::size_t saved_bytes() const override {
+    const std::size_t exact = std::is_same_v<T, float> ? 0 : sizeof(float);
+    return static_cast<std::size_t>(batch_) *
+           (sizeof(RowResult) + static_cast<std::size_t>(classes_) * exact);
+  }
+
+ protected:
+  void run(const PlaceOf<T>& place, const Step& step) override {
+    auto* results = reinterpret_cast<RowResult*>(place.saved);
+    constexpr std::int64_t images_per_block = block_threads / warp_threads;
+    launch(context_, "softmax_loss forward", forward_kernel<T>,
+           static_cast<unsigned>((batch_ + images_per_block - 1) / images_per_block), block_threads,
+           batch_, classes_, place.x, place.y, exact(place), step.labels,
+           step.training ? smoothing_ : 0.0, results);
+    launch(context_, "softmax_loss metrics", metrics_kernel, 1, block_threads, step.count, results,
+           step.metrics, weight_, auxiliary_);
+  }
+  void run_back(const PlaceOf<T>& place, const Step& step) override {
+    if (place.dx == nullptr) return;
+    each_of_images(context_, "softmax_loss backward", batch_, classes_,
+                   Backward<T>{classes_, exact(place), step.labels, place.dx,
+                               static_cast<float>(weight_ / static_cast<double>(step.all)),
+                               static_cast<float>(smoothing_), loss_scale_});
+  }
+
+ private:
+  // Backward takes the label's share off what is nearly 1: too near for 16 bits.
+  float* exact(const PlaceOf<T>& place) const {
+    if constexpr (std::is_same_v<T, float>) {
+      return place.y;
+    } else {
+      return reinterpret_cast<float*>(reinterpret_cast<RowResult*>(place.saved) + batch_);
+    }
+  }
+
+  const Context& context_;
+  std::int64_t batch_;
+  std::int32_t classes_;
+  bool auxiliary_;
+  double smoothing_;
+  double weight_;
+  const DeviceLossScale* loss_scale_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaOp> softmax_loss_cuda(const OpSite& site) {
+  return make_typed<SoftmaxLossOp>(site);
+}
+
+}  // namespace feedrate::cuda

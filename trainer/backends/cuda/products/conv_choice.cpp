@@ -1,0 +1,218 @@
+#include "trainer/backends/cuda/products/conv_choice.cuh"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/base/error.h"
+#include "trainer/backends/cuda/products/algorithm_cache.cuh"
+#include "trainer/backends/cuda/products/conv_engine.cuh"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate::cuda {
+namespace {
+
+/// Of cuDNN's list, which begins with what it expects to be fastest: often one engine with other
+/// knobs, so more than the two or three engines that there are.
+constexpr std::size_t most_measured = 8;
+/// The best of so many: what disturbs a run only makes it longer.
+constexpr int measured_runs = 3;
+
+/// Throws Error where cuDNN cannot build the engine, or it needs more than we give.
+ConvPlan build(const Context& context, ConvEngine& engine) {
+  ConvPlan plan(context.cudnn(), std::move(engine.config));
+  if (plan.workspace() <= workspace_limit) return plan;
+  throw Error(join("engine ", engine.name, " needs ", plan.workspace() >> 20,
+                   " MiB of workspace, more than ", workspace_limit >> 20));
+}
+
+/// The device's time for a call on tensors of its own. Throws Error where there is no memory.
+class Stopwatch {
+ public:
+  Stopwatch(const Context& context, const ConvShape& shape)
+      : context_(context),
+        x_(shape.x_bytes(), "a convolution's input"),
+        filter_(shape.filter_bytes(), "a convolution's filters"),
+        y_(shape.y_bytes(), "a convolution's output"),
+        begin_(make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags",
+                                                   cudaEventCreateWithFlags, 0U)),
+        end_(make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags",
+                                                 cudaEventCreateWithFlags, 0U)) {}
+
+  /// Throws Error where the engine fails.
+  void try_out(ConvPlan& plan) {
+    if (plan.workspace() > workspace_.bytes()) {
+      workspace_ = {};  // the old one first: there may not be room for both
+      workspace_ = DeviceMemory(plan.workspace(), "a convolution's workspace");
+    }
+    run(plan);
+    check(cudaStreamSynchronize(context_.compute()), "cudaStreamSynchronize");
+  }
+  /// In milliseconds, the best of several; of what was tried out, and so has loaded its kernels.
+  float best(ConvPlan& plan) {
+    float least = 0;
+    for (int i = 0; i < measured_runs; ++i) {
+      check(cudaEventRecord(begin_.get(), context_.compute()), "cudaEventRecord");
+      run(plan);
+      check(cudaEventRecord(end_.get(), context_.compute()), "cudaEventRecord");
+      check(cudaEventSynchronize(end_.get()), "cudaEventSynchronize");
+      float took = 0;
+      check(cudaEventElapsedTime(&took, begin_.get(), end_.get()), "cudaEventElapsedTime");
+      least = i == 0 ? took : std::min(least, took);
+    }
+    return least;
+  }
+
+ private:
+  void run(ConvPlan& plan) {
+    plan.run(context_.cudnn(), {x_.data(), filter_.data(), y_.data(), workspace_.data()});
+  }
+
+  const Context& context_;
+  DeviceMemory x_, filter_, y_, workspace_;
+  Event begin_, end_;
+};
+
+/// A choice among what cuDNN offers for one graph.
+class Choice {
+ public:
+  Choice(const OpSite& site, const ConvShape& shape, ConvDirection direction)
+      : site_(site),
+        shape_(shape),
+        direction_(direction),
+        arithmetic_(site.context.tf32() ? Arithmetic::tensor_cores : Arithmetic::fma),
+        graph_(site.context.cudnn(), shape, direction) {}
+
+  ConvCall make() {
+    if (site_.communicator == nullptr || site_.communicator->rank() == 0) choose();
+    if (site_.communicator != nullptr) agree();
+    return {std::move(graph_), std::move(*plan_)};
+  }
+
+ private:
+  bool keeps() const { return site_.algorithms != nullptr && site_.algorithms->kept(); }
+
+  /// What the time depends on beside the device and the library.
+  std::string key() const {
+    return join(name_of(direction_), "; ", text_of(shape_),
+                arithmetic_ == Arithmetic::fma ? "; fma" : "; tensor cores");
+  }
+
+  void choose() {
+    if (keeps() && take_kept()) return;
+    std::optional<Stopwatch> stopwatch;
+    try {
+      stopwatch.emplace(site_.context, shape_);
+    } catch (const Error&) {
+      // The session will say what the network needs, and what the device has.
+    }
+    const bool measures = keeps() && stopwatch;
+    std::size_t left = measures ? most_measured : 1;
+    float least = 0;
+    each_engine([&](ConvEngine& engine) {
+      ConvPlan plan = build(site_.context, engine);
+      if (stopwatch) stopwatch->try_out(plan);
+      const float took = measures ? stopwatch->best(plan) : 0;
+      if (!plan_ || took < least) {
+        take(engine, std::move(plan));
+        least = took;
+      }
+      return --left == 0;
+    });
+    if (!plan_) refuse();
+    if (measures) site_.algorithms->add(key(), {chosen_, least});
+  }
+
+  /// What was kept is only taken where cuDNN still offers it: that it keeps our promises is not in
+  /// the file.
+  bool take_kept() {
+    const auto before = site_.algorithms->find(key());
+    if (before) take_called([&](const std::string& name) { return name == before->engine; });
+    return plan_.has_value();
+  }
+
+  /// The first rank's engine, by its name: another rank may be offered another list.
+  void agree() {
+    // A sum is all that ranks can do; of the name what a double holds to the last bit.
+    constexpr std::uint64_t exact = (std::uint64_t{1} << 53) - 1;
+    const auto number = [](const std::string& name) {
+      return static_cast<double>(checksum(name) & exact);
+    };
+    double common = plan_ ? number(chosen_) : 0;
+    site_.communicator->sum({&common, 1});
+    if (plan_) return;
+    take_called([&](const std::string& name) { return number(name) == common; });
+    if (plan_) return;
+    throw Error(join("the first rank's engine for the ", name_of(direction_),
+                     " does not work on rank ", site_.communicator->rank(), " (", problem_,
+                     "); do all ranks have the same GPU and the same cuDNN?"));
+  }
+
+  template <class IsIt>
+  void take_called(const IsIt& is_it) {
+    each_engine([&](ConvEngine& engine) {
+      if (!is_it(engine.name)) return false;
+      take(engine, build(site_.context, engine));
+      return true;
+    });
+  }
+
+  /// enough(engine) for what cuDNN offers, until it says so: first what is expected to be fast,
+  /// then, where nothing of that was taken, what works anywhere, which it takes cuDNN longer to
+  /// say.
+  template <class Enough>
+  void each_engine(const Enough& enough) {
+    for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+      std::vector<ConvEngine> engines;
+      attempt([&] { engines = engines_of(graph_, mode, arithmetic_); });
+      bool done = false;
+      for (std::size_t i = 0; i < engines.size() && !done; ++i) {
+        attempt([&] { done = enough(engines[i]); });
+      }
+      if (plan_) return;
+    }
+  }
+
+  template <class Body>
+  void attempt(const Body& body) {
+    try {
+      body();
+    } catch (const Error& problem) {
+      cudaGetLastError();  // what is not sticky must not be reported again by the next launch
+      problem_ = problem.what();
+    }
+  }
+
+  void take(const ConvEngine& engine, ConvPlan plan) {
+    plan_.emplace(std::move(plan));  // the last one goes first, and it before what it is made of
+    chosen_ = engine.name;
+  }
+
+  [[noreturn]] void refuse() const {
+    throw Error(join("cuDNN has no deterministic engine that works for the ", name_of(direction_),
+                     " (", text_of(shape_), "); ", problem_));
+  }
+
+  const OpSite& site_;
+  const ConvShape& shape_;
+  ConvDirection direction_;
+  Arithmetic arithmetic_;
+  ConvGraph graph_;
+  std::optional<ConvPlan> plan_;
+  std::string chosen_;                          // the name of the engine in plan_
+  std::string problem_ = "it offers no other";  // why the last one that was passed over was
+};
+
+}  // namespace
+
+ConvCall choose_engine(const OpSite& site, const ConvShape& shape, ConvDirection direction) {
+  try {
+    return Choice(site, shape, direction).make();
+  } catch (const Error& problem) {
+    throw Error(join(site.node.name, ": ", problem.what()));
+  }
+}
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,54 @@
+#include "trainer/backends/cuda/products/conv_engine.cuh"
+
+#include <algorithm>
+
+#include "formats/base/error.h"
+
+namespace feedrate::cuda {
+namespace {
+
+ConvEngine describe(GraphDescriptor config) {
+  std::vector<GraphDescriptor> engines =
+      config.parts(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+  if (engines.empty()) throw Error("cuDNN offers a choice of knobs without an engine");
+  std::string name = std::to_string(engines[0].get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
+  auto notes = engines[0].get_all<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                               CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+  // Asked for none, cuDNN counts none.
+  for (const GraphDescriptor& knob :
+       config.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
+                    CUDNN_KNOB_TYPE_COUNTS)) {
+    name += join(" ", knob.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE), "=",
+                 knob.get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
+  }
+  return {std::move(config), std::move(name), std::move(notes)};
+}
+
+}  // namespace
+
+bool keeps_promises(const ConvEngine& engine, Arithmetic arithmetic) {
+  return std::ranges::none_of(engine.notes, [arithmetic](cudnnBackendNumericalNote_t note) {
+    return note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
+           note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
+           note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
+           (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && arithmetic == Arithmetic::fma);
+  });
+}
+
+std::vector<ConvEngine> engines_of(const ConvGraph& graph, cudnnBackendHeurMode_t mode,
+                                   Arithmetic arithmetic) {
+  GraphDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristics.set_part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph.operations());
+  heuristics.set<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE, {mode});
+  heuristics.finalize();
+  std::vector<ConvEngine> engines;
+  for (GraphDescriptor& config :
+       heuristics.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
+                        heuristics.count_parts(CUDNN_ATTR_ENGINEHEUR_RESULTS))) {
+    ConvEngine engine = describe(std::move(config));
+    if (keeps_promises(engine, arithmetic)) engines.push_back(std::move(engine));
+  }
+  return engines;
+}
+
+}  // namespace feedrate::cuda

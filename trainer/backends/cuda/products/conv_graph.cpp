@@ -1,0 +1,173 @@
+#include "trainer/backends/cuda/products/conv_graph.cuh"
+
+#include <utility>
+
+#include "formats/base/error.h"
+#include "trainer/ops/check.h"
+
+namespace feedrate::cuda {
+namespace {
+
+/// By which a plan's buffers are known.
+enum Uid : std::int64_t { x_uid = 1, filter_uid, y_uid };
+
+/// Less than device_alignment: what engines ask of a pointer to load 16 bytes at once.
+constexpr std::int64_t promised_alignment = 16;
+
+using Sides = std::array<std::int64_t, 4>;  // NCHW or KCRS, whatever lies where
+
+Sides x_sides(const ConvShape& shape) {
+  return {shape.images, shape.in.channels, shape.in.height, shape.in.width};
+}
+Sides filter_sides(const ConvShape& shape) {
+  return {shape.out.channels, shape.in.channels / shape.groups, shape.kernel, shape.kernel};
+}
+Sides y_sides(const ConvShape& shape) {
+  return {shape.images, shape.out.channels, shape.out.height, shape.out.width};
+}
+
+std::size_t bytes_of(const Sides& sides, ValueType type) {
+  std::size_t bytes = bytes_of(type);
+  for (const std::int64_t side : sides) bytes *= static_cast<std::size_t>(side);
+  return bytes;
+}
+
+Sides interleaved(const Sides& sides) {
+  const auto [n, c, h, w] = sides;
+  return {h * w * c, 1, w * c, c};
+}
+
+GraphDescriptor tensor(const Sides& sides, ValueType type, Uid uid) {
+  GraphDescriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  made.set<cudnnDataType_t>(
+      CUDNN_ATTR_TENSOR_DATA_TYPE,
+      {with_type(type, [](auto value) { return cudnn_type<decltype(value)>; })});
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, sides);
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, interleaved(sides));
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid});
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {promised_alignment});
+  made.finalize();
+  return made;
+}
+
+GraphDescriptor window(const ConvShape& shape) {
+  GraphDescriptor made(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  made.set<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, {CUDNN_DATA_FLOAT});
+  made.set<cudnnConvolutionMode_t>(CUDNN_ATTR_CONVOLUTION_CONV_MODE, {CUDNN_CROSS_CORRELATION});
+  made.set<std::int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {2});
+  made.set<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS, {1, 1});
+  made.set<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, {shape.stride, shape.stride});
+  made.set<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, {shape.pad, shape.pad});
+  made.set<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, {shape.pad, shape.pad});
+  made.finalize();
+  return made;
+}
+
+/// cuDNN's three sets of names for one thing.
+struct OperationNames {
+  const char* name;
+  cudnnBackendDescriptorType_t kind;
+  cudnnBackendAttributeName_t x, filter, y, convolution, alpha, beta;
+};
+
+const OperationNames& names_of(ConvDirection direction) {
+  static constexpr std::array<OperationNames, 3> names = {
+      {{"convolution", CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+       {"gradient of a convolution's input",
+        CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+       {"gradient of a convolution's filters",
+        CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+        CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}}};
+  return names[static_cast<std::size_t>(direction)];
+}
+
+}  // namespace
+
+const char* name_of(ConvDirection direction) { return names_of(direction).name; }
+
+std::size_t ConvShape::x_bytes() const { return bytes_of(x_sides(*this), type); }
+std::size_t ConvShape::filter_bytes() const { return bytes_of(filter_sides(*this), type); }
+std::size_t ConvShape::y_bytes() const { return bytes_of(y_sides(*this), type); }
+
+ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type) {
+  const Attributes& attributes = node.attributes;
+  return {.type = type,
+          .images = images,
+          .in = stored,
+          .out = node.extent,
+          .kernel = attributes.integer("kernel"),
+          .stride = attributes.integer("stride"),
+          .pad = attributes.integer("pad"),
+          .groups = groups_of(attributes)};
+}
+
+std::string text_of(const ConvShape& shape) {
+  const auto sides = [](const Sides& of) {
+    return join(of[0], "x", of[1], "x", of[2], "x", of[3]);
+  };
+  constexpr std::array types = {"fp32", "bf16", "fp16"};
+  return join(types[static_cast<std::size_t>(shape.type)], " x ", sides(x_sides(shape)),
+              " filters ", sides(filter_sides(shape)), " y ", sides(y_sides(shape)), " stride ",
+              shape.stride, " pad ", shape.pad, " groups ", shape.groups);
+}
+
+ConvGraph::ConvGraph(cudnnHandle_t cudnn, const ConvShape& shape, ConvDirection direction)
+    : x_(tensor(x_sides(shape), shape.type, x_uid)),
+      filter_(tensor(filter_sides(shape), shape.type, filter_uid)),
+      y_(tensor(y_sides(shape), shape.type, y_uid)),
+      convolution_(window(shape)),
+      operation_(names_of(direction).kind),
+      graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {
+  const OperationNames& names = names_of(direction);
+  operation_.set_part(names.x, x_);
+  operation_.set_part(names.filter, filter_);
+  operation_.set_part(names.y, y_);
+  operation_.set_part(names.convolution, convolution_);
+  operation_.set<float>(names.alpha, {1});
+  operation_.set<float>(names.beta, {0});
+  operation_.finalize();
+  graph_.set_part(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation_);
+  graph_.set<cudnnHandle_t>(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, {cudnn});
+  graph_.finalize();
+}
+
+ConvPlan::ConvPlan(cudnnHandle_t cudnn, GraphDescriptor config)
+    : config_(std::move(config)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  plan_.set<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, {cudnn});
+  plan_.set_part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config_);
+  plan_.finalize();
+  workspace_ =
+      static_cast<std::size_t>(plan_.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
+}
+
+void ConvPlan::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
+  if (!pack_ || packed_ != buffers) {
+    pack_.emplace(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack_->set<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {x_uid, filter_uid, y_uid});
+    // cuDNN has one name for what it reads and what it writes.
+    pack_->set<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                      {const_cast<void*>(buffers.x), const_cast<void*>(buffers.filter),
+                       const_cast<void*>(buffers.y)});
+    pack_->set<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {buffers.workspace});
+    pack_->finalize();
+    packed_ = buffers;
+  }
+  check(cudnnBackendExecute(cudnn, plan_.handle(), pack_->handle()), "cudnnBackendExecute");
+}
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,97 @@
+#include "trainer/backends/cuda_plugin/cuda.h"
+
+#include <dlfcn.h>
+
+#include <system_error>
+
+#include "trainer/communicators/plugin.h"
+
+namespace feedrate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* plugin_file = "libfeedrate_cuda.so";
+
+std::string last_loader_error() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "unknown error of the dynamic loader";
+}
+
+LoadedCudaPlugin enter(void* library, const fs::path& place) {
+  const auto entry = reinterpret_cast<CudaEntry>(dlsym(library, cuda_entry_name));
+  if (entry == nullptr) {
+    return {nullptr, join(place, " is not a CUDA plug-in of feedrate: ", last_loader_error())};
+  }
+  const CudaPlugin* plugin = entry(cuda_abi().c_str());
+  if (plugin == nullptr) {
+    return {nullptr, join(place, " belongs to another build of feedrate; install both together")};
+  }
+  return {plugin, ""};
+}
+
+const LoadedCudaPlugin& loaded() {
+  static const LoadedCudaPlugin once = load_cuda_plugin(plugin_places(plugin_file));
+  return once;
+}
+
+const CudaPlugin& plugin() {
+  if (loaded().plugin == nullptr) throw Error(loaded().problem);
+  return *loaded().plugin;
+}
+
+class CudaRow final : public Backend {
+ public:
+  CudaRow() : Backend("cuda", "an NVIDIA GPU, by cuDNN, cuBLASLt and kernels of our own") {}
+
+  std::string unavailable() const override {
+    return loaded().plugin == nullptr ? loaded().problem : plugin().backend->unavailable();
+  }
+  std::string device_name() const override { return plugin().backend->device_name(); }
+  std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
+    if (options.pixels != PixelType::u8) {
+      throw Error(
+          join("the cuda backend takes u8 pixels and makes numbers of them on the device, not ",
+               feedrate::name(options.pixels)));
+    }
+    return plugin().backend->compile(std::move(plan), options);
+  }
+  PixelMemory& pixel_memory() const override { return plugin().backend->pixel_memory(); }
+};
+
+const CudaRow row;
+
+}  // namespace
+
+LoadedCudaPlugin load_cuda_plugin(const std::vector<fs::path>& places) {
+  for (const fs::path& place : places) {
+    std::error_code ignored;
+    if (place.has_parent_path() && !fs::exists(place, ignored)) continue;
+    // Local: the plug-in brings copies of our own code, which must not take the program's place.
+    if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return enter(library, place);
+    const std::string error = last_loader_error();
+    // A file that is there but does not load lacks one of its libraries: that is what to say.
+    if (place.has_parent_path() || !error.starts_with(place.string())) {
+      return {nullptr, join("the CUDA backend cannot be loaded: ", error)};
+    }
+  }
+  return {nullptr, join("the CUDA backend is not installed: ", plugin_file,
+                        " is neither beside the program, nor in ../lib, nor on the library path")};
+}
+
+std::string cuda_pci_bus_id() {
+  return loaded().plugin == nullptr ? "" : loaded().plugin->pci_bus_id();
+}
+
+std::string cuda_runtime_version() {
+  return loaded().plugin == nullptr ? "" : loaded().plugin->runtime_version();
+}
+
+std::string cudnn_version() {
+  return loaded().plugin == nullptr ? "" : loaded().plugin->cudnn_version();
+}
+
+extern const Backend& cuda_backend;
+const Backend& cuda_backend = row;
+
+}  // namespace feedrate

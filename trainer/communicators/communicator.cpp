@@ -1,0 +1,30 @@
+#include "trainer/communicators/communicator.h"
+
+#include <memory>
+
+#include "trainer/communicators/mpi.h"
+
+namespace feedrate {
+namespace {
+
+/// One process: every sum is there already.
+class Alone final : public Communicator {
+ public:
+  unsigned rank() const override { return 0; }
+  unsigned ranks() const override { return 1; }
+  void begin_sum(std::span<float>) override {}
+  void progress() override {}
+  void finish() override {}
+  void sum(std::span<double>) override {}
+  void close() override {}
+};
+
+}  // namespace
+
+Communicator& world() {
+  static const std::unique_ptr<Communicator> ours =
+      launched_with_others() ? join_mpi() : std::make_unique<Alone>();
+  return *ours;
+}
+
+}  // namespace feedrate

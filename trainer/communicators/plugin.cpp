@@ -1,0 +1,21 @@
+#include "trainer/communicators/plugin.h"
+
+#include <system_error>
+
+namespace feedrate {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> plugin_places(const fs::path& file) {
+  std::vector<fs::path> places;
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) {
+    places.push_back(program.parent_path() / file);
+    places.push_back(program.parent_path().parent_path() / "lib" / file);
+  }
+  places.push_back(file);
+  return places;
+}
+
+}  // namespace feedrate

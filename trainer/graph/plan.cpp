@@ -1,0 +1,246 @@
+#include "trainer/graph/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "formats/base/error.h"
+#include "formats/base/random.h"
+#include "trainer/graph/op.h"
+
+namespace feedrate {
+namespace {
+
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+// By node: the one node that reads its output, or none when there is another number of them.
+std::vector<std::size_t> only_readers(const Graph& graph) {
+  std::vector<std::size_t> reader(graph.nodes.size(), none);
+  std::vector<int> count(graph.nodes.size());
+  for (std::size_t j = 0; j < graph.nodes.size(); ++j) {
+    for (const std::size_t i : graph.nodes[j].inputs) {
+      reader[i] = ++count[i] == 1 ? j : none;
+    }
+  }
+  return reader;
+}
+
+void plan_lifetimes(Plan& plan) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  const std::size_t end = 2 * nodes.size() - 1;  // backward of node i is moment end − i
+  for (std::size_t j = 0; j < nodes.size(); ++j) {
+    const Op& op = *nodes[j].op;
+    // What works in place may be done by the node before, whose backward then reads it.
+    const std::size_t reader = op.in_place() ? nodes[j].inputs[0] : j;
+    plan.activations.push_back({j, op.backward_reads_output() ? end - reader : j});
+    plan.gradients.push_back({end - j, end - j});
+    for (const std::size_t i : nodes[j].inputs) {
+      Lifetime& activation = plan.activations[i];
+      activation.last = std::max(activation.last, op.backward_reads_input() ? end - j : j);
+      plan.gradients[i].first = std::min(plan.gradients[i].first, end - j);
+    }
+  }
+}
+
+// A node that works in place is a guest in its input's memory: allowed when nobody reads the input
+// later, and never in the pixels' own.
+void plan_guests(Plan& plan) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  const std::vector<std::size_t> reader = only_readers(plan.graph);
+  plan.activation_homes.resize(nodes.size());
+  plan.gradient_homes.resize(nodes.size());
+  std::iota(plan.activation_homes.begin(), plan.activation_homes.end(), std::size_t{0});
+  std::iota(plan.gradient_homes.begin(), plan.gradient_homes.end(), std::size_t{0});
+  for (std::size_t j = 1; j < nodes.size(); ++j) {
+    const std::size_t i = nodes[j].inputs.empty() ? none : nodes[j].inputs[0];
+    const bool alone = i != none && i != 0 && reader[i] == j && nodes[j].op->in_place();
+    if (!alone || plan.activations[i].last > j) continue;
+    const std::size_t home = plan.activation_homes[i];
+    plan.activation_homes[j] = home;
+    plan.activations[home].last = std::max(plan.activations[home].last, plan.activations[j].last);
+  }
+  for (std::size_t j = nodes.size(); j-- > 1;) {
+    // A loss has no gradient of its own in which its input's could be a guest.
+    if (nodes[j].inputs.empty() || !nodes[j].op->in_place() || nodes[j].op->is_loss()) continue;
+    const std::size_t i = nodes[j].inputs[0];
+    if (i == 0 || reader[i] != j) continue;
+    const std::size_t home = plan.gradient_homes[j];
+    plan.gradient_homes[i] = home;
+    plan.gradients[home].last = std::max(plan.gradients[home].last, plan.gradients[i].last);
+  }
+}
+
+void plan_learning(Plan& plan) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  for (const Node& node : nodes) {
+    bool learns = !node.parameters.empty();
+    for (const std::size_t i : node.inputs) learns = learns || plan.learns[i];
+    plan.learns.push_back(learns);
+  }
+  plan.training_only = plan.graph.training_only();
+  plan.adds.resize(nodes.size());
+  std::vector<bool> written(nodes.size());
+  for (std::size_t j = nodes.size(); j-- > 0;) {
+    for (const std::size_t i : nodes[j].inputs) {
+      plan.adds[j].push_back(written[i]);
+      written[i] = true;
+    }
+  }
+}
+
+}  // namespace
+
+bool Plan::has_gradient(std::size_t i) const { return learns[i] && !graph.nodes[i].op->is_loss(); }
+
+Plan make_plan(Graph graph, std::uint32_t batch) {
+  if (batch == 0) throw Error("a batch of 0 images cannot be trained on");
+  Plan plan;
+  plan.graph = std::move(graph);
+  plan.batch = batch;
+  plan_lifetimes(plan);
+  plan_guests(plan);
+  plan_learning(plan);
+  return plan;
+}
+
+std::size_t relu_after(const Plan& plan, std::size_t i) {
+  const std::vector<Node>& nodes = plan.graph.nodes;
+  for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+    if (nodes[j].inputs[0] != i || nodes[j].op->name() != "relu") continue;
+    const bool in_place = plan.activation_homes[j] == plan.activation_homes[i] &&
+                          plan.gradient_homes[j] == plan.gradient_homes[i];
+    return in_place ? j : 0;
+  }
+  return 0;
+}
+
+Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_t> sizes,
+                 std::size_t alignment) {
+  Arena arena;
+  arena.offsets.resize(sizes.size());
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&sizes](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  std::vector<std::size_t> placed;  // by offset
+  const auto by_offset = [&arena](std::size_t a, std::size_t b) {
+    return arena.offsets[a] < arena.offsets[b];
+  };
+  for (const std::size_t block : order) {
+    if (sizes[block] == 0) continue;
+    // First fit: the lowest gap between the blocks that live at the same time.
+    std::size_t offset = 0;
+    for (const std::size_t other : placed) {
+      const bool meet = lifetimes[block].first <= lifetimes[other].last &&
+                        lifetimes[other].first <= lifetimes[block].last;
+      if (!meet) continue;
+      if (offset + sizes[block] <= arena.offsets[other]) break;
+      const std::size_t end = arena.offsets[other] + sizes[other];
+      offset = std::max(offset, (end + alignment - 1) / alignment * alignment);
+    }
+    arena.offsets[block] = offset;
+    arena.bytes = std::max(arena.bytes, offset + sizes[block]);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), block, by_offset), block);
+  }
+  return arena;
+}
+
+namespace {
+
+// Of the rules that are a normal distribution; 0 for the others.
+double deviation_of(const Init& init, double fan_in, double fan_out) {
+  switch (init.rule) {
+    case Init::Rule::gaussian:
+      return init.value;
+    case Init::Rule::he_normal:
+      return std::sqrt(2 / fan_in);
+    case Init::Rule::he_fan_out:
+      return std::sqrt(2 / fan_out);
+    case Init::Rule::orthogonal_columns:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Of the rules that are uniform between ±bound.
+double bound_of(const Init& init, double fan_in, double fan_out) {
+  switch (init.rule) {
+    case Init::Rule::xavier:
+      return std::sqrt(3 / fan_in);
+    case Init::Rule::glorot_uniform:
+      return std::sqrt(6 / (fan_in + fan_out));
+    case Init::Rule::uniform_fan_in:
+      return std::sqrt(1 / fan_in);
+    default:
+      return init.value;
+  }
+}
+
+// Gram and Schmidt's, of a row-major matrix.
+void make_orthonormal_columns(std::vector<float>& values, std::size_t columns) {
+  const std::size_t rows = values.size() / columns;
+  std::vector<std::vector<double>> done;
+  for (std::size_t column = 0; column < columns; ++column) {
+    std::vector<double> now(rows);
+    for (std::size_t row = 0; row < rows; ++row) now[row] = values[row * columns + column];
+    for (const std::vector<double>& other : done) {
+      const double shared = std::inner_product(now.begin(), now.end(), other.begin(), 0.0);
+      for (std::size_t row = 0; row < rows; ++row) now[row] -= shared * other[row];
+    }
+    const double length = std::sqrt(std::inner_product(now.begin(), now.end(), now.begin(), 0.0));
+    for (std::size_t row = 0; row < rows; ++row) {
+      now[row] /= length;
+      values[row * columns + column] = static_cast<float>(now[row]);
+    }
+    done.push_back(std::move(now));
+  }
+}
+
+}  // namespace
+
+std::vector<float> initial_values(const Parameter& parameter, std::size_t number,
+                                  std::uint64_t seed) {
+  const auto elements = static_cast<std::size_t>(parameter.elements());
+  const Init& init = parameter.init;
+  if (init.rule == Init::Rule::constant) {
+    return std::vector<float>(elements, static_cast<float>(init.value));
+  }
+  if (init.rule == Init::Rule::second_quarter) {
+    std::vector<float> values(elements);
+    for (std::size_t i = elements / 4; i < elements / 2; ++i) {
+      values[i] = static_cast<float>(init.value);
+    }
+    return values;
+  }
+  const std::uint64_t key = mix64(mix64(seed) + number);
+  std::vector<float> values(elements);
+  const double all = static_cast<double>(elements);
+  // In canonical shapes (O, I, …) a kernel's positions belong to both fans.
+  const double fan_in = all / static_cast<double>(parameter.shape.at(0));
+  const double fan_out =
+      parameter.shape.size() < 2 ? all : all / static_cast<double>(parameter.shape[1]);
+  const double deviation = deviation_of(init, fan_in, fan_out);
+  if (deviation > 0) {
+    for (std::size_t i = 0; i < elements; ++i) {  // Box-Muller; 1 − u is never 0
+      const double radius =
+          std::sqrt(-2 * std::log(1 - double{unit_float(random_bits(key, 2 * i))}));
+      const double angle = 2 * std::numbers::pi * double{unit_float(random_bits(key, 2 * i + 1))};
+      values[i] = static_cast<float>(deviation * radius * std::cos(angle));
+    }
+    if (init.rule == Init::Rule::orthogonal_columns) {
+      make_orthonormal_columns(values, static_cast<std::size_t>(parameter.shape.at(1)));
+    }
+    return values;
+  }
+  const double bound = bound_of(init, fan_in, fan_out);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const double unit = double{unit_float(random_bits(key, i))};
+    values[i] = static_cast<float>((2 * unit - 1) * bound);
+  }
+  return values;
+}
+
+}  // namespace feedrate

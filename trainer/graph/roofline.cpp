@@ -1,0 +1,63 @@
+#include "trainer/graph/roofline.h"
+
+#include <algorithm>
+
+#include "trainer/graph/op.h"
+
+namespace feedrate {
+namespace {
+
+constexpr double value_bytes = 4;
+
+NodeWork work_of(const Plan& plan, std::size_t i) {
+  const Node& node = plan.graph.nodes[i];
+  const double batch = plan.batch;
+  std::vector<Extent> extents;
+  double inputs = 0;
+  double input_gradients = 0;
+  for (const std::size_t input : node.inputs) {
+    const Extent& extent = plan.graph.nodes[input].extent;
+    extents.push_back(extent);
+    inputs += batch * static_cast<double>(extent.elements());
+    if (plan.has_gradient(input)) {
+      input_gradients += batch * static_cast<double>(extent.elements());
+    }
+  }
+  double parameters = 0;
+  for (const std::size_t number : node.parameters) {
+    parameters += static_cast<double>(plan.graph.parameters[number].elements());
+  }
+  const double output = batch * static_cast<double>(node.extent.elements());
+  // Pixels arrive as single bytes.
+  const double read = node.inputs.empty() ? batch * static_cast<double>(plan.graph.input.bytes())
+                                          : value_bytes * inputs;
+  const double products =
+      2 * batch * static_cast<double>(node.op->macs(node.attributes, extents, node.extent));
+
+  NodeWork work;
+  work.forward = {products, read + value_bytes * (parameters + output)};
+  if (!plan.learns[i]) return work;
+  // One product for the weights' gradient, one for the input's where it is wanted.
+  const double passes = (parameters > 0 ? 1 : 0) + (input_gradients > 0 ? 1 : 0);
+  double values = input_gradients + parameters;
+  if (plan.has_gradient(i)) values += output;
+  if (input_gradients > 0) values += parameters;
+  if (node.op->backward_reads_input()) values += inputs;
+  if (node.op->backward_reads_output()) values += output;
+  work.backward = {passes * products, value_bytes * values};
+  return work;
+}
+
+}  // namespace
+
+double Work::least_seconds(const Roof& roof) const {
+  return std::max(flops / roof.flops, bytes / roof.bytes);
+}
+
+std::vector<NodeWork> count_work(const Plan& plan) {
+  std::vector<NodeWork> all;
+  for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) all.push_back(work_of(plan, i));
+  return all;
+}
+
+}  // namespace feedrate

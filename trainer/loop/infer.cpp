@@ -1,0 +1,79 @@
+#include "trainer/loop/infer.h"
+
+#include <chrono>
+#include <vector>
+
+#include "formats/base/error.h"
+#include "trainer/graph/op.h"
+
+namespace feedrate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Batches through `work`; the clock starts when the first is done.
+template <class Work>
+Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, const Work& work) {
+  Inference result;
+  session.take_metrics();
+  Clock::time_point start;
+  for (std::uint64_t step = 0; steps == 0 || step < steps; ++step) {
+    const Clock::time_point asked = Clock::now();
+    const Batch* batch = source.next();
+    if (batch == nullptr) break;
+    if (step > 0) result.wait_seconds += since(asked);
+    session.upload(*batch);
+    work(*batch);
+    result.images += batch->count;
+    if (step > 0) {
+      result.timed_images += batch->count;
+    } else {
+      session.wait();
+      start = Clock::now();
+    }
+  }
+  session.wait();
+  if (result.timed_images > 0) result.seconds = since(start);
+  return result;
+}
+
+}  // namespace
+
+Inference infer(Session& session, BatchSource& source, std::uint64_t steps) {
+  Inference result =
+      run_all(session, source, steps, [&](const Batch&) { session.evaluate_step(); });
+  const Metrics metrics = session.take_metrics();
+  if (metrics.images == 0) return result;
+  const auto images = static_cast<double>(metrics.images);
+  result.loss = metrics.loss_sum / images;
+  result.accuracy = static_cast<double>(metrics.correct) / images;
+  result.accuracy5 = static_cast<double>(metrics.correct5) / images;
+  return result;
+}
+
+Inference extract_features(Session& session, BatchSource& source, std::size_t node,
+                           const std::function<void(std::span<const float>)>& take) {
+  const auto elements =
+      static_cast<std::size_t>(session.plan().graph.nodes.at(node).extent.elements());
+  std::vector<float> values(session.plan().batch * elements);
+  return run_all(session, source, 0, [&](const Batch& batch) {
+    const std::span<float> filled(values.data(), batch.count * elements);
+    session.forward_to(node, filled);
+    take(filled);
+  });
+}
+
+std::size_t last_pooling(const Graph& graph) {
+  const std::vector<bool> training_only = graph.training_only();
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const std::string_view name = graph.nodes[i].op->name();
+    if (!training_only[i] && (name == "max_pool" || name == "avg_pool")) return i;
+  }
+  throw Error(join("network ", graph.network, ": has no pooling whose values could be features"));
+}
+
+}  // namespace feedrate

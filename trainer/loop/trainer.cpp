@@ -1,0 +1,193 @@
+#include "trainer/loop/trainer.h"
+
+#include <chrono>
+
+#include "formats/base/error.h"
+#include "loader/tuning/settling.h"
+
+namespace feedrate {
+namespace {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  void restart() { start_ = std::chrono::steady_clock::now(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// One run of train(): what it has done and when.
+class Run {
+ public:
+  Run(Session& session, BatchSource& source, const TrainOptions& options)
+      : session_(session), source_(source), options_(options), marks_(options.seconds) {
+    session_.take_metrics();  // what came before is not ours
+  }
+
+  TrainResult go() {
+    while (options_.steps == 0 || result_.steps < options_.steps) {
+      const Batch* batch = next();
+      if (batch == nullptr) break;
+      step(*batch);
+      const auto due = [this](std::uint64_t every, std::uint64_t steps) {
+        return every != 0 && steps % every == 0;
+      };
+      if (due(options_.report_every, result_.steps)) report();
+      if (due(options_.pause_every, options_.first_step + result_.steps)) pause();
+    }
+    session_.wait();
+    refuse_divergence();
+    result_.seconds = result_.steps > 1 ? since_first_.seconds() - paused_ : 0;
+    if (window_images_ != 0) report();
+    result_.timed_images = result_.images - first_images_;
+    result_.images_per_second = ratio(static_cast<double>(result_.timed_images), result_.seconds);
+    result_.stall_percent = 100 * ratio(result_.wait_seconds, result_.seconds);
+    leave_out_warmup();
+    return std::move(result_);
+  }
+
+ private:
+  const Batch* next() {
+    const Stopwatch waiting;
+    const Batch* batch = source_.next();
+    if (result_.steps > 0) result_.wait_seconds += waiting.seconds();
+    return batch;
+  }
+
+  void mark() {
+    marks_.add({since_first_.seconds() - paused_, result_.images, result_.wait_seconds});
+  }
+
+  // From mark to mark: a device that works behind its caller does so by as much at either.
+  void leave_out_warmup() {
+    const auto from = settled_from(marks_.all());
+    if (!from) return;
+    const Mark& begin = marks_.all()[*from];
+    const Mark& end = marks_.all().back();
+    result_.warmup_seconds = begin.seconds;
+    if (*from == 0) return;
+    const double seconds = end.seconds - begin.seconds;
+    result_.images_per_second = ratio(static_cast<double>(end.images - begin.images), seconds);
+    result_.stall_percent = 100 * ratio(end.waited - begin.waited, seconds);
+  }
+
+  void step(const Batch& batch) {
+    const std::uint64_t number = options_.first_step + result_.steps;
+    const std::uint32_t images = take(batch);
+    refuse_divergence();
+    UpdateSettings update = options_.update;
+    update.rate = options_.schedule.at(number);
+    session_.train_step(update, number);
+    refuse_divergence();
+    ++result_.steps;
+    result_.images += images;
+    window_images_ += images;
+    epoch_ = batch.epoch;
+    if (result_.steps == 1) {  // the first step pays for what every later one finds ready
+      session_.wait();
+      first_images_ = untimed_images_ = result_.images;
+      since_first_.restart();
+      window_.restart();
+    }
+    mark();
+  }
+
+  // Returns its images.
+  std::uint32_t take(const Batch& batch) {
+    if (options_.uploads != 0 && result_.steps >= options_.uploads) return session_.reuse_batch();
+    session_.upload(batch);
+    return batch.count;
+  }
+
+  void refuse_divergence() const {
+    const std::optional<Divergence>& found = session_.divergence();
+    if (!found) return;
+    const std::string good = options_.last_good ? options_.last_good() : "";
+    throw Error(join(
+        "step ", found->step,
+        ": the loss is no longer finite; the first output that is not is that of ", found->layer,
+        found->parameter.empty()
+            ? ""
+            : join(", whose ", found->parameter, " was not finite before the step"),
+        "; ", good.empty() ? "there is no checkpoint to go back to" : join("go back to ", good),
+        ", and try a lower learning rate"));
+  }
+
+  // What it does is not training: it is left out of every clock.
+  void pause() {
+    if (window_images_ != 0) report();
+    session_.wait();
+    const Stopwatch away;
+    options_.pause(options_.first_step + result_.steps);
+    session_.take_metrics();
+    if (result_.steps > 1) paused_ += away.seconds();
+    if (result_.steps == 1) since_first_.restart();
+    window_.restart();
+  }
+
+  void report() {
+    const Metrics metrics = session_.take_metrics();
+    refuse_divergence();
+    const std::uint64_t done = options_.first_step + result_.steps;
+    const double images = static_cast<double>(metrics.images);
+    const double seconds = window_.seconds();
+    const TrainOptions::Progress progress{
+        .step = done,
+        .epoch = epoch_,
+        .loss = ratio(metrics.loss_sum, images),
+        .accuracy = ratio(static_cast<double>(metrics.correct), images),
+        .accuracy5 = ratio(static_cast<double>(metrics.correct5), images),
+        .images_per_second = ratio(static_cast<double>(window_images_ - untimed_images_), seconds),
+        .stall_percent = 100 * ratio(result_.wait_seconds - reported_wait_, seconds)};
+    window_images_ = untimed_images_ = 0;
+    reported_wait_ = result_.wait_seconds;
+    window_.restart();
+    result_.loss = progress.loss;
+    result_.accuracy = progress.accuracy;
+    result_.accuracy5 = progress.accuracy5;
+    if (options_.report_every == 0) return;
+    result_.curve.push_back(progress);
+    if (options_.progress) options_.progress(progress);
+  }
+
+  Session& session_;
+  BatchSource& source_;
+  const TrainOptions& options_;
+  TrainResult result_;
+  Stopwatch since_first_, window_;
+  std::uint64_t first_images_ = 0, window_images_ = 0;
+  std::uint64_t untimed_images_ = 0;  // of the window: the first step's
+  std::uint64_t epoch_ = 0;
+  double paused_ = 0;
+  double reported_wait_ = 0;  // of wait_seconds
+  Marks marks_;
+};
+
+}  // namespace
+
+TrainResult train(Session& session, BatchSource& source, const TrainOptions& options) {
+  return Run(session, source, options).go();
+}
+
+Evaluation evaluate(Session& session, BatchSource& source) {
+  session.take_metrics();
+  const Stopwatch all;
+  while (const Batch* batch = source.next()) {
+    session.upload(*batch);
+    session.evaluate_step();
+  }
+  const Metrics metrics = session.take_metrics();
+  const double images = static_cast<double>(metrics.images);
+  return {.images = metrics.images,
+          .loss = ratio(metrics.loss_sum, images),
+          .accuracy = ratio(static_cast<double>(metrics.correct), images),
+          .accuracy5 = ratio(static_cast<double>(metrics.correct5), images),
+          .seconds = all.seconds()};
+}
+
+}  // namespace feedrate

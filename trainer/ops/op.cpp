@@ -1,0 +1,26 @@
+#include "trainer/graph/op.h"
+
+namespace feedrate {
+
+#define FEEDRATE_OP(name) extern const Op& name##_op;
+#include "trainer/ops/list.inc"
+#undef FEEDRATE_OP
+
+std::vector<Parameter> Op::parameters(const Attributes&, std::span<const Extent>) const {
+  return {};
+}
+
+std::uint64_t Op::macs(const Attributes&, std::span<const Extent>, Extent) const { return 0; }
+
+std::span<const Op* const> ops() {
+  static const Op* const rows[] = {
+#define FEEDRATE_OP(name) &name##_op,
+#include "trainer/ops/list.inc"
+#undef FEEDRATE_OP
+  };
+  return rows;
+}
+
+const Op& op(std::string_view name) { return find_kind("operator", name, ops()); }
+
+}  // namespace feedrate

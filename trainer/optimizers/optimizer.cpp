@@ -1,0 +1,34 @@
+#include "trainer/optimizers/optimizer.h"
+
+#include "trainer/optimizers/rules.h"
+
+namespace feedrate {
+namespace {
+
+template <class Rule>
+class Row final : public Optimizer {
+ public:
+  Row() : Optimizer(Rule::name, Rule::summary) {}
+  std::size_t states() const override { return Rule::states; }
+  bool norms() const override { return Rule::norms; }
+  UpdateSettings defaults() const override { return Rule::defaults; }
+};
+
+template <class Rule>
+const Row<Rule> row;
+
+template <class... Rule>
+std::span<const Optimizer* const> rows_of(Rules<Rule...>) {
+  static const Optimizer* const rows[] = {&row<Rule>...};
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Optimizer* const> optimizers() { return rows_of(AllRules{}); }
+
+const Optimizer& optimizer(std::string_view name) {
+  return find_kind("optimizer", name, optimizers());
+}
+
+}  // namespace feedrate

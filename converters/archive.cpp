@@ -9,7 +9,9 @@
 #include "formats/base/error.h"
 #include "formats/io/archive_handle.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // A file may be compressed twice (a .gz that a server compressed again). The bound is for a file
@@ -254,4 +256,4 @@ void Archive::read_all(Buffer& into, std::uint64_t limit) {
   into.resize(filled);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -10,9 +10,11 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
-
+namespace feedrate::formats {
 class ByteStream;
+}
+
+namespace feedrate::converters {
 
 /// One thread. Every failure (not an archive, truncated, bad checksum) is an Error that names the
 /// file, the entry and the offset in the entry. An archive that stops without its end marker is
@@ -45,23 +47,23 @@ class Archive {
   /// The whole entry where it lies in memory, without a copy: an entry of a plain tar, or a file,
   /// that is mapped, also inside one another. Valid as long as the outermost Archive. Nothing where
   /// it is compressed or in pieces, or has been read from.
-  std::optional<Bytes> view();
+  std::optional<formats::Bytes> view();
   /// Lets the memory of a view, or of everything, be used for something else. Views stay valid:
   /// what is touched comes again from the file. Bytes of something else are left alone.
-  void give_back(Bytes view);
+  void give_back(formats::Bytes view);
   void give_back();
   /// Fills as much of `into` as the entry still has; returns the bytes filled.
-  std::size_t read(MutableBytes into);
+  std::size_t read(formats::MutableBytes into);
   /// The rest of the entry. Fails when it is longer than `limit` (an archive bomb).
-  void read_all(Buffer& into, std::uint64_t limit);
+  void read_all(formats::Buffer& into, std::uint64_t limit);
 
  private:
   struct State;
-  static std::unique_ptr<ByteStream> entry_stream(Archive& outer);
+  static std::unique_ptr<formats::ByteStream> entry_stream(Archive& outer);
   std::unique_ptr<State> state_;
 };
 
 /// True when the first bytes are those of an HTML page: what a server sends instead of the file.
-bool looks_like_html(Bytes start);
+bool looks_like_html(formats::Bytes start);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -10,7 +10,9 @@
 #include "formats/io/lost_pages.h"
 #include "formats/io/partial_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -196,4 +198,4 @@ fs::path part_path(const fs::path& out, const ConversionPart& part) {
   return path;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -16,7 +16,7 @@
 #include "formats/encoding.h"
 #include "formats/pixels/resize.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// What becomes of a sample that cannot be decoded or stored.
 enum class OnBad : std::uint8_t {
@@ -38,8 +38,8 @@ struct ConversionPart {
 
 struct ConvertOptions {
   /// Nothing: the bytes stay where the container holds the source's codec, else its default codec.
-  std::optional<Encoding> encoding = {};
-  std::optional<Resize> resize = {};
+  std::optional<formats::Encoding> encoding = {};
+  std::optional<formats::Resize> resize = {};
   std::optional<std::uint64_t> shuffle = {};  // seed; see selection.h
   std::uint64_t limit = 0;                    // at most so many samples; 0: all
   std::uint32_t shards = 1;
@@ -66,10 +66,10 @@ struct Conversion {
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  // encoded, without the container's own
   double seconds = 0;
-  std::uint64_t resumed_at = 0;  // samples that an earlier run had written
-  Shape shape;                   // of every image; zero where they differ
-  std::string codec;             // of every image; "mixed" where they differ
-  DatasetDigest digest;          // empty when JPEGs were kept, whose pixels nobody looked at
+  std::uint64_t resumed_at = 0;   // samples that an earlier run had written
+  formats::Shape shape;           // of every image; zero where they differ
+  std::string codec;              // of every image; "mixed" where they differ
+  formats::DatasetDigest digest;  // empty when JPEGs were kept, whose pixels nobody looked at
   std::string bytes_digest;
   std::uint64_t mended = 0;
   std::vector<Skipped> skipped;
@@ -77,7 +77,7 @@ struct Conversion {
 
 /// Everything of `stream` into `directory`, which exists and is empty: the container's files, no
 /// sidecar, not yet brought to disk. Throws Error on a fault of the source or the disk.
-Conversion convert(std::unique_ptr<SampleStream> stream, const Container& container,
+Conversion convert(std::unique_ptr<SampleStream> stream, const formats::Container& container,
                    const std::filesystem::path& directory, std::string_view split,
                    const ConvertOptions& options);
 
@@ -85,10 +85,10 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const Container& contai
 /// writes the sidecar, renames. When it throws, nothing is left under `out`; `<out>.partial` stays
 /// only when `--resume` can go on from it. A part is made as `part_path(out, part)`.
 Conversion convert_dataset(const Source& source, std::span<const std::filesystem::path> inputs,
-                           std::string_view split, const Container& container,
+                           std::string_view split, const formats::Container& container,
                            const std::filesystem::path& out, const ConvertOptions& options);
 
 /// "<out>.part-3-of-8"
 std::filesystem::path part_path(const std::filesystem::path& out, const ConversionPart& part);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

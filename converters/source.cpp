@@ -3,7 +3,8 @@
 #include "converters/sources/rows.h"
 #include "formats/digests/digest.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
 
 std::span<const Source* const> sources() {
   static const Source* const rows[] = {&mnist_source,    &cifar10_source, &cifar100_source,
@@ -24,4 +25,4 @@ std::vector<Sidecar::Input> Source::inputs(std::span<const std::filesystem::path
   return inputs;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -3,7 +3,8 @@
 #include "converters/synths/rows.h"
 #include "formats/io/partial_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
 
 std::span<const Synth* const> synths() {
   static const Synth* const rows[] = {&mnist_synth, &cifar10_synth, &imagenet_synth};
@@ -19,4 +20,4 @@ void make_archives(const Synth& synth, const std::filesystem::path& out,
   directory.commit();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -9,7 +9,7 @@
 
 #include "formats/base/kind.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 struct SynthOptions {
   std::uint64_t images = 6000;  // of the training split; the others follow the original's shares
@@ -17,9 +17,9 @@ struct SynthOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
-class Synth : public Kind {
+class Synth : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
   /// Writes the files into `directory`, which exists. Throws Error when the disk refuses.
   virtual void make(const std::filesystem::path& directory, const SynthOptions& options) const = 0;
 };
@@ -33,4 +33,4 @@ const Synth& synth(std::string_view name);
 void make_archives(const Synth& synth, const std::filesystem::path& out,
                    const SynthOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

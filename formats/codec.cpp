@@ -5,7 +5,7 @@
 
 #include "formats/digests/digest.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace std::string_view_literals;
@@ -78,4 +78,4 @@ std::string_view looks_like(Bytes bytes) {
   return text.substr(0, 4) == "RIFF" && text.substr(0, 12).ends_with("WEBP") ? "WebP" : "";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include "formats/base/kind.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class Codec : public Kind {
  public:
@@ -56,4 +56,4 @@ extern const Codec& png_codec;
 extern const Codec& jpeg_codec;
 extern const Codec& packed_codec;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 #include "formats/base/error.h"
 #include "formats/containers/rows.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 std::span<const Container* const> containers() {
   static const Container* const all[] = {&lmdb_container,       &recordio_container,
@@ -20,4 +20,4 @@ const Container& container(std::string_view name) {
   return find_kind("format", name, containers());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "formats/base/kind.h"
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class Container : public Kind {
  public:
@@ -50,4 +50,4 @@ const Container& container(std::string_view name);
 /// looked for when none fits.
 const Container& container_at(const std::filesystem::path& path);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

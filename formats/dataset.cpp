@@ -5,7 +5,7 @@
 #include "formats/base/error.h"
 #include "formats/container.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,4 +91,4 @@ std::vector<fs::path> sample_files(const Dataset& dataset) {
   return files;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 #include "formats/sample.h"
 #include "formats/sidecar.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Memory a reader may grow and use for one sample at a time. One for each reading thread.
 struct Scratch {
@@ -143,4 +143,4 @@ class Writer {
   virtual void finish(const MeanImage* mean) = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

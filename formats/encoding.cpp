@@ -4,7 +4,7 @@
 
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view keep_name = "keep";
@@ -39,4 +39,4 @@ Encoding parse_encoding(std::string_view text) {
   return encoding;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "formats/codec.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct Encoding {
   const Codec* codec = nullptr;  // null: keep, every sample stays in the bytes it came in
@@ -19,4 +19,4 @@ struct Encoding {
 /// Throws Error for an unknown codec, a quality that the codec does not have or out of 1 … 100.
 Encoding parse_encoding(std::string_view text);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

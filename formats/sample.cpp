@@ -4,7 +4,7 @@
 
 #include "formats/pixels/planes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 bool is_planar(const Sample& sample) {
@@ -44,4 +44,4 @@ PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory) {
   return {rows.data() + std::size_t{3} * part.x, 3 * width};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

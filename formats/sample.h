@@ -8,7 +8,7 @@
 #include "formats/codec.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// How `raw` pixels lie in memory. Encoded images (PNG, …) always decode to interleaved.
 enum class PixelOrder : std::uint8_t {
@@ -47,4 +47,4 @@ void decode(const Sample& sample, MutableBytes pixels);
 /// in `memory` (which grows) or in the sample. See Codec::decode_part.
 PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

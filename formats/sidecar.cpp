@@ -5,7 +5,7 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Json = nlohmann::ordered_json;  // keys stay in the order in which a person reads them
@@ -103,4 +103,4 @@ void write_sidecar(const std::filesystem::path& directory, const Sidecar& sideca
              object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::string_view sidecar_name = "feedrate.json";
 
@@ -49,4 +49,4 @@ struct Sidecar {
 std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset);
 void write_sidecar(const std::filesystem::path& directory, const Sidecar& sidecar);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,9 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 // A tab or a line's end in a name or a reason would start a column or a line of its own.
@@ -52,4 +54,4 @@ void BadList::add(std::span<Fault> faults) {
 }
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::loader

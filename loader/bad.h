@@ -9,7 +9,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// All but `fail` leave every batch a pure function of the options and the data: the same at any
 /// number of threads, damage included.
@@ -20,7 +20,7 @@ enum class BadPolicy : std::uint8_t {
 };
 
 struct BadSample {
-  SamplePlace place;
+  formats::SamplePlace place;
   std::uint64_t index = 0;  // in the dataset
   std::string key;          // the sample's name; empty where it has none or it could not be read
   std::string reason;
@@ -44,16 +44,17 @@ struct Fault {
 /// that neither the list nor the moment when the budget is used up depends on timing.
 class BadList {
  public:
-  BadList(const Dataset& dataset, std::uint64_t budget) : dataset_(dataset), budget_(budget) {}
+  BadList(const formats::Dataset& dataset, std::uint64_t budget)
+      : dataset_(dataset), budget_(budget) {}
   /// Throws Error when these are more than the budget allows.
   void add(std::span<Fault> faults);
   const std::vector<BadSample>& samples() const { return samples_; }
 
  private:
-  const Dataset& dataset_;
+  const formats::Dataset& dataset_;
   std::uint64_t budget_;
   std::vector<BadSample> samples_;
 };
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::loader

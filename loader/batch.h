@@ -9,7 +9,7 @@
 #include "formats/pixels/image.h"
 #include "loader/pixels/pixel_scale.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// How a batch holds its images.
 enum class PixelType : std::uint8_t {
@@ -31,7 +31,7 @@ struct Batch {
   std::uint64_t number = 0;  // counts through all epochs, from 0
   std::uint64_t epoch = 0;
   std::uint32_t count = 0;         // images in it: the batch size, less in an epoch's last one
-  Shape shape;                     // of each image
+  formats::Shape shape;            // of each image
   std::span<std::uint8_t> pixels;  // count × shape, u8 HWC, one image after the other (type u8)
   std::span<std::int32_t> labels;  // count
   bool last_of_epoch = false;
@@ -70,7 +70,7 @@ class BatchSource {
   virtual ~BatchSource() = default;
   /// The next batch, or null at the end. It stays valid, and its slot in use, until the next call.
   virtual const Batch* next() = 0;
-  virtual Shape shape() const = 0;
+  virtual formats::Shape shape() const = 0;
   virtual std::uint32_t batch_size() const = 0;
 };
 
@@ -84,4 +84,4 @@ class PixelMemory {
 };
 PixelMemory& plain_memory();
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -9,7 +9,9 @@
 #include "formats/digests/digest.h"
 #include "loader/tuning/settling.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -137,4 +139,4 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   return result;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -8,7 +8,7 @@
 
 #include "loader/loader.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 struct DriveOptions {
   double seconds = 0;                    // stop after as many; 0: at the loader's end
@@ -40,4 +40,4 @@ struct DriveResult {
 /// batch, as an upload would. Throws what the loader throws.
 DriveResult drive(Loader& loader, const DriveOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

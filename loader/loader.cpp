@@ -5,7 +5,8 @@
 #include "formats/base/cores.h"
 #include "loader/engine/engine.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
 
 unsigned loader_cores(bool consumer_computes) {
   return std::max(1U, usable_cores() - (consumer_computes ? 1 : 0));
@@ -26,4 +27,4 @@ const std::vector<BadSample>& Loader::bad_samples() const { return engine_->bad_
 LoaderStats Loader::stats() const { return engine_->stats(); }
 void Loader::write_trace(const std::filesystem::path& file) const { engine_->write_trace(file); }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

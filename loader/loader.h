@@ -19,7 +19,7 @@
 #include "loader/recipe.h"
 #include "loader/tuning/tuner.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// What becomes of the images that fill no batch at an epoch's end.
 enum class LastBatch : std::uint8_t {
@@ -91,11 +91,11 @@ struct LoaderStats {
 /// options.on_bad says; a batch of which all are skipped is not given.
 class Loader : public BatchSource {
  public:
-  Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
+  Loader(const formats::Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
   ~Loader() override;
 
   const Batch* next() override;
-  Shape shape() const override;
+  formats::Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
   /// From now on so many workers, 1 … most_threads: one that is too many finishes its run first.
@@ -125,7 +125,7 @@ class Replay : public BatchSource {
          PixelMemory* memory = nullptr);
   ~Replay() override;
   const Batch* next() override;
-  Shape shape() const override;
+  formats::Shape shape() const override;
   std::uint32_t batch_size() const override;
 
  private:
@@ -133,4 +133,4 @@ class Replay : public BatchSource {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -6,7 +6,9 @@
 #include "formats/base/error.h"
 #include "loader/batch.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t cache_line = 64;
@@ -34,4 +36,4 @@ PixelMemory& plain_memory() {
   return memory;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

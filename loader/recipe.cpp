@@ -2,7 +2,8 @@
 
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
 
 std::span<const Recipe* const> recipes() {
   static const Recipe* const rows[] = {
@@ -13,4 +14,4 @@ std::span<const Recipe* const> recipes() {
 
 const Recipe& recipe(std::string_view name) { return find_kind("recipe", name, recipes()); }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -9,18 +9,18 @@
 #include "loader/order/random.h"
 #include "loader/pixels/view.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// Stateless; any thread.
-class Recipe : public Kind {
+class Recipe : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
   /// Shape of every image it gives, for a dataset whose first sample has `stored`. Throws Error
   /// when the recipe does not suit it.
-  virtual Shape shape(Shape stored) const = 0;
+  virtual formats::Shape shape(formats::Shape stored) const = 0;
   /// What becomes of one image: a pure function of its shape and the sample's draws. Of another
   /// size than shape() says where an image does not suit the batch, which is then an Error.
-  virtual View view(Shape stored, const SampleRandom& random) const = 0;
+  virtual View view(formats::Shape stored, const SampleRandom& random) const = 0;
   /// The recipe that accuracy is measured with when this one was trained with.
   virtual const Recipe& evaluation() const { return *this; }
 };
@@ -28,4 +28,4 @@ class Recipe : public Kind {
 std::span<const Recipe* const> recipes();
 const Recipe& recipe(std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

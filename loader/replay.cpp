@@ -4,7 +4,8 @@
 #include "formats/base/error.h"
 #include "loader/loader.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
 
 struct Replay::State {
   struct Held {
@@ -68,4 +69,4 @@ const Batch* Replay::next() {
 Shape Replay::shape() const { return state_->shape; }
 std::uint32_t Replay::batch_size() const { return state_->batch_size; }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

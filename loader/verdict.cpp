@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 std::string times(double factor) {
   return fmt::format("{:.{}f} times", factor, factor < 10 ? 1 : 0);
@@ -45,4 +45,4 @@ std::string Verdict::text() const {
       name(bound), 100 * stage, times(margin()));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

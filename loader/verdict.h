@@ -7,7 +7,7 @@
 
 #include "loader/loader.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// Who kept the images from coming faster: a stage of the workers, or who takes the batches.
 enum class Bound : std::uint8_t { fetch, decode, augment, consumer };
@@ -31,4 +31,4 @@ std::string times(double factor);
 /// Of a run with `threads` workers (0: the consumer fills). Where nothing was handed out all is 0.
 Verdict judge(const LoaderStats& stats, unsigned threads);
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

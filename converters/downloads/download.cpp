@@ -13,7 +13,9 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr int attempts = 4;           // without a byte of progress between them
@@ -148,4 +150,4 @@ class Transfer {
 
 bool download(const Download& what) { return Transfer(what).run(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

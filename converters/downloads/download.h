@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::converters {
 
 struct Download {
   std::string url;
@@ -20,4 +20,4 @@ struct Download {
 /// what has arrived stays in the file.
 bool download(const Download& what);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

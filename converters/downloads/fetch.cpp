@@ -12,7 +12,9 @@
 #include "formats/digests/digest.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +157,4 @@ unsigned fetch(const Published& set, const fs::path& out, const FetchOptions& op
   return fetched;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

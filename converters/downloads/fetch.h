@@ -10,7 +10,7 @@
 
 #include "formats/base/kind.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 struct PublishedFile {
   std::string_view name;
@@ -22,11 +22,11 @@ struct PublishedFile {
 };
 
 /// A published dataset: its files and where they are.
-class Published : public Kind {
+class Published : public formats::Kind {
  public:
   Published(std::string_view name, std::string_view summary, std::span<const PublishedFile> files,
             std::span<const std::string_view> mirrors)
-      : Kind(name, summary), files_(files), mirrors_(mirrors) {}
+      : formats::Kind(name, summary), files_(files), mirrors_(mirrors) {}
 
   std::span<const PublishedFile> files() const { return files_; }
   /// URLs, each with a slash at its end, in the order in which they are tried.
@@ -52,4 +52,4 @@ struct FetchOptions {
 /// where nothing has arrived nothing is left.
 unsigned fetch(const Published& set, const std::filesystem::path& out, const FetchOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -5,7 +5,9 @@
 
 #include "converters/downloads/fetch.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr PublishedFile mnist_files[] = {
@@ -69,4 +71,4 @@ const Published& published_set(std::string_view name) {
   return find_kind("published dataset", name, published_sets());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

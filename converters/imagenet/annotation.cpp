@@ -7,7 +7,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t deepest = 16;  // an annotation needs four
@@ -201,4 +203,4 @@ std::optional<Box> relative_box(const Annotation& annotation, const AnnotatedBox
   return result;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

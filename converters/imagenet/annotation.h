@@ -12,7 +12,7 @@
 
 #include "formats/sample.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// In pixels, as stated: corners may be reversed or outside.
 struct AnnotatedBox {
@@ -37,6 +37,6 @@ Annotation parse_annotation(std::string_view xml, const std::string& place);
 /// The box relative to the image's sides by the rules of TensorFlow's process_bounding_boxes.py:
 /// reversed corners swapped, clamped to 0 … 1, rounded to four decimals. Nothing for a box without
 /// area.
-std::optional<Box> relative_box(const Annotation& annotation, const AnnotatedBox& box);
+std::optional<formats::Box> relative_box(const Annotation& annotation, const AnnotatedBox& box);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

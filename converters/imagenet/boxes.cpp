@@ -9,7 +9,9 @@
 #include "formats/base/wnid.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +111,4 @@ std::span<const Box> Boxes::of(std::string_view image) const {
   return std::span(boxes_).subspan(found->second.first, found->second.count);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

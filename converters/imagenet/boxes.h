@@ -11,7 +11,7 @@
 
 #include "formats/sample.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// What was met while reading, for the notes of a dataset.
 struct BoxCounts {
@@ -33,7 +33,7 @@ class Boxes {
 
   /// Of an image named "n01440764_96.JPEG", with or without directories and extension; empty where
   /// none are known. Valid as long as this, until the next read().
-  std::span<const Box> of(std::string_view image) const;
+  std::span<const formats::Box> of(std::string_view image) const;
   const BoxCounts& counts() const { return counts_; }
 
  private:
@@ -46,12 +46,12 @@ class Boxes {
     using is_transparent = void;
   };
 
-  void add(std::string_view path, Bytes xml, const std::string& place);
+  void add(std::string_view path, formats::Bytes xml, const std::string& place);
   void read_directory(const std::filesystem::path& directory);
 
   std::unordered_map<std::string, Range, Hash, std::equal_to<>> of_;
-  std::vector<Box> boxes_;
+  std::vector<formats::Box> boxes_;
   BoxCounts counts_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -10,7 +10,9 @@
 #include "formats/base/text.h"
 #include "formats/base/wnid.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -200,4 +202,4 @@ Devkit read_devkit(const std::vector<fs::path>& inputs) {
   return devkit;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

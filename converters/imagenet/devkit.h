@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::converters {
 
 inline constexpr std::size_t imagenet_val_images = 50'000;
 
@@ -35,4 +35,4 @@ std::optional<DevkitFile> devkit_file(std::string_view name);
 /// and the line when meta.mat is missing or one is damaged or not that of ILSVRC2012.
 Devkit read_devkit(const std::vector<std::filesystem::path>& inputs);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

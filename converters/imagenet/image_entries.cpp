@@ -6,7 +6,9 @@
 #include "converters/imagenet/imagenet_files.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint64_t most_image_bytes = std::uint64_t{256} << 20;
@@ -61,4 +63,4 @@ Bytes ImageEntries::bytes(Buffer& storage) {
   return *view;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

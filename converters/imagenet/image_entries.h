@@ -7,7 +7,7 @@
 
 #include "converters/archive.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// The problem of an image without bytes.
 inline constexpr std::string_view empty_image = "the image is empty";
@@ -31,7 +31,7 @@ class ImageEntries {
   std::string place() const { return archive_.place(); }
   /// The image's bytes: a view of the archive where there is one, otherwise read into `storage`.
   /// Throws Error when they are more than any image of these sets has by far.
-  Bytes bytes(Buffer& storage);
+  formats::Bytes bytes(formats::Buffer& storage);
 
  private:
   Archive& archive_;
@@ -39,4 +39,4 @@ class ImageEntries {
   std::string name_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

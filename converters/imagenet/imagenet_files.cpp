@@ -8,7 +8,9 @@
 #include "formats/base/error.h"
 #include "formats/base/wnid.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,4 +179,4 @@ std::string_view base_name(std::string_view path) {
   return path;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// A tar of training images.
 struct TrainTar {
@@ -36,4 +36,4 @@ bool is_clutter(std::string_view name);
 /// What stands behind the last slash.
 std::string_view base_name(std::string_view path);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

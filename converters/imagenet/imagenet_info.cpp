@@ -2,7 +2,9 @@
 #include "converters/imagenet/wnids.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 void note_boxes(std::vector<std::string>& notes, const BoxCounts& counts,
@@ -40,4 +42,4 @@ void ImagenetTally::add_notes(StreamInfo& info, const ImagenetExtras& extras) co
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

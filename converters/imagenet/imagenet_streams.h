@@ -9,7 +9,7 @@
 #include "converters/imagenet/imagenet_files.h"
 #include "converters/source.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// What both splits are told.
 struct ImagenetExtras {
@@ -42,4 +42,4 @@ struct ImagenetTally {
   void add_notes(StreamInfo& info, const ImagenetExtras& extras) const;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -10,7 +10,9 @@
 #include "formats/base/error.h"
 #include "formats/io/byte_stream.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +184,4 @@ std::unique_ptr<SampleStream> open_imagenet_train(std::vector<TrainTar> tars,
   return std::make_unique<TrainStream>(std::move(tars), std::move(extras));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -7,7 +7,9 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +127,4 @@ std::unique_ptr<SampleStream> open_imagenet_val(std::vector<fs::path> tars, Imag
   return std::make_unique<ValStream>(tars, std::move(extras));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,9 @@
 #include "converters/imagenet/mat_format.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // The devkit's meta.mat unpacks to 1 MiB and holds 14,881 arrays.
@@ -66,7 +68,7 @@ class Elements {
 
   template <class... Parts>
   [[noreturn]] void fail(std::size_t at, const Parts&... parts) const {
-    feedrate::fail(place_, "byte ", at, ": ", parts...);
+    feedrate::formats::fail(place_, "byte ", at, ": ", parts...);
   }
 
  private:
@@ -323,4 +325,4 @@ std::vector<MatArray> read_mat_file(Bytes file, const std::string& place) {
   return variables;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

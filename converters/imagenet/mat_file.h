@@ -14,7 +14,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// An array with all that is in it. Values are in the file's order: down the columns.
 struct MatArray {
@@ -32,10 +32,10 @@ struct MatArray {
 /// The variables of a file. One thread. `place` names it in errors. Throws Error naming the byte on
 /// damage, for what this reader does not know (sparse, complex, objects, functions, version 7.3)
 /// and for files that unpack to more than 16 MiB or 2^18 arrays.
-std::vector<MatArray> read_mat_file(Bytes file, const std::string& place);
+std::vector<MatArray> read_mat_file(formats::Bytes file, const std::string& place);
 
 /// Such a file of compressed variables, of numbers, text and structs. Whole numbers take the
 /// smallest integer type that holds all of an array, as MATLAB stores them.
-Buffer write_mat_file(const std::vector<MatArray>& variables);
+formats::Buffer write_mat_file(const std::vector<MatArray>& variables);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace feedrate::mat {
+namespace feedrate::converters::mat {
 
 inline constexpr std::size_t header_bytes = 128;
 inline constexpr std::size_t tag_bytes = 8;
@@ -40,4 +40,4 @@ enum Class : std::uint32_t {
   last_number = 15,
 };
 
-}  // namespace feedrate::mat
+}  // namespace feedrate::converters::mat

@@ -8,7 +8,9 @@
 #include "converters/imagenet/mat_format.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 void put_element(Buffer& to, std::uint32_t type, Bytes data) {
@@ -137,4 +139,4 @@ Buffer write_mat_file(const std::vector<MatArray>& variables) {
   return file;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -4,7 +4,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // Each without the n in front, in order.
@@ -125,4 +127,4 @@ std::optional<std::int32_t> wnid_index(const std::vector<std::string>& wnids,
   return static_cast<std::int32_t>(found - wnids.begin());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

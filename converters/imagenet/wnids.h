@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::converters {
 
 inline constexpr std::size_t imagenet_classes = 1000;
 
@@ -19,4 +19,4 @@ const std::vector<std::string>& imagenet_wnids();
 std::optional<std::int32_t> wnid_index(const std::vector<std::string>& wnids,
                                        std::string_view wnid);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -2,7 +2,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +99,4 @@ std::vector<std::string> purpose_of(const Source& source, std::span<const fs::pa
   return purpose;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -5,7 +5,9 @@
 #include "formats/base/error.h"
 #include "formats/codecs/jpeg/jpeg.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr int mended_quality = 100;  // Inception's
@@ -100,4 +102,4 @@ void Item::take_encoded(const Codec& codec) {
   sample.order = PixelOrder::interleaved;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

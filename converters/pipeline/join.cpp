@@ -9,7 +9,9 @@
 #include "formats/io/file.h"
 #include "formats/io/partial_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,4 +135,4 @@ Conversion join_parts(const fs::path& given) {
   return conversion;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -5,11 +5,11 @@
 
 #include "converters/convert.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// Makes the dataset `out` from `<out>.part-1-of-N` … `<out>.part-N-of-N`, whose files keep their
 /// names; the result equals that of one machine. The parts are removed once `out` is on disk.
 /// Throws Error when one is missing, unfinished or made with other options or inputs.
 Conversion join_parts(const std::filesystem::path& out);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -6,7 +6,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,4 +174,4 @@ FinishedPart read_journal(const fs::path& directory) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -19,7 +19,7 @@
 #include "formats/io/file.h"
 #include "formats/io/partial_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// Of the samples read so far.
 struct Tally {
@@ -28,20 +28,20 @@ struct Tally {
   std::uint64_t bytes = 0;    // their encoded bytes
   std::uint64_t mended = 0;   // samples that `--fix reencode` encoded anew
   bool same_shape = true;
-  bool decoded = true;  // pixels of every sample were seen: digests and sums are of all of them
-  Shape shape;          // of the first sample
-  std::string codec;    // of all samples; "mixed" where they differ
+  bool decoded = true;   // pixels of every sample were seen: digests and sums are of all of them
+  formats::Shape shape;  // of the first sample
+  std::string codec;     // of all samples; "mixed" where they differ
   std::vector<std::uint64_t> class_counts;
   std::vector<std::uint64_t> sums;  // per pixel over all images; empty when no mean is wanted
   std::vector<Skipped> skipped;
-  std::vector<StoredDigest> stored;  // of each sample written, in order
-  std::vector<Sha256> pixels;        // sample_digest of each, zero where not decoded
-  WriterState writer;
+  std::vector<formats::StoredDigest> stored;  // of each sample written, in order
+  std::vector<formats::Sha256> pixels;        // sample_digest of each, zero where not decoded
+  formats::WriterState writer;
 
   /// Adds what another part, that follows this one, has seen.
   void append(const Tally& next);
   /// Exact: integer sums divided once. Nothing where not every image was seen or shapes differ.
-  std::optional<MeanImage> mean() const;
+  std::optional<formats::MeanImage> mean() const;
 };
 
 /// The journal in a directory. One thread.
@@ -49,7 +49,7 @@ class Journal {
  public:
   /// `purpose`: the options that shape the result, one a line ("--shuffle 7"), and the inputs.
   /// `directory` outlives the journal.
-  Journal(PartialDirectory& directory, std::vector<std::string> purpose);
+  Journal(formats::PartialDirectory& directory, std::vector<std::string> purpose);
   ~Journal();
 
   /// What an earlier run noted; nothing when it came to note nothing. Throws Error when that run
@@ -61,9 +61,9 @@ class Journal {
   void remove();
 
  private:
-  PartialDirectory& directory_;
+  formats::PartialDirectory& directory_;
   std::vector<std::string> purpose_;
-  std::unique_ptr<OutputFile> digests_;
+  std::unique_ptr<formats::OutputFile> digests_;
   std::uint64_t saved_ = 0;  // samples whose digests are in the file
 };
 
@@ -76,4 +76,4 @@ FinishedPart read_journal(const std::filesystem::path& directory);
 /// True for the names of the journal's own files.
 bool is_journal(std::string_view file_name);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

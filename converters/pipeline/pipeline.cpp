@@ -10,7 +10,9 @@
 #include "converters/pipeline/item.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // What travels through the pipeline: enough small samples that handing it on costs nothing beside
@@ -193,4 +195,4 @@ void run_pipeline(SelectedStream& stream, Writer& writer, const Container& conta
   Pipeline(stream, writer, container, options, pipeline, tally).run(threads);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,9 @@
 #include "formats/base/random.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint64_t most_memory = std::uint64_t{4} << 30;
@@ -137,4 +139,4 @@ bool SelectedStream::next(Sample& sample) {
   return true;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

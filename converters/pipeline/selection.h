@@ -7,7 +7,7 @@
 
 #include "converters/source.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 struct Selection {
   std::optional<std::uint64_t> shuffle = {};  // seed
@@ -35,7 +35,7 @@ class SelectedStream {
   /// The next sample is the one at `position`. Passes over samples where the stream cannot seek:
   /// forward only.
   void start_at(std::uint64_t position);
-  bool next(Sample& sample);
+  bool next(formats::Sample& sample);
 
  private:
   std::unique_ptr<SampleStream> stream_;
@@ -49,4 +49,4 @@ class SelectedStream {
 /// than 2^32 samples.
 std::vector<std::uint32_t> shuffled_order(std::uint64_t seed, std::uint64_t size);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

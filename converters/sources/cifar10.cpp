@@ -1,7 +1,7 @@
 #include "converters/sources/cifar_source.h"
 #include "converters/sources/rows.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 namespace {
 
 const CifarSource row(cifar10_layout, "CIFAR-10's binary or python archive, or its unpacked files");
@@ -10,4 +10,4 @@ const CifarSource row(cifar10_layout, "CIFAR-10's binary or python archive, or i
 
 const Source& cifar10_source = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -1,7 +1,7 @@
 #include "converters/sources/cifar_source.h"
 #include "converters/sources/rows.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 namespace {
 
 const CifarSource row(cifar100_layout,
@@ -11,4 +11,4 @@ const CifarSource row(cifar100_layout,
 
 const Source& cifar100_source = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -6,7 +6,9 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using Kind = PickleValue::Kind;
@@ -173,4 +175,4 @@ std::vector<std::string> read_cifar_names(const CifarLayout& layout, CifarPackag
   return names;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

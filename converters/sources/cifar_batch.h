@@ -14,7 +14,7 @@
 #include "converters/sources/cifar_layout.h"
 #include "formats/pickle/pickle.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// The images of a file, which it keeps in memory. Moves; what pixels() gave stays valid.
 class CifarBatch {
@@ -22,11 +22,14 @@ class CifarBatch {
   /// `file` is the whole file, of whichever packaging its content shows; `place` names it in
   /// errors. Throws Error naming the byte or the image when it is cut off, is another dataset's, or
   /// has a label that the layout does not know.
-  CifarBatch(const CifarLayout& layout, CifarPackaging named, Buffer file, std::string place);
+  CifarBatch(const CifarLayout& layout, CifarPackaging named, formats::Buffer file,
+             std::string place);
 
   std::uint64_t count() const { return labels_.size(); }
   /// Planes of red, green and blue of image `index` (below count()).
-  Bytes pixels(std::uint64_t index) const { return {first_ + index * stride_, cifar_image_bytes}; }
+  formats::Bytes pixels(std::uint64_t index) const {
+    return {first_ + index * stride_, cifar_image_bytes};
+  }
   std::int32_t label(std::uint64_t index) const { return labels_[index]; }
   /// The fine label and the coarse one; empty where there is one only.
   std::span<const float> all_labels(std::uint64_t index) const {
@@ -42,8 +45,8 @@ class CifarBatch {
   void set_labels(std::vector<std::uint8_t> fine, const std::vector<std::uint8_t>& coarse);
 
   std::string place_;
-  Buffer file_;
-  std::optional<Pickle> pickle_;  // may own the pixels, where they were pickled as text
+  formats::Buffer file_;
+  std::optional<formats::Pickle> pickle_;  // may own the pixels, where they were pickled as text
   const std::byte* first_ = nullptr;
   std::size_t stride_ = 0;
   std::vector<std::uint8_t> labels_;
@@ -53,6 +56,6 @@ class CifarBatch {
 /// The class names in a file of either packaging. Throws Error when they are not as many as there
 /// are classes.
 std::vector<std::string> read_cifar_names(const CifarLayout& layout, CifarPackaging named,
-                                          Bytes file, const std::string& place);
+                                          formats::Bytes file, const std::string& place);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

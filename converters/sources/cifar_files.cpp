@@ -7,7 +7,9 @@
 #include "converters/archive.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -184,4 +186,4 @@ CifarChoice find_cifar(const CifarLayout& layout, std::span<const fs::path> inpu
   return search.result(inputs.front());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

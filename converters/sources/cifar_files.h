@@ -10,7 +10,7 @@
 
 #include "converters/sources/cifar_layout.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// One place that holds the dataset.
 struct CifarPlace {
@@ -33,4 +33,4 @@ struct CifarChoice {
 CifarChoice find_cifar(const CifarLayout& layout, std::span<const std::filesystem::path> inputs,
                        std::string_view split);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

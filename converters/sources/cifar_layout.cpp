@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace feedrate {
+namespace feedrate::converters {
 namespace {
 
 constexpr std::string_view cifar10_train[] = {"data_batch_1", "data_batch_2", "data_batch_3",
@@ -99,4 +99,4 @@ std::optional<CifarPackaging> cifar_archive_packaging(const CifarLayout& layout,
   return std::nullopt;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -15,9 +15,9 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
-inline constexpr Shape cifar_shape{32, 32, 3};
+inline constexpr formats::Shape cifar_shape{32, 32, 3};
 inline constexpr std::size_t cifar_image_bytes = 32 * 32 * 3;  // planes of red, green, blue
 
 enum class CifarPackaging : std::uint8_t { binary, python };
@@ -74,4 +74,4 @@ std::string cifar_file_name(const CifarLayout& layout, CifarPackaging packaging,
 std::optional<CifarPackaging> cifar_archive_packaging(const CifarLayout& layout,
                                                       std::string_view file_name);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

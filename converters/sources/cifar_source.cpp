@@ -10,7 +10,9 @@
 #include "formats/base/error.h"
 #include "formats/io/byte_stream.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,4 +175,4 @@ std::vector<fs::path> CifarSource::files(std::span<const fs::path> inputs,
   return files;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

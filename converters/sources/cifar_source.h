@@ -4,7 +4,7 @@
 #include "converters/source.h"
 #include "converters/sources/cifar_layout.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// Reads a whole split into memory when it is opened (154 MB of the published ones): the batches of
 /// an archive need not stand in order there. Samples are planes as published, in the order of the
@@ -26,4 +26,4 @@ class CifarSource final : public Source {
   const CifarLayout& layout_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -7,7 +7,9 @@
 #include "formats/base/error.h"
 #include "formats/container.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +71,4 @@ const DatasetSource row;
 
 const Source& dataset_source = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

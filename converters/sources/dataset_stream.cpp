@@ -2,7 +2,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +69,4 @@ Sidecar::Input dataset_input(const fs::path& path) {
   return input;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

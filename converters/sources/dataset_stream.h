@@ -6,12 +6,12 @@
 #include "converters/source.h"
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// `dataset`'s samples in its own order, with their names, labels, boxes and encoded bytes.
-std::unique_ptr<SampleStream> open_dataset_stream(std::unique_ptr<Dataset> dataset);
+std::unique_ptr<SampleStream> open_dataset_stream(std::unique_ptr<formats::Dataset> dataset);
 
 /// The input as the sidecar names it: a dataset is known by its own digest, not by a file's hash.
-Sidecar::Input dataset_input(const std::filesystem::path& path);
+formats::Sidecar::Input dataset_input(const std::filesystem::path& path);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -6,7 +6,9 @@
 #include "formats/base/error.h"
 #include "formats/container.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +67,4 @@ const FolderSource row;
 
 const Source& folder_source = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

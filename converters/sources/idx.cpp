@@ -6,7 +6,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t label_magic = 0x00000801;
@@ -113,4 +115,4 @@ void expect_idx_end(Archive& entry, const IdxHeader& header) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

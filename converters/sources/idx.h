@@ -11,14 +11,14 @@
 #include "converters/archive.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 enum class IdxKind : std::uint8_t { images, labels };
 
 struct IdxHeader {
   IdxKind kind = IdxKind::labels;
   std::uint64_t count = 0;
-  Shape shape;              // of one image; zero for labels
+  formats::Shape shape;     // of one image; zero for labels
   std::uint64_t bytes = 0;  // header and data: what the file must hold
 };
 
@@ -31,7 +31,7 @@ IdxHeader read_idx_header(Archive& entry, IdxKind wanted);
 
 /// The next image into `pixels` (header.shape.bytes()). Throws Error when image `index` is cut off.
 void read_idx_image(Archive& entry, const IdxHeader& header, std::uint64_t index,
-                    MutableBytes pixels);
+                    formats::MutableBytes pixels);
 
 /// All labels, after the header.
 std::vector<std::uint8_t> read_idx_labels(Archive& entry, const IdxHeader& header);
@@ -39,4 +39,4 @@ std::vector<std::uint8_t> read_idx_labels(Archive& entry, const IdxHeader& heade
 /// Throws Error when bytes follow the data.
 void expect_idx_end(Archive& entry, const IdxHeader& header);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

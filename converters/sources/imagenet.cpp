@@ -4,7 +4,9 @@
 #include "converters/sources/rows.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +97,4 @@ const Imagenet row;
 
 const Source& imagenet_source = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

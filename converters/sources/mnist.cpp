@@ -7,7 +7,9 @@
 #include "converters/sources/mnist_files.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // Every set in MNIST's packaging has ten classes or more. EMNIST's labels say how many more; its
@@ -87,4 +89,4 @@ const Mnist row;
 
 const Source& mnist_source = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

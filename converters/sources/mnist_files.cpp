@@ -8,7 +8,9 @@
 #include "converters/sources/idx.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -149,4 +151,4 @@ OpenPart::OpenPart(const IdxPart& part) : outer_(part.file) {
   if (!inner_->next()) fail(part.place(), "holds no file");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

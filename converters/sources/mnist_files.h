@@ -10,7 +10,7 @@
 
 #include "converters/archive.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// One IDX file: a file of its own, or an entry of a tar or zip.
 struct IdxPart {
@@ -40,4 +40,4 @@ class OpenPart {
   std::unique_ptr<Archive> inner_;  // of an entry, which may be compressed itself
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -3,7 +3,7 @@
 
 #include "converters/source.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 extern const Source& imagenet_source;
 extern const Source& mnist_source;
@@ -12,4 +12,4 @@ extern const Source& cifar100_source;
 extern const Source& folder_source;
 extern const Source& dataset_source;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

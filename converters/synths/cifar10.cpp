@@ -10,7 +10,9 @@
 #include "formats/io/gzip.h"
 #include "formats/io/tar_writer.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t side = 32;
@@ -114,4 +116,4 @@ const Cifar10Synth row;
 
 const Synth& cifar10_synth = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -7,7 +7,9 @@
 #include <span>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // Only + - * / and sqrt, which IEEE 754 rounds in one way: sin and cos differ between libraries,
@@ -172,4 +174,4 @@ void draw_digit(unsigned digit, Draws& draws, MutableBytes pixels) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -5,11 +5,11 @@
 #include "converters/synths/draws.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 inline constexpr std::uint32_t digit_side = 28;
 
 /// Fills `pixels` (digit_side², ink bright on black) with the digit. Any thread.
-void draw_digit(unsigned digit, Draws& draws, MutableBytes pixels);
+void draw_digit(unsigned digit, Draws& draws, formats::MutableBytes pixels);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -14,7 +14,9 @@
 #include "formats/io/gzip.h"
 #include "formats/io/tar_writer.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint64_t most_images = 2'000'000;
@@ -232,4 +234,4 @@ const ImagenetSynth row;
 
 const Synth& imagenet_synth = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -10,7 +10,9 @@
 #include "formats/io/gzip.h"
 #include "formats/io/tar_writer.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr unsigned groups = 10;  // inner synsets: one above all, and one above each group
@@ -111,4 +113,4 @@ void write_imagenet_devkit(const std::filesystem::path& file, const MadeLabels& 
   gzip.close();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

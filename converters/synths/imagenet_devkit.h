@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// What the made images are, by class: places among the sorted wnids.
 struct MadeLabels {
@@ -17,4 +17,4 @@ struct MadeLabels {
 /// own, whose words say what is drawn, and the inner synsets above them; and the ground truth.
 void write_imagenet_devkit(const std::filesystem::path& file, const MadeLabels& labels);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,9 @@
 #include "formats/base/error.h"
 #include "formats/io/gzip.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t classes = 10;
@@ -90,4 +92,4 @@ const MnistSynth row;
 
 const Synth& mnist_synth = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

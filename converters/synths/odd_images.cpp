@@ -6,7 +6,9 @@
 
 #include "formats/codec.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -127,4 +129,4 @@ void store_image(const ImageView& rgb, Storing storing, int quality, Buffer& enc
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -3,10 +3,10 @@
 
 #include "converters/synth.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 extern const Synth& mnist_synth;
 extern const Synth& cifar10_synth;
 extern const Synth& imagenet_synth;
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

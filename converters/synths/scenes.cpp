@@ -9,7 +9,9 @@
 #include "converters/synths/shapes.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // Only + - * / and sqrt, which IEEE 754 rounds in one way: the same seed has to give the same files
@@ -219,4 +221,4 @@ SceneBox draw_scene(unsigned label, Draws& draws, Shape shape, MutableBytes pixe
   return scene.draw(draws, pixels);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,7 @@
 #include "converters/synths/draws.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 inline constexpr unsigned scene_classes = 1000;
 
@@ -25,6 +25,7 @@ struct SceneBox {
 
 /// Fills `pixels` (shape.bytes(), RGB) with a scene of that class; says where its form is. Any
 /// thread; the same draws give the same bytes on every machine.
-SceneBox draw_scene(unsigned label, Draws& draws, Shape shape, MutableBytes pixels);
+SceneBox draw_scene(unsigned label, Draws& draws, formats::Shape shape,
+                    formats::MutableBytes pixels);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

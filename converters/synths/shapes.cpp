@@ -4,7 +4,9 @@
 #include <cassert>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 // Only + - * /, which IEEE 754 rounds in one way: the same seed has to give the same files
@@ -147,4 +149,4 @@ void draw_shape(unsigned kind, Draws& draws, std::uint32_t side, MutableBytes pi
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,7 @@
 #include "converters/synths/draws.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::converters {
 
 /// What draw_shape knows: `kind` is an index of these.
 inline constexpr std::array<std::string_view, 10> shape_names = {
@@ -19,6 +19,6 @@ bool shape_covers(unsigned kind, float right, float down);
 
 /// Fills `pixels` (side², interleaved RGB) with a shape of that kind. The kind decides the form
 /// and, by half, the colour. Any thread; the same draws give the same bytes on every machine.
-void draw_shape(unsigned kind, Draws& draws, std::uint32_t side, MutableBytes pixels);
+void draw_shape(unsigned kind, Draws& draws, std::uint32_t side, formats::MutableBytes pixels);
 
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 static_assert(std::endian::native == std::endian::little, "the formats are written for x86-64");
 
@@ -75,4 +75,4 @@ inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint6
   return product;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

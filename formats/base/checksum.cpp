@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // ISA-L counts in an int
@@ -48,4 +48,4 @@ void clear_upper_halves() {
   if (has_avx) zero_upper_halves();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// CRC-32 of gzip, zip and PNG.
 std::uint32_t zip_crc32(Bytes bytes);
@@ -19,4 +19,4 @@ std::uint32_t adler32_of(Bytes bytes);
 /// PNG's filters took 3.6 times as long.
 void clear_upper_halves();
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ unsigned usable_cores() {
   return std::max(1U, cores);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

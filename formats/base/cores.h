@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Processors that this process may keep busy, at least 1: those of its affinity mask (cpusets
 /// included), and not more than its control groups' quota, rounded up: threads that share the last
@@ -17,4 +17,4 @@ unsigned usable_cores();
 /// throws: what cannot be read limits nothing.
 std::optional<double> quota_cores(const std::filesystem::path& root = "/");
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class Error : public std::runtime_error {
  public:
@@ -54,4 +54,4 @@ template <class... Parts>
 [[noreturn]] void fail_errno(const std::filesystem::path& where, std::string_view what,
                              int error_number);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

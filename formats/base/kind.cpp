@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Edit distance where a swap of neighbours counts once: "lmbd" is one step from "lmdb".
@@ -50,4 +50,4 @@ std::string unknown_kind(std::string_view what, std::string_view wanted,
   return message;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

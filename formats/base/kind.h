@@ -9,7 +9,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// What every kind tells of itself. Kinds are made once, live as long as the program, and are
 /// read-only: safe from any thread.
@@ -52,4 +52,4 @@ const Row& find_kind(std::string_view what, std::string_view wanted,
   throw Error(unknown_kind(what, wanted, kind_names(rows)));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

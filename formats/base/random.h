@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A 64-bit mix (splitmix64's finaliser): every bit of the input moves every bit of the output.
 constexpr std::uint64_t mix64(std::uint64_t x) {
@@ -29,4 +29,4 @@ constexpr std::uint32_t below(std::uint64_t bits, std::uint32_t bound) {
   return static_cast<std::uint32_t>(((bits >> 32) * bound) >> 32);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

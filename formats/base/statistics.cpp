@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -42,4 +42,4 @@ std::optional<Interval> mean_interval(std::span<const double> values) {
   return Interval{mean - half, mean + half};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// The middle one, or the mean of the two in the middle; 0 of none.
 double median(std::vector<double> values);
@@ -26,4 +26,4 @@ struct Interval {
 /// than two values, of which nobody can tell. May begin below 0 where few values differ much.
 std::optional<Interval> mean_interval(std::span<const double> values);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

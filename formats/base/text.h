@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Takes the next line off the front of `text`, without its end (LF or CR LF).
 inline std::string_view take_line(std::string_view& text) {
@@ -55,4 +55,4 @@ inline std::string grouped(std::uint64_t number) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

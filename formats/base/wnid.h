@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// True for a WordNet id as ImageNet writes them: "n" and eight digits.
 constexpr bool is_wnid(std::string_view text) {
@@ -12,4 +12,4 @@ constexpr bool is_wnid(std::string_view text) {
          std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

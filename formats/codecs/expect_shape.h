@@ -6,7 +6,7 @@
 #include "formats/base/error.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Throws Error unless an image of `kind` ("PNG") holds what its caller was told.
 inline void expect_shape(Shape stored, Shape wanted, std::string_view kind) {
@@ -15,4 +15,4 @@ inline void expect_shape(Shape stored, Shape wanted, std::string_view kind) {
                    kind, " holds ", stored.height, "x", stored.width, "x", stored.channels));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

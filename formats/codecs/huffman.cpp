@@ -4,7 +4,7 @@
 #include <array>
 #include <cassert>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr unsigned most_bits = 15;
@@ -128,4 +128,4 @@ void make_codes(std::span<const std::uint8_t> lengths, std::span<std::uint16_t> 
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::size_t most_huffman_symbols = 288;
 
@@ -18,4 +18,4 @@ void make_code_lengths(std::span<const std::uint32_t> counts, unsigned longest,
 /// The canonical codes of those lengths (15 at most), lowest bit first as deflate writes them.
 void make_codes(std::span<const std::uint8_t> lengths, std::span<std::uint16_t> codes);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

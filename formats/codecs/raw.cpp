@@ -3,7 +3,7 @@
 
 #include "formats/codec.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 class RawCodec final : public Codec {
@@ -45,4 +45,4 @@ const RawCodec row;
 
 const Codec& raw_codec = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/base/error.h"
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace detail {
 
 /// The first sample that is not damaged, among a few: one bad sample, also when it is the first,
@@ -54,4 +54,4 @@ void complete_info(DatasetInfo& info, const Dataset& dataset, const FirstImage& 
   info.shape = first.shape;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 
 #include "formats/container.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 extern const Container& lmdb_container;
 extern const Container& recordio_container;
@@ -12,4 +12,4 @@ extern const Container& png_map_container;
 extern const Container& webdataset_container;
 extern const Container& folder_container;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -216,4 +216,4 @@ std::uint64_t resumed_size(const WriterState& state, std::string_view file,
   return at->second;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

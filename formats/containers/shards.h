@@ -11,7 +11,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// "train-00000-of-00004", "data-00000-of-00004.rec", "flowers_train_00000-of-00005.tfrecord".
 struct ShardName {
@@ -91,4 +91,4 @@ class ShardRun {
 std::uint64_t resumed_size(const WriterState& state, std::string_view file,
                            const std::filesystem::path& directory);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 std::uint64_t WireReader::read_long_varint() {
   std::uint64_t value = 0;
@@ -45,4 +45,4 @@ void WireReader::too_long(std::uint64_t size) const {
   damaged(join("states ", size, " bytes where ", left(), " are left"));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// How a field's value is stored: the lowest three bits of its key.
 enum class Wire : std::uint32_t { varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5 };
@@ -111,4 +111,4 @@ inline void append_delimited_field(Buffer& to, std::uint32_t key, Bytes value) {
   append(to, value);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Fetched once: looking SHA-256 up by name costs more than hashing an MNIST image.
@@ -154,4 +154,4 @@ DatasetDigest dataset_digest(std::span<const Sha256> samples) {
   return result;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

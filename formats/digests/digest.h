@@ -13,7 +13,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 using Sha256 = std::array<std::byte, 32>;
 
@@ -65,4 +65,4 @@ DatasetDigest dataset_digest(std::span<const Sha256> samples);
 /// The indices of `samples`, sorted by what they point to, equal ones by index.
 std::vector<std::uint64_t> sorted_order(std::span<const Sha256> samples);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,9 +4,9 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// XXH3 of `bytes`. Never 0, so that 0 can stand for nothing. Any thread.
 std::uint64_t fingerprint(Bytes bytes, std::uint64_t seed = 0);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,7 +4,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 Canvas::Canvas(std::uint32_t height, std::uint32_t width, Colour background)
     : image_{{height, width, 3}, {}} {
@@ -58,4 +58,4 @@ void Canvas::draw_cross(std::uint32_t top, std::uint32_t left, std::uint32_t sid
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/inspect/glyphs.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 using Colour = std::array<std::uint8_t, 3>;
 
@@ -37,4 +37,4 @@ class Canvas {
   Image image_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

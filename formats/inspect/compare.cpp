@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr Sha256 not_decoded{};  // what such a sample equals cannot be known
@@ -53,4 +53,4 @@ Comparison compare(std::span<const Sha256> first, std::span<const Sha256> second
   return result;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

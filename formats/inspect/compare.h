@@ -7,7 +7,7 @@
 
 #include "formats/digests/digest.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct Comparison {
   std::uint64_t different = 0;         // positions whose samples differ, or that only one has
@@ -25,4 +25,4 @@ struct Comparison {
 /// be decoded) equals none. Each in index order.
 Comparison compare(std::span<const Sha256> first, std::span<const Sha256> second);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "formats/io/sweep.h"
 #include "formats/pixels/resize.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t sheet_samples = 100;
@@ -255,4 +255,4 @@ Image contact_sheet(const Dataset& dataset, const Survey& survey) {
   return canvas.take();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/inspect/survey.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Samples of one class, by index.
 struct SheetClass {
@@ -24,4 +24,4 @@ std::vector<SheetClass> sheet_classes(const Survey& survey);
 /// decoded is a crossed square. Decodes in threads of its own.
 Image contact_sheet(const Dataset& dataset, const Survey& survey);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr char first = ' ';
@@ -123,4 +123,4 @@ std::string drawable(std::string_view text) {
   return drawn;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

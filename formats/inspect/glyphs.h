@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::uint32_t glyph_width = 5;
 inline constexpr std::uint32_t glyph_height = 8;  // the last row is for the tails of g, j, p, q, y
@@ -20,4 +20,4 @@ const Glyph& glyph(char letter);
 /// `text` with one '?' for each character (code point of UTF-8) that has no glyph.
 std::string drawable(std::string_view text);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

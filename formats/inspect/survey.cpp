@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 struct Look {
@@ -114,4 +114,4 @@ Survey survey(const Dataset& dataset, const SurveyLimits& limits,
   return survey;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

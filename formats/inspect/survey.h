@@ -10,7 +10,7 @@
 #include "formats/dataset.h"
 #include "formats/io/sweep.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// How numbers are spread: least, 5 of 100 below, as many below as above, 5 of 100 above, most.
 struct Quantiles {
@@ -55,4 +55,4 @@ std::uint64_t evenly_spread(std::uint64_t turn, std::uint64_t size);
 Survey survey(const Dataset& dataset, const SurveyLimits& limits = {},
               const ProgressCallback& progress = {});
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

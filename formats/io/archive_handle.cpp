@@ -8,7 +8,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
     : source_(source), handle_(archive_read_new()) {
@@ -85,7 +85,7 @@ std::optional<std::size_t> ArchiveHandle::read(MutableBytes into) {
 void ArchiveHandle::fail(const std::string& place, const std::string& what) {
   if (thrown_) std::rethrow_exception(thrown_);
   const char* reason = archive_error_string(handle_);
-  feedrate::fail(place, what, ": ", reason != nullptr ? reason : "damaged");
+  feedrate::formats::fail(place, what, ": ", reason != nullptr ? reason : "damaged");
 }
 
 template <class Action>
@@ -125,4 +125,4 @@ std::int64_t ArchiveHandle::on_seek(archive*, void* self, std::int64_t offset, i
   });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 struct archive;
 struct archive_entry;
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// One thread. `source` must outlive it.
 class ArchiveHandle {
@@ -64,4 +64,4 @@ class ArchiveHandle {
   bool failed_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

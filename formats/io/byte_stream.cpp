@@ -15,7 +15,7 @@
 #include "formats/io/gzip.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256}
@@ -210,4 +210,4 @@ Decompressed decompress(std::unique_ptr<ByteStream> source, const std::string& p
   return {std::make_unique<FilterStream>(std::move(source), place), signature->suffix};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

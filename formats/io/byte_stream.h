@@ -10,7 +10,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// One thread. Failures are Errors that name the file and the offset.
 class ByteStream {
@@ -61,4 +61,4 @@ struct Decompressed {
 /// `place` names it in errors. The end of the stream is an end only after every checksum agreed.
 Decompressed decompress(std::unique_ptr<ByteStream> source, const std::string& place);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 #include "formats/base/error.h"
 #include "formats/io/replace.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -199,4 +199,4 @@ void write_text(const fs::path& path, std::string_view text) {
   replace_file(path, [&](OutputFile& file) { file.write(text); });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

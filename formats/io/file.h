@@ -11,7 +11,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A file descriptor, closed when its owner goes.
 class Descriptor {
@@ -100,4 +100,4 @@ void replace_file(const std::filesystem::path& path,
 /// replace_file with this text.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -10,7 +10,7 @@
 #include "formats/base/checksum.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{128} << 10;
@@ -207,4 +207,4 @@ void GzipFile::close() {
   state_->file.close();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

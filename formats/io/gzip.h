@@ -8,7 +8,7 @@
 #include "formats/io/byte_stream.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// `source`, gzip data of one or more members, decompressed. CRC and length of every member are
 /// checked; data cut short, damaged or followed by something else is an Error naming `place` and
@@ -31,4 +31,4 @@ class GzipFile {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -13,7 +13,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,4 +135,4 @@ std::string lost_pages_of_thread() {
 
 std::string lost_pages_of_process() { return sentence(lost_by_process); }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A map of a whole file, for whose pages reading zeros stands for dying. Any thread. The first one
 /// installs the process's handler of SIGBUS; an address of no guarded map goes to the handler
@@ -33,4 +33,4 @@ std::string lost_pages_of_thread();
 /// The same of any thread since the process began; it may be asked again.
 std::string lost_pages_of_process();
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

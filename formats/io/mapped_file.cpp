@@ -11,7 +11,7 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ void prefetch(Bytes bytes) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

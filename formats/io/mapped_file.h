@@ -8,7 +8,7 @@
 #include "formats/base/bytes.h"
 #include "formats/io/lost_pages.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// What tells a file from one that was written to since.
 struct FileState {
@@ -59,4 +59,4 @@ class MappedFile {
 /// Asks the system to have these bytes of a map in memory soon; of other memory it asks nothing.
 void prefetch(Bytes bytes);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -17,7 +17,7 @@
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ std::uint64_t bytes_from_disk() {
   return static_cast<std::uint64_t>(usage.ru_inblock) * block;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Has this process let go of the pages that it has touched in its shared, read-only maps of the
 /// files. They stay as they are: touched again they come again, from the system's memory or the
@@ -32,4 +32,4 @@ InMemory in_memory(std::span<const std::filesystem::path> files);
 /// Bytes that this process has had read from disks since it began.
 std::uint64_t bytes_from_disk();
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ void PartialDirectory::commit() {
   sync_directory(final_.parent_path());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

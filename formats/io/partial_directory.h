@@ -7,7 +7,7 @@
 
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A directory made as `<path>.partial` and renamed to `path` by commit(), after everything in it
 /// is on disk. Destroyed without commit it removes the partial directory; killed, it leaves only
@@ -48,4 +48,4 @@ class PartialDirectory {
   bool committed_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 namespace fs = std::filesystem;
 
@@ -30,4 +30,4 @@ bool is_device(const fs::path& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

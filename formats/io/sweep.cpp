@@ -10,7 +10,7 @@
 #include "formats/base/error.h"
 #include "formats/io/lost_pages.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint64_t longest_run = 256;     // enough that handing it out costs nothing
@@ -87,4 +87,4 @@ void sweep(std::uint64_t count, unsigned threads, const SweepWork& work,
   state.rethrow();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

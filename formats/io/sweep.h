@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Called from one thread at a time; must not throw.
 using ProgressCallback = std::function<void(std::uint64_t done, std::uint64_t total)>;
@@ -18,4 +18,4 @@ using SweepWork = std::function<void(unsigned worker, std::uint64_t begin, std::
 void sweep(std::uint64_t count, unsigned threads, const SweepWork& work,
            const ProgressCallback& progress = {});
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

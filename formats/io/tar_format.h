@@ -8,7 +8,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::size_t tar_block = 512;
 inline constexpr std::size_t tar_record = 20 * tar_block;  // what archives are padded to
@@ -49,4 +49,4 @@ inline std::uint64_t tar_padded(std::uint64_t size) {
   return (size + tar_block - 1) / tar_block * tar_block;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

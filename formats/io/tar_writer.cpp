@@ -9,7 +9,7 @@
 #include "formats/base/error.h"
 #include "formats/io/tar_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Noon of 2020-01-01, UTC: the same year in every time zone, and one that tools which parse
@@ -132,4 +132,4 @@ void TarWriter::put_pax(std::string_view records) {
   put_zeros(tar_padded(position_) - position_);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// One thread. Errors are those of the sink, and names that no tar can hold.
 class TarWriter {
@@ -42,4 +42,4 @@ class TarWriter {
   std::uint64_t left_ = 0;  // bytes that the entry begun still wants
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

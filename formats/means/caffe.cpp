@@ -9,7 +9,7 @@
 #include "formats/means/mean.h"
 #include "formats/means/rows.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view what = "no BlobProto, or a damaged one";
@@ -146,4 +146,4 @@ const CaffeMean row;
 
 const MeanFormat& caffe_mean_format = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

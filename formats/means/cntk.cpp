@@ -11,7 +11,7 @@
 #include "formats/means/mean.h"
 #include "formats/means/rows.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t values_per_line = 8;
@@ -125,4 +125,4 @@ const CntkMean row;
 
 const MeanFormat& cntk_mean_format = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Interleaved channels are added in lanes: their number is a multiple of 1 and of 3 channels and of
@@ -173,4 +173,4 @@ DatasetMeans dataset_means(const Dataset& dataset, unsigned threads,
   return workers[0].sums.means();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -10,7 +10,7 @@
 #include "formats/dataset.h"
 #include "formats/io/sweep.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A mean image holds at most so many values; sums of larger images are not kept.
 inline constexpr std::uint64_t most_mean_values = std::uint64_t{1} << 25;
@@ -59,4 +59,4 @@ class MeanSums {
 DatasetMeans dataset_means(const Dataset& dataset, unsigned threads,
                            const ProgressCallback& progress = {});
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

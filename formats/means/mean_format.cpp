@@ -10,7 +10,7 @@
 #include "formats/means/mean.h"
 #include "formats/means/rows.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -138,4 +138,4 @@ MeanLayout mean_layout_for(const MeanFormat& format, const Dataset& dataset) {
   return rgb ? MeanLayout::planar_rgb : format.layout();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

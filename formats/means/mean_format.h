@@ -10,7 +10,7 @@
 #include "formats/base/kind.h"
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class OutputFile;
 
@@ -64,4 +64,4 @@ void write_mean(const std::filesystem::path& file, const MeanImage& mean,
 /// planes of a raw LMDB, if it is one.
 MeanLayout mean_layout_for(const MeanFormat& format, const Dataset& dataset);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 #include "formats/io/file.h"
 #include "formats/means/rows.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint64_t list_magic = 0x112;
@@ -146,4 +146,4 @@ const MxnetMean row;
 
 const MeanFormat& mxnet_mean_format = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

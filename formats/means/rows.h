@@ -3,7 +3,7 @@
 
 #include "formats/means/mean_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 extern const MeanFormat& caffe_mean_format;
 extern const MeanFormat& cntk_mean_format;
@@ -12,4 +12,4 @@ extern const MeanFormat& mxnet_mean_format;
 /// The numbers of a header as the shape of a mean image; throws Error when they cannot be one.
 Shape mean_shape(std::uint64_t height, std::uint64_t width, std::uint64_t channels);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "formats/pickle/pickle_globals.h"
 #include "formats/pickle/pickle_stack.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Kind = PickleValue::Kind;
@@ -326,4 +326,4 @@ bool Pickle::starts(Bytes input) {
   return protocol >= first_protocol && protocol <= last_protocol;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

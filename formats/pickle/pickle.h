@@ -9,7 +9,7 @@
 
 #include "formats/pickle/pickle_value.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A pickle, read. Moves; any thread may look at the values. They live as long as this object and
 /// `input`, of which they are views; all together take memory in proportion to the input, with at
@@ -33,4 +33,4 @@ class Pickle {
   const PickleValue* value_ = nullptr;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Kind = PickleValue::Kind;
@@ -206,4 +206,4 @@ void build_pickle_value(PickleValue& target, const PickleValue& state) {
   throw Error(join("BUILD for ", kind_name(target.kind), ", which numpy does not ask for"));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 
 #include "formats/pickle/pickle_value.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 enum class PickleGlobal : std::uint8_t {
   reconstruct,  // numpy: an empty array, to be filled by BUILD
@@ -30,4 +30,4 @@ void call_pickle_global(PickleGlobal function, const PickleValue& arguments, Pic
 /// when the state makes no sense.
 void build_pickle_value(PickleValue& target, const PickleValue& state);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,7 +4,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_pushes = std::size_t{1} << 22;  // ImageNet's keys are a third of that
@@ -105,4 +105,4 @@ const PickleValue& PickleStack::finish() {
   return value;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 
 #include "formats/pickle/pickle_value.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A value while its pickle is read.
 struct PickleNode : PickleValue {
@@ -65,4 +65,4 @@ class PickleStack {
   std::uint64_t remembered_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 template <class T>
@@ -68,4 +68,4 @@ std::string_view kind_name(PickleValue::Kind kind) {
   return "something else";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A numpy array: a view of its items as they were stored.
 struct PickleArray {
@@ -56,4 +56,4 @@ struct PickleValue {
 /// "a list", "bytes" …: what an error calls a value.
 std::string_view kind_name(PickleValue::Kind kind);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Size of an image in pixels. All zero means "not known" or "not the same for all".
 struct Shape {
@@ -60,4 +60,4 @@ struct ImageView {
   ImageView(const Image& image) : shape(image.shape), pixels(image.pixels) {}
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

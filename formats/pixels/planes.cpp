@@ -13,7 +13,7 @@
 #define FEEDRATE_AVX2 __attribute__((target("avx2")))
 #define FEEDRATE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 void interleave_plainly(const std::byte* red, const std::byte* green, const std::byte* blue,
@@ -131,4 +131,4 @@ std::span<const InterleavePlanes> runnable_plane_interleavers() {
   return runnable;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

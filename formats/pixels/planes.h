@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// `count` pixels from three planes to `pixels`, which overlaps none of them.
 using InterleavePlanes = void (*)(const std::byte* red, const std::byte* green,
@@ -15,4 +15,4 @@ using InterleavePlanes = void (*)(const std::byte* red, const std::byte* green,
 std::span<const InterleavePlanes> runnable_plane_interleavers();
 inline InterleavePlanes plane_interleaver() { return runnable_plane_interleavers().front(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/base/text.h"
 #include "formats/pixels/resize_passes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view short_prefix = "short:";
@@ -182,4 +182,4 @@ void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScr
               {source.width, target.width, 0, target.width}, pixels, scratch);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "formats/pixels/image.h"
 #include "formats/pixels/resize_axis.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// What `--resize` asks for.
 struct Resize {
@@ -56,4 +56,4 @@ void resize_part(PixelRows source, std::size_t channels, const ResizeSpan& down,
 /// which do not overlap the image's.
 void resize(const ImageView& image, Shape target, MutableBytes pixels, ResizeScratch& scratch);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Vector code reads weights by eights.
@@ -81,4 +81,4 @@ void ResizeAxis::set(const ResizeSpan& new_span) {
   most = *std::max_element(count.begin(), count.end());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr int resize_bits = 22;  // weights are in units of 2^-22, as Pillow has them
 
@@ -51,4 +51,4 @@ struct ResizeAxis {
   void set(const ResizeSpan& new_span);
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

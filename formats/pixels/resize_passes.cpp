@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::int32_t half = 1 << (resize_bits - 1);
@@ -75,4 +75,4 @@ std::span<const ResizePasses* const> runnable_resize_passes() {
   return runnable;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

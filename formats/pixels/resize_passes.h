@@ -9,7 +9,7 @@
 
 #include "formats/pixels/resize_axis.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct ResizePasses {
   std::string_view name;
@@ -34,4 +34,4 @@ extern const ResizePasses avx512_resize_passes;
 std::span<const ResizePasses* const> runnable_resize_passes();
 inline const ResizePasses& resize_passes() { return *runnable_resize_passes().front(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -10,7 +10,7 @@
 
 #define FEEDRATE_AVX2 __attribute__((target("avx2")))
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr int low_bits = 15;  // of a weight, in `low`; the others in `high`
@@ -183,4 +183,4 @@ FEEDRATE_AVX2 void down(const ResizeAxis& axis, std::size_t target, const std::b
 
 const ResizePasses avx2_resize_passes = {"AVX2", prepare, prepare_down, across, down};
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

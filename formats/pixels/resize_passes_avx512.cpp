@@ -26,7 +26,7 @@
 
 #define FEEDRATE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")))
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t taps = 4;    // weights taken at once
@@ -250,4 +250,4 @@ FEEDRATE_AVX512 void down(const ResizeAxis& axis, std::size_t target, const std:
 
 const ResizePasses avx512_resize_passes = {"AVX-512", prepare_across, prepare_down, across, down};
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 
 #include "formats/verify/verify.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// What is kept of every sample: a value each, in index order.
 struct SampleFacts {
@@ -26,4 +26,4 @@ void check_published_counts(const Dataset& dataset, Verification& result);
 /// The label that ILSVRC2012_val_00000001 tells: empty, or what is wrong with it.
 std::string label_space_problem(const DatasetInfo& info, const Sample& sample);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 #include "formats/base/error.h"
 #include "formats/verify/checks.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_named = 10;
@@ -70,4 +70,4 @@ void check_classes(const Dataset& dataset, Verification& result) {
                                       list, empty.size() > most_named ? ", …" : "")});
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include "formats/means/mean_format.h"
 #include "formats/verify/checks.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ void check_means(const Dataset& dataset, Verification& result) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include "formats/verify/checks.h"
 #include "formats/verify/published_counts.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 bool is_part(const Sidecar& sidecar) {
@@ -74,4 +74,4 @@ void check_published_counts(const Dataset& dataset, Verification& result) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -1,6 +1,6 @@
 #include "formats/verify/published_counts.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 std::span<const PublishedCounts> published_counts() {
   // MNIST's packaging serves several sets. Archive sizes: of the images of MNIST and Fashion-MNIST;
@@ -26,4 +26,4 @@ std::span<const PublishedCounts> published_counts() {
   return rows;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

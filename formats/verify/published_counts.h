@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// One split of a published set.
 struct PublishedCounts {
@@ -23,4 +23,4 @@ struct PublishedCounts {
 /// All that are known; those of one source and split stand together.
 std::span<const PublishedCounts> published_counts();
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,7 +4,7 @@
 #include "formats/base/error.h"
 #include "formats/verify/checks.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_groups = 20;  // told one by one
@@ -134,4 +134,4 @@ void check_repeats(const Dataset& dataset, const SampleFacts& facts, Verificatio
   check_images(dataset, facts, result);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

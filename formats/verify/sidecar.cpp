@@ -2,7 +2,7 @@
 #include "formats/container.h"
 #include "formats/verify/checks.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_classes_named = 5;
@@ -56,4 +56,4 @@ void check_sidecar(const Dataset& dataset, Verification& result) {
   compare("digest of the stored bytes", sidecar.bytes_digest, result.bytes_digest);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

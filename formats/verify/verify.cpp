@@ -8,7 +8,7 @@
 #include "formats/digests/fingerprint.h"
 #include "formats/verify/checks.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_shapes = 16;        // distinct shapes that are listed
@@ -200,4 +200,4 @@ Verification verify(const Dataset& dataset, unsigned threads, const ProgressCall
   return result;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

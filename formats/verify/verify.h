@@ -11,7 +11,7 @@
 #include "formats/digests/digest.h"
 #include "formats/io/sweep.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Samples whose findings are kept one by one; how many more there are is told in a last one.
 inline constexpr std::size_t most_findings = 1000;
@@ -32,4 +32,4 @@ struct Verification {
 Verification verify(const Dataset& dataset, unsigned threads,
                     const ProgressCallback& progress = {});
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

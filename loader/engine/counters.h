@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <thread>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// Nanoseconds of the steady clock.
 inline std::uint64_t clock_ns() {
@@ -66,4 +66,4 @@ struct ConsumerCounters {
   Counter filled;  // slots found filled by each next(), summed
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

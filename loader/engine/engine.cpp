@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
 
 using namespace detail;
 
@@ -263,4 +264,4 @@ void Loader::Engine::write_trace(const std::filesystem::path& file) const {
   write_chrome_trace(file, lanes_, origin_ns_);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -26,17 +26,17 @@
 #include "loader/engine/workers.h"
 #include "loader/loader.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 class Loader::Engine {
  public:
-  Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
+  Engine(const formats::Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   const Batch* next();
-  Shape shape() const { return job_.shape; }
+  formats::Shape shape() const { return job_.shape; }
   std::uint32_t batch_size() const { return batch_size_; }
   std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
   void set_threads(unsigned threads);
@@ -90,4 +90,4 @@ class Loader::Engine {
   detail::Workers workers_;  // last: they use everything above
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -4,7 +4,9 @@
 
 #include "formats/io/lost_pages.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
+using namespace formats;
+
 namespace {
 
 // A run's small samples are asked for while it is read, so that they are near when it is decoded;
@@ -142,7 +144,7 @@ void Filler::decode(Work& work, const SampleRandom& random, MutableBytes seat) {
   check(work);
   work.seated = job_.pixels == PixelType::u8 && shows_whole(work);
   if (work.seated) {
-    feedrate::decode(sample, seat);
+    feedrate::formats::decode(sample, seat);
     return;
   }
   const Rect part = needed_part(work.view, sample.shape);
@@ -237,4 +239,4 @@ std::string Filler::with_place(std::string_view what) const {
               name.empty() ? ": " : "': ", what);
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

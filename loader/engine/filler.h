@@ -18,7 +18,7 @@
 #include "loader/pixels/render.h"
 #include "loader/recipe.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// One thread at a time.
 class alignas(64) Filler {
@@ -36,13 +36,13 @@ class alignas(64) Filler {
   /// A sample of the run. Each has its own scratch, so that a whole run is read, then decoded.
   struct Work {
     std::uint64_t index = 0;
-    Sample sample;
-    Scratch scratch;
+    formats::Sample sample;
+    formats::Scratch scratch;
     bool bad = false;
     View view;
-    bool seated = false;  // decoded straight into its seat
-    PixelRows part;       // otherwise: what the view needs, in `decoded` or in the sample
-    Buffer decoded;
+    bool seated = false;      // decoded straight into its seat
+    formats::PixelRows part;  // otherwise: what the view needs, in `decoded` or in the sample
+    formats::Buffer decoded;
   };
 
   // The stages of a run, one after the other: the clock is read between stages, not samples, and
@@ -60,11 +60,11 @@ class alignas(64) Filler {
   std::optional<std::string> changed_file() const;
   void replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label);
   // The same for one sample.
-  void decode(Work& work, const SampleRandom& random, MutableBytes seat);
-  void augment(Work& work, MutableBytes seat);
-  void make_values(Work& work, MutableBytes seat);
+  void decode(Work& work, const SampleRandom& random, formats::MutableBytes seat);
+  void augment(Work& work, formats::MutableBytes seat);
+  void make_values(Work& work, formats::MutableBytes seat);
   bool shows_whole(const Work& work) const;
-  void check(const Sample& sample) const;
+  void check(const formats::Sample& sample) const;
   void check(const Work& work) const;
   std::string with_place(std::string_view what) const;
 
@@ -76,8 +76,8 @@ class alignas(64) Filler {
   std::vector<Fault> faults_;  // of the run
   Renderer renderer_;
   PixelsToValues to_values_;  // where seats hold numbers
-  Buffer pixels_;             // of one image, on their way to numbers
+  formats::Buffer pixels_;    // of one image, on their way to numbers
   WorkerCounters counters_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

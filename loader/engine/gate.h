@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// A condition variable that costs the waking side one load while nobody sleeps.
 ///
@@ -45,4 +45,4 @@ class Gate {
   std::condition_variable changed_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

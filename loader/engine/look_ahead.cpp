@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 namespace {
 
 // Enough that a disk's queue is never empty, little enough to stay in memory until it is used.
@@ -101,4 +101,4 @@ void LookAhead::rest(const std::stop_token& stop) {
   rested_.wait_for(lock, stop, between_looks, [] { return false; });
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

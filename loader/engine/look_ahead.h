@@ -20,7 +20,7 @@
 #include "loader/engine/gate.h"
 #include "loader/engine/run_order.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// Threads of its own, outside the workers' arenas: they mostly wait for the disk. Where data turns
 /// out to be in memory they sleep, and look again twenty times a second. A dataset that has nothing
@@ -61,4 +61,4 @@ class LookAhead {
   std::vector<std::jthread> threads_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

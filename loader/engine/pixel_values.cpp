@@ -15,7 +15,7 @@
 #define FEEDRATE_AVX2 __attribute__((target("avx2,f16c")))
 #define FEEDRATE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
 
-namespace feedrate {
+namespace feedrate::loader {
 namespace {
 
 using Half = std::uint16_t;  // its bits
@@ -180,4 +180,4 @@ std::span<const PixelsToValues> runnable_value_makers(std::uint32_t channels, Pi
   return channels == 3 ? runnable<float, 3>() : runnable<float, 1>();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

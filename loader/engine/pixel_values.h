@@ -8,7 +8,7 @@
 #include "loader/batch.h"
 #include "loader/pixels/pixel_scale.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// `count` pixels to planes of as many numbers, one plane behind the other from `to` on.
 using PixelsToValues = void (*)(const std::byte* pixels, std::size_t count,
@@ -21,4 +21,4 @@ inline PixelsToValues value_maker(std::uint32_t channels, PixelType type) {
   return runnable_value_makers(channels, type).front();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

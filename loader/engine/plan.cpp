@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
+using namespace formats;
+
 namespace {
 
 // A run is long enough to make claiming and timing it cheap (about 50 KB of pixels: tens of
@@ -102,4 +104,4 @@ Run Plan::run(std::uint64_t number) const {
   return run;
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -7,7 +7,7 @@
 
 #include "loader/loader.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 struct BatchPlace {
   std::uint64_t number = 0;  // through all epochs
@@ -64,4 +64,4 @@ class Plan {
   std::uint32_t runs_per_batch_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -6,7 +6,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t cache_line = 64;
@@ -67,4 +69,4 @@ std::uint32_t Ring::close_gaps(Slot& slot, std::uint32_t count) const {
   return kept;
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

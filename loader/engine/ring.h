@@ -13,7 +13,7 @@
 #include "loader/bad.h"
 #include "loader/batch.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// Memory of one batch. Workers fill seats and count runs down; the consumer reads when none is
 /// left.
@@ -56,4 +56,4 @@ class Ring {
   std::mutex failures_;  // of errors and faults
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -8,13 +8,13 @@
 #include "loader/order/order.h"
 #include "loader/recipe.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// What is the same for all workers.
 struct Job {
-  const Dataset& dataset;
+  const formats::Dataset& dataset;
   const Recipe& recipe;
-  Shape shape;  // of every image in a batch
+  formats::Shape shape;  // of every image in a batch
   std::uint64_t seed;
   bool shuffle;
   std::uint64_t shuffle_window;
@@ -50,4 +50,4 @@ class RunOrder {
   std::uint64_t epoch_ = 0;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

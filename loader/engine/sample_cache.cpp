@@ -1,6 +1,7 @@
 #include "loader/engine/sample_cache.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
 
 /// A sample with memory of its own, which its views refer to.
 struct SampleCache::Kept {
@@ -63,4 +64,4 @@ const SampleCache::Kept* SampleCache::keep(std::uint64_t index, const Sample& sa
   return mine;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -6,7 +6,9 @@
 
 #include "formats/io/file.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
+using namespace formats;
+
 namespace {
 
 constexpr std::array<std::string_view, 3> activity_names{"fill", "wait", "use batch"};
@@ -59,4 +61,4 @@ void write_chrome_trace(const std::filesystem::path& file,
   out.close();
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 enum class Activity : std::uint8_t { fill, wait, use };
 
@@ -41,4 +41,4 @@ class TraceLane {
 void write_chrome_trace(const std::filesystem::path& file,
                         std::span<const std::unique_ptr<TraceLane>> lanes, std::uint64_t origin_ns);
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -11,7 +11,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
+using namespace formats;
+
 namespace {
 
 std::mutex census_mutex;
@@ -156,4 +158,4 @@ Workers::~Workers() {
   state_->ended.wait(lock, [&] { return state_->running == 0; });
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 
 /// Threads that each run `body(worker)`, worker = 0 … count()-1. Bodies wait inside when they have
 /// nothing to do, so each keeps its thread; they return when all is done, or as soon as they see
@@ -34,4 +34,4 @@ class Workers {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

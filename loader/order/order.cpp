@@ -11,7 +11,9 @@
 // array takes 3 … 52 ns to build and 0.1 … 6 ns to read, but it is built by one thread while all
 // wait, for 20 ms (1.28 million) … 730 ms (14 million) at every epoch's start and every resume.
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 // Folds the 128-bit product of two keyed words: two instructions, every output bit a function of
@@ -83,4 +85,4 @@ std::uint64_t Order::index(std::uint64_t position) const {
   return start + walk(position - start, std::min(window_, size_ - start), mix64(number));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// A bijection of [0, size): every index once an epoch, in an order that looks random, without an
 /// array (a keyed Feistel network with cycle walking). `shuffle == false` is the identity.
@@ -36,4 +36,4 @@ class Order {
   std::array<std::uint64_t, std::size_t{4} * rounds> keys_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -3,14 +3,17 @@
 
 #include "formats/base/random.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// The draws of one sample in one epoch.
 class SampleRandom {
  public:
   constexpr SampleRandom(std::uint64_t seed, std::uint64_t epoch, std::uint64_t index)
-      : key_(mix64(mix64(seed ^ 0x5eedU) + mix64(epoch ^ 0xe40c4U)) ^ index) {}
-  constexpr std::uint64_t bits(std::uint32_t draw) const { return random_bits(key_, draw); }
+      : key_(formats::mix64(formats::mix64(seed ^ 0x5eedU) + formats::mix64(epoch ^ 0xe40c4U)) ^
+             index) {}
+  constexpr std::uint64_t bits(std::uint32_t draw) const {
+    return formats::random_bits(key_, draw);
+  }
 
  private:
   std::uint64_t key_;
@@ -25,4 +28,4 @@ constexpr std::uint64_t substitute(const SampleRandom& random, std::uint32_t att
   return static_cast<std::uint64_t>(static_cast<Wide>(random.bits(~attempt)) * size >> 64);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

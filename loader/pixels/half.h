@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// The bits of the half nearest to `value`, the even one of two; infinite beyond 65504.
 constexpr std::uint16_t half_bits(float value) {
@@ -23,4 +23,4 @@ constexpr std::uint16_t half_bits(float value) {
   return static_cast<std::uint16_t>(sign | (rounded - 0x38000000U) >> 13);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

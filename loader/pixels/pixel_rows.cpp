@@ -6,7 +6,7 @@
 
 #define FEEDRATE_SSSE3 __attribute__((target("ssse3")))
 
-namespace feedrate {
+namespace feedrate::loader {
 namespace {
 
 template <std::size_t Stored, std::size_t Wanted, bool Mirrored>
@@ -71,4 +71,4 @@ CopyPixels pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrore
   return plain_pixel_copier(stored, wanted, mirrored);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// `count` pixels from `from` to `to`, which do not overlap.
 using CopyPixels = void (*)(const std::byte* from, std::size_t count, std::byte* to);
@@ -16,4 +16,4 @@ CopyPixels pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrore
 /// The same in plain C++: the referee.
 CopyPixels plain_pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrored);
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

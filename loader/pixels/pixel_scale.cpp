@@ -4,7 +4,8 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
 
 std::vector<double> by_channel(std::string_view what, const std::vector<double>& values,
                                std::uint32_t channels) {
@@ -37,4 +38,4 @@ PixelScales make_scales(const std::vector<double>& means, const std::vector<doub
   return scales;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 struct PixelScale {
   float scale = 1, mean = 0;
@@ -36,4 +36,4 @@ double scale_of_deviation(double deviation);
 PixelScales make_scales(const std::vector<double>& means, const std::vector<double>& deviations,
                         std::uint32_t channels);
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -5,7 +5,9 @@
 
 #include "loader/pixels/pixel_rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 // A seat's row: black | pixels of the image | black.
@@ -69,4 +71,4 @@ void Renderer::resize(const View& view, std::uint32_t stored_channels, PixelRows
   pixel_copier(stored_channels, channels, false)(grey.data(), pixels, seat.data());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

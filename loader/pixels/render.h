@@ -6,30 +6,30 @@
 #include "formats/pixels/resize.h"
 #include "loader/pixels/view.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 class Renderer {
  public:
   /// `part` holds needed_part(view, stored), `stored.channels` bytes a pixel. Writes all of `seat`,
   /// which has the size of the view's window and `channels` bytes a pixel: as many as the stored
   /// image, or 3 of a grey one, whose three colours are then the same.
-  void render(const View& view, Shape stored, PixelRows part, std::uint32_t channels,
-              MutableBytes seat);
+  void render(const View& view, formats::Shape stored, formats::PixelRows part,
+              std::uint32_t channels, formats::MutableBytes seat);
 
  private:
-  void resize(const View& view, std::uint32_t stored_channels, PixelRows part,
-              std::uint32_t channels, MutableBytes seat);
+  void resize(const View& view, std::uint32_t stored_channels, formats::PixelRows part,
+              std::uint32_t channels, formats::MutableBytes seat);
 
-  ResizeScratch scratch_;
-  Buffer grey_;
+  formats::ResizeScratch scratch_;
+  formats::Buffer grey_;
 };
 
 namespace detail {
 
 struct ViewSpans {
-  ResizeSpan down, across;
+  formats::ResizeSpan down, across;
 };
 ViewSpans spans_of(const View& view);
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -6,7 +6,9 @@
 #include "formats/pixels/resize.h"
 #include "loader/pixels/render.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 bool is_resized(const View& view) {
@@ -74,4 +76,4 @@ Rect needed_part(const View& view, Shape stored) {
   return {rows.begin, columns.begin, rows.count, columns.count};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -1,6 +1,8 @@
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 // As bvlc_reference_caffenet is trained: `convert_imageset --resize_height 256 --resize_width 256`,
@@ -52,4 +54,4 @@ const CaffeEval eval_row;
 const Recipe& caffe_recipe = row;
 const Recipe& caffe_eval_recipe = eval_row;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

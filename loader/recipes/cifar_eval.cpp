@@ -1,6 +1,8 @@
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 class CifarEval final : public Recipe {
@@ -22,4 +24,4 @@ const CifarEval row;
 
 const Recipe& cifar_eval_recipe = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -1,6 +1,8 @@
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t padding = 4;  // black pixels on each side, as He et al. (2015) have it
@@ -36,4 +38,4 @@ const CifarTrain row;
 
 const Recipe& cifar_train_recipe = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -1,7 +1,9 @@
 #include "formats/pixels/resize.h"
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t short_side = 256;
@@ -34,4 +36,4 @@ const ImagenetEval row;
 
 const Recipe& imagenet_eval_recipe = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

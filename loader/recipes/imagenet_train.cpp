@@ -1,7 +1,9 @@
 #include "loader/recipes/random_resized_crop.h"
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t side = 224;
@@ -29,4 +31,4 @@ const ImagenetTrain row;
 
 const Recipe& imagenet_train_recipe = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -1,6 +1,8 @@
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 // The digits are trained on as they are: no crop, no flip (a mirrored 2 is no 2).
@@ -22,4 +24,4 @@ const Mnist mnist;
 
 const Recipe& mnist_recipe = mnist;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -1,6 +1,8 @@
 #include "loader/recipes/rows.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 class None final : public Recipe {
@@ -20,4 +22,4 @@ const None none;
 
 const Recipe& none_recipe = none;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

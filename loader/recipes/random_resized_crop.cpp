@@ -5,7 +5,9 @@
 
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr double least_share = 0.08, most_share = 1.0;
@@ -54,4 +56,4 @@ Rect random_resized_crop(Shape stored, const SampleRandom& random) {
   return central_crop(stored);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -3,7 +3,7 @@
 
 #include "loader/recipe.h"
 
-namespace feedrate {
+namespace feedrate::loader {
 
 extern const Recipe& none_recipe;
 extern const Recipe& mnist_recipe;
@@ -14,4 +14,4 @@ extern const Recipe& imagenet_eval_recipe;
 extern const Recipe& caffe_recipe;
 extern const Recipe& caffe_eval_recipe;
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

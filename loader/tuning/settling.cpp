@@ -6,7 +6,9 @@
 
 #include "formats/base/statistics.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 // Shorter ones would show the batches rather than the rate.
@@ -85,4 +87,4 @@ std::optional<std::size_t> settled_from(std::span<const Mark> marks) {
   return half;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

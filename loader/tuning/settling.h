@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// How far a run was, on a clock that begins with its first mark.
 struct Mark {
@@ -38,4 +38,4 @@ class Marks {
 /// Nothing where there are too few marks to tell. A pure function.
 std::optional<std::size_t> settled_from(std::span<const Mark> marks);
 
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::loader {
 namespace {
 
 // A consumer that waits less than this is fed; threads that bring less than this bring nothing.
@@ -155,4 +155,4 @@ unsigned Tuner::choose() {
 }
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::loader {
 
 /// One number of threads, as measured.
 struct ThreadsTried {
@@ -84,4 +84,4 @@ class Tuner {
 };
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::loader

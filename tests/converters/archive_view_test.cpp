@@ -11,7 +11,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -240,4 +242,4 @@ TEST(HostileArchiveView, an_entry_that_claims_more_than_the_file_holds_is_an_err
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -19,7 +19,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -305,4 +307,4 @@ TEST(InteropConvert, real_mnist_has_one_digest_in_every_format) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -12,6 +12,8 @@
 #include "formats/io/file.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace converters;
 
 /// Where a MadeStream goes wrong, by index.
 struct Faults {

@@ -7,6 +7,7 @@
 #include "formats/base/error.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 struct DrawnBox {
   std::string name;

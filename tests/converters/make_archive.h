@@ -14,6 +14,7 @@
 #include "formats/base/bytes.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 using Entries = std::vector<std::pair<std::string, std::string>>;  // name, content
 

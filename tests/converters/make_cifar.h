@@ -8,6 +8,7 @@
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {
+using namespace converters;
 
 /// Binary records: labels that count through the classes, then noise. `seed` is different for every
 /// batch.

@@ -9,6 +9,8 @@
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace converters;
 
 /// The ILSVRC2012_ID here of the class at a place of the sorted wnids.
 inline int made_id(int label) { return label * 7 % 1000 + 1; }

@@ -9,6 +9,8 @@
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace converters;
 
 /// The bytes of image `number`, of a size of its own.
 inline std::string image(std::uint32_t number) { return noise(600 + number % 97 * 31, number); }

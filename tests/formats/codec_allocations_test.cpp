@@ -20,7 +20,7 @@ thread_local std::uint64_t allocations = 0;
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 TEST(UnitCodecAllocations, codecs_allocate_nothing_for_images_no_larger_than_before) {
@@ -46,4 +46,4 @@ TEST(UnitCodecAllocations, codecs_allocate_nothing_for_images_no_larger_than_bef
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

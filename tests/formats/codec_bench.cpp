@@ -23,7 +23,7 @@
 
 #include "formats/codec.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr int repeats = 9;
@@ -178,10 +178,11 @@ void measure(const Images& images) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats
 
 int main(int count, char** words) {
   using namespace feedrate;
+  using namespace feedrate::formats;
   const std::pair<const char*, Images (*)()> sets[] = {{"made", made_images},
                                                        {"cifar10", cifar_images},
                                                        {"mnist", mnist_images},

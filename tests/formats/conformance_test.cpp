@@ -14,7 +14,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST(ConformanceDigest, every_format_gives_the_digest_of_what_its_codec_keeps) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ TEST(HostileDataset, a_directory_without_permission_is_named) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "tests/support/fenced_bytes.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::JpegKind;
@@ -201,4 +201,4 @@ TEST(HostileDecodePart, no_damage_leads_beyond_the_bytes) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -15,7 +15,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ TEST_P(HostileFormats, a_disk_that_takes_no_more_is_reported) {
 INSTANTIATE_TEST_SUITE_P(, HostileFormats, ::testing::ValuesIn(format_pairs()), test_name);
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

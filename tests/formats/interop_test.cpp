@@ -10,7 +10,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -165,4 +165,4 @@ TEST_F(InteropVectors, cntk_s_map_of_a_zip_reads_its_images) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -10,6 +10,7 @@
 #include "tests/support/make_jpeg.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 inline Image decoded_by(const Codec& codec, Bytes encoded) {
   Image image{codec.shape(encoded), {}};

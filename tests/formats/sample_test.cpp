@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -56,4 +56,4 @@ TEST(UnitCodec, a_picture_that_no_codec_knows_is_called_by_its_name) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

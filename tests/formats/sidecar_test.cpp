@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -101,4 +101,4 @@ TEST(HostileSidecar, names_that_are_no_utf_8_are_written_all_the_same) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -15,7 +15,7 @@
 #include "formats/container.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,10 +103,10 @@ int run(Work work, std::vector<const Container*> chosen) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats
 
 int main(int count, char** words) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   try {
     Work work;
     if (count > 1) work.images = std::stoull(words[1]);

@@ -7,6 +7,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+using namespace converters;
 
 std::vector<Buffer> seeds() {
   return {buffer(testing::make_annotation(500, 375, {{"n01440764", 34, 128, 430, 305}})),
@@ -20,6 +22,8 @@ std::vector<Buffer> seeds() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate;
+  using namespace feedrate::formats;
+  using namespace feedrate::converters;
   using namespace feedrate::fuzz;
   const Bytes xml = fenced(data, size);
   Annotation annotation;

@@ -11,6 +11,9 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 constexpr unsigned deepest = 3;
@@ -63,7 +66,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate::fuzz;
   const auto path = file_of(fenced(data, size), "input");
   accepts([&] {
-    feedrate::Archive archive(path);
+    feedrate::converters::Archive archive(path);
     walk(archive, 0);
   });
   return 0;

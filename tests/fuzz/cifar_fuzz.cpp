@@ -5,6 +5,9 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 enum Choice : unsigned { hundred = 1, python = 2, names = 4 };
@@ -53,7 +56,8 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
+  using namespace feedrate::converters;
   using namespace feedrate::fuzz;
   if (size == 0) return 0;
   const CifarLayout& layout = (data[0] & hundred) != 0 ? cifar100_layout : cifar10_layout;

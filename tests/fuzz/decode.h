@@ -7,6 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 /// In bytes: larger images are legal, and would only take time.
 inline constexpr std::size_t large = std::size_t{1} << 20;

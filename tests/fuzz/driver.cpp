@@ -38,6 +38,8 @@ extern "C" const char* __asan_default_options() {
 #endif
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -9,6 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 /// One feature, with all of its values; floats as their bits, so that NaNs compare equal.
 struct Values {

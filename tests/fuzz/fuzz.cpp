@@ -10,6 +10,8 @@
 #include "formats/io/file.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -17,6 +17,7 @@
 #include "formats/base/error.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 /// Small sound inputs to begin with, made by our own writers or by hand. Each must be accepted.
 std::vector<Buffer> seeds();

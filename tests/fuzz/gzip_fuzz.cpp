@@ -8,6 +8,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a bomb, that is enough
@@ -98,7 +100,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate::fuzz;
-  const feedrate::Bytes file = fenced(data, size);
+  const feedrate::formats::Bytes file = fenced(data, size);
   const Content at_once = decompressed(file, file.size() + 1);
   const Content in_pieces = decompressed(file, 7);
   require(at_once.whole == in_pieces.whole, "where blocks end does not decide what is sound");

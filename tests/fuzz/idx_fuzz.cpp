@@ -8,6 +8,9 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -57,7 +60,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate::fuzz;
   const auto path = file_of(fenced(data, size), "input");
   accepts([&] {
-    feedrate::Archive archive(path);
+    feedrate::converters::Archive archive(path);
     while (archive.next()) read_entry(archive);
   });
   return 0;

@@ -11,6 +11,7 @@
 #include "tests/fuzz/decode.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 struct IndexedInput {
   Bytes index, file;

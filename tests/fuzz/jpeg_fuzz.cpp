@@ -4,6 +4,8 @@
 #include "tests/support/make_jpeg.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 // After any input at all, a sound image decodes to the pixels that it had before.
@@ -49,7 +51,7 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  feedrate::fuzz::check_codec(feedrate::jpeg_codec, feedrate::fuzz::fenced(data, size));
+  feedrate::fuzz::check_codec(feedrate::formats::jpeg_codec, feedrate::fuzz::fenced(data, size));
   feedrate::fuzz::check_that_nothing_is_left_behind();
   return 0;
 }

@@ -36,8 +36,9 @@ int LLVMFuzzerInitialize(int* count, char*** words) {
   const std::filesystem::path directory = word.substr(option.size());
   std::filesystem::create_directories(directory);
   std::size_t number = 0;
-  for (const feedrate::Buffer& seed : feedrate::fuzz::seeds()) {
-    feedrate::write_text(directory / feedrate::join("seed-", number++), feedrate::as_text(seed));
+  for (const feedrate::formats::Buffer& seed : feedrate::fuzz::seeds()) {
+    feedrate::formats::write_text(directory / feedrate::formats::join("seed-", number++),
+                                  feedrate::formats::as_text(seed));
   }
   std::exit(0);
 }

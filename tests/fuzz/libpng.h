@@ -10,6 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 [[noreturn]] inline void leave_libpng(png_structp png, png_const_charp) { png_longjmp(png, 1); }
 inline void ignore_warning(png_structp, png_const_charp) {}

@@ -11,6 +11,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t page_bytes = 512;
@@ -170,7 +172,7 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes file = fenced(data, size);
   LmdbMeta meta;

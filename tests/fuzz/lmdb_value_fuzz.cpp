@@ -8,6 +8,8 @@
 #include "tests/fuzz/decode.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 Buffer entry(std::string_view key, Bytes value) {
@@ -75,7 +77,7 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes input = fenced(data, size);
   if (input.empty()) return 0;

@@ -10,6 +10,9 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 using Kind = MatArray::Kind;
@@ -91,7 +94,8 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
+  using namespace feedrate::converters;
   using namespace feedrate::fuzz;
   const Bytes file = fenced(data, size);
   std::vector<MatArray> variables;

@@ -8,6 +8,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 Buffer written(const MeanFormat& format, const StoredMean& mean) {
@@ -58,8 +60,8 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const feedrate::Bytes content = feedrate::fuzz::fenced(data, size);
-  for (const feedrate::MeanFormat* format : feedrate::mean_formats()) {
+  const feedrate::formats::Bytes content = feedrate::fuzz::fenced(data, size);
+  for (const feedrate::formats::MeanFormat* format : feedrate::formats::mean_formats()) {
     feedrate::fuzz::check(*format, content);
   }
   return 0;

@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 inline void mend_tar(MutableBytes tar) {
   for (std::size_t at = 0; tar.size() - at >= tar_block;) {

@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 inline void mend_tf_records(MutableBytes file) {
   const auto store = [](std::byte* at, std::uint32_t crc) { std::memcpy(at, &crc, sizeof crc); };

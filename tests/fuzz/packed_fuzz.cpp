@@ -6,6 +6,8 @@
 #include "tests/support/mend_packed.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 // A part is what the whole image has there; damage beside it stays unseen.
@@ -60,7 +62,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 }
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  feedrate::fuzz::check_codec(feedrate::packed_codec, feedrate::fuzz::fenced(data, size));
+  feedrate::fuzz::check_codec(feedrate::formats::packed_codec, feedrate::fuzz::fenced(data, size));
   feedrate::fuzz::check_part(feedrate::fuzz::fenced(data, size));
   return 0;
 }

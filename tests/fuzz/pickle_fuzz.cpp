@@ -8,6 +8,8 @@
 #include "tests/support/pickles.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 using Kind = PickleValue::Kind;
@@ -71,6 +73,7 @@ std::vector<Buffer> seeds() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes input = fenced(data, size);
   accepts([&] {

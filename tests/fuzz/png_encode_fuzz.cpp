@@ -13,6 +13,8 @@
 #include "tests/fuzz/libpng.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t head_bytes = 4;
@@ -60,7 +62,7 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Image image = image_of(fenced(data, size));
   if (image.shape.height == 0) return 0;

@@ -9,6 +9,8 @@
 #include "tests/fuzz/libpng.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -122,6 +124,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate;
+  using namespace feedrate::formats;
   const Bytes encoded = fuzz::fenced(data, size);
   fuzz::check_codec(png_codec, encoded);
   fuzz::check_plain(encoded);

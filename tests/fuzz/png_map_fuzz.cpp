@@ -7,6 +7,8 @@
 #include "tests/fuzz/decode.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint64_t most_samples = 16;
@@ -36,6 +38,7 @@ std::vector<Buffer> seeds() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   prepare();
   const auto path = file_of(fenced(data, size), "x_map.txt");

@@ -7,6 +7,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -82,7 +84,7 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes file = fenced(data, size);
   Buffer storage;

@@ -3,6 +3,8 @@
 #include "tests/fuzz/indexed.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::string_view file_name = "data.rec";
@@ -20,7 +22,7 @@ std::vector<Buffer> seeds() {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate::fuzz;
-  check_indexed(feedrate::container("recordio"), split_input(fenced(data, size)), file_name,
-                index_name);
+  check_indexed(feedrate::formats::container("recordio"), split_input(fenced(data, size)),
+                file_name, index_name);
   return 0;
 }

@@ -5,6 +5,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 std::string written(const Sidecar& sidecar) {
@@ -30,7 +32,7 @@ std::vector<Buffer> seeds() {
 }  // namespace feedrate::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   file_of(fenced(data, size), sidecar_name);
   std::optional<Sidecar> sidecar;

@@ -10,6 +10,8 @@
 #include "tests/fuzz/mend_tar.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -98,7 +100,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 }
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes tar = fenced(data, size);
   std::vector<TarEntry> entries;

@@ -3,6 +3,7 @@
 #include "tests/fuzz/examples.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
 
 std::vector<Buffer> seeds() { return sound_examples(); }
 

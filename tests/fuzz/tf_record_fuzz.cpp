@@ -6,6 +6,8 @@
 #include "tests/fuzz/mend_tf_record.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 void append_tf_record(Buffer& file, Bytes data) {
@@ -37,7 +39,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 }
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes file = fenced(bytes, size);
   for (std::uint64_t at = 0; at < file.size();) {

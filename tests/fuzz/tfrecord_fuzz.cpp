@@ -4,6 +4,8 @@
 #include "tests/fuzz/mend_tf_record.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::string_view file_name = "train-00000-of-00001";
@@ -36,7 +38,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate::fuzz;
-  check_indexed(feedrate::container("tfrecord"), split_input(fenced(data, size)), file_name,
-                index_name);
+  check_indexed(feedrate::formats::container("tfrecord"), split_input(fenced(data, size)),
+                file_name, index_name);
   return 0;
 }

@@ -4,6 +4,8 @@
 #include "tests/fuzz/mend_tar.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::string_view tar_name = "train-000000.tar";
@@ -42,7 +44,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate::fuzz;
-  check_indexed(feedrate::container("webdataset"), split_input(fenced(data, size)), tar_name,
-                index_name);
+  check_indexed(feedrate::formats::container("webdataset"), split_input(fenced(data, size)),
+                tar_name, index_name);
   return 0;
 }

@@ -10,6 +10,8 @@
 #include "tests/fuzz/fuzz.h"
 
 namespace feedrate::fuzz {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t central_signature = 0x02014b50;
@@ -83,6 +85,7 @@ std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::s
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace feedrate;
+  using namespace feedrate::formats;
   using namespace feedrate::fuzz;
   const Bytes file = fenced(data, size);
   const auto path = file_of(file, "input.zip");

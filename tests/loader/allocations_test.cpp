@@ -30,7 +30,9 @@ std::atomic<std::uint64_t> allocations{0};
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using testing::MemoryDataset;
@@ -121,4 +123,4 @@ TEST(UnitAllocations, steady_state_of_every_format_faults_no_page_and_stays_as_l
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

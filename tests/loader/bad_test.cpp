@@ -14,7 +14,9 @@
 #include "tests/support/memory_dataset.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -208,4 +210,4 @@ TEST(UnitBad, the_list_has_a_line_a_sample_and_no_text_breaks_it) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -8,6 +8,8 @@
 #include "loader/loader.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
 
 /// Everything a trainer could tell apart in a batch.
 inline std::string batch_digest(const Batch& batch) {

@@ -14,7 +14,9 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +123,4 @@ TEST(HostileChangedFiles, a_file_put_in_its_place_changes_nothing) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -35,7 +35,9 @@
 #include "loader/order/order.h"
 #include "loader/order/random.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,16 +181,16 @@ void run(const fs::path& directory, std::uint64_t records) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader
 
 int main(int count, char** words) {
   try {
-    const auto records = count > 2 ? feedrate::parse_number<std::uint64_t>(words[2])
-                                   : std::optional(feedrate::standard_records);
+    const auto records = count > 2 ? feedrate::formats::parse_number<std::uint64_t>(words[2])
+                                   : std::optional(feedrate::loader::standard_records);
     if (count < 2 || words[1][0] == '-' || !records || *records == 0) {
-      throw feedrate::Error("usage: bench_cold DIRECTORY [RECORDS]");
+      throw feedrate::formats::Error("usage: bench_cold DIRECTORY [RECORDS]");
     }
-    feedrate::run(words[1], *records);
+    feedrate::loader::run(words[1], *records);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_cold: {}\n", error.what());

@@ -8,7 +8,9 @@
 #include "formats/digests/digest.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -108,4 +110,4 @@ TEST(UnitDrive, a_single_batch_still_has_a_rate) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -13,7 +13,9 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -215,4 +217,4 @@ TEST(HostileRanks, states_and_ranks_that_cannot_be_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -11,7 +11,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -172,4 +174,4 @@ TEST(UnitThreads, an_exception_in_a_worker_leaves_nobody_behind) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

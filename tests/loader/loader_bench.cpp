@@ -28,7 +28,9 @@
 #include "loader/pixels/render.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr double seconds_each = 0.5;
@@ -277,11 +279,11 @@ void run(std::vector<std::string_view> words) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader
 
 int main(int count, char** words) {
   try {
-    feedrate::run({words + 1, words + count});
+    feedrate::loader::run({words + 1, words + count});
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_loader: {}\n", error.what());

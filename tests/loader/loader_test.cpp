@@ -10,7 +10,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -307,4 +309,4 @@ TEST(HostileLoader, threads_are_given_back_when_loaders_go) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -4,6 +4,8 @@
 #include "loader/recipe.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
 
 class Mirroring final : public Recipe {
  public:

@@ -13,7 +13,9 @@
 #include "tests/support/mixed_image.h"
 #include "tests/support/places.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 const nlohmann::json& torchvision() {
@@ -89,4 +91,4 @@ TEST(UnitParity, crops_are_spread_as_torchvisions_are) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -6,7 +6,9 @@
 
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -92,4 +94,4 @@ TEST(UnitRecipe, what_was_trained_with_one_is_measured_with_another) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

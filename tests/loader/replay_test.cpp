@@ -7,7 +7,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -53,4 +55,4 @@ TEST(UnitReplay, a_source_without_batches_is_an_error) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -10,7 +10,9 @@
 #include "tests/loader/batches.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -61,4 +63,4 @@ TEST(SlowLoader, twenty_seconds_of_changing_loads_never_change_a_batch) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -9,7 +9,9 @@
 #include "tests/loader/mirroring.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -116,4 +118,4 @@ TEST(UnitStats, slots_come_from_the_memory_given_and_go_back_to_it) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -10,7 +10,9 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -165,4 +167,4 @@ TEST(UnitValues, slots_have_room_for_numbers_and_for_no_more) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

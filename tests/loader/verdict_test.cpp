@@ -7,7 +7,9 @@
 
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -69,4 +71,4 @@ TEST(UnitVerdict, a_loader_is_judged_by_what_was_slow) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

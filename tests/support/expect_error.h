@@ -11,6 +11,7 @@
 #include "formats/base/error.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 /// `action` must throw an Error whose text contains every one of `parts`.
 inline void expect_error(const std::function<void()>& action,

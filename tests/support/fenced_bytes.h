@@ -11,6 +11,7 @@
 #include "formats/base/bytes.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 enum class Fence { before, behind };
 

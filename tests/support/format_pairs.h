@@ -11,6 +11,7 @@
 #include "formats/container.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 struct FormatPair {
   const Container* container;

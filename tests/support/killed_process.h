@@ -17,6 +17,7 @@
 #include "formats/dataset.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 using Tell = std::function<void(const WriterState&)>;
 

@@ -12,6 +12,7 @@
 #include "formats/base/bytes.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 class Environment {
  public:

@@ -13,6 +13,7 @@
 #include "formats/pixels/image.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 struct JpegKind {
   J_COLOR_SPACE from = JCS_RGB;  // of the pixels given

@@ -11,6 +11,7 @@
 #include "loader/order/random.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 class MemoryDataset final : public Dataset {
  public:

@@ -8,6 +8,7 @@
 #include "formats/digests/fingerprint.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 inline void mend_packed_jpeg(MutableBytes record) {
   if (record.size() < packed_fixed) return;

@@ -5,6 +5,7 @@
 #include "formats/pixels/image.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 inline Image mixed_image(Shape shape) {
   Image image{shape, {}};

@@ -10,6 +10,7 @@
 #include "tests/support/sample_images.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 /// Adds the examples `begin` … `end` - 1.
 inline void add_examples(Writer& writer, const Codec& codec, const std::vector<Example>& examples,

@@ -14,6 +14,7 @@
 #include "formats/pixels/image.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 inline void plain_png_encode(const ImageView& image, Buffer& encoded) {
   encoded.clear();

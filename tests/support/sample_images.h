@@ -13,6 +13,7 @@
 #include "formats/digests/digest.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 /// One image that a dataset is made of.
 struct Example {

@@ -12,6 +12,7 @@
 #include "tests/support/sample_images.h"
 
 namespace feedrate::testing {
+using namespace formats;
 
 using TarMembers = std::vector<std::pair<std::string, std::string>>;  // name, content
 

@@ -1,5 +1,5 @@
 // The house rules that a compiler does not check: which folder may include which, no third-party
-// header in a header, and files short enough to read.
+// header in a header, files short enough to read, folders small enough to list.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,20 +15,73 @@
 
 #include "tests/support/places.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 namespace fs = std::filesystem;
 
 const fs::path root = testing::source_directory();
-const std::map<std::string, std::set<std::string>> may_include{
-    {"formats", {"formats"}},
-    {"converters", {"formats", "converters"}},
-    {"loader", {"formats", "loader"}},
-    {"trainer", {"formats", "loader", "trainer"}},
-    {"tools", {"formats", "converters", "loader", "trainer", "tools"}},
+
+/// The sub-folders of a top-level folder, lowest first. A file may include files of its own
+/// sub-folder and of those in lines above it; sub-folders in one line never include one another.
+/// "." is the folder itself, which holds its interface. Where a folder has sub-folders, its .cpp
+/// files wire them together: they stand in the line "<folder>:wiring".
+using Layers = std::vector<std::vector<std::string>>;
+
+struct Folder {
+  std::set<std::string> may_include;  // other top-level folders
+  Layers layers;
 };
-constexpr std::size_t most_lines = 400;
+
+const std::map<std::string, Folder> architecture{
+    {"formats",
+     {{},
+      {{"base"},
+       {"io", "pixels"},
+       {"digests", "pickle"},
+       {"."},
+       {"codecs", "containers"},
+       {"codecs/jpeg", "codecs/png", "means"},
+       {"codecs/packed", "containers/folder", "containers/lmdb", "containers/png_map",
+        "containers/recordio", "containers/tfrecord", "containers/webdataset"},
+       {"codecs:wiring", "containers:wiring"},
+       {"inspect", "verify"},
+       {".:wiring"}}}},
+    {"converters",
+     {{"formats"},
+      {{"."}, {"pipeline"}, {"downloads", "imagenet"}, {"sources", "synths"}, {".:wiring"}}}},
+    {"loader",
+     {{"formats"}, {{"order", "pixels", "tuning"}, {"."}, {"engine", "recipes"}, {".:wiring"}}}},
+    {"trainer",
+     {{"formats", "loader"},
+      {{"communicators", "graph", "optimizers"},
+       {"communicators/mpi", "communicators:wiring", "ops"},
+       {"backends"},
+       {"backends/cpu", "backends/cuda", "backends/cuda_plugin"},
+       {"backends/cpu/threads", "backends/cuda/kernels"},
+       {"backends/cpu/values"},
+       {"backends/cpu/products", "backends/cuda/products"},
+       {"backends/cpu/layers", "backends/cuda/layers"},
+       {"backends/cpu:wiring", "backends/cuda:wiring"},
+       {"backends:wiring"},
+       {"loop"},
+       {"networks"},
+       {"presets"}}}},
+    {"tools",
+     {{"formats", "converters", "loader", "trainer"},
+      {{"cli"},
+       {"logs", "measure", "peers"},
+       {"run"},
+       {"report/study"},
+       {"report/draw"},
+       {"report/write"},
+       {"advise"},
+       {"bench"},
+       {"commands"}}}},
+};
+
+constexpr std::size_t max_lines = 400;
+constexpr std::size_t max_sources_in_a_folder = 26;
 
 struct Source {
   fs::path path;  // relative to the root
@@ -49,9 +103,11 @@ std::vector<Source> sources(const std::vector<std::string>& folders,
   return found;
 }
 
+const std::set<std::string> cpp{".h", ".hpp", ".cpp", ".cu", ".cuh", ".inc"};
+
 std::vector<std::string> folders() {
   std::vector<std::string> names;
-  for (const auto& [folder, allowed] : may_include) names.push_back(folder);
+  for (const auto& [name, folder] : architecture) names.push_back(name);
   return names;
 }
 
@@ -65,23 +121,71 @@ std::string included(const std::string& line, char kind) {
   return line.substr(start, line.find(kind == '<' ? '>' : '"', start) - start);
 }
 
+std::string top(const fs::path& path) { return path.begin()->string(); }
+
+/// "loader/engine/ring.h" → "engine"; "loader/loader.h" → "."
+std::string sub_folder(const fs::path& path) {
+  return path.parent_path().lexically_relative(top(path)).generic_string();
+}
+
+bool has_sub_folders(const fs::path& folder) {
+  return std::ranges::any_of(fs::directory_iterator(root / folder),
+                             [](const auto& entry) { return entry.is_directory(); });
+}
+
+/// The name by which `path` stands in the layers of its top-level folder.
+std::string layer_name(const fs::path& path) {
+  const std::string folder = sub_folder(path);
+  const std::string extension = path.extension();
+  const bool implements = extension == ".cpp" || extension == ".cu";
+  return implements && has_sub_folders(path.parent_path()) ? folder + ":wiring" : folder;
+}
+
+std::optional<std::size_t> level(const Layers& layers, const std::string& name) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (std::ranges::find(layers[i], name) != layers[i].end()) return i;
+  }
+  return std::nullopt;
+}
+
 TEST(UnitArchitecture, every_include_follows_an_arrow_of_the_design) {
   std::size_t seen = 0;
-  for (const Source& source : sources(folders(), {".h", ".hpp", ".cpp", ".cu", ".cuh", ".inc"})) {
-    const std::string folder = source.path.begin()->string();
+  for (const Source& source : sources(folders(), cpp)) {
+    const Folder& folder = architecture.at(top(source.path));
+    const std::string here = layer_name(source.path);
+    const auto from = level(folder.layers, here);
+    EXPECT_TRUE(from) << source.path << ": no layer is called " << here;
     for (const std::string& line : source.lines) {
-      const std::string header = included(line, '"');
-      const auto slash = header.find('/');
-      if (slash == std::string::npos) continue;  // beside the file, or made by the build
+      const fs::path header = included(line, '"');
+      if (!header.has_parent_path()) continue;  // beside the file, or made by the build
       ++seen;
-      EXPECT_TRUE(may_include.at(folder).contains(header.substr(0, slash)))
-          << source.path << " may not include " << header;
+      if (top(header) != top(source.path)) {
+        EXPECT_TRUE(folder.may_include.contains(top(header)))
+            << source.path << " may not include " << header;
+        continue;
+      }
+      const std::string there = sub_folder(header);
+      const auto to = level(folder.layers, there);
+      EXPECT_TRUE(there == sub_folder(source.path) || (from && to && *to < *from))
+          << source.path << " (" << here << ") may not include " << header;
     }
   }
   EXPECT_GT(seen, 100U) << "the test read no includes; does it look in the right place?";
 }
 
-TEST(UnitArchitecture, headers_name_no_third_party_header) {
+TEST(UnitArchitecture, every_file_is_in_the_namespace_of_its_folder) {
+  for (const Source& source : sources(folders(), cpp)) {
+    const std::string expected = "namespace feedrate::" + top(source.path);
+    bool opens = source.path.extension() == ".inc";
+    for (const std::string& line : source.lines) {
+      opens = opens || line.starts_with(expected);
+      EXPECT_FALSE(line == "namespace feedrate {") << source.path;
+    }
+    EXPECT_TRUE(opens || source.path.filename() == "main.cpp") << source.path;
+  }
+}
+
+TEST(UnitArchitecture, headers_name_no_third_party_header_and_use_no_namespace) {
   // The standard library has no dot in its names; what else may stand here is the system's own.
   // A .hpp or .cuh is no part of the interface: it is not installed, and .cpp or .cu alone read it.
   const std::set<std::string> system{"unistd.h", "fcntl.h", "sys/types.h"};
@@ -91,6 +195,7 @@ TEST(UnitArchitecture, headers_name_no_third_party_header) {
       const bool standard = header.find_first_of("./") == std::string::npos;
       EXPECT_TRUE(standard || system.contains(header))
           << source.path << " includes <" << header << ">";
+      EXPECT_FALSE(line.starts_with("using namespace ")) << source.path;
     }
   }
 }
@@ -108,14 +213,24 @@ TEST(UnitArchitecture, no_file_is_too_long_to_read) {
   everywhere.insert(everywhere.end(), {"tests", "samples"});
   for (const Source& source : sources(everywhere, {".h", ".hpp", ".cpp", ".cu", ".cuh", ".cmake",
                                                    ".sh", ".py", ".js", ".css"})) {
-    EXPECT_LE(source.lines.size(), most_lines) << source.path;
+    EXPECT_LE(source.lines.size(), max_lines) << source.path;
   }
+}
+
+TEST(UnitArchitecture, no_folder_is_too_large_to_list) {
+  std::map<fs::path, std::size_t> count;
+  std::vector<std::string> everywhere = folders();
+  everywhere.emplace_back("tests");
+  for (const Source& source : sources(everywhere, cpp)) {
+    if (source.path.string().starts_with("tests/fuzz/")) continue;  // a harness for each parser
+    ++count[source.path.parent_path()];
+  }
+  for (const auto& [folder, files] : count) EXPECT_LE(files, max_sources_in_a_folder) << folder;
 }
 
 TEST(UnitArchitecture, every_folder_explains_itself_within_forty_lines) {
   for (const Source& source : sources(folders(), {".md"})) {
-    if (source.path.filename() != "README.md") continue;  // a reference may be as long as it needs
-    EXPECT_LE(source.lines.size(), 40U) << source.path;
+    if (source.path.filename() == "README.md") EXPECT_LE(source.lines.size(), 40U) << source.path;
   }
   for (const std::string& folder : folders()) {
     EXPECT_TRUE(fs::exists(root / folder / "README.md")) << folder;
@@ -123,4 +238,4 @@ TEST(UnitArchitecture, every_folder_explains_itself_within_forty_lines) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -11,6 +11,8 @@
 #include "tests/tools/rows.h"
 
 namespace feedrate::testing {
+using namespace tools;
+
 namespace invented {
 
 struct Invented {

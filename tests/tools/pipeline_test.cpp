@@ -10,7 +10,7 @@
 #include "tests/support/run_program.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using nlohmann::ordered_json;
@@ -331,4 +331,4 @@ TEST_F(CommandsPipeline, a_resumed_training_ends_in_the_same_bytes) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

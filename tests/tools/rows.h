@@ -7,6 +7,7 @@
 #include "tools/measure/row.h"
 
 namespace feedrate::testing {
+using namespace tools;
 
 inline Environment invented_environment() {
   return {.cpu = "an invented processor",

@@ -7,7 +7,7 @@
 #include "trainer/loop/trainer.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using testing::IdxSource;
@@ -47,4 +47,4 @@ TEST(SlowAccuracy, lenet_knows_85_of_100_clothes_after_two_epochs) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

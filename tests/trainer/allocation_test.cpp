@@ -38,7 +38,9 @@ FEEDRATE_REPLACED void operator delete(void* memory, std::size_t, std::align_val
   std::free(memory);
 }
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace loader;
+
 namespace {
 
 // Of what is ours: oneDNN, which these networks do not use, keeps a table for the length of a call.
@@ -61,5 +63,5 @@ TEST(UnitCpuSession, a_step_allocates_nothing) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer
 #endif

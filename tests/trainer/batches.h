@@ -9,6 +9,8 @@
 #include "loader/order/random.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
 
 /// Hands out the same few images over and over, in batches. Pixel i of image n, seen through the
 /// whole source, is the top byte of random_bits(mix64(seed), n · pixels + i); the label is

@@ -11,7 +11,10 @@
 #include "trainer/backends/backend.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 using testing::Doubles;
@@ -149,4 +152,4 @@ TEST(ConformanceOps, an_epochs_last_smaller_batch_gives_means_over_its_own_image
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

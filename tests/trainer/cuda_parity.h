@@ -20,6 +20,9 @@
 #include "trainer/networks/network.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
 
 namespace fs = std::filesystem;
 

@@ -8,7 +8,7 @@
 #include "trainer/loop/trainer.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using testing::RandomSource;
@@ -109,4 +109,4 @@ TEST(ConformanceDeterminism, any_number_of_threads_gives_nearly_the_same_loss) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -15,6 +15,8 @@
 #include "loader/order/random.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
 
 inline std::vector<std::uint8_t> gunzip(const std::filesystem::path& path) {
   gzFile file = gzopen(path.c_str(), "rb");

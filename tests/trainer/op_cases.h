@@ -9,6 +9,8 @@
 #include "trainer/graph/op.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace trainer;
 
 struct OpCase {
   std::string op;  // the one it is about

@@ -8,7 +8,9 @@
 
 #include "tests/trainer/pytorch_runs.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 constexpr double tolerance = 1e-5;  // relative
@@ -143,4 +145,4 @@ TEST(InteropPyTorch, ten_steps_of_all_nine_cases_can_be_compared) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -15,6 +15,7 @@
 #include "trainer/networks/network.h"
 
 namespace feedrate::testing {
+using namespace trainer;
 
 inline nlohmann::json stored_parity(const std::string& name) {
   std::ifstream file(source_directory() / "tests/trainer/parity" / (name + ".json"));
@@ -35,7 +36,7 @@ struct PytorchRun {
   }
 
   Graph graph() const {
-    const Network& net = feedrate::network(network());
+    const Network& net = feedrate::trainer::network(network());
     const std::uint32_t side = expected["side"];
     Graph graph = net.build({side, side, net.published_input().channels}, 10);
     apply({.zero_gamma = expected["zero_gamma"]}, graph);

@@ -16,6 +16,9 @@
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
 
 using Doubles = std::vector<double>;
 

@@ -6,6 +6,7 @@
 #include "tests/trainer/reference.h"
 
 namespace feedrate::testing {
+using namespace trainer;
 
 inline void add_forward(Reference& r) {
   for (std::size_t i = 0; i < r.out().size(); ++i) r.out()[i] = r.in(0)[i] + r.in(1)[i];

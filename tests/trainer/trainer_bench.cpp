@@ -26,7 +26,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 constexpr double seconds_each = 4;  // of a network, about
@@ -169,11 +171,11 @@ int run(int count, char** words) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer
 
 int main(int count, char** words) {
   try {
-    return feedrate::run(count, words);
+    return feedrate::trainer::run(count, words);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_trainer: {}\n", error.what());
     return 1;

@@ -11,6 +11,9 @@
 #include "trainer/graph/op.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 using cpu::describe;

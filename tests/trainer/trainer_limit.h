@@ -12,6 +12,7 @@
 #include "trainer/graph/plan.h"
 
 namespace feedrate::testing {
+using namespace trainer;
 
 class Limit {
  public:

@@ -9,7 +9,9 @@
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace loader;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -166,4 +168,4 @@ std::string Advice::json() const {
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 
 #include "tools/advise/prediction.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// A conversion that was tried on some of the images.
 struct Alternative {
@@ -38,4 +38,4 @@ struct Advice {
   std::string json() const;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,10 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 // What recipes take of an image is usually 7/8 of what it was resized to: 224 of 256.
@@ -75,7 +78,7 @@ std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
   const DatasetInfo& info = dataset.info();
   std::vector<Candidate> found;
   const auto add = [&](const Codec* codec, int quality, std::optional<Resize> resize) {
-    const Codec& written = codec != nullptr ? *codec : feedrate::codec(info.codec);
+    const Codec& written = codec != nullptr ? *codec : feedrate::formats::codec(info.codec);
     found.push_back({home(info, written), {codec, quality}, resize});
   };
   const bool photographs = std::max(info.shape.height, info.shape.width) >= photograph_side;
@@ -92,4 +95,4 @@ std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
   return found;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -11,12 +11,12 @@
 #include "formats/pixels/resize.h"
 #include "loader/recipe.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Candidate {
-  const Container* container = nullptr;
-  Encoding encoding;
-  std::optional<Resize> resize;
+  const formats::Container* container = nullptr;
+  formats::Encoding encoding;
+  std::optional<formats::Resize> resize;
 
   /// "recordio jpeg:90 short:256"
   std::string name() const;
@@ -28,7 +28,7 @@ struct Candidate {
 /// Worth a trial for such a dataset and recipe, the smallest change first. Images are made smaller
 /// only where the recipe resizes them anyway, never below what it takes of them; photographs stay
 /// photographs, and small images keep every bit.
-std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
-                                  const Recipe& recipe);
+std::vector<Candidate> candidates(const formats::Dataset& dataset, const formats::Survey& survey,
+                                  const loader::Recipe& recipe);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,8 @@
 #include <array>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace loader;
 
 double Way::cost(unsigned threads) const {
   double cost = one.cost();
@@ -48,4 +49,4 @@ Prediction predict(const Way& way, const Consumer& consumer) {
   return found;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

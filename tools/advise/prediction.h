@@ -13,7 +13,7 @@
 #include "loader/verdict.h"
 #include "tools/advise/supply.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Consumer {
   double demand = std::numeric_limits<double>::infinity();  // images/s when it never waits
@@ -45,7 +45,7 @@ struct Prediction {
   double supply = 0;     // images/s of that many
   double delivered = 0;  // images/s
   double doubt = 0;      // of delivered, as a share: ± this
-  Bound bound = Bound::consumer;
+  loader::Bound bound = loader::Bound::consumer;
 };
 
 /// Differences smaller than this count as none, in 'feedrate report' too.
@@ -55,4 +55,4 @@ inline constexpr double knee_margin = 0.03;
 double delivered(const Way& way, const Consumer& consumer, unsigned threads);
 Prediction predict(const Way& way, const Consumer& consumer);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

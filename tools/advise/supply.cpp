@@ -3,7 +3,9 @@
 #include "formats/base/statistics.h"
 #include "loader/drive.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
 
 double Supply::rate() const { return median(rates); }
 
@@ -30,4 +32,4 @@ void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
   add(supply.augment, stats.busy_augment);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

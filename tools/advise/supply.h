@@ -6,7 +6,7 @@
 
 #include "loader/loader.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct SupplyOptions {
   unsigned threads = 1;
@@ -32,7 +32,7 @@ struct Supply {
 };
 
 /// Measures another slice, with a loader and an order of its own. Throws what the loader throws.
-void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
+void add_slice(Supply& supply, const formats::Dataset& dataset, const loader::Recipe& recipe,
                const SupplyOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

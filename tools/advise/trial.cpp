@@ -10,7 +10,10 @@
 #include "formats/base/error.h"
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +91,4 @@ Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const Tr
   return trial;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,7 @@
 #include "tools/advise/prediction.h"
 #include "tools/advise/trial_sample.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// A directory of its own for as long as it lives, under $TMPDIR or /tmp.
 class ScratchDirectory {
@@ -26,13 +26,14 @@ class ScratchDirectory {
 
 struct Trial {
   std::unique_ptr<ScratchDirectory> scratch;  // holds the converted images
-  std::unique_ptr<Dataset> dataset;           // of them
+  std::unique_ptr<formats::Dataset> dataset;  // of them
   Way way;                                    // nothing of it was loaded yet
   double convert_seconds = 0;                 // that all images would take
 };
 
 /// Converts those images of the dataset, in its order. Throws Error when they cannot be read or the
 /// scratch directory cannot be written.
-Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const TrialSample& images);
+Trial try_candidate(const Candidate& candidate, const formats::Dataset& dataset,
+                    const TrialSample& images);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,9 @@
 
 #include "formats/base/random.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 // Enough that small images do not lie in the processor's caches, as all of them would not.
@@ -133,4 +135,4 @@ double unforeseen_doubt(const TrialSample& sample, const Survey& converted) {
   return 2 * std::sqrt(std::max(0.0, of_bytes - explained) / count) / mean;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 
 #include "formats/inspect/survey.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct TrialSample {
   std::vector<std::uint64_t> indices;  // ascending, each once
@@ -24,12 +24,12 @@ struct TrialSample {
 /// the one is taken whose means of both are nearest to all images' (rejective
 /// sampling; Fuller, 2009): a draw left to chance would be off by the spread of sizes over the root
 /// of their number, 3 % for 500 photographs. A pure function.
-TrialSample draw_trial_sample(std::uint64_t size, const Survey& seen, std::uint64_t seed);
+TrialSample draw_trial_sample(std::uint64_t size, const formats::Survey& seen, std::uint64_t seed);
 
 /// What `converted`, the sample's images in their order as they were tried, adds to the doubt:
 /// twice the standard error of their mean bytes, of what of them does not follow from the bytes
 /// they had (linear regression). A draw can balance nothing of raw images, which are of one size.
 /// Pure function.
-double unforeseen_doubt(const TrialSample& sample, const Survey& converted);
+double unforeseen_doubt(const TrialSample& sample, const formats::Survey& converted);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

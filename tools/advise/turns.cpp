@@ -1,6 +1,7 @@
 #include "tools/advise/turns.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace loader;
 
 std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Recipe& recipe,
                                      const Turns& turns) {
@@ -23,4 +24,4 @@ std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Re
   return demands;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,11 +8,11 @@
 
 #include "tools/advise/prediction.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What is loaded, and the way that it stands for.
 struct Subject {
-  const Dataset* dataset = nullptr;
+  const formats::Dataset* dataset = nullptr;
   Way* way = nullptr;
 };
 
@@ -26,7 +26,7 @@ struct Turns {
 
 /// Fills each way's `one` and `most`. Returns the demand of each round. Throws what the loader and
 /// the consumer throw.
-std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Recipe& recipe,
-                                     const Turns& turns);
+std::vector<double> measure_in_turns(std::span<const Subject> subjects,
+                                     const loader::Recipe& recipe, const Turns& turns);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using Value = std::optional<std::string>;
@@ -77,4 +77,4 @@ std::string Condition::text() const {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

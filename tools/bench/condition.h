@@ -8,7 +8,7 @@
 
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Keys of a point that a condition may name.
 struct ConditionKey {
@@ -37,4 +37,4 @@ struct Only {
   Condition then;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -18,7 +18,11 @@
 #include "tools/run/devices.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 /// Where the dataset does not say how many there are: any number would do for what is asked here.
@@ -101,4 +105,4 @@ void check_points(const std::vector<BenchPoint>& points,
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -3,7 +3,7 @@
 
 #include "tools/bench/plan.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Each once, as it is named first: `d/test/` is `d/test`.
 std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& paths);
@@ -22,4 +22,4 @@ void check_names(const BenchOptions& options);
 /// measuring, not after it.
 void check_points(const std::vector<BenchPoint>& points, const std::vector<BenchDataset>& datasets);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,7 @@
 
 #include "tools/advise/prediction.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 bool is_demand_of(const Run& row, const Run& point) {
@@ -65,4 +65,4 @@ std::optional<double> forecast_error_percent(const Run& row) {
   return 100 * (*row.predicted / row.images_per_second - 1);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

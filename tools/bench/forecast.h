@@ -7,7 +7,7 @@
 
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// images/s of the delivered `point`, from supply of the same dataset, recipe, batch and cache at
 /// the fewest threads (from 1 on) and the most, and from the demand of the same training; without
@@ -18,4 +18,4 @@ std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsi
 /// By how much the prediction was wrong, in percent of what came; nothing where none was made.
 std::optional<double> forecast_error_percent(const Run& row);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

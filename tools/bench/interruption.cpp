@@ -6,7 +6,7 @@
 
 #include "tools/bench/process.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -41,4 +41,4 @@ void die_of(int signal) {
   std::abort();  // a signal that was blocked
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

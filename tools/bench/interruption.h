@@ -1,7 +1,7 @@
 #pragma once
 // Ctrl-C in the middle of a bench: the process that measures is ended, rows stay whole.
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// While it lives SIGINT, SIGTERM and SIGHUP end the process that run_self waits for, which then
 /// throws, and are remembered. One at a time.
@@ -19,4 +19,4 @@ class Interruption {
 /// Dies of the signal, as whoever called expects of an interrupted process: no destructor runs.
 [[noreturn]] void die_of(int signal);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,9 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
@@ -51,4 +53,4 @@ MachineLock::MachineLock(const std::filesystem::path& directory) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,7 @@
 
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Held as long as it lives, and let go of however the process ends.
 class MachineLock {
@@ -16,7 +16,7 @@ class MachineLock {
       const std::filesystem::path& directory = std::filesystem::temp_directory_path());
 
  private:
-  Descriptor file_;
+  formats::Descriptor file_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -14,7 +14,9 @@
 #include "tools/measure/or_null.h"
 #include "tools/run/cold.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 constexpr double micro = 1e6;
@@ -104,4 +106,4 @@ Run Measurement::row() const {
   return run;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,7 @@
 #include "tools/bench/plan.h"
 #include "tools/bench/process.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What runs `feedrate <arguments…>` to its end: run_self, or what stands in for it.
 using Runner = std::function<Finished(const std::vector<std::string>& arguments)>;
@@ -42,4 +42,4 @@ class Measurement {
   std::vector<Repeat> repeats_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

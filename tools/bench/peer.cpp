@@ -16,7 +16,11 @@
 #include "tools/run/devices.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +163,4 @@ Finished Peers::run(const BenchPoint& point, const BenchOptions& options) const 
 
 std::string Peers::libraries(const std::string& tool) const { return asked_.at(tool).libraries; }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -12,7 +12,7 @@
 #include "tools/bench/plan.h"
 #include "tools/bench/process.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Names that --tool takes: feedrate, and every framework with an adapter.
 std::span<const std::string_view> bench_tools();
@@ -50,4 +50,4 @@ class Peers {
   std::map<std::string, Abilities> asked_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

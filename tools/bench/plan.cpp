@@ -9,7 +9,9 @@
 #include "formats/base/random.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t most_points = 100'000;
@@ -234,4 +236,4 @@ bool same_point(const Run& a, const Run& b) {
   return same_work && same_source;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -12,7 +12,7 @@
 #include "tools/bench/condition.h"
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What `feedrate bench` was asked, by options or by a plan: every combination of the lists.
 struct BenchOptions {
@@ -38,8 +38,8 @@ struct BenchDataset {
   std::filesystem::path path;
   std::string format;
   std::string codec;
-  std::string digest;  // "": not yet known
-  Shape shape{};       // of its first sample
+  std::string digest;      // "": not yet known
+  formats::Shape shape{};  // of its first sample
   std::uint32_t classes = 0;
 };
 
@@ -66,4 +66,4 @@ std::vector<BenchPoint> plan_bench(
 /// True when both rows measure the same thing.
 bool same_point(const Run& a, const Run& b);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -15,7 +15,11 @@
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 using nlohmann::json;
@@ -252,4 +256,4 @@ class PlanReader {
 
 BenchOptions read_plan(const std::filesystem::path& path) { return PlanReader(path).read(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

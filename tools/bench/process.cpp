@@ -15,7 +15,9 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 /// Memory that a process can write to as to a file: no pipe to drain while it runs.
@@ -119,4 +121,4 @@ Finished run_self(const std::vector<std::string>& arguments) {
   return finished;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Finished {
   std::string output{};  // what it wrote to stdout
@@ -28,4 +28,4 @@ Finished run_self(const std::vector<std::string>& arguments);
 /// The process that is being waited for; 0: none. Safe in a signal handler.
 pid_t process_running();
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

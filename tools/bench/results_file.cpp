@@ -10,7 +10,9 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 constexpr int flags = O_RDWR | O_APPEND | O_CLOEXEC;
@@ -73,4 +75,4 @@ void ResultsFile::add(const Run& run) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

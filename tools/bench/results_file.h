@@ -7,7 +7,7 @@
 #include "formats/io/file.h"
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 enum class Existing : std::uint8_t { refuse, resume };
 
@@ -29,9 +29,9 @@ class ResultsFile {
 
  private:
   std::filesystem::path path_;
-  Descriptor file_;  // locked as long as it is open
+  formats::Descriptor file_;  // locked as long as it is open
   std::vector<Run> rows_;
   bool made_for_nothing_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

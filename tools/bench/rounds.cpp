@@ -5,7 +5,7 @@
 
 #include "tools/bench/forecast.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 // Not a cold point and a warm one: the system would have forgotten what the second is to find.
@@ -72,4 +72,4 @@ void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& o
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

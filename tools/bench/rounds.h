@@ -8,7 +8,7 @@
 
 #include "tools/bench/measure.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What is told, and what runs.
 struct RoundsCalls {
@@ -27,4 +27,4 @@ struct RoundsCalls {
 void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
                        std::vector<Run> rows, unsigned cores, const RoundsCalls& calls);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -11,7 +11,7 @@
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 /// Points of one kind that hold the same images.
@@ -127,4 +127,4 @@ std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& op
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 
 #include "tools/bench/plan.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Seconds of measuring alone: what starting each process takes is not known before.
 double least_seconds(std::size_t points, const BenchOptions& options);
@@ -16,4 +16,4 @@ std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& op
 /// One object, with every point in the order of measuring.
 std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr std::array eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -101,4 +101,4 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
   return lines;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// `value` of `most` as a bar of at most `columns`, in steps of an eighth; what is more than
 /// nothing is at least one of them.
@@ -26,4 +26,4 @@ std::string harmless(std::string_view text);
 /// Lines of at most `columns`, broken at blanks; lines after the first begin with `indent` blanks.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

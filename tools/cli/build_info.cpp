@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 std::string version_text() {
   const BuildInfo& info = build_info();
@@ -15,4 +15,4 @@ std::string version_text() {
       info.version, info.commit, info.compiler, info.build_type, info.flags, info.libraries);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct BuildInfo {
   std::string_view version;     // "0.1.0"
@@ -19,4 +19,4 @@ const BuildInfo& build_info();
 /// What `feedrate --version` prints.
 std::string version_text();
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -1,6 +1,6 @@
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 extern const Command& convert_command;
 extern const Command& inspect_command;
@@ -26,4 +26,4 @@ std::span<const Command* const> commands() {
   return rows;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -14,13 +14,13 @@ namespace CLI {
 class App;
 }
 
-namespace feedrate {
+namespace feedrate::tools {
 
 enum ExitCode : int { exit_done = 0, exit_failed = 1, exit_misused = 2 };
 
-class Command : public Kind {
+class Command : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
 
   /// One paragraph at the head of the help; lines are wrapped by the author.
   virtual std::string_view description() const = 0;
@@ -36,4 +36,4 @@ class Command : public Kind {
 /// All commands, in the order of help.
 std::span<const Command* const> commands();
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -14,7 +14,9 @@
 #include "formats/base/error.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 constexpr double redraw_seconds = 0.1;
@@ -122,4 +124,4 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
   return untitled.size() <= width ? untitled : counts.substr(0, width);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

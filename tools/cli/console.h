@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// The name under which notes and warnings are given: "feedrate convert". Called once, by main().
 void name_console(std::string_view command);
@@ -53,4 +53,4 @@ struct ProgressState {
 };
 std::string progress_line(const ProgressState& state, std::size_t width);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

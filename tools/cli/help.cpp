@@ -13,7 +13,11 @@
 #include "tools/cli/bars.h"
 #include "trainer/backends/backend.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 constexpr std::size_t name_columns = 26;
@@ -263,4 +267,4 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<uns
       ->allow_extra_args(false);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -13,7 +13,7 @@ namespace CLI {
 class Option;
 }
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Gives `app` the command's texts and the house's layout of help.
 void set_help(CLI::App& app, const Command& command);
@@ -38,7 +38,7 @@ CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches);
 CLI::Option* add_precision(CLI::App& app, std::string& precision);
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen);
 /// "--pixels", what batches hold; "--mean" and "--deviation", which make numbers of pixels.
-CLI::Option* add_pixels(CLI::App& app, PixelType& pixels);
+CLI::Option* add_pixels(CLI::App& app, loader::PixelType& pixels);
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means);
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations);
 /// "--threads" or another name for a number of threads.
@@ -50,4 +50,4 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -21,7 +21,9 @@
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 std::string overview() {
@@ -149,14 +151,14 @@ int run(std::vector<std::string> arguments) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools
 
 int main(int count, char** values) {
-  feedrate::occupy_standard_streams();
-  std::signal(SIGINT, feedrate::on_interrupt);
+  feedrate::tools::occupy_standard_streams();
+  std::signal(SIGINT, feedrate::tools::on_interrupt);
   try {
-    return feedrate::run(std::vector<std::string>(values + 1, values + count));
+    return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
   } catch (const std::exception& error) {
-    return feedrate::failure("feedrate", error.what(), "Where output goes must take it.");
+    return feedrate::tools::failure("feedrate", error.what(), "Where output goes must take it.");
   }
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 std::string npy_header(const std::vector<std::uint64_t>& shape) {
   using namespace std::string_literals;
@@ -21,4 +21,4 @@ std::string npy_header(const std::vector<std::uint64_t>& shape) {
   return header + text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What stands before the values, version 1.0: its length is a multiple of 64.
 std::string npy_header(const std::vector<std::uint64_t>& shape);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
 
 std::string quantity(double value) {
   if (!std::isfinite(value)) return "unknown";
@@ -66,4 +67,4 @@ std::string shell_word(const std::string& word) {
   return text += '\'';
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

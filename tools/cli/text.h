@@ -8,7 +8,7 @@
 #include "formats/base/text.h"  // grouped
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// A rate or another positive quantity, to three digits or more: 6123.7 → "6,124", 9.87 → "9.87".
 std::string quantity(double value);
@@ -17,7 +17,7 @@ std::string bytes_text(std::uint64_t bytes);
 /// 0.0042 → "4.2 ms", 83.2 → "83.2 s", 4000 → "1:06:40 h".
 std::string duration_text(double seconds);
 /// Height × width × channels: "28 × 28 × 1".
-std::string shape_text(Shape shape);
+std::string shape_text(formats::Shape shape);
 /// "1 thread", "2 threads".
 std::string counted(std::uint64_t number, std::string_view singular);
 /// As a shell takes it for the word again, in quotes where it needs them.
@@ -30,4 +30,4 @@ std::string_view without_prefix(std::string_view json_problem);
 /// To `digits` places: 3.14159, 2 → 3.14.
 double rounded(double value, int digits);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

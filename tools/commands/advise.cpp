@@ -19,7 +19,11 @@
 #include "tools/run/training.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -214,4 +218,4 @@ const AdviseCommand the_command;
 extern const Command& advise_command;
 const Command& advise_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -27,7 +27,9 @@
 #include "tools/cli/text.h"
 #include "tools/measure/environment.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 struct Options {
@@ -317,4 +319,4 @@ const BenchCommand the_command;
 extern const Command& bench_command;
 const Command& bench_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

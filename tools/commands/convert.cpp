@@ -16,7 +16,10 @@
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -268,4 +271,4 @@ const ConvertCommand the_command;
 extern const Command& convert_command;
 const Command& convert_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

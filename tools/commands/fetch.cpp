@@ -11,7 +11,10 @@
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 struct Options {
@@ -75,4 +78,4 @@ const FetchCommand the_command;
 extern const Command& fetch_command;
 const Command& fetch_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,9 @@
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -70,4 +72,4 @@ const IndexCommand the_command;
 extern const Command& index_command;
 const Command& index_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -12,7 +12,9 @@
 #include "tools/cli/help.h"
 #include "tools/commands/inspect_report.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +111,4 @@ const InspectCommand the_command;
 extern const Command& inspect_command;
 const Command& inspect_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +158,4 @@ std::string inspection_json(const Inspection& found) {
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 
 #include "formats/inspect/survey.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Inspection {
   /// A sample as it is told of; nothing of it refers to a reader's scratch.
@@ -15,7 +15,7 @@ struct Inspection {
     std::uint64_t index = 0;
     std::int32_t label = 0;
     std::string name;
-    Shape shape;
+    formats::Shape shape;
     std::uint64_t bytes = 0;
     std::string damage;  // why it cannot be read, and nothing else is known; empty: it can
   };
@@ -27,8 +27,8 @@ struct Inspection {
   /// been read, or those looked at alone.
   enum class Source : std::uint8_t { sidecar, all, some };
 
-  DatasetInfo info;
-  Survey survey;
+  formats::DatasetInfo info;
+  formats::Survey survey;
   std::vector<First> first;
   std::vector<File> files;
   std::vector<std::pair<std::int32_t, std::uint64_t>> class_counts;  // label and samples, by label
@@ -40,11 +40,11 @@ struct Inspection {
 
 /// The first `samples` are listed, damaged ones too. Throws Error when the dataset's files cannot
 /// be looked at.
-Inspection inspect(const Dataset& dataset, Survey survey, std::uint64_t samples);
+Inspection inspect(const formats::Dataset& dataset, formats::Survey survey, std::uint64_t samples);
 
 /// One screen, a hundred columns wide.
 std::string inspection_text(const Inspection& inspection);
 /// One object. Names of a dataset that are not UTF-8 have the replacement character in them.
 std::string inspection_json(const Inspection& inspection);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,9 @@
 #include "tools/cli/text.h"
 #include "tools/commands/inspect_report.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t screen = 100;       // columns
@@ -263,4 +265,4 @@ std::string inspection_text(const Inspection& found) {
   return text + classes_text(found) + sizes_text(found) + samples_text(found);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

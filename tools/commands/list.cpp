@@ -17,7 +17,12 @@
 #include "trainer/optimizers/optimizer.h"
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -178,4 +183,4 @@ const ListCommand the_command;
 extern const Command& list_command;
 const Command& list_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -24,7 +24,10 @@
 #include "tools/run/cold.h"
 #include "tools/run/load_report.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 constexpr std::uint64_t most_io_threads = 64;
@@ -311,4 +314,4 @@ const LoadCommand the_command;
 extern const Command& load_command;
 const Command& load_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -15,7 +15,9 @@
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +187,4 @@ const MeanCommand the_command;
 extern const Command& mean_command;
 const Command& mean_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

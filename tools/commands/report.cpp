@@ -13,7 +13,9 @@
 #include "tools/cli/text.h"
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +107,4 @@ const ReportCommand the_command;
 extern const Command& report_command;
 const Command& report_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

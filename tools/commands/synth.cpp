@@ -11,7 +11,10 @@
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
 namespace {
 
 struct Options {
@@ -74,4 +77,4 @@ const SynthCommand the_command;
 extern const Command& synth_command;
 const Command& synth_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 #include "tools/cli/help.h"
 #include "tools/run/layer_times.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 struct Options {
@@ -67,4 +67,4 @@ const TimeCommand the_command;
 extern const Command& time_command;
 const Command& time_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

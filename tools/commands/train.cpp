@@ -11,7 +11,10 @@
 #include "tools/run/training.h"
 #include "trainer/communicators/communicator.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 struct Options {
@@ -211,4 +214,4 @@ const TrainCommand the_command;
 extern const Command& train_command;
 const Command& train_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -19,7 +19,9 @@
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +229,4 @@ const VerifyCommand the_command;
 extern const Command& verify_command;
 const Command& verify_command = the_command;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,9 @@
 #include "formats/io/file.h"
 #include "formats/io/replace.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
 
 LoadMetrics::LoadMetrics(std::filesystem::path file, const std::filesystem::path& dataset)
     : file_(std::move(file)), text_({{"dataset", dataset.string()}}) {
@@ -56,4 +58,4 @@ void LoadMetrics::write(const LoaderStats& stats) {
   written_ = std::chrono::steady_clock::now();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

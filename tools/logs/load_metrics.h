@@ -8,7 +8,7 @@
 #include "loader/loader.h"
 #include "tools/logs/prometheus_text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// One thread at a time. Destroyed without end(), it says that loading has ended all the same.
 class LoadMetrics {
@@ -20,18 +20,18 @@ class LoadMetrics {
   LoadMetrics& operator=(const LoadMetrics&) = delete;
 
   /// Once a second at most. Never throws: end() does.
-  void update(const LoaderStats& stats) noexcept;
+  void update(const loader::LoaderStats& stats) noexcept;
   /// Throws Error when the file could not be written now.
-  void end(const LoaderStats& stats);
+  void end(const loader::LoaderStats& stats);
 
  private:
-  void write(const LoaderStats& stats);
+  void write(const loader::LoaderStats& stats);
 
   std::filesystem::path file_;
   PrometheusText text_;
-  LoaderStats last_;
+  loader::LoaderStats last_;
   std::chrono::steady_clock::time_point written_{};
   bool running_ = true;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

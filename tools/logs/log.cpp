@@ -1,6 +1,6 @@
 #include "tools/logs/log.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 extern const LogKind& mllog_log;
 extern const LogKind& tensorboard_log;
@@ -11,4 +11,4 @@ std::span<const LogKind* const> log_kinds() {
   return rows;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -12,7 +12,7 @@
 #include "formats/base/kind.h"
 #include "trainer/loop/trainer.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What is known before the first batch.
 struct LoggedRun {
@@ -33,14 +33,14 @@ struct LoggedRun {
 };
 
 struct LoggedProgress {
-  TrainOptions::Progress now;
+  trainer::TrainOptions::Progress now;
   double rate = 0;  // learning rate of the last step
 };
 
 struct LoggedValidation {
   std::uint64_t step = 0;
   std::uint64_t epochs = 0;  // whole ones done
-  Evaluation evaluation;
+  trainer::Evaluation evaluation;
 };
 
 /// Told of each event when it happens, by the training's thread. Epochs count from 0. Destroyed
@@ -58,10 +58,10 @@ class TrainingLog {
   virtual void ends() {}
 };
 
-class LogKind : public Kind {
+class LogKind : public formats::Kind {
  public:
   LogKind(std::string_view name, std::string_view summary, std::string_view place)
-      : Kind(name, summary), place_(place) {}
+      : formats::Kind(name, summary), place_(place) {}
   std::string_view place() const { return place_; }  // "FILE" or "DIR"
   /// Throws Error when nothing can be written there.
   virtual std::unique_ptr<TrainingLog> open(const std::filesystem::path& path) const = 0;
@@ -72,4 +72,4 @@ class LogKind : public Kind {
 
 std::span<const LogKind* const> log_kinds();
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -1,6 +1,6 @@
 #include "tools/logs/logs.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 using Clock = std::chrono::steady_clock;
 
@@ -57,4 +57,4 @@ void Logs::end() {
   tell([](TrainingLog& log) { log.ends(); });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

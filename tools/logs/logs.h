@@ -10,7 +10,7 @@
 
 #include "tools/logs/log.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What a log is to be, and where; nowhere: not wanted.
 struct WantedLog {
@@ -52,4 +52,4 @@ class Logs {
   std::optional<Epoch> epoch_;  // the open one
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -12,7 +12,9 @@
 #include "formats/io/file.h"
 #include "tools/logs/log.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -113,4 +115,4 @@ const MlLogKind row;
 extern const LogKind& mllog_log;
 const LogKind& mllog_log = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,10 @@
 #include "tools/logs/log.h"
 #include "tools/logs/prometheus_text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +108,4 @@ const PrometheusKind row;
 extern const LogKind& prometheus_log;
 const LogKind& prometheus_log = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

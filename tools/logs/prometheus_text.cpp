@@ -7,7 +7,7 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 /// As a label's value: backslashes, quotes and line ends are written with a backslash. A reader
@@ -58,4 +58,4 @@ void PrometheusText::counter(std::string_view name, std::string_view help, doubl
 
 std::string PrometheusText::take() { return std::exchange(text_, {}); }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 class PrometheusText {
  public:
@@ -33,4 +33,4 @@ class PrometheusText {
   std::string text_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

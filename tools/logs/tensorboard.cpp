@@ -14,7 +14,10 @@
 #include "formats/io/file.h"
 #include "tools/logs/log.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +116,4 @@ const TensorBoardKind row;
 extern const LogKind& tensorboard_log;
 const LogKind& tensorboard_log = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

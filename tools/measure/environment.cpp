@@ -18,7 +18,10 @@
 #include "tools/measure/storage.h"
 #include "trainer/backends/cuda_plugin/cuda.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 /// The value of the first line of `file` that starts with `key`, without separator and quotes.
@@ -98,4 +101,4 @@ Environment describe_environment(std::string command, const std::filesystem::pat
   return found;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Environment {
   std::string cpu;               // model name
@@ -44,4 +44,4 @@ std::uint64_t machine_memory_mib();
 /// The command line of this process, as one would type it.
 std::string command_line();
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

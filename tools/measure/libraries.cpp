@@ -14,7 +14,7 @@
 
 #include <jpeglib.h>  // wants FILE and size_t before it
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 /// "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH …" → "OpenBLAS 0.3.21".
@@ -38,4 +38,4 @@ std::string library_versions() {
       ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

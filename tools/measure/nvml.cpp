@@ -11,7 +11,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 // NVML's own types, by hand: its header is not part of every CUDA installation.
@@ -227,4 +229,4 @@ std::string throttle_text(std::uint64_t reasons) {
   return text.empty() ? "none" : text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

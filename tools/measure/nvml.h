@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 class Nvml {
  public:
@@ -49,4 +49,4 @@ class Nvml {
 /// asks for more, or are as the user has set them.
 std::string throttle_text(std::uint64_t reasons);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

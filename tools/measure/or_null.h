@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 template <class Json, class T>
 Json or_null(const std::optional<T>& value) {
@@ -24,4 +24,4 @@ std::optional<T> if_known(const Json& object, const char* key) {
   return found->template get<T>();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

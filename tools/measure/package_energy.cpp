@@ -7,7 +7,9 @@
 #include "formats/base/text.h"
 #include "tools/measure/proc.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +69,4 @@ std::optional<double> PackageEnergy::joules() {
   return static_cast<double>(used_) * 1e-6;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

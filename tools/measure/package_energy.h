@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Sums up from construction on. The counters go round after minutes of hard work: joules() has to
 /// be called more often than that. One thread.
@@ -26,4 +26,4 @@ class PackageEnergy {
   std::uint64_t used_ = 0;         // microjoules
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

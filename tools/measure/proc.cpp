@@ -7,7 +7,9 @@
 
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 /// The number that follows `key` where a line, or a word of `line`, starts with it.
@@ -62,4 +64,4 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

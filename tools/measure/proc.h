@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// "some avg10=0.00 … total=12711072": microseconds since boot in which some task waited.
 std::optional<std::uint64_t> pressure_total(std::string_view text);
@@ -23,4 +23,4 @@ double process_cpu_seconds();
 /// All of a small file, nothing when it cannot be read.
 std::optional<std::string> text_of(const std::filesystem::path& file);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

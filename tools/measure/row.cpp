@@ -12,7 +12,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -233,4 +235,4 @@ Rows read_rows(const std::filesystem::path& file) {
   return rows;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -13,7 +13,7 @@
 #include "tools/measure/environment.h"
 #include "tools/measure/telemetry.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What a row measures: the loader alone, the trainer on data already in memory, or both at work;
 /// and of the trainer what remains when nothing is copied to its device.
@@ -87,4 +87,4 @@ struct Rows {
 /// Throws Error when the file cannot be read or holds no row at all: its first line's problem.
 Rows read_rows(const std::filesystem::path& file);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,10 @@
 #include "tools/measure/proc.h"
 #include "trainer/backends/cuda_plugin/cuda.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
@@ -202,4 +205,4 @@ Telemetry Sampler::told(const Sums& sums) {
       .download_seconds = scaled(sums.spent[down_seconds], 1, 6)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -23,7 +23,7 @@
 #include "tools/measure/telemetry.h"
 #include "trainer/backends/backend.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 class Nvml;
 
@@ -32,7 +32,7 @@ enum class Section : std::uint8_t { start_up, measured, paused };
 struct SamplerOptions {
   std::string device = "cpu";  // "cuda": its GPU is asked too
   /// Of a session, asked only in the calls below, by their thread.
-  std::function<std::optional<Transfers>()> transfers{};
+  std::function<std::optional<trainer::Transfers>()> transfers{};
   std::chrono::milliseconds period{100};
   std::filesystem::path proc = "/proc";
 };
@@ -121,4 +121,4 @@ class Sampler {
   std::jthread thread_;         // last: it ends before the rest goes
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,9 @@
 #include "formats/base/text.h"
 #include "tools/measure/proc.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +129,4 @@ Storage storage_of(const fs::path& path) {
   return storage;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

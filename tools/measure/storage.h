@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// A line of /proc/self/mountinfo.
 struct Mount {
@@ -38,4 +38,4 @@ struct Storage {
 /// Below `path`; nothing where that does not exist.
 Storage storage_of(const std::filesystem::path& path);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

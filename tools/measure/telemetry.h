@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Telemetry {
   std::optional<double> cpu_seconds;   // of this process: user + system, all threads
@@ -77,4 +77,4 @@ void for_each_telemetry_field(TelemetryType& telemetry, const Field& field) {
   for_each_device_field(telemetry, field);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,9 @@
 
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace trainer;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -65,4 +67,4 @@ std::string graph_json(const Graph& graph, const TrainRecipe& recipe) {
   return object.dump(1) + "\n";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,13 +7,13 @@
 #include "trainer/graph/graph.h"
 #include "trainer/loop/train_recipe.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// {"network", "input": [height, width, channels], "classes", "parameter_count" of the learned
 /// ones, "nodes": [{"name", "op", "inputs": [indices of earlier nodes], "attributes", "extent":
 /// [channels, height, width], "parameters": [names]}], "parameters": [{"name", "shape", "init":
 /// {"rule", "value"}, "rate_scale", "decay_scale", "learned"}], "recipe": {"optimizer", "rate",
 /// "momentum", "decay", "beta2", "epsilon"}}. The rate is that of the first step after warm-up.
-std::string graph_json(const Graph& graph, const TrainRecipe& recipe);
+std::string graph_json(const trainer::Graph& graph, const trainer::TrainRecipe& recipe);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,8 @@
 #include "formats/io/page_cache.h"
 #include "tools/cli/console.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
 
 double make_cold(const Dataset& dataset) {
   const std::vector<std::filesystem::path> files = sample_files(dataset);
@@ -21,4 +22,4 @@ double make_cold(const Dataset& dataset) {
   return share;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,9 @@
 #include "tools/cli/console.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
 
 const Backend& usable_backend(const std::string& name) {
   const Backend& device = backend(name);
@@ -30,4 +32,4 @@ double planned_mib(const Session& session) {
   return rounded(static_cast<double>(session.planned_bytes()) / (1 << 20), 1);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

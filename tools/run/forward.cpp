@@ -15,7 +15,11 @@
 #include "trainer/networks/network.h"
 #include "trainer/ops/pixels.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 // Features of a whole dataset into one file, or only timed.
@@ -101,4 +105,4 @@ ForwardReport run_forward(const TrainingRequest& request) {
   return report;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

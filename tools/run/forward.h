@@ -4,7 +4,7 @@
 #include "tools/run/training.h"
 #include "trainer/loop/infer.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct ForwardReport {
   std::int64_t parameters = 0;
@@ -12,9 +12,9 @@ struct ForwardReport {
   std::uint32_t batch = 0;
   unsigned threads = 0;  // of the loader, in the end
   std::string device_name;
-  Inference result;
-  std::string features;   // the node they are of; "" when inferring
-  Extent feature_extent;  // of one image
+  trainer::Inference result;
+  std::string features;            // the node they are of; "" when inferring
+  trainer::Extent feature_extent;  // of one image
   Telemetry telemetry;
 };
 
@@ -23,4 +23,4 @@ struct ForwardReport {
 /// file or the device does not fit.
 ForwardReport run_forward(const TrainingRequest& request);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

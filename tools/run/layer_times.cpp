@@ -10,7 +10,11 @@
 #include "trainer/graph/op.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 constexpr std::uint64_t fewest_steps = 3;
@@ -139,4 +143,4 @@ LayerTimes time_layers(LayerTimesRequest request) {
   return times;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 
 #include "trainer/backends/backend.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct LayerTimesRequest {
   std::string network;
@@ -23,19 +23,19 @@ struct LayerTimesRequest {
 struct LayerTime {
   std::string name;
   std::string op;
-  Extent extent;  // of what it puts out
+  trainer::Extent extent;  // of what it puts out
   // Seconds of a step, the median of all; absent where another layer does its work, or where a
   // device runs a step as one piece.
   std::optional<double> forward;
   std::optional<double> backward;
-  NodeWork work;
+  trainer::NodeWork work;
 
   double seconds() const { return forward.value_or(0) + backward.value_or(0); }
   /// Of its products, both ways; nothing for a layer that has none.
   std::optional<double> flops_per_second() const;
   /// The least time for what it does, as a share of what it took. Above 1 where values lay in a
   /// cache.
-  std::optional<double> of_roofline(const std::optional<Roof>& roof) const;
+  std::optional<double> of_roofline(const std::optional<trainer::Roof>& roof) const;
 };
 
 struct LayerTimes {
@@ -44,8 +44,8 @@ struct LayerTimes {
   std::int64_t parameters = 0;
   std::uint64_t macs = 0;
   std::uint64_t steps = 0;
-  double step_seconds = 0;   // the median
-  std::optional<Roof> roof;  // absent where the device's is not known
+  double step_seconds = 0;            // the median
+  std::optional<trainer::Roof> roof;  // absent where the device's is not known
   std::vector<LayerTime> layers;
 
   /// What a step spends outside its layers: the update, most of it.
@@ -59,4 +59,4 @@ struct LayerTimes {
 /// or the device does not fit.
 LayerTimes time_layers(LayerTimesRequest request);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,10 @@
 #include "tools/cli/text.h"
 #include "tools/run/layer_times.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -98,4 +101,4 @@ std::string LayerTimes::json() const {
   return object.dump(2) + "\n";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

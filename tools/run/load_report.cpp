@@ -8,7 +8,9 @@
 #include "loader/verdict.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace loader;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -129,4 +131,4 @@ std::string LoadReport::text() const {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

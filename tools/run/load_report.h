@@ -8,13 +8,13 @@
 #include "loader/drive.h"
 #include "tools/measure/telemetry.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct LoadReport {
-  unsigned threads = 0;          // asked for, or found: those at work in the end
-  std::optional<Tuning> tuning;  // where it was to find their number
+  unsigned threads = 0;                  // asked for, or found: those at work in the end
+  std::optional<loader::Tuning> tuning;  // where it was to find their number
   std::uint32_t batch = 0;
-  PixelType pixels = PixelType::u8;
+  loader::PixelType pixels = loader::PixelType::u8;
   bool skips = false;               // bad samples' seats are left out, not given to others
   std::optional<double> in_memory;  // share of the dataset when loading began, where it was cold
   struct Cached {
@@ -23,12 +23,12 @@ struct LoadReport {
   };
   std::optional<Cached> cached;     // what a cache held in the end
   std::uint64_t storage_bytes = 0;  // read from disks while it ran, ahead of what was used too
-  DriveResult result;
-  LoaderStats stats;
-  Telemetry telemetry;  // while the clock of the rate ran
-  double epochs = 0;    // images handed out, in dataset sizes
-  std::string digest;   // of the first epoch; empty when not asked for
-  LoaderState state;    // behind the last batch
+  loader::DriveResult result;
+  loader::LoaderStats stats;
+  Telemetry telemetry;        // while the clock of the rate ran
+  double epochs = 0;          // images handed out, in dataset sizes
+  std::string digest;         // of the first epoch; empty when not asked for
+  loader::LoaderState state;  // behind the last batch
   std::size_t bad_samples = 0;
 
   /// Lines: the rate, where time went, what limited it.
@@ -37,4 +37,4 @@ struct LoadReport {
   std::string json() const;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

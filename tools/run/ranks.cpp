@@ -5,7 +5,10 @@
 #include "formats/base/error.h"
 #include "trainer/communicators/communicator.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
 
 void refuse_for_ranks(const TrainingRequest& request, std::uint32_t batch) {
   const unsigned ranks = world().ranks();
@@ -38,4 +41,4 @@ void add_up_ranks(TrainResult& result) {
   for (TrainOptions::Progress& at : result.curve) at = of_all_ranks(at);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

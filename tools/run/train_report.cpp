@@ -7,7 +7,10 @@
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -183,4 +186,4 @@ std::string to_text(const TrainingRequest& request, const ForwardReport& report)
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

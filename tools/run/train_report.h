@@ -6,7 +6,7 @@
 #include "tools/run/forward.h"
 #include "tools/run/training.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Lines: the rate, the wait, what was learned.
 std::string to_text(const TrainingRequest& request, const TrainingReport& report);
@@ -16,4 +16,4 @@ std::string to_text(const TrainingRequest& request, const ForwardReport& report)
 std::string to_json(const TrainingRequest& request, const TrainingReport& report);
 std::string to_json(const TrainingRequest& request, const ForwardReport& report);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

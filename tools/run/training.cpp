@@ -22,7 +22,11 @@
 #include "trainer/ops/pixels.h"
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 constexpr std::uint64_t report_every = 100;
@@ -314,4 +318,4 @@ TrainingReport run_training(const TrainingRequest& request) {
   return report;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -14,7 +14,7 @@
 #include "trainer/loop/trainer.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct TrainingRequest {
   std::string mode = "train";  // or infer, or features: tools/run/forward.h
@@ -24,8 +24,8 @@ struct TrainingRequest {
   std::string recipe;  // "": the preset's, or none
   std::string device = "cpu";
   std::string precision = "fp32";
-  PixelType pixels = PixelType::u8;  // that the loader gives and the device takes
-  unsigned threads = 1;              // of the loader
+  loader::PixelType pixels = loader::PixelType::u8;  // that the loader gives and the device takes
+  unsigned threads = 1;                              // of the loader
   bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
   /// Of a CPU trainer; 0: every core. Loader threads rest while batches lie ready, so leaving them
   /// a core of their own costs more than sharing; and the trained bits do not depend on --threads.
@@ -68,17 +68,17 @@ struct TrainingReport {
   unsigned ranks = 1;
   std::string device_name;
   std::string optimizer;
-  TrainResult result;
+  trainer::TrainResult result;
   struct Validation {
     std::uint64_t step;
     std::uint64_t epoch;  // whole ones done
-    Evaluation evaluation;
+    trainer::Evaluation evaluation;
   };
-  std::vector<Validation> validations;  // the last at the end
-  unsigned threads = 0;                 // of the loader, in the end
-  std::optional<Tuning> tuning;         // where the loader was to find their number
-  std::optional<LoaderStats> loader;    // absent when resident: the loader is not at work
-  std::optional<bool> steps_recorded;   // as of the session
+  std::vector<Validation> validations;        // the last at the end
+  unsigned threads = 0;                       // of the loader, in the end
+  std::optional<loader::Tuning> tuning;       // where the loader was to find their number
+  std::optional<loader::LoaderStats> loader;  // absent when resident: the loader is not at work
+  std::optional<bool> steps_recorded;         // as of the session
   Telemetry telemetry;
 };
 
@@ -86,9 +86,10 @@ struct TrainingReport {
 void complete(TrainingRequest& request);
 
 /// What the preset or the network's authors say, under what the options say.
-TrainRecipe wanted_recipe(const TrainingRequest& request, const Network& definition);
+trainer::TrainRecipe wanted_recipe(const TrainingRequest& request,
+                                   const trainer::Network& definition);
 
 /// Of a complete request. Throws Error when a name, a file or the device does not fit.
 TrainingReport run_training(const TrainingRequest& request);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,8 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
 
 extern const Backend& cpu_backend;
 extern const Backend& cuda_backend;
@@ -58,4 +59,4 @@ void initialise(Session& session, std::uint64_t seed) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

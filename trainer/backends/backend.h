@@ -16,7 +16,7 @@
 #include "trainer/optimizers/loss_scale.h"
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// Of one node, summed over steps.
 struct NodeSeconds {
@@ -39,7 +39,7 @@ struct SessionOptions {
   std::uint64_t seed = 1;                // of dropout
   /// What batches hold: u8 pixels, of which the device makes numbers, or f32 numbers that the
   /// loader has made with the network's own scales, as far as the backend takes them.
-  PixelType pixels = PixelType::u8;
+  loader::PixelType pixels = loader::PixelType::u8;
   /// With whom it trains: gradients are means over the batches of all ranks, and metrics are of all
   /// images. None: alone.
   Communicator* communicator = nullptr;
@@ -84,7 +84,7 @@ class Session {
 
   /// Takes the images and labels of `batch` (count ≤ plan().batch). The batch may be given back
   /// when this returns; the work itself may still run.
-  virtual void upload(const Batch& batch) = 0;
+  virtual void upload(const loader::Batch& batch) = 0;
   /// Instead of upload(): takes a batch that it still holds, copying nothing; of several the one
   /// that was taken longest ago. Returns its images. To be called after an upload().
   virtual std::uint32_t reuse_batch() = 0;
@@ -127,9 +127,9 @@ class Session {
   virtual std::optional<Transfers> transfers() const { return std::nullopt; }
 };
 
-class Backend : public Kind {
+class Backend : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
   /// "" when usable here, else a sentence that says why not ("no CUDA device was found").
   virtual std::string unavailable() const = 0;
   /// "AMD EPYC …, 2 threads", "NVIDIA H200"; only when usable.
@@ -139,7 +139,7 @@ class Backend : public Kind {
   /// What so many threads of it can do, measured now; nothing where that is not known.
   virtual std::optional<Roof> measure_roof(unsigned threads) const;
   /// Memory that the device reads fastest, for the loader's slots. Lives as long as the program.
-  virtual PixelMemory& pixel_memory() const = 0;
+  virtual loader::PixelMemory& pixel_memory() const = 0;
 };
 
 std::span<const Backend* const> backends();
@@ -148,7 +148,8 @@ const Backend& backend(std::string_view name);
 /// What every session asks of a batch before it takes it: the plan's image shape, pixels or numbers
 /// as `wanted` and numbers made with the plan's scales, 1 to plan.batch images, labels among the
 /// classes. Throws Error naming the batch and image.
-void check_batch(const Plan& plan, const Batch& batch, PixelType wanted = PixelType::u8);
+void check_batch(const Plan& plan, const loader::Batch& batch,
+                 loader::PixelType wanted = loader::PixelType::u8);
 
 /// What is told of `step`, whose loss is not finite. `node`: the first whose output is not, in the
 /// order of the graph, or the number of nodes. Then another rank has it; or, `alone`, only the loss
@@ -158,4 +159,4 @@ Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t
 /// Fills every parameter with its start values and zeroes the state.
 void initialise(Session& session, std::uint64_t seed);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

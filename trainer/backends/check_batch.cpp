@@ -4,7 +4,10 @@
 #include "trainer/backends/backend.h"
 #include "trainer/ops/pixels.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 void check_type(const Plan& plan, const Batch& batch, PixelType wanted) {
@@ -51,4 +54,4 @@ void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 
 #include "trainer/communicators/mpi.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 /// One process: every sum is there already.
@@ -27,4 +27,4 @@ Communicator& world() {
   return *ours;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// All ranks make the same calls in the same order; one thread of each. Every rank gets the same
 /// bits. A rank that ends without the others ends them all: by what started them.
@@ -32,4 +32,4 @@ class Communicator {
 /// where it was started as one of several and MPI cannot be used.
 Communicator& world();
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -12,7 +12,9 @@
 #include "trainer/communicators/mpi_plugin.h"
 #include "trainer/communicators/plugin.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,4 +82,4 @@ std::unique_ptr<Communicator> join_mpi() {
   return std::make_unique<Mpi>(*mpi);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -20,7 +20,7 @@ struct FeedrateMpi {
 using FeedrateMpiEntry = const FeedrateMpi* (*)();
 }
 
-namespace feedrate {
+namespace feedrate::trainer {
 inline constexpr const char* mpi_entry_name = "feedrate_mpi";
 inline constexpr const char* mpi_plugin_file = "libfeedrate_mpi.so";
-}  // namespace feedrate
+}  // namespace feedrate::trainer

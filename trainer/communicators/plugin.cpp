@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 namespace fs = std::filesystem;
 
@@ -18,4 +18,4 @@ std::vector<fs::path> plugin_places(const fs::path& file) {
   return places;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -8,7 +8,10 @@
 #include "loader/pixels/pixel_scale.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 constexpr struct {
@@ -90,4 +93,4 @@ void apply(const Changes& changes, Graph& graph) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -7,7 +7,7 @@
 
 #include "trainer/graph/graph.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct Changes {
   /// Start of every conv's and dense layer's weights: xavier, glorot, he or he-fan-out; "": as the
@@ -29,4 +29,4 @@ struct Changes {
 /// residual branch which ends in a norm, or means and deviations that do not fit the images.
 void apply(const Changes& changes, Graph& graph);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,7 +6,9 @@
 #include "formats/base/error.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 // Beyond these an index or a byte count could overflow somewhere; no network comes near.
@@ -281,4 +283,4 @@ Graph Builder::softmax_loss(Value logits) {
   return std::move(graph_);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

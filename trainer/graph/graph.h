@@ -11,7 +11,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 class Op;
 
@@ -74,7 +74,7 @@ struct Node {
 /// the last are those of auxiliary heads.
 struct Graph {
   std::string network;
-  Shape input;  // of the pixels it takes
+  formats::Shape input;  // of the pixels it takes
   std::uint32_t classes = 0;
   std::vector<Node> nodes;
   std::vector<Parameter> parameters;
@@ -113,7 +113,7 @@ class Builder {
     double k = 1;
   };
 
-  Builder(std::string network, Shape input, std::uint32_t classes);
+  Builder(std::string network, formats::Shape input, std::uint32_t classes);
 
   /// value = (pixel − mean) × scale, u8 HWC → float.
   Value input(double scale, double mean = 0);
@@ -156,4 +156,4 @@ class Builder {
   Graph graph_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -7,12 +7,12 @@
 #include "formats/base/kind.h"
 #include "trainer/graph/graph.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// Stateless; any thread.
-class Op : public Kind {
+class Op : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
   /// Extent of the output; throws Error when the inputs do not fit.
   virtual Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const = 0;
   /// Parameters' names ("weight", "bias"), shapes; inits and scales are filled in by the Builder,
@@ -36,4 +36,4 @@ class Op : public Kind {
 std::span<const Op* const> ops();
 const Op& op(std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

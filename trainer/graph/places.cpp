@@ -1,6 +1,6 @@
 #include "trainer/graph/places.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 class Blocks {
@@ -61,4 +61,4 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
   return places;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

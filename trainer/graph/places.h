@@ -5,7 +5,7 @@
 
 #include "trainer/graph/plan.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// What has to be known of each node, all in bytes.
 struct NodeBytes {
@@ -31,4 +31,4 @@ struct Places {
 
 Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -10,7 +10,9 @@
 #include "formats/base/random.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -243,4 +245,4 @@ std::vector<float> initial_values(const Parameter& parameter, std::size_t number
   return values;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

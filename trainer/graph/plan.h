@@ -8,7 +8,7 @@
 
 #include "trainer/graph/graph.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// From the moment it is written to the moment it is last read, in the order of a training step:
 /// forward of node i is moment i, backward of node i is moment 2n-1-i.
@@ -55,4 +55,4 @@ Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_
 std::vector<float> initial_values(const Parameter& parameter, std::size_t number,
                                   std::uint64_t seed);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

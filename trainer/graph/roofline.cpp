@@ -4,7 +4,7 @@
 
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 constexpr double value_bytes = 4;
@@ -60,4 +60,4 @@ std::vector<NodeWork> count_work(const Plan& plan) {
   return all;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

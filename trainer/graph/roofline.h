@@ -6,7 +6,7 @@
 
 #include "trainer/graph/plan.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// What a device can do, measured.
 struct Roof {
@@ -32,4 +32,4 @@ struct NodeWork {
 /// By node.
 std::vector<NodeWork> count_work(const Plan& plan);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

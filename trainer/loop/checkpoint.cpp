@@ -13,7 +13,9 @@
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -316,4 +318,4 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   return position;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

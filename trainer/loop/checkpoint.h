@@ -12,7 +12,7 @@
 
 #include "trainer/backends/backend.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct Position {
   std::string network;
@@ -31,4 +31,4 @@ void save_checkpoint(const std::filesystem::path& file, const Session& session,
 /// a session that trains needs the state of its own optimizer.
 Position load_checkpoint(const std::filesystem::path& file, Session& session);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

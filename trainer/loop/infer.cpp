@@ -6,7 +6,10 @@
 #include "formats/base/error.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -76,4 +79,4 @@ std::size_t last_pooling(const Graph& graph) {
   throw Error(join("network ", graph.network, ": has no pooling whose values could be features"));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -9,7 +9,7 @@
 #include "loader/batch.h"
 #include "trainer/backends/backend.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct Inference {
   std::uint64_t images = 0;
@@ -27,15 +27,15 @@ struct Inference {
 };
 
 /// Runs every batch forward, `steps` of them at most (0: all there are).
-Inference infer(Session& session, BatchSource& source, std::uint64_t steps = 0);
+Inference infer(Session& session, loader::BatchSource& source, std::uint64_t steps = 0);
 
 /// The same, but only as far as `node`, whose values go to `take` batch after batch: the images'
 /// one after the other, in canonical order. There is no loss and no accuracy.
-Inference extract_features(Session& session, BatchSource& source, std::size_t node,
+Inference extract_features(Session& session, loader::BatchSource& source, std::size_t node,
                            const std::function<void(std::span<const float>)>& take);
 
 /// The node that published feature extraction reads: the last pooling that evaluation runs. Throws
 /// Error when the network has none.
 std::size_t last_pooling(const Graph& graph);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

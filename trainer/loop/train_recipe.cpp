@@ -4,7 +4,8 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
 
 TrainRecipe with_optimizer(TrainRecipe recipe, std::string_view name) {
   const UpdateSettings own = optimizer(name).defaults();
@@ -38,4 +39,4 @@ Schedule schedule_of(const TrainRecipe& recipe, std::uint64_t per_epoch, std::ui
   return schedule;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

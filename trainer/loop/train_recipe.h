@@ -8,7 +8,7 @@
 #include "trainer/optimizers/optimizer.h"
 #include "trainer/optimizers/schedule.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct TrainRecipe {
   std::uint32_t batch = 64;
@@ -35,4 +35,4 @@ UpdateSettings update_settings(const TrainRecipe& recipe);
 /// is unknown: throws Error for a cosine, which ends where training ends.
 Schedule schedule_of(const TrainRecipe& recipe, std::uint64_t per_epoch, std::uint64_t steps);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

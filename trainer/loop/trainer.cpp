@@ -5,7 +5,10 @@
 #include "formats/base/error.h"
 #include "loader/tuning/settling.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 class Stopwatch {
@@ -190,4 +193,4 @@ Evaluation evaluate(Session& session, BatchSource& source) {
           .seconds = all.seconds()};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -13,7 +13,7 @@
 #include "trainer/backends/backend.h"
 #include "trainer/optimizers/schedule.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct TrainOptions {
   Schedule schedule{};
@@ -62,7 +62,7 @@ struct TrainResult {
 
 /// Throws Error when the loss of a step is not finite, naming the step, the first layer whose
 /// output was not, and what to go back to.
-TrainResult train(Session& session, BatchSource& source, const TrainOptions& options);
+TrainResult train(Session& session, loader::BatchSource& source, const TrainOptions& options);
 
 struct Evaluation {
   std::uint64_t images = 0;
@@ -71,6 +71,6 @@ struct Evaluation {
   double accuracy5 = 0;  // top-5
   double seconds = 0;
 };
-Evaluation evaluate(Session& session, BatchSource& source);
+Evaluation evaluate(Session& session, loader::BatchSource& source);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

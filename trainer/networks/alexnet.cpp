@@ -6,7 +6,7 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -94,4 +94,4 @@ const Network& alexnet_network = torchvisions;
 const Network& alexnet_caffe_network = caffes;
 const Network& alexnet_cifar_network = cifars;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,7 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -48,4 +48,4 @@ extern const Network &resnet50_cifar_network, &resnet56_network;
 const Network& resnet50_cifar_network = resnet50;
 const Network& resnet56_network = resnet56;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

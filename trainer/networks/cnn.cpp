@@ -3,7 +3,7 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -44,4 +44,4 @@ extern const Network &cnn_network, &cnn_mnist_network;
 const Network& cnn_network = cifars;
 const Network& cnn_mnist_network = mnists;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,10 +6,10 @@
 #include "formats/base/error.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct Definition {
-  Shape input;
+  formats::Shape input;
   std::uint32_t classes;
   TrainRecipe recipe;
   /// From the pixels to the loss.
@@ -20,28 +20,28 @@ class DefinedNetwork final : public Network {
  public:
   DefinedNetwork(std::string_view name, std::string_view summary, Definition definition)
       : Network(name, summary), definition_(std::move(definition)) {}
-  Graph build(Shape input, std::uint32_t classes) const override {
+  Graph build(formats::Shape input, std::uint32_t classes) const override {
     Builder b(std::string(name()), input, classes);
     try {
       return definition_.build(b, classes);
-    } catch (const Error& error) {
-      throw Error(join(error.what(), "; images are ", size(input), ", ", name(),
-                       " is published for ", size(definition_.input)));
+    } catch (const formats::Error& error) {
+      throw formats::Error(formats::join(error.what(), "; images are ", size(input), ", ", name(),
+                                         " is published for ", size(definition_.input)));
     }
   }
-  Shape published_input() const override { return definition_.input; }
+  formats::Shape published_input() const override { return definition_.input; }
   std::uint32_t published_classes() const override { return definition_.classes; }
   TrainRecipe recipe() const override { return definition_.recipe; }
 
  private:
-  static std::string size(const Shape& shape) {
-    return join(shape.height, "x", shape.width, "x", shape.channels);
+  static std::string size(const formats::Shape& shape) {
+    return formats::join(shape.height, "x", shape.width, "x", shape.channels);
   }
 
   Definition definition_;
 };
 
-inline constexpr Shape cifar_image{32, 32, 3};
-inline constexpr Shape imagenet_image{224, 224, 3};
+inline constexpr formats::Shape cifar_image{32, 32, 3};
+inline constexpr formats::Shape imagenet_image{224, 224, 3};
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -5,7 +5,7 @@
 #include "trainer/networks/defined.h"
 #include "trainer/networks/inception.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -96,4 +96,4 @@ const Network& googlenet_network = torchvisions;
 const Network& googlenet_caffe_network = caffes;
 const Network& googlenet_cifar_network = cifars;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

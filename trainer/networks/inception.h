@@ -3,7 +3,7 @@
 
 #include "trainer/graph/graph.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// Filters of the four branches: 1x1; 3x3 and its reduction; 5x5 and its reduction; after pooling.
 struct Inception {
@@ -24,4 +24,4 @@ Builder::Value inception(Builder& b, Builder::Value x, const Inception& filters,
                    conv(b.max_pool(x, 3, 1, 1), filters.pooled, 1)});
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -2,7 +2,9 @@
 
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Lenet final : public Network {
@@ -34,4 +36,4 @@ const Lenet row("lenet", "two convolutions, two dense layers; Caffe's for MNIST"
 extern const Network& lenet_network;
 const Network& lenet_network = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,7 +6,9 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 using Value = Builder::Value;
@@ -65,4 +67,4 @@ const Network& lenet_mxnet_network = mxnets;
 const Network& lenet_tf_network = tensorflows;
 const Network& lenet_pytorch_network = pytorchs;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
@@ -30,4 +30,4 @@ const DefinedNetwork row("lstm", "an LSTM over the rows of an image and a dense 
 extern const Network& lstm_network;
 const Network& lstm_network = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -2,7 +2,9 @@
 
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Mlp final : public Network {
@@ -30,4 +32,4 @@ const Mlp row("mlp", "three dense layers with dropout; Keras' for MNIST");
 extern const Network& mlp_network;
 const Network& mlp_network = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -5,7 +5,7 @@
 #include "trainer/networks/defined.h"
 #include "trainer/networks/inception.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -80,4 +80,4 @@ const Network& alexnet_mxnet_network = alexnets;
 const Network& googlenet_mxnet_network = googlenets;
 const Network& resnet50_mxnet_network = resnets;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

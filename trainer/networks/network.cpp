@@ -1,6 +1,7 @@
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
 
 extern const Network& lenet_network;
 extern const Network &lenet_mxnet_network, &lenet_tf_network, &lenet_pytorch_network;
@@ -57,4 +58,4 @@ std::span<const Network* const> networks() {
 
 const Network& network(std::string_view name) { return find_kind("network", name, networks()); }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

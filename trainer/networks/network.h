@@ -7,15 +7,15 @@
 #include "trainer/graph/graph.h"
 #include "trainer/loop/train_recipe.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
-class Network : public Kind {
+class Network : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
   /// Throws Error when the network cannot take such images.
-  virtual Graph build(Shape input, std::uint32_t classes) const = 0;
+  virtual Graph build(formats::Shape input, std::uint32_t classes) const = 0;
   /// The input it was published for: what `list networks` counts with.
-  virtual Shape published_input() const = 0;
+  virtual formats::Shape published_input() const = 0;
   virtual std::uint32_t published_classes() const = 0;
   /// The published way to train it: what the options of `train` mean when they are not given.
   virtual TrainRecipe recipe() const = 0;
@@ -24,4 +24,4 @@ class Network : public Kind {
 std::span<const Network* const> networks();
 const Network& network(std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,7 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -62,4 +62,4 @@ extern const Network &resnet50_network, &resnet50_v1_network;
 const Network& resnet50_network = v15;
 const Network& resnet50_v1_network = v1;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

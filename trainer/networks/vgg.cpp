@@ -4,7 +4,7 @@
 
 #include "trainer/networks/defined.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using Value = Builder::Value;
@@ -81,4 +81,4 @@ const Network& vgg16_bn_network = vgg_norm;
 const Network& vgg16_cifar_network = cifar;
 const Network& vgg16_cifar_bn_network = cifar_norm;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Add final : public Op {
@@ -30,4 +32,4 @@ const Add row("add", "sum of two inputs");
 extern const Op& add_op;
 const Op& add_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

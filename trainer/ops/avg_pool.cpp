@@ -5,7 +5,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class AvgPool final : public Op {
@@ -35,4 +37,4 @@ const AvgPool row("avg_pool", "mean of each window: kernel, stride, pad, ceil; o
 extern const Op& avg_pool_op;
 const Op& avg_pool_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -9,7 +9,7 @@
 #include "trainer/graph/graph.h"
 #include "trainer/ops/pool_window.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// The inputs, of `side`, of output `output` of `out_side`.
 constexpr PoolRange avg_inputs(const PoolGeometry& g, std::int32_t output, std::int32_t side,
@@ -38,4 +38,4 @@ inline PoolGeometry avg_geometry(const Attributes& attributes, const Extent& in,
           .pad = small(attributes.integer("pad"))};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

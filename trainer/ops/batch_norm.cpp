@@ -5,7 +5,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class BatchNorm final : public Op {
@@ -43,4 +45,4 @@ const BatchNorm row("batch_norm", "each channel to mean 0 and deviation 1: epsil
 extern const Op& batch_norm_op;
 const Op& batch_norm_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -8,10 +8,10 @@
 #include "formats/base/error.h"
 #include "trainer/graph/graph.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 inline const Extent& only_input(std::span<const Extent> inputs) {
-  if (inputs.size() != 1) throw Error(join("takes 1 input, not ", inputs.size()));
+  if (inputs.size() != 1) throw formats::Error(formats::join("takes 1 input, not ", inputs.size()));
   return inputs[0];
 }
 
@@ -19,7 +19,8 @@ inline const Extent& only_input(std::span<const Extent> inputs) {
 inline std::int64_t at_least(const Attributes& attributes, std::string_view name,
                              std::int64_t least) {
   const std::int64_t value = attributes.integer(name);
-  if (value < least) throw Error(join("'", name, "' must be at least ", least, ", not ", value));
+  if (value < least)
+    throw formats::Error(formats::join("'", name, "' must be at least ", least, ", not ", value));
   return value;
 }
 
@@ -31,7 +32,7 @@ inline double loss_weight(const Attributes& attributes) {
 /// Of a convolution: 1 unless given.
 inline std::int64_t groups_of(const Attributes& attributes) {
   const std::int64_t groups = attributes.integer("groups", 1);
-  if (groups < 1) throw Error(join("'groups' must be at least 1, not ", groups));
+  if (groups < 1) throw formats::Error(formats::join("'groups' must be at least 1, not ", groups));
   return groups;
 }
 
@@ -45,14 +46,15 @@ struct Window {
       : kernel(at_least(attributes, "kernel", 1)),
         stride(at_least(attributes, "stride", 1)),
         pad(at_least(attributes, "pad", 0)) {
-    if (pad >= kernel) throw Error(join("a pad of ", pad, " is no less than the kernel ", kernel));
+    if (pad >= kernel)
+      throw formats::Error(formats::join("a pad of ", pad, " is no less than the kernel ", kernel));
   }
   /// Positions along a side, the last partial one dropped.
   std::int64_t positions(std::int64_t side) const {
     const std::int64_t room = side + 2 * pad - kernel;
     if (room < 0) {
-      throw Error(
-          join("a window of ", kernel, " does not fit a side of ", side, " padded by ", pad));
+      throw formats::Error(formats::join("a window of ", kernel, " does not fit a side of ", side,
+                                         " padded by ", pad));
     }
     return room / stride + 1;
   }
@@ -66,4 +68,4 @@ struct Window {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Concat final : public Op {
@@ -32,4 +34,4 @@ const Concat row("concat", "channels of several inputs behind one another");
 extern const Op& concat_op;
 const Op& concat_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Conv final : public Op {
@@ -47,4 +49,4 @@ const Conv row("conv", "convolution: filters, kernel, stride, pad, groups, no_bi
 extern const Op& conv_op;
 const Op& conv_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

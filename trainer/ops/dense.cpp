@@ -3,7 +3,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 class Dense final : public Op {
@@ -34,4 +34,4 @@ const Dense row("dense", "fully connected with bias: units");
 extern const Op& dense_op;
 const Op& dense_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -5,7 +5,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Dropout final : public Op {
@@ -30,4 +32,4 @@ const Dropout row("dropout", "in training, a share of the values becomes zero: s
 extern const Op& dropout_op;
 const Op& dropout_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

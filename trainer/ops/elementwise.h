@@ -7,7 +7,7 @@
 #include "formats/base/random.h"
 #include "loader/pixels/pixel_scale.h"  // scaled_pixel, of input
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// NaN stays NaN, so that a network that has blown up says so.
 constexpr float relu(float x) { return 0.0F > x ? 0.0F : x; }
@@ -20,13 +20,13 @@ constexpr float relu_gradient(float gradient, float output) {
 class DropoutMask {
  public:
   constexpr DropoutMask(std::uint64_t seed, std::uint64_t step, std::uint64_t node, float share)
-      : key_(mix64(mix64(mix64(seed ^ 0xd209U) + step) + node)),
+      : key_(formats::mix64(formats::mix64(formats::mix64(seed ^ 0xd209U) + step) + node)),
         dropped_below_(static_cast<std::uint64_t>(share * 16777216.0F)),
         scale_(1.0F / (1.0F - share)) {}
   constexpr float scale() const { return scale_; }
   /// What to multiply a value or its gradient by: 0 or 1 / (1 − share).
   constexpr float factor(std::uint64_t element) const {
-    return (random_bits(key_, element) >> 40) < dropped_below_ ? 0.0F : scale_;
+    return (formats::random_bits(key_, element) >> 40) < dropped_below_ ? 0.0F : scale_;
   }
 
  private:
@@ -96,4 +96,4 @@ constexpr bool stands_before(float logit, std::int64_t number, float label_logit
 }
 inline constexpr std::int64_t best_few = 5;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Input final : public Op {
@@ -25,4 +27,4 @@ const Input row("input", "pixels to numbers: (pixel - mean) x scale");
 extern const Op& input_op;
 const Op& input_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// The HWC offset of the value at a CHW offset; `plane` = height × width.
 constexpr std::uint32_t interleaved_offset(std::uint32_t planar, std::uint32_t channels,
@@ -26,4 +26,4 @@ struct ImageLayout {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

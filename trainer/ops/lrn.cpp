@@ -7,7 +7,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class Lrn final : public Op {
@@ -32,4 +34,4 @@ const Lrn row("lrn", "each value beside those of its channel's neighbours: size,
 extern const Op& lrn_op;
 const Op& lrn_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,7 +6,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 class Lstm final : public Op {
@@ -44,4 +44,4 @@ const Lstm row("lstm", "long short-term memory over an image's rows: units");
 extern const Op& lstm_op;
 const Op& lstm_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -2,7 +2,7 @@
 // One unit of a long short-term memory at one row, on host and device. Gates after their sigmoid or
 // tanh: in, forget, cell, out; exponentials are left to the caller.
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct LstmGates {
   float in, forget, cell, out;
@@ -33,4 +33,4 @@ constexpr LstmGradients lstm_gradients(const LstmGates& gates, float before, flo
           cell * gates.forget};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

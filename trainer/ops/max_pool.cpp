@@ -4,7 +4,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class MaxPool final : public Op {
@@ -31,4 +33,4 @@ const MaxPool row("max_pool", "largest value of each window: kernel, stride, pad
 extern const Op& max_pool_op;
 const Op& max_pool_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -1,6 +1,7 @@
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
 
 #define FEEDRATE_OP(name) extern const Op& name##_op;
 #include "trainer/ops/list.inc"
@@ -23,4 +24,4 @@ std::span<const Op* const> ops() {
 
 const Op& op(std::string_view name) { return find_kind("operator", name, ops()); }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

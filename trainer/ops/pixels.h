@@ -6,16 +6,17 @@
 #include "loader/pixels/pixel_scale.h"
 #include "trainer/graph/graph.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// "scale" and "mean" of the first channel; "scale1", "mean1" … of the others, absent: as the
 /// first.
-inline PixelScales pixel_scales(const Attributes& attributes) {
-  static constexpr std::array<const char*, own_scales> scales{"scale", "scale1", "scale2",
-                                                              "scale3"};
-  static constexpr std::array<const char*, own_scales> means{"mean", "mean1", "mean2", "mean3"};
+inline loader::PixelScales pixel_scales(const Attributes& attributes) {
+  static constexpr std::array<const char*, loader::own_scales> scales{"scale", "scale1", "scale2",
+                                                                      "scale3"};
+  static constexpr std::array<const char*, loader::own_scales> means{"mean", "mean1", "mean2",
+                                                                     "mean3"};
   const double scale = attributes.number("scale"), mean = attributes.number("mean");
-  PixelScales all{};
+  loader::PixelScales all{};
   for (std::size_t k = 0; k < all.size(); ++k) {
     all[k] = {static_cast<float>(attributes.number(scales[k], scale)),
               static_cast<float>(attributes.number(means[k], mean))};
@@ -24,8 +25,8 @@ inline PixelScales pixel_scales(const Attributes& attributes) {
 }
 
 /// Those that a network makes numbers of pixels with.
-inline PixelScales input_scales(const Graph& graph) {
+inline loader::PixelScales input_scales(const Graph& graph) {
   return pixel_scales(graph.nodes.front().attributes);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct PoolGeometry {
   std::int32_t height;  // of the input plane
@@ -90,4 +90,4 @@ constexpr float pool_gradient(const PoolGeometry& g, const float* out_gradients,
   return sum;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

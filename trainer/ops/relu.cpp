@@ -3,7 +3,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 class Relu final : public Op {
@@ -24,4 +24,4 @@ const Relu row("relu", "max(0, x)");
 extern const Op& relu_op;
 const Op& relu_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 class Shortcut final : public Op {
@@ -27,4 +27,4 @@ const Shortcut row("shortcut", "every stride-th value, and channels of zeros: fi
 extern const Op& shortcut_op;
 const Op& shortcut_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,7 +6,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 class SoftmaxLoss final : public Op {
@@ -42,4 +44,4 @@ const SoftmaxLoss row(
 extern const Op& softmax_loss_op;
 const Op& softmax_loss_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

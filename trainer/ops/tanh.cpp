@@ -3,7 +3,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 class Tanh final : public Op {
@@ -24,4 +24,4 @@ const Tanh row("tanh", "hyperbolic tangent");
 extern const Op& tanh_op;
 const Op& tanh_op = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -7,7 +7,7 @@
 
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct AdamRule {
   static constexpr const char* name = "adam";
@@ -45,4 +45,4 @@ struct AdamRule {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

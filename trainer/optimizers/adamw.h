@@ -3,7 +3,7 @@
 
 #include "trainer/optimizers/adam.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct AdamwRule {
   static constexpr const char* name = "adamw";
@@ -25,4 +25,4 @@ struct AdamwRule {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

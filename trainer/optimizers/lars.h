@@ -6,7 +6,7 @@
 
 #include "trainer/optimizers/sgd.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct LarsRule {
   static constexpr const char* name = "lars";
@@ -34,4 +34,4 @@ struct LarsRule {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

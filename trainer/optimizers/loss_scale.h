@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct LossScale {
   std::uint64_t scale = 0;       // a power of two
@@ -14,4 +14,4 @@ struct LossScale {
   static constexpr std::uint64_t most = 1U << 24;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -5,7 +5,7 @@
 
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct NesterovRule {
   static constexpr const char* name = "nesterov";
@@ -28,4 +28,4 @@ struct NesterovRule {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

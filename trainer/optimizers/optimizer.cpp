@@ -2,7 +2,9 @@
 
 #include "trainer/optimizers/rules.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 template <class Rule>
@@ -31,4 +33,4 @@ const Optimizer& optimizer(std::string_view name) {
   return find_kind("optimizer", name, optimizers());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -7,7 +7,7 @@
 
 #include "formats/base/kind.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// What one update needs to know; the same for all parameters but for their scales. What a rule has
 /// no use for it does not read.
@@ -30,9 +30,9 @@ struct UpdateScale {
   double gradient_norm = 0;
 };
 
-class Optimizer : public Kind {
+class Optimizer : public formats::Kind {
  public:
-  using Kind::Kind;
+  using formats::Kind::Kind;
   /// Floats of state that a value of a parameter needs.
   virtual std::size_t states() const = 0;
   /// Whether it asks for the length of each parameter and of its gradient.
@@ -43,4 +43,4 @@ class Optimizer : public Kind {
 std::span<const Optimizer* const> optimizers();
 const Optimizer& optimizer(std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

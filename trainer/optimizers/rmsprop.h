@@ -7,7 +7,7 @@
 
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct RmspropRule {
   static constexpr const char* name = "rmsprop";
@@ -35,4 +35,4 @@ struct RmspropRule {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -12,7 +12,7 @@
 #include "trainer/optimizers/rmsprop.h"
 #include "trainer/optimizers/sgd.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 template <class... Rule>
 struct Rules {};
@@ -20,4 +20,4 @@ struct Rules {};
 /// In the order of help.
 using AllRules = Rules<SgdRule, NesterovRule, RmspropRule, AdamRule, AdamwRule, LarsRule>;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -8,7 +8,9 @@
 #include "formats/base/error.h"
 #include "formats/base/kind.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 constexpr std::string_view policies[] = {"fixed", "step", "multistep", "inv",
@@ -58,4 +60,4 @@ double Schedule::policy_at(std::uint64_t step) const {
   throw Error(unknown_kind("rate policy", policy, policies));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

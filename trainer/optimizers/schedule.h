@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct Schedule {
   std::string policy = "fixed";  // fixed | step | multistep | inv | poly | exp | sigmoid | cosine
@@ -27,4 +27,4 @@ struct Schedule {
   double policy_at(std::uint64_t step) const;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct SgdRule {
   static constexpr const char* name = "sgd";
@@ -27,4 +27,4 @@ struct SgdRule {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps, double rate, double decay) {
@@ -39,4 +39,4 @@ const Preset* const rows[] = {&lenet,           &cifar_alexnet, &cifar_resnet,
 extern const std::span<const Preset* const> presets_of_2018;
 const std::span<const Preset* const> presets_of_2018 = rows;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,7 @@
 
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 TrainRecipe recipe(std::uint32_t batch, double rate, std::uint64_t epochs) {
@@ -28,4 +28,4 @@ const Preset* const rows[] = {&mlp, &cnn};
 extern const std::span<const Preset* const> presets_of_keras;
 const std::span<const Preset* const> presets_of_keras = rows;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -3,7 +3,7 @@
 
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 struct Way {
@@ -85,4 +85,4 @@ const Preset* const rows[] = {&lenet, &cnn, &resnet56, &vgg, &resnet50};
 extern const std::span<const Preset* const> modern_presets;
 const std::span<const Preset* const> modern_presets = rows;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -1,6 +1,7 @@
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
 
 Preset::Preset(std::string_view name, std::string_view summary, std::string_view network,
                std::string_view augmentation, TrainRecipe recipe)
@@ -26,4 +27,4 @@ std::span<const Preset* const> presets() {
 
 const Preset& preset(std::string_view name) { return find_kind("preset", name, presets()); }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,9 +6,9 @@
 #include "formats/base/kind.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
-class Preset : public Kind {
+class Preset : public formats::Kind {
  public:
   Preset(std::string_view name, std::string_view summary, std::string_view network,
          std::string_view augmentation, TrainRecipe recipe);
@@ -28,4 +28,4 @@ class Preset : public Kind {
 std::span<const Preset* const> presets();
 const Preset& preset(std::string_view name);
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,7 +6,7 @@
 #include "formats/codec.h"
 #include "formats/codecs/expect_shape.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr int default_quality = 95;  // of cv2.imwrite and im2rec
@@ -49,4 +49,4 @@ const JpegCodec row;
 
 const Codec& jpeg_codec = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// What the markers before the first scan say.
 struct JpegHeader {
@@ -46,4 +46,4 @@ PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer&
 /// The same pixels give the same bytes. Throws Error for a side over 65,500, the format's limit.
 void encode_jpeg(const ImageView& image, int quality, Buffer& encoded);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

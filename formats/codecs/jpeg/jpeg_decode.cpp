@@ -19,7 +19,7 @@ struct jpeg_entropy_decoder {
   boolean insufficient_data;
 };
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t rows_at_once = 16;
@@ -249,4 +249,4 @@ PixelRows decode_jpeg_scan_part(Bytes head, std::size_t head_at, JpegScan& scan,
   return {rows.memory.data() + before * shape.channels, rows.stride};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 #include "formats/base/error.h"
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr long most_memory = 2L << 30;  // bytes: coefficients of 260 million pixels of a component
@@ -189,4 +189,4 @@ void jpeg_is_damaged(const JpegDecompressor& self, Bytes encoded, std::size_t be
                    self.problem));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 
 struct jpeg_decompress_struct;
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct JpegDecompressor {
   jpeg_decompress_struct* library = nullptr;
@@ -32,4 +32,4 @@ void require_tables(jpeg_decompress_struct& library);
 [[noreturn]] void jpeg_is_damaged(const JpegDecompressor& self, Bytes encoded,
                                   std::size_t before = 0);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -15,7 +15,7 @@
 #include "formats/base/error.h"
 #include "formats/codecs/jpeg/jpeg.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t rows_at_once = 16;
@@ -142,4 +142,4 @@ void encode_jpeg(const ImageView& image, int quality, Buffer& encoded) {
                    self.problem));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 #include "formats/base/error.h"
 #include "formats/codecs/jpeg/jpeg.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Marker codes that stand alone, or that end the walk.
@@ -197,4 +197,4 @@ JpegHeader jpeg_header(Bytes encoded, std::size_t size) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,7 +4,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// How a scan of all components is cut up: MCUs row by row, each of a few 8 x 8 blocks.
 struct JpegLayout {
@@ -43,4 +43,4 @@ void decode_jpeg_scan(Bytes head, std::size_t head_at, JpegScan& scan, Shape sha
 PixelRows decode_jpeg_scan_part(Bytes head, std::size_t head_at, JpegScan& scan, Shape shape,
                                 const Rect& part, Buffer& memory);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/codecs/packed/packed_record.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 Shape shape_of(Bytes encoded, const PackedRecord& record) {
@@ -78,4 +78,4 @@ PixelRows decode_packed_jpeg_part(Bytes encoded, Shape shape, const Rect& part, 
 
 const Codec& packed_codec = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

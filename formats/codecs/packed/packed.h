@@ -17,7 +17,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// True when the bytes begin as a packed JPEG does.
 bool is_packed_jpeg(Bytes encoded);
@@ -33,4 +33,4 @@ PixelRows decode_packed_jpeg_part(Bytes encoded, Shape shape, const Rect& part, 
 /// more samples in an MCU than one scan may hold.
 void pack_jpeg(Bytes jpeg, Buffer& packed);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "formats/codecs/packed/packed_head.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 int nibble(std::byte pair, unsigned which) {
@@ -103,4 +103,4 @@ void pack_block(const std::int16_t* coefficients, Buffer& to) {
   append(to, {packed, end});
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

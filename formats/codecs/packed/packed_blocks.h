@@ -16,7 +16,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A block takes no more.
 inline constexpr std::size_t longest_block = 1 + 2 + 8 + 32 + 2 * 63;
@@ -46,4 +46,4 @@ std::span<const BlockUnpacking* const> runnable_block_unpackings();
 /// Appends a block, given in natural order.
 void pack_block(const std::int16_t* coefficients, Buffer& to);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -16,7 +16,7 @@
 #define FEEDRATE_AVX512 \
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Where in the zigzag each coefficient of natural order is.
@@ -89,4 +89,4 @@ FEEDRATE_AVX512 const std::byte* unpack(const std::byte* at, std::size_t count,
 
 const BlockUnpacking avx512_block_unpacking = {"avx512", unpack};
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

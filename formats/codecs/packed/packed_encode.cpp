@@ -13,7 +13,7 @@
 #include "formats/codecs/packed/packed_record.h"
 #include "formats/digests/fingerprint.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t most_components = 4;
@@ -242,4 +242,4 @@ void pack_jpeg(Bytes jpeg, Buffer& packed) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,7 +4,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class BlockHead {
  public:
@@ -29,4 +29,4 @@ class BlockHead {
   unsigned head_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

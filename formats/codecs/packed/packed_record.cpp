@@ -6,7 +6,7 @@
 #include "formats/codecs/packed/packed_blocks.h"
 #include "formats/digests/fingerprint.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 const BlockUnpacking& unpacking() {
@@ -129,4 +129,4 @@ const char* PackedScan::read(std::size_t row, std::size_t column,
   return read_next(blocks);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

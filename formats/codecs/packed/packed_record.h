@@ -5,7 +5,7 @@
 
 #include "formats/codecs/jpeg/jpeg_scan.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::string_view packed_magic = "\x9epacked1";
 inline constexpr std::size_t packed_fixed = 8 + 8 + 4 + 4;  // bytes before the head
@@ -55,4 +55,4 @@ class PackedScan final : public JpegScan {
   const std::byte* run_end_;  // of the open run's data
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -19,7 +19,7 @@
 #include "formats/codecs/png/png_decode.h"
 #include "formats/codecs/png/png_encode.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t signature_size = 8;
@@ -186,4 +186,4 @@ const PngCodec row;
 
 const Codec& png_codec = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

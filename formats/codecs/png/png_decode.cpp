@@ -8,7 +8,7 @@
 #include "formats/base/checksum.h"
 #include "formats/codecs/png/png_filter.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t signature_size = 8;
@@ -124,4 +124,4 @@ bool decode_plain_png(Bytes encoded, Shape shape, MutableBytes pixels) {
   return decoder.decode(encoded, shape, pixels);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

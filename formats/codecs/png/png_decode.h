@@ -4,7 +4,7 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Decodes the image's first rows, as many as `pixels` has room for and at least one, where
 /// `encoded` is of that kind and shape and every byte of it is sound; of rows below those only the
@@ -12,4 +12,4 @@ namespace feedrate {
 /// word.
 bool decode_plain_png(Bytes encoded, Shape shape, MutableBytes pixels);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -16,7 +16,7 @@
 #include "formats/codecs/png/png_filter.h"
 #include "formats/codecs/png/run_deflate.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t chunk_overhead = 12;  // length, type and CRC
@@ -150,4 +150,4 @@ void encode_png(const ImageView& image, Buffer& encoded) {
   encoder.encode(image, encoded);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

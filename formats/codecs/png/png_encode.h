@@ -4,10 +4,10 @@
 
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Replaces `encoded` by an 8-bit PNG, grey or RGB. The same pixels give the same bytes wherever
 /// the zlib is the same one.
 void encode_png(const ImageView& image, Buffer& encoded);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t lanes = 16;
@@ -215,4 +215,4 @@ bool unfilter_row(const std::byte* row, const std::byte* above, std::size_t byte
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::size_t png_filters = 5;  // none, left, above, average, Paeth
 /// Bytes in front of and behind a row that filter_row may read; those in front are zero.
@@ -36,4 +36,4 @@ class FilteredRow {
 bool unfilter_row(const std::byte* row, const std::byte* above, std::size_t bytes,
                   std::size_t pixel_bytes, std::byte* to);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

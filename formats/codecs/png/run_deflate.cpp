@@ -8,7 +8,7 @@
 #include "formats/base/checksum.h"
 #include "formats/codecs/huffman.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr unsigned longest_code = 14;        // four of them and seven bits left over fit 64
@@ -325,4 +325,4 @@ std::size_t RunDeflater::deflate(Bytes data, std::byte* to) {
   return static_cast<std::size_t>(bits.at - to);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

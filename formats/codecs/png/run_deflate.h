@@ -8,7 +8,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class RunDeflater {
  public:
@@ -48,4 +48,4 @@ class RunDeflater {
   std::array<std::uint32_t, 4096> seen_;  // where eight bytes of that hash were last seen
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

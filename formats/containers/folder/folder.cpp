@@ -12,7 +12,7 @@
 #include "formats/containers/rows.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ const FolderContainer row;
 
 const Container& folder_container = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

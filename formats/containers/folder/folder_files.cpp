@@ -12,7 +12,7 @@
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -188,4 +188,4 @@ bool looks_like_classes(const fs::path& folder) {
   return images;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

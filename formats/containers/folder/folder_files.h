@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct FolderFiles {
   struct Image {
@@ -40,4 +40,4 @@ bool has_image_extension(std::string_view file_name);
 /// first few names in each; never throws.
 bool looks_like_classes(const std::filesystem::path& folder);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -13,7 +13,7 @@
 #include "formats/containers/shards.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -175,4 +175,4 @@ std::unique_ptr<Writer> make_folder_writer(const fs::path& directory,
   return std::make_unique<FolderWriter>(directory, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

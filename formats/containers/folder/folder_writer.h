@@ -11,9 +11,9 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 std::unique_ptr<Writer> make_folder_writer(const std::filesystem::path& directory,
                                            const WriterOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include "formats/containers/wire.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view what = "no Caffe Datum, or a damaged one";
@@ -74,4 +74,4 @@ void frame_encoded_datum(std::size_t size, std::int32_t label, DatumFrame& frame
   append_frame(frame, size, label, true);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

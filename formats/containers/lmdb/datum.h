@@ -9,7 +9,7 @@
 #include "formats/base/bytes.h"
 #include "formats/pixels/image.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct Datum {
   Shape shape;  // as stated; zero where the message says nothing (encoded datums do)
@@ -35,4 +35,4 @@ void frame_raw_datum(Shape shape, std::int32_t label, DatumFrame& frame);
 /// Around an encoded image of `size` bytes; Caffe states no shape here.
 void frame_encoded_datum(std::size_t size, std::int32_t label, DatumFrame& frame);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -16,7 +16,7 @@
 #include "formats/containers/rows.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -199,4 +199,4 @@ const LmdbContainer row;
 
 const Container& lmdb_container = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t node_header = 8;
@@ -210,4 +210,4 @@ void check_lmdb_large_value(Bytes file, const LmdbMeta& meta, const LmdbEntry& e
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/containers/lmdb/lmdb_pages.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// In both trees nodes fill their pages without gap or overlap, keys are in order, no page has two
 /// uses, and the free ones are free.
@@ -15,4 +15,4 @@ void check_lmdb(Bytes file, const LmdbMeta& meta);
 /// pass.
 void check_lmdb_large_value(Bytes file, const LmdbMeta& meta, const LmdbEntry& entry);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

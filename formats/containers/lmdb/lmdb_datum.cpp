@@ -11,7 +11,7 @@
 #include "formats/containers/lmdb/datum.h"
 #include "formats/containers/lmdb/lmdb_dialect.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 class DatumDialect final : public LmdbDialect {
@@ -55,4 +55,4 @@ const DatumDialect row;
 
 const LmdbDialect& lmdb_datum_dialect = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

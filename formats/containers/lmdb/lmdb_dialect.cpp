@@ -5,7 +5,7 @@
 #include "formats/base/error.h"
 #include "formats/digests/digest.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t entries_asked = 3;  // of the first ones; they must agree
@@ -47,4 +47,4 @@ const LmdbDialect& find_lmdb_dialect(Bytes file, const std::vector<LmdbEntry>& e
   return *found;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

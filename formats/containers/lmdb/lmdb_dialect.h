@@ -16,7 +16,7 @@
 #include "formats/containers/lmdb/lmdb_pages.h"
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// One entry, seen in the file.
 struct LmdbItem {
@@ -57,4 +57,4 @@ extern const LmdbDialect& lmdb_tensors_dialect;
 extern const LmdbDialect& lmdb_images_dialect;
 extern const LmdbDialect& lmdb_pickles_dialect;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

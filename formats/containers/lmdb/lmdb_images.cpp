@@ -3,7 +3,7 @@
 
 #include "formats/containers/lmdb/lmdb_dialect.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 class ImagesDialect final : public LmdbDialect {
@@ -28,4 +28,4 @@ const ImagesDialect row;
 
 const LmdbDialect& lmdb_images_dialect = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

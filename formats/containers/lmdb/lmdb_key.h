@@ -8,7 +8,7 @@
 
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct LmdbKey {
   std::uint64_t number = 0;
@@ -33,4 +33,4 @@ inline std::string_view name_in_lmdb_key(std::string_view key) {
   return parsed ? parsed->name : key;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint32_t meta_magic = 0xBEEFC0DE;
@@ -89,4 +89,4 @@ void write_lmdb_map_size(const std::filesystem::path& data, std::uint64_t bytes)
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

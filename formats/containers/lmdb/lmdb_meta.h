@@ -12,7 +12,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// The root of one of the two trees: free pages, and the unnamed database.
 struct LmdbTree {
@@ -46,4 +46,4 @@ LmdbMeta lmdb_meta(Bytes file, std::optional<std::uint64_t> transaction);
 /// States `bytes` as the size of map that a closed environment asks its readers for.
 void write_lmdb_map_size(const std::filesystem::path& data, std::uint64_t bytes);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t node_header = 8;
@@ -128,4 +128,4 @@ std::vector<LmdbEntry> lmdb_free_entries(Bytes file, const LmdbMeta& meta) {
   return Walk(file, meta, meta.free_pages).run(integer_keys);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

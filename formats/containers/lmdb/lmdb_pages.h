@@ -13,7 +13,7 @@
 
 #include "formats/containers/lmdb/lmdb_meta.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Where one key and its value lie in the file.
 struct LmdbEntry {
@@ -30,4 +30,4 @@ std::vector<LmdbEntry> lmdb_entries(Bytes file, const LmdbMeta& meta);
 /// All entries of the tree of free pages, in the same way: a transaction's number, and its list.
 std::vector<LmdbEntry> lmdb_free_entries(Bytes file, const LmdbMeta& meta);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

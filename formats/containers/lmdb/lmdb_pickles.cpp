@@ -11,7 +11,7 @@
 #include "formats/containers/lmdb/lmdb_dialect.h"
 #include "formats/pickle/pickle.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Kind = PickleValue::Kind;
@@ -98,4 +98,4 @@ const PicklesDialect row;
 
 const LmdbDialect& lmdb_pickles_dialect = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include "formats/containers/lmdb/lmdb_key.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Throws Error (without the file's name) unless every key carries its number, all of one width.
@@ -54,4 +54,4 @@ LmdbRemains look_at_lmdb_remains(const std::filesystem::path& data, std::uint64_
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

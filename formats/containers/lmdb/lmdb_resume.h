@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct LmdbRemains {
   int digits = 0;                    // of the numbers in the keys; 0 when nothing is kept
@@ -20,4 +20,4 @@ struct LmdbRemains {
 LmdbRemains look_at_lmdb_remains(const std::filesystem::path& data, std::uint64_t first,
                                  std::uint64_t samples);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

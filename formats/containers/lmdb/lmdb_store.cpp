@@ -9,7 +9,7 @@
 #include "formats/io/file.h"
 #include "formats/io/page_cache.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t batch_entries = 1000;  // Caffe's
@@ -145,4 +145,4 @@ void LmdbStore::close() {
   write_lmdb_map_size(state_->path, map);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class LmdbStore {
  public:
@@ -37,4 +37,4 @@ class LmdbStore {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

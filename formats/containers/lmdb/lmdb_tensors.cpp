@@ -13,7 +13,7 @@
 #include "formats/containers/lmdb/tensor_proto.h"
 #include "formats/containers/wire.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 struct Layout {
@@ -163,4 +163,4 @@ const TensorsDialect row;
 
 const LmdbDialect& lmdb_tensors_dialect = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

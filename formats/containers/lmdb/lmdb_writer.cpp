@@ -11,7 +11,7 @@
 #include "formats/containers/lmdb/lmdb_store.h"
 #include "formats/means/mean_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr int usual_digits = 8;
@@ -148,4 +148,4 @@ std::unique_ptr<Writer> make_lmdb_writer(const std::filesystem::path& data,
   return std::make_unique<LmdbWriter>(data, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -16,10 +16,10 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// `data` is the file to make (no lock file is left beside it), or to go on with.
 std::unique_ptr<Writer> make_lmdb_writer(const std::filesystem::path& data,
                                          const WriterOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 #include "formats/base/error.h"
 #include "formats/containers/wire.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view what = "no Caffe2 TensorProtos, or damaged ones";
@@ -109,4 +109,4 @@ TensorProtos parse_tensor_protos(Bytes message) {
   return protos;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

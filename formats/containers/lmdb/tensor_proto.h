@@ -10,7 +10,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct TensorProto {
   enum Type : std::uint64_t { int32 = 2, byte = 3, string = 4, uint8 = 6, int64 = 10 };
@@ -36,4 +36,4 @@ struct TensorProtos {
 /// AnnotatedDatum, which starts alike, is refused by name.
 TensorProtos parse_tensor_protos(Bytes message);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

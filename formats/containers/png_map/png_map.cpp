@@ -22,7 +22,7 @@
 #include "formats/containers/rows.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -283,4 +283,4 @@ const PngMapContainer row;
 
 const Container& png_map_container = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "formats/io/file.h"
 #include "formats/means/mean_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ std::unique_ptr<Writer> make_png_map_writer(const fs::path& directory,
   return std::make_unique<PngMapWriter>(directory, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,11 +6,11 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::string_view map_suffix = "_map.txt";
 
 std::unique_ptr<Writer> make_png_map_writer(const std::filesystem::path& directory,
                                             const WriterOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

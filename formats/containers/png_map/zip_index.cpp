@@ -8,7 +8,7 @@
 #include "formats/base/checksum.h"
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint32_t end_signature = 0x06054b50;
@@ -255,4 +255,4 @@ Bytes ZipIndex::read(std::string_view name, Buffer& storage) const {
   return content;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

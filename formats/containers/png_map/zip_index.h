@@ -11,7 +11,7 @@
 #include "formats/base/bytes.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Stored and deflated entries, zip64 too. Any thread may read. Believes no number: sizes are held
 /// against the file's, and against what deflate can make of so many bytes.
@@ -53,4 +53,4 @@ class ZipIndex {
   std::unordered_map<std::string_view, Entry> entries_;  // names lie in the file
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t fixed_head = 24;            // without the labels
@@ -108,4 +108,4 @@ void write_image_head(const Sample& sample, std::uint64_t id, Buffer& head) {
   if (listed) append(head, std::as_bytes(sample.labels));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct ImageRecord {
   float label = 0;  // the one of the header
@@ -39,4 +39,4 @@ inline constexpr std::int32_t no_class = -1;
 /// Error for a label that a 32-bit float cannot hold exactly.
 void write_image_head(const Sample& sample, std::uint64_t id, Buffer& head);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

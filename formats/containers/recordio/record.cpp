@@ -6,7 +6,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint32_t magic = 0xCED7230A;
@@ -163,4 +163,4 @@ bool is_recordio(Bytes start) {
          load_le<std::uint32_t>(start.data() + 4) >> size_bits <= first;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -10,7 +10,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct Record {
   Bytes payload;          // in the file, or in the storage when the record was split
@@ -36,4 +36,4 @@ std::size_t find_record_magic(Bytes payload, std::size_t from);
 bool is_recordio(Bytes start);
 inline constexpr std::size_t record_head = 8;  // magic and size; what is_recordio wants to see
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

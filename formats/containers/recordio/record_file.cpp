@@ -7,7 +7,7 @@
 #include "formats/base/text.h"
 #include "formats/containers/recordio/record.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ void RecordFile::audit(const std::function<void(Finding)>& found,
   list_.audit([&](std::uint64_t id) { return std::ranges::binary_search(ids, id); }, found);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 #include "formats/containers/recordio/record_list.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Any thread may read. Movable.
 class RecordFile {
@@ -50,4 +50,4 @@ class RecordFile {
   RecordList list_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "formats/containers/recordio/record.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ fs::path beside_records(fs::path records, const char* extension) {
   return records.replace_extension(extension);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include "formats/dataset.h"
 #include "formats/io/file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Where a record starts, and the id that the .idx (or its own header) gives it.
 struct RecordPlace {
@@ -40,4 +40,4 @@ void append_index_line(const RecordPlace& place, std::string& text);
 /// "data.idx" for "data.rec" and the like. Exists or not.
 std::filesystem::path beside_records(std::filesystem::path records, const char* extension);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t usual_line = 24;      // bytes; memory kept for lines is not yet used
@@ -95,4 +95,4 @@ void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

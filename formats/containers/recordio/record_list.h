@@ -11,7 +11,7 @@
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 class RecordList {
  public:
@@ -49,4 +49,4 @@ class RecordList {
   std::vector<std::uint64_t> odd_;  // numbers of the lines that are none of a list, from 1
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -19,7 +19,7 @@
 #include "formats/containers/shards.h"
 #include "formats/io/sweep.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -200,4 +200,4 @@ const RecordioContainer row;
 
 const Container& recordio_container = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

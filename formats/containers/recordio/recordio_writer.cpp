@@ -14,7 +14,7 @@
 #include "formats/io/file.h"
 #include "formats/means/mean_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ std::unique_ptr<Writer> make_recordio_writer(const fs::path& directory,
   return std::make_unique<RecordioWriter>(directory, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,11 +7,11 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::string_view recordio_stem = "data";
 
 std::unique_ptr<Writer> make_recordio_writer(const std::filesystem::path& directory,
                                              const WriterOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

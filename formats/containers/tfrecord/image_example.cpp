@@ -7,7 +7,7 @@
 #include "formats/base/wnid.h"
 #include "formats/containers/tfrecord/tf_example.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Kind = Feature::Kind;
@@ -263,4 +263,4 @@ Sample to_sample(const ImageExample& example) {
   return sample;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Keys of the two layouts that are also written.
 namespace example_key {
@@ -59,4 +59,4 @@ ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
 /// 32x32 (TensorFlow's CIFAR tutorial). Others are refused rather than guessed.
 Sample to_sample(const ImageExample& example);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/base/wnid.h"
 #include "formats/containers/tfrecord/image_example.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -85,4 +85,4 @@ void ImageExampleWriter::add_boxes(const Sample& sample, std::int64_t label) {
   example_.add_ints(example_key::box_label, box_labels_);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

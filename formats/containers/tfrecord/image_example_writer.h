@@ -9,7 +9,7 @@
 #include "formats/containers/tfrecord/tf_example.h"
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// One thread; used again and again without allocating.
 class ImageExampleWriter {
@@ -35,4 +35,4 @@ class ImageExampleWriter {
   std::vector<std::int64_t> box_labels_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view what = "no tf.Example, or a damaged one";
@@ -168,4 +168,4 @@ std::array<Bytes, 3> ExampleWriter::finish(std::string_view key, Bytes value) {
   return {start_, features_, value};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -13,7 +13,7 @@
 
 #include "formats/containers/wire.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// The values under one key, not yet looked at.
 struct Feature {
@@ -75,4 +75,4 @@ class ExampleWriter {
   Buffer features_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

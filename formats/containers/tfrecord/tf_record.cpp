@@ -5,7 +5,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint32_t mask_addend = 0xA282EAD8;
@@ -81,4 +81,4 @@ bool is_tf_record(Bytes start) {
   return head.stated == head.found;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

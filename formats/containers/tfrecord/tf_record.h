@@ -12,7 +12,7 @@
 
 #include "formats/base/checksum.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 inline constexpr std::size_t tf_record_head = 12;
 inline constexpr std::size_t tf_record_tail = 4;
@@ -40,4 +40,4 @@ TfFrame frame_tf_record(std::span<const Bytes> parts);
 /// and its CRC.
 bool is_tf_record(Bytes start);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

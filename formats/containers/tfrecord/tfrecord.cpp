@@ -20,7 +20,7 @@
 #include "formats/io/file.h"
 #include "formats/io/sweep.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -234,4 +234,4 @@ const TfrecordContainer row;
 
 const Container& tfrecord_container = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/containers/tfrecord/tf_record.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 std::filesystem::path tfrecord_index_of(const std::filesystem::path& records) {
   std::filesystem::path index = records;
@@ -50,4 +50,4 @@ void append_tfrecord_index_line(std::uint64_t offset, std::uint64_t length, std:
   fmt::format_to(std::back_inserter(text), "{} {}\n", offset, length);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

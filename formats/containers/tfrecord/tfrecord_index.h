@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// "train-00000-of-00004.idx" for that shard. Exists or not.
 std::filesystem::path tfrecord_index_of(const std::filesystem::path& records);
@@ -20,4 +20,4 @@ std::vector<std::uint64_t> read_tfrecord_index(const std::filesystem::path& inde
 
 void append_tfrecord_index_line(std::uint64_t offset, std::uint64_t length, std::string& text);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 #include "formats/containers/tfrecord/tfrecord_index.h"
 #include "formats/io/gzip.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -196,4 +196,4 @@ bool looks_like_tfrecords(const fs::path& file) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -12,7 +12,7 @@
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Bytes that the gzip files of one dataset may take in memory, all together: records in them are
 /// found only when they are inflated.
@@ -60,4 +60,4 @@ class TfrecordShard {
 /// True when the file starts as TFRecords do, plain or within gzip. Never throws.
 bool looks_like_tfrecords(const std::filesystem::path& file);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

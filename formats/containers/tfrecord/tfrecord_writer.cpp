@@ -12,7 +12,7 @@
 #include "formats/io/file.h"
 #include "formats/io/gzip.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -167,4 +167,4 @@ std::unique_ptr<Writer> make_tfrecord_writer(const fs::path& directory,
   return std::make_unique<TfrecordWriter>(directory, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// slim's list of classes, a line "0:airplane" for each.
 inline constexpr std::string_view class_names_file = "labels.txt";
@@ -19,4 +19,4 @@ inline constexpr std::string_view class_names_file = "labels.txt";
 std::unique_ptr<Writer> make_tfrecord_writer(const std::filesystem::path& directory,
                                              const WriterOptions& options);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

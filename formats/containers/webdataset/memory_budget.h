@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Any thread.
 class MemoryBudget {
@@ -25,4 +25,4 @@ class MemoryBudget {
   std::atomic<std::uint64_t> left_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/base/text.h"
 #include "formats/io/tar_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Names are a few hundred bytes long; what says otherwise is damage, not a name.
@@ -210,4 +210,4 @@ void TarWalk::read_pax(Bytes content, char type, Extensions& extensions) const {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

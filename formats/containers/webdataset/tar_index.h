@@ -7,7 +7,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A member of a tar, whatever its headers needed to say so.
 struct TarEntry {
@@ -47,4 +47,4 @@ class TarWalk {
   std::uint64_t position_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // What may be the image of a sample, the likeliest first. "seg.png" is not: it is another picture.
@@ -80,4 +80,4 @@ void TarSample::take(const SampleMember& member) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -13,7 +13,7 @@
 
 #include "formats/containers/webdataset/tar_index.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 struct SampleName {
   std::string_view key;
@@ -55,4 +55,4 @@ struct TarSample {
   std::size_t image_rank_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

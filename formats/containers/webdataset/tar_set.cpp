@@ -10,7 +10,7 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ bool holds_tars(const fs::path& directory) {
   return !tars_in(directory, ignored).empty();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// ".tar", also ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst".
 bool is_tar_name(std::string_view file_name);
@@ -28,4 +28,4 @@ std::vector<std::filesystem::path> find_tars(const std::filesystem::path& path);
 /// True when the directory holds a tar. Never throws.
 bool holds_tars(const std::filesystem::path& directory);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

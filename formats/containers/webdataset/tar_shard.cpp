@@ -6,7 +6,7 @@
 #include "formats/base/text.h"
 #include "formats/io/byte_stream.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -174,4 +174,4 @@ void TarShard::audit_rest(std::uint64_t end, const std::function<void(Finding)>&
          "something follows the end of the archive; were tars joined? No tool reads on there"});
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

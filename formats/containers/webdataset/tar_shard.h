@@ -16,7 +16,7 @@
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Any thread may read. Moves, never copies.
 class TarShard {
@@ -59,4 +59,4 @@ class TarShard {
   std::string index_fault_;  // why there is an index but it is not used
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -10,7 +10,7 @@
 #include "formats/io/mapped_file.h"
 #include "formats/io/tar_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::uint64_t shortest_line = 8;  // "a 512 1\n"
@@ -145,4 +145,4 @@ void write_wds_index(const std::filesystem::path& tar) {
   write_text(wds_index_path(tar), join("v1.2 ", samples, lines, "\n"));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

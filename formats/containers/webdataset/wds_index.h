@@ -15,7 +15,7 @@
 
 #include "formats/base/bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// A file of a sample, as the index tells it.
 struct IndexedFile {
@@ -47,4 +47,4 @@ WdsIndex parse_wds_index(std::string_view text, Bytes tar);
 /// Error naming the file when it is damaged or compressed, or a name in it holds a space.
 void write_wds_index(const std::filesystem::path& tar);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

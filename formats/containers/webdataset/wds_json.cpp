@@ -10,7 +10,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Json = nlohmann::json;
@@ -172,4 +172,4 @@ std::optional<std::int64_t> read_sample_json(Bytes json, Scratch& scratch) {
   return label;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

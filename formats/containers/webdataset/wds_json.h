@@ -12,7 +12,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 /// Replaces `json` by what there is to say about the sample; empties it where only its class could
 /// be named, which the sidecar does. Bytes that are no UTF-8 become U+FFFD: JSON has no other.
@@ -24,4 +24,4 @@ void write_sample_json(const Sample& sample, const ClassNames& classes, std::str
 /// Throws Error when it is no JSON object.
 std::optional<std::int64_t> read_sample_json(Bytes json, Scratch& scratch);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -21,7 +21,7 @@
 #include "formats/io/sweep.h"
 #include "formats/io/tar_format.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -253,4 +253,4 @@ const WebdatasetContainer row;
 
 const Container& webdataset_container = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

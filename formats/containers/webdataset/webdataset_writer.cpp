@@ -15,7 +15,7 @@
 #include "formats/io/tar_format.h"
 #include "formats/io/tar_writer.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ bool is_index_key(std::string_view key) {
          std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 
 #include "formats/dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 
 std::unique_ptr<Writer> make_webdataset_writer(const std::filesystem::path& directory,
                                                const WriterOptions& options);
@@ -14,4 +14,4 @@ std::unique_ptr<Writer> make_webdataset_writer(const std::filesystem::path& dire
 /// nothing that the sample's place does not.
 bool is_index_key(std::string_view key);
 
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -215,4 +217,4 @@ TEST(InteropFetch, debians_copy_of_fashion_mnist_is_known_by_its_content) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -9,7 +9,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -184,4 +186,4 @@ TEST(HostileBoxes, a_damaged_annotation_is_named_with_its_archive) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

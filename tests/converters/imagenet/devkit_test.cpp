@@ -13,7 +13,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -143,4 +145,4 @@ TEST(HostileDevkit, a_missing_meta_mat_says_what_to_give) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

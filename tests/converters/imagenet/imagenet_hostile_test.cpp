@@ -10,7 +10,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -212,4 +214,4 @@ TEST(HostileImagenet, inputs_that_are_something_else_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -10,7 +10,9 @@
 #include "tests/support/data.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -196,4 +198,4 @@ TEST(InteropImagenet, the_genuine_validation_images_have_the_labels_that_are_kno
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -7,7 +7,9 @@
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -246,4 +248,4 @@ TEST(HostileMatFile, other_files_are_called_what_they_are) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -9,7 +9,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -183,4 +185,4 @@ TEST(HostileItem, what_is_no_picture_is_said) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -7,7 +7,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -112,4 +114,4 @@ TEST(HostileJoin, a_part_needs_shards_of_its_own_and_a_number) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

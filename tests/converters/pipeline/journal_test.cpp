@@ -5,7 +5,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -128,4 +130,4 @@ TEST(HostileJournal, a_damaged_note_is_named) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -8,7 +8,9 @@
 #include "tests/converters/made_stream.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -104,4 +106,4 @@ TEST(HostileSelection, damage_met_while_collecting_keeps_its_words) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

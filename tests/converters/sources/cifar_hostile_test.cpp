@@ -7,7 +7,9 @@
 #include "tests/support/pickles.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -188,4 +190,4 @@ TEST_F(HostileCifar, class_names_must_be_as_many_as_the_classes) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

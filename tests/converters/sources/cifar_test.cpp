@@ -11,7 +11,9 @@
 #include "tests/support/pickles.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -304,4 +306,4 @@ TEST(SlowCifar, the_published_files_hold_what_the_world_knows_in_both_packagings
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -6,7 +6,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -74,4 +76,4 @@ TEST(HostileIdx, a_huge_count_is_met_with_the_size_of_the_file) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

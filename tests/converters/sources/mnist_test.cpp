@@ -7,7 +7,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::converters {
+using namespace formats;
+
 namespace {
 
 using namespace feedrate::testing;
@@ -204,4 +206,4 @@ TEST(InteropMnist, the_published_files_hold_what_the_world_knows) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::converters

@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::TempDirectory;
@@ -105,4 +105,4 @@ TEST(UnitUsableCores, a_smaller_affinity_mask_is_kept_to) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 constexpr std::string_view names[] = {"lmdb", "recordio", "png-map"};
@@ -21,4 +21,4 @@ TEST(UnitKind, the_message_lists_every_name_and_the_nearest) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

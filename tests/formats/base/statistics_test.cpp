@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // Values of the usual printed table.
@@ -38,4 +38,4 @@ TEST(UnitStatistics, equal_values_leave_no_doubt_and_one_value_tells_of_none) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Counts = std::vector<std::uint32_t>;
@@ -98,4 +98,4 @@ TEST(UnitHuffman, codes_are_those_of_the_standard_s_example) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -235,4 +235,4 @@ TEST_F(UnitShards, the_size_of_a_resumed_file_is_looked_up_by_name) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

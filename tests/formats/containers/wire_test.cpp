@@ -5,7 +5,7 @@
 #include "formats/digests/digest.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -99,4 +99,4 @@ TEST(HostileWire, damage_is_named_with_its_byte_in_the_outermost_message) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

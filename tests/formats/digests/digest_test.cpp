@@ -5,7 +5,7 @@
 #include "formats/io/file.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // FIPS 180-2's own example.
@@ -59,4 +59,4 @@ TEST(UnitDigest, the_set_digest_forgets_the_order_and_the_digest_does_not) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

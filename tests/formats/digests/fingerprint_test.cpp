@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 TEST(UnitFingerprint, every_bit_and_length_counts) {
@@ -48,4 +48,4 @@ TEST(UnitFingerprint, words_that_change_places_change_it) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 /// A digest a letter.
@@ -67,4 +67,4 @@ TEST(UnitCompare, nothing_compares_with_something) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -13,7 +13,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::Example;
@@ -203,4 +203,4 @@ TEST(HostileCanvas, a_picture_of_a_size_that_no_image_has_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "formats/base/error.h"
 #include "tests/support/memory_dataset.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::MemoryDataset;
@@ -149,4 +149,4 @@ TEST(HostileSurvey, a_dataset_of_nothing_but_damage_is_told_of) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ TEST(HostileFile, a_full_disk_is_reported_in_the_system_s_words) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

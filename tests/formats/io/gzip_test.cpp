@@ -10,7 +10,7 @@
 #include "tests/support/from_hex.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -155,4 +155,4 @@ TEST(HostileGzip, what_came_before_a_fault_is_handed_out_and_the_fault_stays) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -14,7 +14,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST(HostileLostPages, a_file_written_to_is_told_from_one_put_in_its_place) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

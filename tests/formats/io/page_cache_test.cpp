@@ -10,7 +10,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace testing;
@@ -62,4 +62,4 @@ TEST(HostilePageCache, a_file_that_is_not_there_is_named) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

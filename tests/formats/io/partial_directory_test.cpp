@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -83,4 +83,4 @@ TEST(HostilePartialDirectory, a_parent_that_cannot_be_written_is_named) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

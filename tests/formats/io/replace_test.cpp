@@ -11,7 +11,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,4 +46,4 @@ TEST(HostileReplace, a_place_where_no_file_can_be_is_named_before_the_work) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

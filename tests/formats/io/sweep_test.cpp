@@ -8,7 +8,7 @@
 #include "formats/base/error.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 TEST(UnitSweep, every_index_is_visited_once_by_any_number_of_threads) {
@@ -50,4 +50,4 @@ TEST(UnitSweep, of_several_failures_the_earliest_is_told) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

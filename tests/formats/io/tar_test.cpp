@@ -12,7 +12,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -320,4 +320,4 @@ TEST(HostileTarWalk, a_flipped_bit_in_a_header_is_noticed) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

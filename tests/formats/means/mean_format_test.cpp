@@ -13,7 +13,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -268,4 +268,4 @@ TEST(HostileMeanFormat, what_is_no_mean_is_said) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

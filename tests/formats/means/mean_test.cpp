@@ -11,7 +11,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::Example;
@@ -155,4 +155,4 @@ TEST(InteropMean, caffe_s_own_files_are_written_again_byte_for_byte) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

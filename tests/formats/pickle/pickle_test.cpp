@@ -10,7 +10,7 @@
 #include "tests/support/from_hex.h"
 #include "tests/support/pickles.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -274,4 +274,4 @@ TEST(HostilePickles, arguments_other_than_numpys_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 
 #include "tests/support/fenced_bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::Fence;
@@ -37,4 +37,4 @@ TEST(UnitPlanes, vector_and_plain_interleaving_give_the_same_bytes_and_touch_no_
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

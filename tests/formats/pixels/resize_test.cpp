@@ -13,7 +13,7 @@
 #include "tests/support/mixed_image.h"
 #include "tests/support/places.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -273,4 +273,4 @@ TEST(HostileResize, results_too_large_to_hold_are_refused_before_anything_is_mad
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -4,7 +4,7 @@
 
 #include "formats/verify/published_counts.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 /// A dataset of nothing but its info: the checks of counts read no sample.
@@ -141,4 +141,4 @@ TEST(UnitClassCheck, classes_without_samples_are_noted) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::Example;
@@ -33,11 +33,11 @@ class UnitVerify : public ::testing::Test {
 
   Verification verify(const std::vector<Example>& examples, unsigned threads) {
     write_dataset(container("recordio"), png_codec, temporary_ / "set", examples);
-    return feedrate::verify(*open_dataset(temporary_ / "set"), threads);
+    return feedrate::formats::verify(*open_dataset(temporary_ / "set"), threads);
   }
   static Verification verify(const Dataset& dataset, unsigned threads,
                              const ProgressCallback& progress = {}) {
-    return feedrate::verify(dataset, threads, progress);
+    return feedrate::formats::verify(dataset, threads, progress);
   }
   void fresh() const { temporary_.clear(); }
 
@@ -253,4 +253,4 @@ TEST_F(UnitVerify, of_very_many_findings_the_first_are_told_and_the_rest_counted
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -13,7 +13,9 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -122,4 +124,4 @@ TEST(UnitLookAhead, destruction_at_any_moment_ends_its_threads) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

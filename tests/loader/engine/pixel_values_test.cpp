@@ -11,7 +11,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/fenced_bytes.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -122,4 +124,4 @@ TEST(UnitPixelScale, one_mean_is_of_all_channels_and_other_numbers_of_them_are_r
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace feedrate::detail {
+namespace feedrate::loader::detail {
 namespace {
 
 TEST(UnitPlan, runs_cover_every_position_of_every_epoch_once_and_in_order) {
@@ -93,4 +93,4 @@ TEST(UnitPlan, drop_and_wrap_give_every_rank_the_same_number_of_full_batches) {
 }
 
 }  // namespace
-}  // namespace feedrate::detail
+}  // namespace feedrate::loader::detail

@@ -10,7 +10,9 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -78,4 +80,4 @@ TEST(HostileSampleCache, a_sample_that_cannot_be_read_is_not_kept_and_named_each
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

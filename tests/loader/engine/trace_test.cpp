@@ -12,7 +12,9 @@
 #include "tests/support/memory_dataset.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -72,4 +74,4 @@ TEST(UnitTrace, asking_for_a_trace_that_was_not_kept_is_an_error) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

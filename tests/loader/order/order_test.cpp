@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::loader {
 namespace {
 
 std::vector<std::uint64_t> epoch_of(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) {
@@ -161,4 +161,4 @@ TEST(UnitOrder, differences_of_neighbours_have_no_favourites) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <set>
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 TEST(UnitRandom, draws_are_pure_functions_known_at_compile_time) {
@@ -57,4 +59,4 @@ TEST(UnitRandom, one_bit_of_the_index_moves_half_of_the_bits_drawn) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -10,7 +10,9 @@
 #include "tests/support/fenced_bytes.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 using testing::Fence;
@@ -162,4 +164,4 @@ TEST(HostileRender, views_that_leave_the_image_or_the_crop_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

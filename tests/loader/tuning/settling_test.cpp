@@ -9,7 +9,9 @@
 
 #include "formats/base/random.h"
 
-namespace feedrate {
+namespace feedrate::loader {
+using namespace formats;
+
 namespace {
 
 constexpr std::size_t slices = 20;
@@ -106,4 +108,4 @@ TEST(UnitSettling, marks_keep_their_distance_and_their_number) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-namespace feedrate {
+namespace feedrate::loader {
 namespace {
 
 using detail::Tuner;
@@ -123,4 +123,4 @@ TEST(UnitTuner, keeps_to_what_there_can_be) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader

@@ -15,7 +15,10 @@
 #include "tools/advise/turns.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 using namespace testing;
@@ -275,4 +278,4 @@ TEST(HostileAdvise, a_network_and_a_target_exclude_each_other_and_names_are_chec
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

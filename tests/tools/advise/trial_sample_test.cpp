@@ -10,7 +10,9 @@
 
 #include "formats/base/random.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 /// `count` images of two kinds that were seen: every third is nine times the size of the others.
@@ -91,4 +93,4 @@ TEST(UnitTrialSample, of_a_small_dataset_it_is_all) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr unsigned cores = 4;
@@ -87,4 +87,4 @@ TEST(UnitForecast, its_error_is_told_as_a_share_of_what_came) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,9 @@
 #include "tests/tools/rows.h"
 #include "tools/bench/measure.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 /// A process that writes each of `outputs` in turn.
@@ -94,4 +96,4 @@ TEST(UnitBenchMeasure, everything_but_the_rate_is_of_the_median_repeat) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -13,7 +13,9 @@
 #include "tools/cli/command.h"
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::json;
@@ -166,4 +168,4 @@ TEST(UnitBenchPeer, every_framework_has_an_adapter) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

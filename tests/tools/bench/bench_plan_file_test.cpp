@@ -6,7 +6,9 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 BenchOptions read(const std::string& text) {
@@ -112,4 +114,4 @@ TEST(HostileBenchPlanFile, a_plan_without_datasets_and_one_that_is_not_there_say
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -11,7 +11,9 @@
 #include "tools/bench/plan.h"
 #include "tools/bench/summary.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 const std::vector<BenchDataset> two_datasets{{"a", "lmdb", "raw", "d1"},
@@ -149,7 +151,7 @@ TEST(UnitBenchPlan, what_a_device_computes_is_measured_without_copies_to_it) {
   const auto words = point.command(options);
   EXPECT_EQ(std::ranges::count(words, "--resident"), 1);
   EXPECT_EQ(std::ranges::count(words, "--no-upload"), 1);
-  feedrate::Run elsewhere = point.row;
+  feedrate::tools::Run elsewhere = point.row;
   elsewhere.dataset = "b";
   EXPECT_TRUE(same_point(point.row, elsewhere));
   elsewhere.kind = demand_kind;
@@ -279,4 +281,4 @@ TEST(UnitBenchPlan, is_shown_by_what_varies_and_how_long_it_takes_at_least) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,9 @@
 #include "tests/tools/rows.h"
 #include "tools/bench/results_file.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 TEST(UnitResultsFile, rows_added_are_rows_read) {
@@ -72,4 +74,4 @@ TEST(HostileResultsFile, two_benches_do_not_write_one_file) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

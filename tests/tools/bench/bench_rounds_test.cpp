@@ -7,7 +7,9 @@
 #include "formats/base/error.h"
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 BenchPoint point(Run row) {
@@ -49,7 +51,7 @@ Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Run> before = 
 }
 
 TEST(UnitBenchRounds, points_take_turns_supply_first) {
-  const Heard heard = measure(2, [](const feedrate::Run&, int turn) { return 100 + turn; });
+  const Heard heard = measure(2, [](const feedrate::tools::Run&, int turn) { return 100 + turn; });
   EXPECT_EQ(heard.order, "supply1 supply2 supply1 supply2 demand0 delivered2 demand0 delivered2 ");
   EXPECT_EQ(heard.repeated, 4U);
   ASSERT_EQ(heard.rows.size(), 4U);
@@ -59,7 +61,7 @@ TEST(UnitBenchRounds, points_take_turns_supply_first) {
 
 /// What `label` says of each point of which a process was run, in the order of three rounds.
 std::string order_of(const std::vector<BenchPoint>& measured,
-                     std::string (*label)(const feedrate::Run& row)) {
+                     std::string (*label)(const feedrate::tools::Run& row)) {
   std::string order;
   RoundsCalls calls;
   calls.run = [&](const BenchPoint& one, const std::vector<std::string>&) {
@@ -67,7 +69,7 @@ std::string order_of(const std::vector<BenchPoint>& measured,
     return Finished{.output = R"({"images_per_second": 1})"};
   };
   calls.repeated = [](const BenchPoint&, double) {};
-  calls.finished = [](const BenchPoint&, const feedrate::Run&) {};
+  calls.finished = [](const BenchPoint&, const feedrate::tools::Run&) {};
   measure_in_rounds(measured, {}, {}, 1, calls);
   return order;
 }
@@ -75,27 +77,27 @@ std::string order_of(const std::vector<BenchPoint>& measured,
 TEST(UnitBenchRounds, warm_and_cold_take_no_turns) {
   std::vector<BenchPoint> both = {points[0], points[0]};
   both[1].row.cache = cold_cache;
-  EXPECT_EQ(order_of(both, [](const feedrate::Run& row) { return row.cache; }),
+  EXPECT_EQ(order_of(both, [](const feedrate::tools::Run& row) { return row.cache; }),
             "warm warm warm cold cold cold ");
 }
 
 TEST(UnitBenchRounds, sets_of_images_come_one_after_the_other) {
   std::vector<BenchPoint> two = {points[0], points[0]};
   two[1].row.digest = "d2";
-  EXPECT_EQ(order_of(two, [](const feedrate::Run& row) { return row.digest; }),
+  EXPECT_EQ(order_of(two, [](const feedrate::tools::Run& row) { return row.digest; }),
             "d1 d1 d1 d2 d2 d2 ");
 }
 
 TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
   // A loader of endless speed; the machine is half as fast from the second of three rounds on.
-  const Heard heard = measure(3, [](const feedrate::Run& row, int turn) {
+  const Heard heard = measure(3, [](const feedrate::tools::Run& row, int turn) {
     if (row.kind == supply_kind) return 1'000'000'000;
     return turn >= 8 ? 500 : 1000;
   });
   ASSERT_EQ(heard.rows.size(), 4U);
   EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{1000, 500, 500}));
   EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 500, 0.1);
-  const Heard slow = measure(1, [](const feedrate::Run& row, int) {
+  const Heard slow = measure(1, [](const feedrate::tools::Run& row, int) {
     return row.kind == supply_kind ? 1'000'000'000 : 500;
   });
   EXPECT_NEAR(slow.rows[3].predicted.value_or(0), 500, 0.1);
@@ -112,20 +114,20 @@ TEST(UnitBenchRounds, peers_are_not_predicted) {
           },
       .repeated = [](const BenchPoint&, double) {},
       .finished = [&](const BenchPoint&,
-                      const feedrate::Run& row) { predicted += row.predicted ? 1 : 0; }};
+                      const feedrate::tools::Run& row) { predicted += row.predicted ? 1 : 0; }};
   measure_in_rounds(theirs, {}, {}, 2, calls);
   EXPECT_EQ(predicted, 0U);
 }
 
 TEST(UnitBenchRounds, what_was_measured_before_predicts_too) {
-  std::vector<feedrate::Run> before = {testing::demand(700)};
+  std::vector<feedrate::tools::Run> before = {testing::demand(700)};
   const Heard heard = measure(
-      1, [](const feedrate::Run&, int) { return 1'000'000'000; }, std::move(before));
+      1, [](const feedrate::tools::Run&, int) { return 1'000'000'000; }, std::move(before));
   EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 700, 0.1);
 }
 
 TEST(UnitBenchRounds, points_that_were_done_are_told_when_a_later_one_fails) {
-  const Heard heard = measure(2, [](const feedrate::Run& row, int turn) {
+  const Heard heard = measure(2, [](const feedrate::tools::Run& row, int turn) {
     if (row.kind == delivered_kind && turn == 7) throw Error("no more");
     return 100;
   });
@@ -134,4 +136,4 @@ TEST(UnitBenchRounds, points_that_were_done_are_told_when_a_later_one_fails) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -18,7 +18,9 @@
 #include "tools/cli/command.h"
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -230,4 +232,4 @@ TEST(UnitMachineLock, is_held_by_one_at_a_time_who_is_named) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 TEST(UnitBars, a_bar_is_as_long_as_its_share_in_eighths) {
@@ -64,4 +64,4 @@ TEST(UnitBars, long_text_is_broken_at_blanks_and_indented) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

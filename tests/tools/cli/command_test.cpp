@@ -9,7 +9,7 @@
 #include "tests/support/places.h"
 #include "tests/support/run_program.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::feedrate;
@@ -205,4 +205,4 @@ TEST(CommandsList, every_registry_is_there_and_networks_carry_their_published_co
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr ProgressState halfway{"lmdb train", "images", 30'000, 60'000, 2.0};
@@ -36,4 +36,4 @@ TEST(UnitProgress, nothing_done_yet_divides_by_nothing) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 TEST(UnitText, digits_stand_in_groups_of_three) {
@@ -42,4 +44,4 @@ TEST(UnitText, bytes_are_told_in_binary_units) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,9 @@
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using testing::feedrate;
@@ -46,4 +48,4 @@ TEST(CommandsIndex, what_has_no_index_or_is_no_dataset_is_refused_in_a_sentence)
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

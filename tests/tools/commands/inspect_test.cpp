@@ -18,7 +18,9 @@
 #include "tools/cli/command.h"
 #include "tools/commands/inspect_report.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -307,4 +309,4 @@ TEST_F(CommandsInspect, a_sheet_that_cannot_be_written_fails_and_names_the_file)
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -11,7 +11,9 @@
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -213,4 +215,4 @@ TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,9 @@
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -91,4 +93,4 @@ TEST_F(CommandsMean, what_cannot_be_written_is_told_before_the_work) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,9 @@
 #include "tools/cli/command.h"
 #include "tools/run/layer_times.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace trainer;
+
 namespace {
 
 using testing::feedrate;
@@ -74,4 +76,4 @@ TEST(CommandsTime, an_unknown_network_is_told_the_nearest) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

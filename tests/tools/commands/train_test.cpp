@@ -9,7 +9,9 @@
 #include "tools/cli/command.h"
 #include "tools/run/train_report.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace trainer;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -167,4 +169,4 @@ TEST_F(CommandsTrain, every_mode_and_load_tell_what_they_cost_on_the_clock) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

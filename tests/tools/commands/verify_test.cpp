@@ -8,7 +8,9 @@
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -92,4 +94,4 @@ TEST_F(CommandsVerify, a_comparison_counts_what_differs_and_what_only_one_has) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

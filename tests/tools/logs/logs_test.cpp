@@ -17,7 +17,10 @@
 #include "tools/logs/logs.h"
 #include "tools/logs/prometheus_text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -394,4 +397,4 @@ TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,7 @@
 #include "tests/support/places.h"
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 TEST(UnitEnvironment, names_the_versions_of_the_libraries_that_run) {
@@ -76,4 +76,4 @@ TEST(HostileEnvironment, a_disk_that_is_neither_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

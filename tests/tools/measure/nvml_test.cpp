@@ -8,7 +8,7 @@
 
 #include "tests/support/places.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +106,4 @@ TEST_F(UnitNvml, a_library_that_is_not_nvml_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,7 @@
 
 #include "tests/tools/powercap.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::FakePowercap;
@@ -75,4 +75,4 @@ TEST(HostilePackageEnergy, counters_that_are_no_numbers_or_impossible_tell_nothi
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

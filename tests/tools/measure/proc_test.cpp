@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 TEST(UnitProc, reads_the_time_in_which_some_task_waited) {
@@ -76,4 +76,4 @@ TEST(UnitProc, a_file_that_is_not_there_is_absent) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

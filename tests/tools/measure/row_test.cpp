@@ -10,7 +10,9 @@
 #include "tests/support/temp_directory.h"
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -151,4 +153,4 @@ TEST(HostileRow, an_absent_an_empty_and_a_foreign_file_say_what_they_are) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -12,7 +12,9 @@
 #include "tests/tools/powercap.h"
 #include "tools/measure/proc.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace trainer;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -183,4 +185,4 @@ TEST(UnitSampler, ends_at_once_when_a_run_is_left_by_an_exception) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

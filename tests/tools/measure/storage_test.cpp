@@ -7,7 +7,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -116,4 +116,4 @@ TEST(UnitStorage, of_this_machine_the_file_system_is_known_and_of_no_path_nothin
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

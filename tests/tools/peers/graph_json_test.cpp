@@ -7,7 +7,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace trainer;
+
 namespace {
 
 using nlohmann::json;
@@ -70,4 +72,4 @@ TEST(UnitGraphJson, a_layer_keeps_its_attributes_and_how_it_starts_and_learns) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,8 @@
 #include "formats/base/error.h"
 #include "tests/tools/invented_rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
 
 extern const std::string_view charts_css;
 
@@ -132,4 +133,4 @@ TEST(UnitAttribution, without_demand_there_is_nothing_to_tell) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

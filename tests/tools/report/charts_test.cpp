@@ -7,7 +7,7 @@
 #include "tools/report/draw/line_chart.h"
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 bool has(const std::string& text, std::string_view part) {
@@ -137,4 +137,4 @@ TEST(UnitCharts, files_are_named_after_their_study_and_none_twice) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

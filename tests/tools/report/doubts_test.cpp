@@ -4,7 +4,7 @@
 
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::delivered;
@@ -12,7 +12,7 @@ using testing::demand;
 using testing::spread;
 
 TEST(UnitDoubts, quiet_release_rows_raise_none) {
-  const std::vector<feedrate::Run> runs{demand(6000), delivered("lmdb", 1, 5900, 1)};
+  const std::vector<feedrate::tools::Run> runs{demand(6000), delivered("lmdb", 1, 5900, 1)};
   EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
 }
 
@@ -40,7 +40,7 @@ TEST(UnitDoubts, each_cause_has_its_sentence) {
   auto elsewhere = demand(6000);
   elsewhere.environment.cpu = "another";
   elsewhere.environment.commit = "7654321";
-  const std::vector<feedrate::Run> runs{run, elsewhere};
+  const std::vector<feedrate::tools::Run> runs{run, elsewhere};
   std::string all;
   for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
   for (const char* part :
@@ -51,4 +51,4 @@ TEST(UnitDoubts, each_cause_has_its_sentence) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

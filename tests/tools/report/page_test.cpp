@@ -8,7 +8,7 @@
 #include "tests/tools/rows.h"
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::run_program;
@@ -104,4 +104,4 @@ TEST_F(CommandsPage, its_buttons_save_each_chart_as_svg_picture_and_figures) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,7 @@
 
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 Run run_of(const std::string& network, const std::string& dataset) {
@@ -47,4 +47,4 @@ TEST(UnitPublished, rows_of_none_of_the_cases_get_no_table) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

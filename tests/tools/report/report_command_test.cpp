@@ -9,7 +9,7 @@
 #include "tests/tools/invented_rows.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::feedrate;
@@ -68,4 +68,4 @@ TEST_F(CommandsReport, charts_where_a_file_stands_are_refused_with_its_name) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

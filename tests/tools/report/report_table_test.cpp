@@ -7,7 +7,7 @@
 #include "tools/report/draw/rate_bars.h"
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 const Table invented{.title = "a title",
@@ -58,4 +58,4 @@ TEST(UnitTable, bars_grow_with_the_rate_and_show_demand_and_supply) {
 TEST(UnitTable, nothing_measured_draws_no_bars) { EXPECT_EQ(rate_bars(Study{}, Verdict{}), ""); }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 Report invented_report() {
@@ -100,4 +100,4 @@ TEST(HostilePage, text_in_a_row_cannot_leave_its_script_or_its_element) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

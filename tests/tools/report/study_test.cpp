@@ -4,7 +4,7 @@
 
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::delivered;
@@ -88,4 +88,4 @@ TEST(UnitStudy, what_was_not_measured_is_absent_in_a_point_and_what_was_is_its_m
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

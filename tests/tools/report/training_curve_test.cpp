@@ -8,7 +8,7 @@
 #include "tests/support/temp_directory.h"
 #include "tests/tools/invented_rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 class UnitTraining : public ::testing::Test {
@@ -68,4 +68,4 @@ TEST_F(UnitTraining, any_other_file_is_named_and_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

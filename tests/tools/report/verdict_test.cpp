@@ -4,7 +4,7 @@
 
 #include "tests/tools/rows.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using testing::delivered;
@@ -130,4 +130,4 @@ TEST(UnitVerdict, demand_alone_gives_no_answer) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,9 @@
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using namespace testing;
@@ -151,4 +153,4 @@ TEST(HostileRanks, one_of_several_without_mpi_says_so) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tools

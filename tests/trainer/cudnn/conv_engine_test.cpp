@@ -14,7 +14,9 @@
 #include "trainer/graph/op.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 constexpr std::uint32_t images = 32;
@@ -112,4 +114,4 @@ TEST_P(ConformanceConvEngine, a_shape_that_does_not_fit_is_refused_with_cudnns_r
 }
 
 }  // namespace
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

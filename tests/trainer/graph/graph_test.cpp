@@ -4,7 +4,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using testing::expect_error;
@@ -161,4 +161,4 @@ TEST(HostileGraph, two_nodes_of_one_name_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -10,7 +10,9 @@
 #include "trainer/graph/places.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -165,4 +167,4 @@ TEST(HostilePlan, a_batch_of_nothing_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

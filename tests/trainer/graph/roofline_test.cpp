@@ -4,7 +4,7 @@
 
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 std::size_t node(const Plan& plan, std::string_view name) {
@@ -50,4 +50,4 @@ TEST(UnitRoofline, the_slower_of_arithmetic_and_memory_decides) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -14,7 +14,9 @@
 #include "trainer/graph/changes.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -295,4 +297,4 @@ TEST(InteropCheckpoint, pythons_safetensors_reads_it) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

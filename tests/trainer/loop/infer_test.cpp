@@ -10,7 +10,9 @@
 #include "trainer/loop/trainer.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace loader;
+
 namespace {
 
 using testing::RandomSource;
@@ -138,4 +140,4 @@ TEST(UnitSoftmaxLoss, a_label_that_is_not_a_number_stands_behind_all) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

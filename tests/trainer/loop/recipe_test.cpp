@@ -6,7 +6,9 @@
 #include "tests/support/expect_error.h"
 #include "trainer/presets/preset.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -95,7 +97,7 @@ TEST(UnitPresets, each_names_what_there_is_and_says_how_long) {
     const Network& net = network(row->network());
     Graph graph = net.build(net.published_input(), net.published_classes());
     apply(recipe.changes, graph);
-    EXPECT_NO_THROW(feedrate::recipe(row->augmentation())) << row->name();
+    EXPECT_NO_THROW(feedrate::loader::recipe(row->augmentation())) << row->name();
     EXPECT_NO_THROW(optimizer(recipe.optimizer)) << row->name();
     EXPECT_TRUE((recipe.steps > 0) != (recipe.epochs > 0)) << row->name();
     const std::uint64_t steps = recipe.steps > 0 ? recipe.steps : 100 * recipe.epochs;
@@ -128,4 +130,4 @@ TEST(UnitPresets, the_comparison_of_2018_is_as_it_was_printed) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

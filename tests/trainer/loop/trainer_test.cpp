@@ -10,7 +10,10 @@
 #include "tests/trainer/batches.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 using testing::expect_error;
@@ -205,4 +208,4 @@ TEST(UnitEvaluate, changes_no_parameter_and_repeats_itself) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -8,7 +8,9 @@
 #include "tests/support/expect_error.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 using testing::expect_error;
@@ -148,4 +150,4 @@ TEST(HostileNetworks, an_unknown_network_gets_the_nearest_name) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -7,7 +7,7 @@
 
 #include "trainer/optimizers/sgd.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 TEST(UnitElementwise, relu_keeps_what_is_above_zero_and_lets_nan_through) {
@@ -58,4 +58,4 @@ TEST(UnitSgd, one_update_is_caffes) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -9,7 +9,10 @@
 #include "trainer/networks/network.h"
 #include "trainer/ops/pixels.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 using testing::expect_error;
@@ -91,4 +94,4 @@ TEST(HostileNumbers, what_a_session_was_not_made_for_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -10,7 +10,10 @@
 #include "loader/order/random.h"
 #include "trainer/ops/layout.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 std::vector<float> random_values(std::int32_t count, std::uint64_t key) {
@@ -132,4 +135,4 @@ TEST(UnitLayout, planar_and_interleaved_offsets_name_the_same_value) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

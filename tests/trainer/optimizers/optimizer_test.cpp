@@ -14,7 +14,9 @@
 #include "trainer/backends/backend.h"
 #include "trainer/loop/checkpoint.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace loader;
+
 namespace {
 
 using testing::RandomSource;
@@ -144,4 +146,4 @@ TEST(HostileOptimizers, a_checkpoint_of_another_optimizer_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

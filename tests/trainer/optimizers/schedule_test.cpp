@@ -6,7 +6,7 @@
 
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 using testing::expect_error;
@@ -78,4 +78,4 @@ TEST(HostileSchedule, a_policy_without_its_number_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

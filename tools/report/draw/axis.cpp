@@ -8,7 +8,8 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
 
 std::vector<double> even_ticks(double most, unsigned count) {
   if (!(most > 0) || !std::isfinite(most)) most = 1;
@@ -51,4 +52,4 @@ std::vector<double> spread_apart(std::vector<double> places, double gap, double 
   return places;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// 0 and on in even steps of 1, 2, 2.5 or 5 times a power of ten, the last at `most` or above;
 /// about `count` of them.
@@ -17,4 +17,4 @@ std::string short_quantity(double value);
 /// (which they may leave where there is no room); order is kept.
 std::vector<double> spread_apart(std::vector<double> places, double gap, double low, double high);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,7 @@
 #include "tools/cli/text.h"
 #include "tools/report/draw/axis.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr double width = 480;
@@ -114,4 +114,4 @@ Svg draw(const BarPanels& chart) {
   return svg;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 
 #include "tools/report/draw/svg.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Horizontal bars whose parts add up.
 struct StackedBars {
@@ -41,4 +41,4 @@ struct BarPanels {
 
 Svg draw(const BarPanels& chart);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -11,7 +11,7 @@
 #include "tools/report/study/attribution.h"
 #include "tools/report/write/study_tables.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 Chart time_chart(const Study& study) {
@@ -165,4 +165,4 @@ std::vector<Chart> training_charts(const std::vector<TrainingCurve>& trainings) 
   return charts;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -10,7 +10,7 @@
 #include "tools/report/study/verdict.h"
 #include "tools/report/write/table.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Chart {
   std::string name;     // "delivered": of its file
@@ -27,4 +27,4 @@ std::vector<Chart> study_charts(const Study& study, const Verdict& verdict);
 /// Loss and accuracy over steps.
 std::vector<Chart> training_charts(const std::vector<TrainingCurve>& trainings);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,7 @@
 #include "tools/cli/bars.h"
 #include "tools/report/draw/axis.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 // A card of the page is about as wide, so that its words are about as large as the page's.
@@ -184,4 +184,4 @@ class Drawing {
 
 Svg draw(const LineChart& chart) { return Drawing(chart).draw(); }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

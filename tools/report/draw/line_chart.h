@@ -7,7 +7,7 @@
 
 #include "tools/report/draw/svg.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct LineChart {
   struct Dot {
@@ -48,4 +48,4 @@ struct LineChart {
 
 Svg draw(const LineChart& chart);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t widest_name = 30;
@@ -88,4 +88,4 @@ std::string rate_bars(const Study& study, const Verdict& verdict, std::size_t co
   return "  " + key + "\n" + lines;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

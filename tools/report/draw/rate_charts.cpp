@@ -9,7 +9,7 @@
 #include "tools/report/draw/line_chart.h"
 #include "tools/report/write/study_tables.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using Points = std::vector<Point> Curve::*;
@@ -146,4 +146,4 @@ Chart stall_chart(const Study& study) {
   return {"stall", "Stall", "Share of training time spent waiting for data.", draw(chart), table};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

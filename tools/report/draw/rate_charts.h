@@ -3,10 +3,10 @@
 
 #include "tools/report/draw/charts.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 Chart delivered_chart(const Study& study, const Verdict& verdict);
 Chart supply_chart(const Study& study, const Verdict& verdict);
 Chart stall_chart(const Study& study);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 // Embedded by tools/cmake/embed.cmake.
 extern const std::string_view charts_css;
@@ -135,4 +135,4 @@ std::string Svg::file() const {
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + document(attributes, style);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Text as XML and HTML want it, quotes included.
 std::string escape_markup(std::string_view text);
@@ -57,4 +57,4 @@ std::string swatch(unsigned series);
 /// "s3": the class that colours a series.
 std::string series_class(unsigned series);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -9,7 +9,9 @@
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::json;
@@ -105,4 +107,4 @@ Table training_table(const std::vector<TrainingCurve>& trainings) {
   return table;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

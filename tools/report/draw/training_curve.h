@@ -9,7 +9,7 @@
 
 #include "tools/report/write/table.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct TrainingCurve {
   struct Mark {
@@ -35,4 +35,4 @@ std::vector<TrainingCurve> read_trainings(const std::vector<std::filesystem::pat
 /// Where each training ended.
 Table training_table(const std::vector<TrainingCurve>& trainings);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

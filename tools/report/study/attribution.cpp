@@ -4,7 +4,7 @@
 
 #include "tools/report/study/verdict.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr double microseconds = 1e6;
@@ -79,4 +79,4 @@ std::vector<AttributedPoint> attribute(const Study& study) {
   return bars;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

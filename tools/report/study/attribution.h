@@ -9,7 +9,7 @@
 
 #include "tools/report/study/study.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Shares of the time between two images that arrive, in µs; they add up to 1 / delivered.
 struct Attribution {
@@ -66,4 +66,4 @@ struct AttributedPoint {
 /// where no demand was measured.
 std::vector<AttributedPoint> attribute(const Study& study);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +66,4 @@ std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs) {
   return names;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

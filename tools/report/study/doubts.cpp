@@ -9,7 +9,7 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr double wide_spread_percent = 5;
@@ -113,4 +113,4 @@ std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<
   return sentences;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

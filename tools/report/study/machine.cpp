@@ -11,7 +11,9 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -190,4 +192,4 @@ Table rows_table(const std::vector<Run>& runs) {
   return without_empty_columns(std::move(table));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 #include "tools/report/study/study.h"
 #include "tools/report/write/table.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Every field of the environment by its name for people, with what it was in these rows: each
 /// value once, in the order of the rows. The command comes last.
@@ -18,4 +18,4 @@ std::vector<std::pair<std::string, std::string>> machine_fields(const std::vecto
 /// Every row, demand first, then supply, then delivered; what no row has is no column.
 Table rows_table(const std::vector<Run>& runs);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

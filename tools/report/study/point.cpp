@@ -5,7 +5,9 @@
 
 #include "formats/base/statistics.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 template <class Get>
@@ -94,4 +96,4 @@ const Point* at_threads(const std::vector<Point>& points, unsigned threads) {
   return nullptr;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

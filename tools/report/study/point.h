@@ -7,7 +7,7 @@
 #include "formats/base/statistics.h"
 #include "tools/measure/row.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Point {
   unsigned threads = 0;
@@ -38,7 +38,7 @@ struct Point {
   /// |predicted − rate| / rate, in percent.
   std::optional<double> prediction_error() const;
   /// Where the mean lies with 95 % confidence; absent for fewer than two repeats.
-  std::optional<Interval> interval() const { return mean_interval(repeats); }
+  std::optional<formats::Interval> interval() const { return formats::mean_interval(repeats); }
 };
 
 /// Rows of the same point (at least one), possibly of several benches, as one: rates pooled, the
@@ -48,4 +48,4 @@ Point pool(const std::vector<const Run*>& runs);
 /// The point with so many threads, or null.
 const Point* at_threads(const std::vector<Point>& points, unsigned threads);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

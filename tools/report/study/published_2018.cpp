@@ -7,7 +7,8 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
 
 // Batches and frameworks as the comparison has them; fp32, loader threads as many as cores. Its
 // power was sampled once a second and is given for no case: short runs show an idle GPU.
@@ -110,4 +111,4 @@ Table published_table(const std::vector<Run>& runs) {
   return table;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

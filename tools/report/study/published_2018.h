@@ -9,7 +9,7 @@
 #include "tools/measure/row.h"
 #include "tools/report/write/table.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 inline constexpr std::string_view comparison_of_2018 =
     "“Introduction to Deep Learning: a practical point of view” (Piccione, UPV, 2018)";
@@ -34,4 +34,4 @@ const Published* case_of(const Run& run);
 /// Every case with ours beside it; without rows where these hold none of them.
 Table published_table(const std::vector<Run>& runs);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

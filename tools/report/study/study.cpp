@@ -9,7 +9,7 @@
 
 #include "tools/report/study/dataset_name.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 /// Of these rows, a point for each thread count.
@@ -172,4 +172,4 @@ std::vector<unsigned> thread_counts(const Study& study) {
   return {counts.begin(), counts.end()};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 
 #include "tools/report/study/point.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// One format as one tool read it, by rising thread count.
 struct Curve {
@@ -53,4 +53,4 @@ bool is_trained(const Study& study);
 std::vector<unsigned> thread_counts(const Curve& curve);
 std::vector<unsigned> thread_counts(const Study& study);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 
 #include "tools/cli/text.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 // Below this a difference does not matter, even where it can be measured.
@@ -218,4 +218,4 @@ std::string sentence(const Study& study, const Verdict& verdict) {
   return fmt::format("{}: {}. {}", study.title(), verdict.answer, verdict.reason);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

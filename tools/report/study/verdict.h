@@ -7,7 +7,7 @@
 
 #include "tools/report/study/study.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What keeps images/s from rising.
 enum class Limit : std::uint8_t {
@@ -51,4 +51,4 @@ std::optional<double> percent_of_demand(const Verdict& verdict);
 /// Answer and reason in one line.
 std::string sentence(const Study& study, const Verdict& verdict);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 #include "tools/report/draw/charts.h"
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 // File systems take 255 bytes, of which the chart's own name wants some.
@@ -48,4 +48,4 @@ std::vector<ChartFile> report_svg(const Report& report) {
   return files;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -6,7 +6,7 @@
 
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 using nlohmann::ordered_json;
@@ -73,4 +73,4 @@ std::string report_csv(const Report& report) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

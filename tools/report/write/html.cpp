@@ -12,7 +12,8 @@
 #include "tools/report/write/output.h"
 #include "tools/report/write/study_tables.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
 
 // Embedded by tools/cmake/embed.cmake.
 extern const std::string_view page_html;
@@ -197,4 +198,4 @@ std::string report_html(const Report& report) {
   return page;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

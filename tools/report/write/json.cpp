@@ -9,7 +9,9 @@
 #include "tools/report/write/output.h"
 #include "tools/report/write/study_tables.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -143,4 +145,4 @@ std::string report_json(const Report& report) {
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

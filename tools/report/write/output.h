@@ -10,7 +10,7 @@
 #include "tools/report/study/study.h"
 #include "tools/report/study/verdict.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 struct Report {
   std::vector<Run> runs;
@@ -41,4 +41,4 @@ std::vector<ChartFile> report_svg(const Report& report);
 /// A study's title as part of a file's name.
 std::string file_name_of(const Study& study);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

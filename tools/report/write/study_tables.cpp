@@ -10,7 +10,9 @@
 #include "tools/cli/text.h"
 #include "tools/report/study/attribution.h"
 
-namespace feedrate {
+namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
 using Column = Table::Column;
@@ -272,4 +274,4 @@ Table answers_table(const std::vector<Study>& studies, const std::vector<Verdict
   return table;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -5,7 +5,7 @@
 #include "tools/report/study/verdict.h"
 #include "tools/report/write/table.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// Every point of the curves, the verdict's marked.
 Table points_table(const Study& study, const Verdict& verdict);
@@ -30,4 +30,4 @@ const Point* shown_knee(const Study& study, const Curve& curve);
 std::vector<double> prediction_errors(const Study& study);
 std::vector<double> prediction_errors(const Curve& curve);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

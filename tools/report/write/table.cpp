@@ -9,7 +9,7 @@
 #include "tools/report/draw/svg.h"
 #include "tools/report/write/output.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t gap = 2;  // between columns
@@ -178,4 +178,4 @@ std::string count_cell(std::optional<unsigned> value) {
   return value ? std::to_string(*value) : not_measured;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

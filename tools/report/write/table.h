@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::tools {
 
 /// What stands where nothing was measured.
 inline constexpr const char* not_measured = "–";
@@ -40,4 +40,4 @@ std::string rate_cell(std::optional<double> value);  // 6,124
 std::string percent_cell(std::optional<double> value, int digits = 1);
 std::string count_cell(std::optional<unsigned> value);
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -7,7 +7,7 @@
 #include "tools/report/write/output.h"
 #include "tools/report/write/study_tables.h"
 
-namespace feedrate {
+namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t columns = 100;
@@ -55,4 +55,4 @@ std::string report_text(const Report& report) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::tools

@@ -8,7 +8,10 @@
 #include "trainer/backends/cpu/roof.h"
 #include "trainer/backends/cpu/session.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 std::string processor_name() {
@@ -69,4 +72,4 @@ const CpuBackend row("cpu", "this machine's cores, by oneDNN and OpenBLAS");
 extern const Backend& cpu_backend;
 const Backend& cpu_backend = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -4,7 +4,7 @@
 
 #include "trainer/graph/op.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 #define FEEDRATE_OP(name) std::unique_ptr<Layer> make_##name##_layer(const LayerSite& site);
 #include "trainer/ops/list.inc"
@@ -43,4 +43,4 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site) {
   return row->make(site);  // list.inc names every op, so the row is there
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

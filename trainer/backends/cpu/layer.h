@@ -14,7 +14,7 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cpu/layout.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// What a layer is made for.
 struct LayerSite {
@@ -97,4 +97,4 @@ class Layer {
 
 std::unique_ptr<Layer> make_layer(const LayerSite& site);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -11,7 +11,7 @@
 
 #include "trainer/graph/graph.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 struct Layout {
   Extent extent;
@@ -29,4 +29,4 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -8,7 +8,7 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 constexpr std::size_t alignment = 64;
 
@@ -18,7 +18,8 @@ class Memory {
     if (bytes_ == 0) return;
     start_.reset(new (std::align_val_t{alignment}, std::nothrow) std::byte[bytes_]);
     if (start_ == nullptr) {
-      throw Error(join("no memory for a session of ", bytes_ >> 20, " MiB on the cpu"));
+      throw formats::Error(
+          formats::join("no memory for a session of ", bytes_ >> 20, " MiB on the cpu"));
     }
     std::memset(start_.get(), 0, bytes_);
   }
@@ -36,4 +37,4 @@ class Memory {
   std::unique_ptr<std::byte[], Release> start_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -12,7 +12,9 @@
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
+using namespace formats;
+
 namespace {
 
 // Large enough that its edges cost nothing, small enough to take a tenth of a second.
@@ -80,4 +82,4 @@ Roof measure_roof(unsigned threads) {
   }
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

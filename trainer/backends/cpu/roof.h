@@ -3,9 +3,9 @@
 
 #include "trainer/graph/roofline.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// Takes about half a second. `threads` of OpenMP.
 Roof measure_roof(unsigned threads);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

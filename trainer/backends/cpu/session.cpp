@@ -14,7 +14,10 @@
 #include "trainer/communicators/communicator.h"
 #include "trainer/graph/op.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 std::size_t on_lines(std::size_t floats) {
@@ -357,4 +360,4 @@ std::size_t CpuSession::planned_bytes() const {
          scratch_->bytes() + images_->bytes();
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

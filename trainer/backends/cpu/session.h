@@ -9,7 +9,7 @@
 #include "trainer/backends/cpu/update.h"
 #include "trainer/graph/places.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 class CpuSession final : public Session {
  public:
@@ -17,7 +17,7 @@ class CpuSession final : public Session {
   CpuSession(Plan plan, const SessionOptions& options, unsigned threads);
 
   const Plan& plan() const override { return plan_; }
-  void upload(const Batch& batch) override;
+  void upload(const loader::Batch& batch) override;
   std::uint32_t reuse_batch() override { return count_; }
   void train_step(const UpdateSettings& settings, std::uint64_t step) override;
   void evaluate_step() override;
@@ -48,8 +48,8 @@ class CpuSession final : public Session {
   void place_parameters();
   void place_values();
   void bind(const Places& places);
-  void take_pixels(const Batch& batch);
-  void take_numbers(const Batch& batch);
+  void take_pixels(const loader::Batch& batch);
+  void take_numbers(const loader::Batch& batch);
   void forward(const Pass& now);
   Divergence find_divergence(Pass now);
   bool finite(std::size_t node) const;
@@ -99,7 +99,7 @@ class CpuSession final : public Session {
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, what layers keep
   std::optional<Memory> scratch_;  // of the layer at work
-  PixelType pixel_type_;
+  loader::PixelType pixel_type_;
   std::optional<Memory> images_;  // uploaded: pixels, or numbers, which are the input's output
   std::vector<std::int32_t> labels_;
   std::uint32_t count_ = 0;
@@ -109,4 +109,4 @@ class CpuSession final : public Session {
   std::optional<Divergence> divergence_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -7,7 +7,7 @@
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/values/relayout.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 void CpuSession::forward_to(std::size_t node, std::span<float> values) {
   const OmpThreads omp(threads_);
@@ -45,4 +45,4 @@ Divergence CpuSession::find_divergence(Pass now) {
   return divergence_at(*this, now.step, i, communicator_ == nullptr);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/session.h"
 #include "trainer/communicators/communicator.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Large enough that a message's latency is nothing beside its way, small enough that the last one,
@@ -53,4 +53,4 @@ Metrics CpuSession::take_metrics() {
           .loss_sum = sums[3]};
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -4,7 +4,9 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/optimizers/rules.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
+using namespace formats;
+
 namespace {
 
 // Compiled with -fno-math-errno: a root that may set errno is no vector instruction.
@@ -74,4 +76,4 @@ double sum_of_squares(const float* values, std::int64_t size) {
   return sum;
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -5,7 +5,7 @@
 
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// `size` values from `weights` on; state lies slot after slot, `slot_stride` floats apart.
 struct UpdateRun {
@@ -24,4 +24,4 @@ Update update_of(const Optimizer& optimizer);
 /// Sum of the squares of `size` values, in an order that never changes.
 double sum_of_squares(const float* values, std::int64_t size);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

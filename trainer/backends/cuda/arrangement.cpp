@@ -6,7 +6,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 template <class Body>
@@ -75,4 +75,4 @@ std::vector<Arrangement> parameter_arrangements(const Graph& graph,
   return all;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -7,7 +7,7 @@
 
 #include "trainer/graph/graph.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 struct Arrangement {
   std::int64_t groups = 1;
@@ -28,4 +28,4 @@ std::vector<Extent> stored_extents(const Graph& graph);
 /// Of every parameter.
 std::vector<Arrangement> parameter_arrangements(const Graph& graph, std::span<const Extent> stored);
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -11,7 +11,10 @@
 #include "trainer/backends/cuda/session.cuh"
 #include "trainer/backends/cuda_plugin/plugin.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 constexpr int least_capability = 8;  // what the kernels are compiled for: Ampere and later
@@ -120,9 +123,9 @@ std::string cudnn_version() {
 constexpr CudaPlugin plugin{&backend, &pci_bus_id, &runtime_version, &cudnn_version};
 
 }  // namespace
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda
 
-extern "C" __attribute__((visibility("default"))) const feedrate::CudaPlugin* feedrate_cuda_backend(
-    const char* abi) {
-  return abi == feedrate::cuda_abi() ? &feedrate::cuda::plugin : nullptr;
+extern "C" __attribute__((visibility("default"))) const feedrate::trainer::CudaPlugin*
+feedrate_cuda_backend(const char* abi) {
+  return abi == feedrate::trainer::cuda_abi() ? &feedrate::trainer::cuda::plugin : nullptr;
 }

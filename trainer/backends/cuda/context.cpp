@@ -6,7 +6,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 // What Open MPI, MPICH (Hydra), Intel's MPI and Slurm's srun call a process' number on its machine.
@@ -107,4 +109,4 @@ DeviceMemory::DeviceMemory(std::size_t bytes, std::string_view what) : bytes_(by
   check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -15,7 +15,7 @@
 
 #include "trainer/backends/cuda/values.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 void check(cudaError_t status, std::string_view call);
 void check(cudnnStatus_t status, std::string_view call);
@@ -115,4 +115,4 @@ class PinnedArray {
   std::size_t count_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -6,7 +6,7 @@
 
 #include "trainer/backends/cuda/nccl.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // Large enough that a message's latency is nothing beside its way, small enough that the last one,
@@ -101,4 +101,4 @@ const DeviceMetrics* DeviceRanks::losses() const {
   return reinterpret_cast<const DeviceMetrics*>(losses_.data());
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -11,7 +11,7 @@
 
 struct ncclComm;
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 class DeviceRanks {
  public:
@@ -51,4 +51,4 @@ class DeviceRanks {
   ncclComm* all_ = nullptr;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 // A waiting thread sleeps: loader threads want the core that spinning would burn.
@@ -92,4 +95,4 @@ std::size_t Inputs::bytes() const {
   return 2 * (sides_[0].pixels.bytes() + sides_[0].labels.bytes());
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

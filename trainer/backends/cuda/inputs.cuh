@@ -10,15 +10,15 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/context.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 class Inputs {
  public:
-  Inputs(const Shape& shape, std::uint32_t batch);
+  Inputs(const formats::Shape& shape, std::uint32_t batch);
 
   /// Copies a batch over; `batch` may be given back when this returns. Missing images get label −1
   /// and keep the pixels of an earlier batch. The batch fits the plan (check_batch).
-  void upload(const Context& context, const Batch& batch);
+  void upload(const Context& context, const loader::Batch& batch);
   /// To be called after a step's work on the current batch was given to context.compute(): after
   /// that of training step `step`, or of one that only evaluates.
   void release_after_work(const Context& context, std::optional<std::uint64_t> step);
@@ -51,10 +51,10 @@ class Inputs {
     std::uint32_t count = 0;
   };
 
-  Shape shape_;
+  formats::Shape shape_;
   std::array<Side, sides> sides_;
   std::size_t current_ = 0;
   Copies copies_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

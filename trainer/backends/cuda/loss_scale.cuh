@@ -6,7 +6,7 @@
 
 #include "trainer/optimizers/loss_scale.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 struct DeviceLossScale {
   float scale = 65536;
@@ -26,4 +26,4 @@ struct DeviceLossScale {
   }
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

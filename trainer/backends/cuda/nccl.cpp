@@ -8,13 +8,15 @@
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>
-static_assert(sizeof(ncclUniqueId) == sizeof(feedrate::cuda::NcclId));
-static_assert(ncclFloat32 == feedrate::cuda::Nccl::float32);
-static_assert(ncclFloat64 == feedrate::cuda::Nccl::float64);
-static_assert(ncclSum == feedrate::cuda::Nccl::add && ncclSuccess == 0);
+static_assert(sizeof(ncclUniqueId) == sizeof(feedrate::trainer::cuda::NcclId));
+static_assert(ncclFloat32 == feedrate::trainer::cuda::Nccl::float32);
+static_assert(ncclFloat64 == feedrate::trainer::cuda::Nccl::float64);
+static_assert(ncclSum == feedrate::trainer::cuda::Nccl::add && ncclSuccess == 0);
 #endif
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 constexpr const char* usual_file = "libnccl.so.2";
@@ -55,4 +57,4 @@ void check_nccl(int status, const char* call) {
   if (status != 0) throw Error(join("NCCL: ", call, ": ", nccl().error_text(status)));
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -7,7 +7,7 @@
 
 struct ncclComm;
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 struct NcclId {
   char bytes[128];
@@ -32,4 +32,4 @@ const Nccl& nccl();
 /// Throws Error with NCCL's own words.
 void check_nccl(int status, const char* call);
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -4,7 +4,8 @@
 
 #include "trainer/graph/op.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
 
 std::unique_ptr<CudaOp> make_op(const OpSite& site) {
 #define FEEDRATE_OP(kind) \
@@ -21,4 +22,4 @@ int dimension(std::int64_t value) {
   return static_cast<int>(value);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

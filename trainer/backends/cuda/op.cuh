@@ -13,11 +13,11 @@
 #include "trainer/ops/layout.h"
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 class Communicator;
 }
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 struct DeviceMetrics {
   double loss_sum;
@@ -159,4 +159,4 @@ inline ImageLayout layout(const Extent& extent) {
           static_cast<std::uint32_t>(extent.height * extent.width)};
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -5,7 +5,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 /// Enough work to pay for a block, small enough to spread a small network over the device.
@@ -149,4 +151,4 @@ std::size_t FlatParameters::bytes() const {
   return values_.bytes() + rounded_.bytes() + gradients_.bytes() + state_.bytes();
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

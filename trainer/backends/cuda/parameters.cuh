@@ -12,7 +12,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/optimizers/optimizer.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 /// A run of one parameter's elements: what one block updates.
 struct ParameterChunk {
@@ -124,4 +124,4 @@ void round_values(const Context& context, ValueType type, std::size_t count, con
 /// Room on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

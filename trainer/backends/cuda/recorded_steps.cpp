@@ -4,7 +4,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 using Recording = Owned<cudaGraph_t, cudaGraphDestroy>;
@@ -58,4 +60,4 @@ bool RecordedSteps::replay(const Context& context, std::size_t side) const {
   return true;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

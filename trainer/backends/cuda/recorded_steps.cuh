@@ -9,7 +9,7 @@
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 class RecordedSteps {
  public:
@@ -34,4 +34,4 @@ class RecordedSteps {
   bool tried_ = false;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

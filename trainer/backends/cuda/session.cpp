@@ -9,7 +9,10 @@
 #include "trainer/backends/cuda/products/algorithm_cache.cuh"
 #include "trainer/graph/op.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 std::size_t tensor_bytes(const Plan& plan, const Node& node, const Extent& stored, ValueType type) {
@@ -372,4 +375,4 @@ std::size_t CudaSession::planned_bytes() const {
   return arena_.bytes() + workspace_.bytes() + parameters_.bytes() + inputs_.bytes();
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -13,7 +13,7 @@
 #include "trainer/backends/cuda/recorded_steps.cuh"
 #include "trainer/graph/places.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 class CudaSession final : public Session {
  public:
@@ -21,7 +21,7 @@ class CudaSession final : public Session {
   ~CudaSession() override;
 
   const Plan& plan() const override { return plan_; }
-  void upload(const Batch& batch) override;
+  void upload(const loader::Batch& batch) override;
   std::uint32_t reuse_batch() override;
   void train_step(const UpdateSettings& settings, std::uint64_t step) override;
   void evaluate_step() override;
@@ -101,4 +101,4 @@ class CudaSession final : public Session {
   RecordedSteps evaluation_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -6,7 +6,9 @@
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/optimizers/rules.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 // One block a chunk. Whoever finds what is not finite writes the same.
@@ -157,4 +159,4 @@ Update update_of(const Optimizer& optimizer) {
   throw Error(join("the cuda backend does not know the optimizer ", optimizer.name()));
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 enum class ValueType : std::uint8_t { fp32, bf16, fp16 };
 
@@ -86,4 +86,4 @@ __device__ void store(T* to, const Lanes<T, count>& lanes) {
   }
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

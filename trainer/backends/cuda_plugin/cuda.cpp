@@ -6,7 +6,10 @@
 
 #include "trainer/communicators/plugin.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,7 +55,7 @@ class CudaRow final : public Backend {
     if (options.pixels != PixelType::u8) {
       throw Error(
           join("the cuda backend takes u8 pixels and makes numbers of them on the device, not ",
-               feedrate::name(options.pixels)));
+               feedrate::loader::name(options.pixels)));
     }
     return plugin().backend->compile(std::move(plan), options);
   }
@@ -94,4 +97,4 @@ std::string cudnn_version() {
 extern const Backend& cuda_backend;
 const Backend& cuda_backend = row;
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

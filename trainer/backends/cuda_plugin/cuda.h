@@ -7,7 +7,7 @@
 
 #include "trainer/backends/cuda_plugin/plugin.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 /// A plug-in, or the sentence that says why there is none. Loaded plug-ins stay for good.
 struct LoadedCudaPlugin {
@@ -25,4 +25,4 @@ std::string cuda_pci_bus_id();
 std::string cuda_runtime_version();
 std::string cudnn_version();
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

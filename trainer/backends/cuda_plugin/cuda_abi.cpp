@@ -1,6 +1,8 @@
 #include "trainer/backends/cuda_plugin/plugin.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
 
 std::string cuda_abi() {
   return join(FEEDRATE_VERSION, " gcc ", __VERSION__, " plan ", sizeof(Plan), " graph ",
@@ -9,4 +11,4 @@ std::string cuda_abi() {
               " loss scale ", sizeof(LossScale));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -6,7 +6,7 @@
 
 #include "trainer/backends/backend.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 
 struct CudaPlugin {
   const Backend* backend;
@@ -25,4 +25,4 @@ inline constexpr const char* cuda_entry_name = "feedrate_cuda_backend";
 /// The version, the compiler and the sizes of what crosses the border.
 std::string cuda_abi();
 
-}  // namespace feedrate
+}  // namespace feedrate::trainer

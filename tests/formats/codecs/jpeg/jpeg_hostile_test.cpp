@@ -12,7 +12,7 @@
 #include "tests/support/make_jpeg.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -180,4 +180,4 @@ TEST(HostileJpeg, random_damage_is_an_error_or_other_pixels_never_a_crash) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

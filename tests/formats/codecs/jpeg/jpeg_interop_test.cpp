@@ -14,7 +14,7 @@
 #include "tests/support/data.h"
 #include "tests/support/places.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::data_file;
@@ -113,4 +113,4 @@ TEST(InteropJpegInks, cmyk_and_ycck_files_become_the_rgb_of_their_reference) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

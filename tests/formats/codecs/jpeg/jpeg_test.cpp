@@ -12,7 +12,7 @@
 #include "tests/support/make_jpeg.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -189,4 +189,4 @@ TEST(UnitJpeg, a_thread_s_decompressor_forgets_the_tables_of_the_image_before) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 
 #include "tests/support/fenced_bytes.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using Block = std::array<std::int16_t, 64>;
@@ -127,4 +127,4 @@ TEST(HostilePackedBlocks, any_bytes_give_the_same_in_every_way_and_none_reads_to
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

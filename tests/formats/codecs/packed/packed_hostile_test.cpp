@@ -9,7 +9,7 @@
 #include "tests/support/mend_packed.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -173,4 +173,4 @@ TEST(HostilePacked, jpegs_that_cannot_be_packed_without_loss_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

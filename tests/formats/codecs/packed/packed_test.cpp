@@ -13,7 +13,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using namespace feedrate::testing;
@@ -164,4 +164,4 @@ TEST(InteropPacked, every_photograph_of_imagenet_is_packed_without_loss) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <random>
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 int number(std::byte byte) { return std::to_integer<int>(byte); }
@@ -124,4 +124,4 @@ TEST(UnitPngFilter, other_numbers_are_no_filters) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

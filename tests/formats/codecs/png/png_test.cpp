@@ -10,7 +10,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -363,4 +363,4 @@ TEST(HostilePng, a_header_that_promises_more_than_the_bytes_can_hold_is_refused)
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 
 #include "formats/base/checksum.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 // zlib is the judge: what it makes of the stream, every bit of it used.
@@ -125,4 +125,4 @@ TEST(UnitChecksum, sums_are_zlib_s) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "tests/support/tar_files.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -267,4 +267,4 @@ TEST_F(UnitFolderWriter, verify_compares_the_set_not_the_order) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

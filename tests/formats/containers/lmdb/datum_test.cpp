@@ -5,7 +5,7 @@
 #include "formats/digests/digest.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -118,4 +118,4 @@ TEST(HostileDatum, lengths_beyond_the_message_are_named) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

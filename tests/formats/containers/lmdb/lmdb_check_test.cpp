@@ -7,7 +7,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -42,4 +42,4 @@ TEST(HostileLmdbCheck, an_empty_tree_that_states_a_depth_entries_or_a_kind_is_re
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

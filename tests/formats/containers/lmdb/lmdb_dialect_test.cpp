@@ -12,7 +12,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,4 +368,4 @@ TEST(UnitLmdbAudit, pages_with_two_uses_are_found) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

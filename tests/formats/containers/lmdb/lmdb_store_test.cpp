@@ -11,7 +11,7 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,4 +50,4 @@ TEST(UnitLmdbStore, however_much_is_written_few_of_its_pages_stay_in_memory) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -6,7 +6,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST(HostileLmdb, an_empty_database_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -378,4 +378,4 @@ TEST_F(HostileLmdbResume, three_thousand_damaged_files_are_refused_or_harmless) 
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

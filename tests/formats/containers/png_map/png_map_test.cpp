@@ -9,7 +9,7 @@
 #include "tests/support/partial_writes.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -236,4 +236,4 @@ TEST(UnitMeanXml, grey_is_written_as_it_is) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

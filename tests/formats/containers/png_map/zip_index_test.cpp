@@ -9,7 +9,7 @@
 #include "tests/support/make_zip.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -165,4 +165,4 @@ TEST_F(HostileZip, cut_anywhere_or_with_any_byte_changed_nothing_wrong_is_read) 
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

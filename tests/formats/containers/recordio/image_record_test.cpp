@@ -7,7 +7,7 @@
 #include "formats/digests/digest.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -141,4 +141,4 @@ TEST(HostileImageRecord, more_labels_than_bytes_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

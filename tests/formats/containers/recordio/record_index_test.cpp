@@ -8,7 +8,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -107,4 +107,4 @@ TEST_F(HostileRecordIndex, lines_that_are_none_of_a_list_say_nothing_and_are_fou
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -7,7 +7,7 @@
 #include "formats/digests/digest.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -100,4 +100,4 @@ TEST(HostileRecord, parts_out_of_place_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -11,7 +11,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -365,4 +365,4 @@ TEST_F(InteropRecordio, a_set_of_im2rec_without_index_stands_an_audit) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

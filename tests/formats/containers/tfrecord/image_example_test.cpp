@@ -9,7 +9,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -299,4 +299,4 @@ TEST_F(HostileImageExample, boxes_that_are_none_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

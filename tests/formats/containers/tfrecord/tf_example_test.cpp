@@ -8,7 +8,7 @@
 #include "formats/digests/digest.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -221,4 +221,4 @@ TEST(HostileTfExample, a_message_that_protobuf_could_not_read_is_not_written) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -5,7 +5,7 @@
 #include "formats/digests/digest.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -100,4 +100,4 @@ TEST(HostileTfRecord, huge_lengths_with_a_good_crc_do_not_wrap_around) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

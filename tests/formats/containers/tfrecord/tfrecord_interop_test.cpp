@@ -9,7 +9,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,4 +128,4 @@ TEST_F(InteropTfrecord, an_index_of_tfrecord2idx_is_read) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

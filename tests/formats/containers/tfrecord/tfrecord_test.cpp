@@ -14,7 +14,7 @@
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -387,4 +387,4 @@ TEST_F(HostileTfrecord, what_cannot_be_written_is_refused_with_its_place) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

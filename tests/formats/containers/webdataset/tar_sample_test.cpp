@@ -13,7 +13,7 @@
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::data_file;
@@ -223,4 +223,4 @@ TEST(HostileSampleJson, damage_is_an_error_with_its_byte) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

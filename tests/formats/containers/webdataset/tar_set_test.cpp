@@ -6,7 +6,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 using testing::expect_error;
@@ -80,4 +80,4 @@ TEST_F(UnitTarSet, a_directory_without_tars_says_so) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,7 @@
 #include "tests/support/partial_writes.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST_F(UnitWebdatasetShards, a_missing_shard_is_noticed) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

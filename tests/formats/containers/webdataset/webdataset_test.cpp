@@ -10,7 +10,7 @@
 #include "tests/support/tar_files.h"
 #include "tests/support/temp_directory.h"
 
-namespace feedrate {
+namespace feedrate::formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -321,4 +321,4 @@ TEST(InteropWebdataset, a_tar_of_other_things_is_refused_with_its_first_key) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::formats

@@ -8,7 +8,9 @@
 #include "formats/base/error.h"
 #include "tests/trainer/pytorch_runs.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+
 namespace {
 
 constexpr double tolerance = 2e-2;  // relative
@@ -273,4 +275,4 @@ TEST_F(InteropPyTorchBf16, steps_of_imagenets_networks_on_small_images_stay_near
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

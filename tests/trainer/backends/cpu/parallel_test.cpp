@@ -7,7 +7,7 @@
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/relayout.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 TEST(UnitParallel, shares_cover_everything_once_and_start_at_grains) {
@@ -59,4 +59,4 @@ TEST(UnitRelayout, values_keep_their_places_and_filling_is_zero) {
 }
 
 }  // namespace
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

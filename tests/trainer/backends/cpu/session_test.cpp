@@ -12,7 +12,10 @@
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
+using namespace formats;
+using namespace loader;
+
 namespace {
 
 using testing::expect_error;
@@ -209,4 +212,4 @@ TEST(HostileCpuSession, precisions_it_has_not_are_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

@@ -11,6 +11,9 @@
 #include "tests/trainer/cuda_parity.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 class CudaAlgorithms : public CudaParity {

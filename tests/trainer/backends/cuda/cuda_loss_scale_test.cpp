@@ -6,6 +6,8 @@
 #include "trainer/loop/checkpoint.h"
 
 namespace feedrate::testing {
+using namespace trainer;
+
 namespace {
 
 class CudaLossScale : public CudaParity {

@@ -11,7 +11,7 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda_plugin/cuda.h"
 
-namespace feedrate {
+namespace feedrate::trainer {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST(UnitCudaPlugin, a_plugin_of_another_build_is_refused) {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::trainer

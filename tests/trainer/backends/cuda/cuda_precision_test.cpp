@@ -6,6 +6,9 @@
 #include "tests/trainer/cuda_parity.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace trainer;
+
 namespace {
 
 constexpr double near = 2e-2;

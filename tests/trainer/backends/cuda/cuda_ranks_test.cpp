@@ -13,6 +13,10 @@
 #include "trainer/communicators/communicator.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 constexpr unsigned most_ranks = 2;

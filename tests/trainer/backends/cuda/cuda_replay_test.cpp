@@ -6,6 +6,8 @@
 #include "tests/trainer/cuda_parity.h"
 
 namespace feedrate::testing {
+using namespace trainer;
+
 namespace {
 
 // All that changes from step to step: dropout's mask, the rate, Adam's count, both sides of input.

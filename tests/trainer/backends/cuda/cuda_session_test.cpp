@@ -5,6 +5,10 @@
 #include "tests/trainer/cuda_parity.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 TEST_P(CudaParity, every_optimizer) {

@@ -4,6 +4,10 @@
 #include "tests/trainer/cuda_parity.h"
 
 namespace feedrate::testing {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaParity, ::testing::Values(Device::real), device_label);

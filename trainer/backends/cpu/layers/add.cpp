@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/values/relu_values.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Any of the three may be the same memory.
@@ -104,4 +104,4 @@ std::unique_ptr<Layer> make_add_layer(const LayerSite& site) {
   return std::make_unique<AddLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

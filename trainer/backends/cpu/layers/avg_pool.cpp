@@ -5,7 +5,7 @@
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/ops/avg_window.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Calls visit(offset of the pixel's first lane) for every place of an output's window; gives the
@@ -104,4 +104,4 @@ std::unique_ptr<Layer> make_avg_pool_layer(const LayerSite& site) {
   return std::make_unique<AvgPoolLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

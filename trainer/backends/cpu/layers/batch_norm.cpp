@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/values/norm_plane.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Where there are blocks enough, threads share them: what the sums have read is then still in the
@@ -228,4 +228,4 @@ std::unique_ptr<Layer> make_batch_norm_layer(const LayerSite& site) {
   return std::make_unique<BatchNormLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

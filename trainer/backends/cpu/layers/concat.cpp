@@ -4,7 +4,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/relayout.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // The inputs' own blocks where whole blocks of one width follow one another: then each image of
@@ -71,4 +71,4 @@ std::unique_ptr<Layer> make_concat_layer(const LayerSite& site) {
   return std::make_unique<ConcatLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -3,7 +3,7 @@
 #include "trainer/backends/cpu/products/onednn_conv.h"
 #include "trainer/backends/cpu/products/product_choice.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
   // OpenBLAS multiplies in fp32 alone.
@@ -11,4 +11,4 @@ std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
   return std::make_unique<GemmConv>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

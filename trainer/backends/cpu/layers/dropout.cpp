@@ -4,7 +4,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Values whose canonical order is also their order in memory.
@@ -76,4 +76,4 @@ std::unique_ptr<Layer> make_dropout_layer(const LayerSite& site) {
   return std::make_unique<DropoutLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -3,7 +3,9 @@
 #include "trainer/ops/elementwise.h"
 #include "trainer/ops/pixels.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
+using namespace loader;
+
 namespace {
 
 FEEDRATE_VECTOR void scale_pixels(const std::uint8_t* pixels, std::int64_t size, float scale,
@@ -62,4 +64,4 @@ std::unique_ptr<Layer> make_input_layer(const LayerSite& site) {
   return std::make_unique<InputLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

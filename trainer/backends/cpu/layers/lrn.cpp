@@ -7,7 +7,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // A group of pixels, one row of channels behind another, each with zeros for half a window at
@@ -197,4 +197,4 @@ std::unique_ptr<Layer> make_lrn_layer(const LayerSite& site) {
   return std::make_unique<LrnLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

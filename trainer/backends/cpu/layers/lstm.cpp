@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/ops/lstm_cell.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Everything lies image after image, row after row, so that a thread does its images from the first
@@ -216,4 +216,4 @@ std::unique_ptr<Layer> make_lstm_layer(const LayerSite& site) {
   return std::make_unique<LstmLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

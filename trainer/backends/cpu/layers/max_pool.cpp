@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/values/vector.h"
 #include "trainer/ops/pool_window.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // One plane of blocks: `lanes` channels side by side at every pixel.
@@ -237,4 +237,4 @@ std::unique_ptr<Layer> make_max_pool_layer(const LayerSite& site) {
   return std::make_unique<MaxPoolLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

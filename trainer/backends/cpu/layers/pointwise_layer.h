@@ -4,7 +4,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// `forward(in, size, out)` and `backward(output_gradient, output, size, input_gradient)`.
 template <auto forward_values, auto backward_values>
@@ -32,4 +32,4 @@ class PointwiseLayer final : public Layer {
   unsigned threads_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

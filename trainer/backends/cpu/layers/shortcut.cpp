@@ -3,7 +3,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // The output's blocks are as wide as the input's, so a channel keeps its block and lane.
@@ -72,4 +72,4 @@ std::unique_ptr<Layer> make_shortcut_layer(const LayerSite& site) {
   return std::make_unique<ShortcutLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

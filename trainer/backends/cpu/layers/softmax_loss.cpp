@@ -5,7 +5,7 @@
 #include "trainer/ops/check.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // The outcome of one image, kept apart so that sums are taken in the images' order.
@@ -104,4 +104,4 @@ std::unique_ptr<Layer> make_softmax_loss_layer(const LayerSite& site) {
   return std::make_unique<SoftmaxLossLayer>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -3,7 +3,7 @@
 #include "trainer/backends/cpu/layers/pointwise_layer.h"
 #include "trainer/ops/tanh.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 void tanh_values(const float* in, std::int64_t size, float* out) {
@@ -20,4 +20,4 @@ std::unique_ptr<Layer> make_tanh_layer(const LayerSite& site) {
   return std::make_unique<PointwiseLayer<tanh_values, tanh_gradients>>(site);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/products/dense_layer.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 class Bf16Dense final : public DenseLayer {
@@ -100,4 +100,4 @@ std::unique_ptr<Layer> make_bf16_dense(const LayerSite& site) {
   return made_by_onednn(site, [&] { return std::make_unique<Bf16Dense>(site); });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

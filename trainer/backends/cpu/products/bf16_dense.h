@@ -4,8 +4,8 @@
 
 #include "trainer/backends/cpu/layer.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 std::unique_ptr<Layer> make_bf16_dense(const LayerSite& site);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

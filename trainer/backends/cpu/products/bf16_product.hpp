@@ -10,7 +10,7 @@
 #include "trainer/backends/cpu/products/onednn_call.hpp"
 #include "trainer/backends/cpu/threads/parallel.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// Row-major; `stride` elements from one row to the next.
 inline dnnl::memory::desc matrix(std::int64_t rows, std::int64_t columns, std::int64_t stride,
@@ -69,4 +69,4 @@ class Bf16Product {
   std::vector<Share> shares_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -7,7 +7,7 @@
 #include "trainer/backends/cpu/values/relu_values.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Some columns of a matrix.
@@ -129,4 +129,4 @@ void DenseLayer::from_own(std::size_t k, const float* own, std::span<float> cano
   });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

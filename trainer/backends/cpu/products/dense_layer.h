@@ -6,7 +6,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 class DenseLayer : public Layer {
  public:
@@ -39,4 +39,4 @@ class DenseLayer : public Layer {
   unsigned threads_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

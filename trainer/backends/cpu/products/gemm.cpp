@@ -8,7 +8,9 @@
 #include "formats/base/error.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
+using namespace formats;
+
 namespace {
 
 // Widths of this multiple keep the kernels full.
@@ -68,4 +70,4 @@ void run_shared(const Gemm& g, unsigned threads) {
   });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

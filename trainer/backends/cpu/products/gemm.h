@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// A row-major matrix, or its transpose.
 struct Matrix {
@@ -29,4 +29,4 @@ void run(const Gemm& gemm);
 /// On `threads` threads, each computing a part of the longer side of c.
 void run_shared(const Gemm& gemm, unsigned threads);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -8,7 +8,7 @@
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/relayout.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 constexpr std::int64_t line = 16;  // floats of a cache line: threads never share one
@@ -252,4 +252,4 @@ void GemmConv::from_own(std::size_t k, const float* own, std::span<float> canoni
   }
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -7,7 +7,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 class GemmConv final : public Layer {
  public:
@@ -50,4 +50,4 @@ class GemmConv final : public Layer {
   bool input_learns_, has_bias_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -12,7 +12,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 inline constexpr auto f32 = dnnl::memory::data_type::f32;
 
@@ -22,7 +22,8 @@ std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
   try {
     return make();
   } catch (const dnnl::error& error) {
-    throw Error(join("oneDNN cannot compute ", site.node().name, ": ", error.message));
+    throw formats::Error(
+        formats::join("oneDNN cannot compute ", site.node().name, ": ", error.message));
   }
 }
 
@@ -154,4 +155,4 @@ class Factor {
   dnnl::reorder narrow_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

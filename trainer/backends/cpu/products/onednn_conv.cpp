@@ -8,7 +8,9 @@
 #include "trainer/backends/cpu/products/weight_gradients.hpp"
 #include "trainer/backends/cpu/values/relu_values.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
+using namespace formats;
+
 namespace {
 
 class OnednnConv final : public Layer {
@@ -149,4 +151,4 @@ std::unique_ptr<Layer> make_onednn_conv(const LayerSite& site) {
       site, [&] { return std::make_unique<OnednnConv>(site, describe_forward(site, Part(site))); });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -3,8 +3,8 @@
 
 #include "trainer/backends/cpu/layer.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 std::unique_ptr<Layer> make_onednn_conv(const LayerSite& site);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

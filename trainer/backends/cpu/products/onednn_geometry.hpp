@@ -8,7 +8,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 using dnnl::memory;
 using Tag = memory::format_tag;
@@ -104,4 +104,4 @@ inline BackwardWeights::primitive_desc describe_backward_weights(const LayerSite
                                             g.pads);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -4,7 +4,7 @@
 
 #include <dnnl.hpp>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 inline const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
@@ -61,4 +61,4 @@ inline dnnl::memory::data_type type_of(const dnnl::memory::desc& desc) { return 
 
 #endif
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -5,7 +5,7 @@
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // oneDNN computes channels in blocks of 16, at the processor's peak; matrix products reach 60 to 80
@@ -73,4 +73,4 @@ bool gains_by_bf16(const LayerSite& site) {
          macs_a_layer + macs_a_weight * weights;
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -5,7 +5,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// Whether oneDNN multiplies the site's convolution faster in fp32 than matrix products do.
 bool suits_onednn(const LayerSite& site);
@@ -18,4 +18,4 @@ bool may_round(const LayerSite& site);
 /// avx512_bf16 (measured: Zen 5).
 bool gains_by_bf16(const LayerSite& site);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/values/add_values.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Of the outermost dimension; where it is blocked, `range` begins with a block.
@@ -130,4 +130,4 @@ void WeightGradients::add_up(float* Share::*sums, const memory::desc& layout) co
   });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -8,7 +8,7 @@
 #include "trainer/backends/cpu/products/onednn_call.hpp"
 #include "trainer/backends/cpu/threads/parallel.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 class WeightGradients {
  public:
@@ -50,4 +50,4 @@ class WeightGradients {
   std::vector<Share> shares_;  // the first writes where the layer's gradients are
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // A team that has met once and sleeps till the program ends.
@@ -55,4 +55,4 @@ void let_idle_threads_sleep(unsigned threads) {
   static const SleepingTeam team(std::max(cores, threads) - threads + 2);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

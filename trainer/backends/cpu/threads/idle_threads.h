@@ -1,7 +1,7 @@
 #pragma once
 // Threads that wait for work must leave the cores to the loader.
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// From now on OpenMP threads that wait sleep after some microseconds. Call before work on
 /// `threads` of them; calling again costs nothing.
@@ -12,4 +12,4 @@ namespace feedrate::cpu {
 /// another OpenMP runtime this does nothing, at no cost.
 void let_idle_threads_sleep(unsigned threads);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

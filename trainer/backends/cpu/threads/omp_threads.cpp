@@ -2,7 +2,7 @@
 
 #include <omp.h>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 OmpThreads::OmpThreads(unsigned threads) : before_(omp_get_max_threads()) {
   omp_set_num_threads(static_cast<int>(threads));
@@ -10,4 +10,4 @@ OmpThreads::OmpThreads(unsigned threads) : before_(omp_get_max_threads()) {
 
 OmpThreads::~OmpThreads() { omp_set_num_threads(before_); }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -1,7 +1,7 @@
 #pragma once
 // How many threads OpenMP gives to those who do not say.
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// As long as it lives. oneDNN asks OpenMP how many threads to use, when a primitive is made and when
 /// it runs.
@@ -16,4 +16,4 @@ class OmpThreads {
   int before_;
 };
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

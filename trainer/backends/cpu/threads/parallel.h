@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 struct Range {
   std::int64_t begin = 0;
@@ -38,7 +38,7 @@ void on_shares(unsigned threads, std::int64_t size, std::int64_t grain, const Wo
   });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu
 
 // Loops compiled for several instruction sets, the widest chosen at load: the binary runs on every
 // x86-64, and uses AVX-512 where it is. Not under sanitizers, which run too late for the choice.

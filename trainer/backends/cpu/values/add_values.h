@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 void add_values(const float* from, std::int64_t size, float* to);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// work(first, width) for each piece of [0, count), `width` being a constant of 16, 4 or 1.
 template <class Work>
@@ -17,4 +17,4 @@ template <class Work>
   for (; lane < count; ++lane) work(lane, std::integral_constant<int, 1>());
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

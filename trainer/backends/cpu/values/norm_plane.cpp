@@ -6,7 +6,7 @@
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/vector.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 namespace {
 
 // Sums over `lanes` channels, in as many doubles as fit a register at a time: so that a variance
@@ -171,4 +171,4 @@ FEEDRATE_VECTOR void denormalise(bool relu_follows, const float* gradients, cons
   });
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

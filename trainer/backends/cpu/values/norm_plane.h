@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// `block` channels side by side at every pixel.
 struct NormPlane {
@@ -33,4 +33,4 @@ void normalise(bool relu_follows, const float* in, const NormPlane& plane,
 void denormalise(bool relu_follows, const float* gradients, const float* in, const NormPlane& plane,
                  const NormCoefficients& c, float* out);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout) {
   if (from_layout == to_layout) {
@@ -43,4 +43,4 @@ void transpose(const float* from, std::int64_t rows, std::int64_t columns, float
   }
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -5,7 +5,7 @@
 
 #include "trainer/backends/cpu/layout.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 /// One image; filling channels become zero.
 void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout);
@@ -22,4 +22,4 @@ void copy_channels(std::int64_t count, const ChannelsAt<const float>& from,
 /// rows × columns, row-major, into columns × rows.
 void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -5,7 +5,7 @@
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 FEEDRATE_VECTOR void relu_values(const float* in, std::int64_t size, float* out) {
   for (std::int64_t i = 0; i < size; ++i) out[i] = relu(in[i]);
@@ -27,4 +27,4 @@ FEEDRATE_VECTOR void relu_gradients_bf16(const float* gradient, const float* out
   }
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 void relu_values(const float* in, std::int64_t size, float* out);
 /// `output` is the relu's.
@@ -13,4 +13,4 @@ void relu_gradients(const float* gradient, const float* output, std::int64_t siz
 void relu_gradients_bf16(const float* gradient, const float* output, std::int64_t size,
                          std::uint16_t* to);
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

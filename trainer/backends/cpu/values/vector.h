@@ -10,7 +10,7 @@
 
 #define FEEDRATE_INLINE __attribute__((always_inline))
 
-namespace feedrate::cpu {
+namespace feedrate::trainer::cpu {
 
 template <int width>
 struct VectorOf {
@@ -29,4 +29,4 @@ template <class Vector, class Value>
   std::memcpy(to, &from, sizeof from);
 }
 
-}  // namespace feedrate::cpu
+}  // namespace feedrate::trainer::cpu

@@ -7,7 +7,7 @@
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 /// Threads of a block side by side and below one another.
 inline constexpr unsigned columns_wide = 8;
@@ -119,4 +119,4 @@ void sum_columns(const Context& context, const char* name, std::int64_t rows, st
          std::int64_t{blocks.y}, columns, bands, finish);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

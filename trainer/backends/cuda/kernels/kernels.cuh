@@ -8,7 +8,7 @@
 
 #include "trainer/backends/cuda/context.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 inline constexpr unsigned block_threads = 256;
 inline constexpr unsigned warp_threads = 32;
@@ -144,4 +144,4 @@ __device__ T block_sum(T value) {
   return values[0];
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -4,7 +4,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Plus {
@@ -58,4 +58,4 @@ void add_into(const Context& context, std::byte* to, const std::byte* from, std:
 
 std::unique_ptr<CudaOp> add_cuda(const OpSite& site) { return make_typed<AddOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

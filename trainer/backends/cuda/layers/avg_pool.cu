@@ -4,7 +4,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/avg_window.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Sides {
@@ -102,4 +102,4 @@ class AvgPoolOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> avg_pool_cuda(const OpSite& site) { return make_typed<AvgPoolOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -6,7 +6,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // What forward keeps for backward, and each hands on to its second kernel; by channel.
@@ -282,4 +282,4 @@ std::unique_ptr<CudaOp> batch_norm_cuda(const OpSite& site) {
   return make_typed<BatchNormOp>(site);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -6,7 +6,7 @@
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // Between images that hold one input alone and those that hold all, from `first` on.
@@ -75,4 +75,4 @@ class ConcatOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> concat_cuda(const OpSite& site) { return make_typed<ConcatOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

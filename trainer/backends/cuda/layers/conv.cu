@@ -10,7 +10,7 @@
 #include "trainer/backends/cuda/products/conv_choice.cuh"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // `lanes` channels a thread.
@@ -144,4 +144,4 @@ class ConvOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> conv_cuda(const OpSite& site) { return make_typed<ConvOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -5,7 +5,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/products/matmul.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // A thread a unit: neighbours read neighbours, and each sum has one order.
@@ -98,4 +98,4 @@ class DenseOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> dense_cuda(const OpSite& site) { return make_typed<DenseOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -4,7 +4,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // The mask is of the step that runs, whose number lies on the device.
@@ -87,4 +87,4 @@ class DropoutOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> dropout_cuda(const OpSite& site) { return make_typed<DropoutOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

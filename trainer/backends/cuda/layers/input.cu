@@ -5,7 +5,9 @@
 #include "trainer/ops/elementwise.h"
 #include "trainer/ops/pixels.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace loader;
+
 namespace {
 
 template <class T>
@@ -60,4 +62,4 @@ class InputOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> input_cuda(const OpSite& site) { return make_typed<InputOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

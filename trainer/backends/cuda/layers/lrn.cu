@@ -4,7 +4,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Terms {
@@ -116,4 +116,4 @@ class LrnOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> lrn_cuda(const OpSite& site) { return make_typed<LrnOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -9,7 +9,7 @@
 #include "trainer/backends/cuda/products/matmul.cuh"
 #include "trainer/ops/lstm_cell.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 // Between an image and rows of the batch: [row][image][channel · width].
@@ -262,4 +262,4 @@ class LstmOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> lstm_cuda(const OpSite& site) { return make_typed<LstmOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -5,7 +5,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/ops/pool_window.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Sides {
@@ -125,4 +125,4 @@ class MaxPoolOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> max_pool_cuda(const OpSite& site) { return make_typed<MaxPoolOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -4,7 +4,7 @@
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 /// `Rule`: Forward, y of (i, x); Backward, dx of (i, dy, y); and what their kernels are called.
 template <class T, class Rule>
@@ -27,4 +27,4 @@ class PointwiseOp final : public CudaOpOf<T> {
   std::int64_t count_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

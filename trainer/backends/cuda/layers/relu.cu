@@ -3,7 +3,7 @@
 #include "trainer/backends/cuda/layers/pointwise_op.cuh"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Relu {
@@ -26,4 +26,4 @@ using ReluOp = PointwiseOp<T, Relu>;
 
 std::unique_ptr<CudaOp> relu_cuda(const OpSite& site) { return make_typed<ReluOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

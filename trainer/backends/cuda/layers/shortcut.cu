@@ -5,7 +5,7 @@
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Sides {
@@ -87,4 +87,4 @@ class ShortcutOp final : public CudaOpOf<T> {
 
 std::unique_ptr<CudaOp> shortcut_cuda(const OpSite& site) { return make_typed<ShortcutOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

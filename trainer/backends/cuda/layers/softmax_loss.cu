@@ -6,7 +6,7 @@
 #include "trainer/ops/check.h"
 #include "trainer/ops/elementwise.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct RowResult {
@@ -188,4 +188,4 @@ std::unique_ptr<CudaOp> softmax_loss_cuda(const OpSite& site) {
   return make_typed<SoftmaxLossOp>(site);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

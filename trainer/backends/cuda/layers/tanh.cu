@@ -3,7 +3,7 @@
 #include "trainer/backends/cuda/layers/pointwise_op.cuh"
 #include "trainer/ops/tanh.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 namespace {
 
 struct Tanh {
@@ -26,4 +26,4 @@ using TanhOp = PointwiseOp<T, Tanh>;
 
 std::unique_ptr<CudaOp> tanh_cuda(const OpSite& site) { return make_typed<TanhOp>(site); }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -11,7 +11,9 @@
 #include "formats/base/error.h"
 #include "formats/base/random.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +126,4 @@ void AlgorithmCache::save() {
   if (!kept_ || failed) fs::remove(partial, failed);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

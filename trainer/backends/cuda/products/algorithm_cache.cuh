@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 /// Tells texts apart, by chance alike in one of 2^64.
 std::uint64_t checksum(std::string_view text);
@@ -53,4 +53,4 @@ class AlgorithmCache {
   std::map<std::string, Choice> added_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

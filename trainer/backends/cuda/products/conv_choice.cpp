@@ -11,7 +11,9 @@
 #include "trainer/backends/cuda/products/conv_engine.cuh"
 #include "trainer/communicators/communicator.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 /// Of cuDNN's list, which begins with what it expects to be fastest: often one engine with other
@@ -215,4 +217,4 @@ ConvCall choose_engine(const OpSite& site, const ConvShape& shape, ConvDirection
   }
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

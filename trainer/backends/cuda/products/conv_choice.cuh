@@ -7,7 +7,7 @@
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/products/conv_graph.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 /// A graph with the engine chosen for it.
 class ConvCall {
@@ -27,4 +27,4 @@ class ConvCall {
 /// works in at most workspace_limit, or a rank has not the engine that the first has chosen.
 ConvCall choose_engine(const OpSite& site, const ConvShape& shape, ConvDirection direction);
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -4,7 +4,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 ConvEngine describe(GraphDescriptor config) {
@@ -51,4 +53,4 @@ std::vector<ConvEngine> engines_of(const ConvGraph& graph, cudnnBackendHeurMode_
   return engines;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

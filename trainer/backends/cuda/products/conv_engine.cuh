@@ -10,7 +10,7 @@
 
 #include "trainer/backends/cuda/products/conv_graph.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 struct ConvEngine {
   GraphDescriptor config;
@@ -31,4 +31,4 @@ bool keeps_promises(const ConvEngine& engine, Arithmetic arithmetic);
 std::vector<ConvEngine> engines_of(const ConvGraph& graph, cudnnBackendHeurMode_t mode,
                                    Arithmetic arithmetic);
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

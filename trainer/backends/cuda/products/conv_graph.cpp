@@ -5,7 +5,9 @@
 #include "formats/base/error.h"
 #include "trainer/ops/check.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 /// By which a plan's buffers are known.
@@ -170,4 +172,4 @@ void ConvPlan::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
   check(cudnnBackendExecute(cudnn, plan_.handle(), pack_->handle()), "cudnnBackendExecute");
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

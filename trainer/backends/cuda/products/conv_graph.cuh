@@ -14,7 +14,7 @@
 #include "trainer/backends/cuda/products/graph_descriptor.cuh"
 #include "trainer/graph/graph.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 enum class ConvDirection : std::uint8_t { forward, data, filters };
 
@@ -82,4 +82,4 @@ class ConvPlan {
   ConvBuffers packed_{};
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -4,7 +4,8 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
 
 GraphDescriptor::GraphDescriptor(cudnnBackendDescriptorType_t kind)
     : kind_(kind), handle_([kind] {
@@ -62,4 +63,4 @@ std::vector<GraphDescriptor> GraphDescriptor::parts(cudnnBackendAttributeName_t 
   return found;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -12,7 +12,7 @@
 
 #include "trainer/backends/cuda/context.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 /// What cuDNN calls the type of an attribute's values.
 template <class T>
@@ -86,4 +86,4 @@ class GraphDescriptor {
   Owned<cudnnBackendDescriptor_t, cudnnBackendDestroyDescriptor> handle_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

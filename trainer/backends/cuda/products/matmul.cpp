@@ -4,7 +4,9 @@
 
 #include "formats/base/error.h"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
+using namespace formats;
+
 namespace {
 
 auto make_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns) {
@@ -80,4 +82,4 @@ void Matmul::run(const void* a, const void* b, void* d, std::byte* workspace) co
       "cublasLtMatmul");
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -7,7 +7,7 @@
 
 #include "trainer/backends/cuda/context.cuh"
 
-namespace feedrate::cuda {
+namespace feedrate::trainer::cuda {
 
 struct Matrix {
   enum Use : std::uint8_t { as_is, transposed };
@@ -46,4 +46,4 @@ class Matmul {
   std::size_t workspace_ = 0;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::trainer::cuda

@@ -1,0 +1,205 @@
+// tools/JSON.md beside what the commands print: every key that comes out stands in the page, none
+// is null where the page does not say when, and every key of the page comes out.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "formats/io/file.h"
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+#include "tests/tools/invented_rows.h"
+#include "tests/tools/json_page_reader.h"
+#include "tests/tools/rows.h"
+#include "tools/bench/condition.h"
+#include "tools/bench/plan_file.h"
+#include "tools/cli/command.h"
+#include "tools/run/load_report.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+
+namespace {
+
+using nlohmann::ordered_json;
+using testing::feedrate;
+using testing::JsonPage;
+using testing::Said;
+using testing::slurp;
+
+class CommandsJsonPage : public ::testing::Test {
+ protected:
+  std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  static std::string run(const std::vector<std::string>& arguments, int code = exit_done) {
+    const Said said = feedrate(arguments);
+    EXPECT_EQ(said.code, code) << arguments.front() << ": " << said.errors << said.output;
+    return said.output;
+  }
+
+  /// What a command prints, read as `section`.
+  void read(std::vector<std::string> arguments, const std::string& section, int code = exit_done) {
+    arguments.emplace_back("--json");
+    reader_.read(ordered_json::parse(run(arguments, code)), section);
+  }
+
+  /// 300 digits to train on and fewer to test on, in two LMDBs.
+  void convert() {
+    run({"synth", "mnist", "--images", "300", "--out", at("archives")});
+    read(
+        {"convert", "mnist", at("archives"), "--to", "lmdb", "--split", "all", "--out", at("lmdb")},
+        "convert");
+  }
+
+  testing::JsonPageReader reader_;
+
+ private:
+  testing::TempDirectory directory_;
+};
+
+TEST_F(CommandsJsonPage, has_a_section_for_each_command_that_prints_json) {
+  const JsonPage page;
+  for (const Command* command : commands()) {
+    const std::string name(command->name());
+    const bool prints_json = run({name, "--help"}).find("  --json") != std::string::npos;
+    EXPECT_EQ(page.has(name), prints_json) << name;
+  }
+}
+
+TEST_F(CommandsJsonPage, inspect_and_verify) {
+  convert();
+  read({"inspect", at("lmdb/train")}, "inspect");
+  read({"verify", at("lmdb/train"), "--against", at("lmdb/train")}, "verify");
+
+  write_dataset(container("recordio"), png_codec, at("set"), testing::make_examples({8, 8, 1}, 20));
+  const std::string index = slurp(at("set/data.idx"));
+  std::fstream file(at("set/data.rec"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(std::stol(index.substr(index.find("\n1\t") + 3)));
+  file.write("....", 4);  // where the second record's magic number stood
+  file.close();
+  read({"inspect", at("set")}, "inspect");
+  read({"verify", at("set")}, "verify", exit_failed);
+  reader_.expect_all_seen({"inspect", "shape", "spread", "verify", "finding"});
+}
+
+TEST_F(CommandsJsonPage, convert_index_and_mean) {
+  convert();
+  run({"convert", "dataset", at("lmdb/train"), "--to", "recordio", "--out", at("recordio")});
+  read({"index", at("recordio")}, "index");
+  read({"mean", at("lmdb/train"), "--out", at("mean.binaryproto")}, "mean");
+  read({"mean", at("mean.binaryproto")}, "mean");
+  reader_.expect_all_seen({"convert", "index", "mean"});
+}
+
+TEST_F(CommandsJsonPage, load) {
+  convert();
+  read({"load", at("lmdb/train"), "--emulate", "1e6"}, "load");
+  read({"load", at("lmdb/train"), "--no-digest", "--cold"}, "load");
+  LoadReport tuned;
+  tuned.tuning = Tuning{.threads = 1, .tried = {{.threads = 1}}};
+  reader_.read(ordered_json::parse(tuned.json()), "load");
+  reader_.expect_all_seen({"load"});
+}
+
+TEST_F(CommandsJsonPage, train_in_all_its_modes) {
+  convert();
+  const std::vector<std::string> train{"train", at("lmdb/train"), "--network", "mlp"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), train.begin(), train.end());
+    return more;
+  };
+  read(with({"--steps", "3", "--val", at("lmdb/test")}), "train");
+  read(with({"--steps", "1", "--resident"}), "train");
+  read(with({"--mode", "infer"}), "train-forward");
+  read({"train", at("lmdb/train"), "--network", "lenet", "--batch", "300", "--mode", "features"},
+       "train-forward");
+  reader_.expect_all_seen({"train", "train-forward", "host-telemetry", "device-telemetry"});
+}
+
+TEST_F(CommandsJsonPage, time_and_list) {
+  read({"time", "mlp", "--batch", "2", "--seconds", "0.01"}, "time");
+  read({"list"}, "list");
+  reader_.expect_all_seen({"time", "list", "kind"});
+}
+
+TEST_F(CommandsJsonPage, advise) {
+  write_dataset(container("png-map"), png_codec, at("set"),
+                testing::make_examples({32, 32, 3}, 100));
+  read({"advise", at("set"), "--seconds", "0.5", "--batch", "10"}, "advise");
+  reader_.expect_all_seen({"advise", "way", "supply"});
+}
+
+TEST_F(CommandsJsonPage, bench_and_the_rows_it_writes) {
+  convert();
+  const std::vector<std::string> bench{
+      "bench",     at("lmdb/train"), "--network",      "mlp",      "--threads",
+      "1",         "--out",          at("r.jsonl"),    "--repeat", "1",
+      "--seconds", "0.05",           "--beside-others"};
+  std::vector<std::string> planned = bench;
+  planned.emplace_back("--dry-run");
+  read(planned, "bench");
+  run(bench);
+  std::istringstream lines(slurp(at("r.jsonl")));
+  for (std::string line; std::getline(lines, line);) {
+    reader_.read(ordered_json::parse(line), "rows");
+  }
+  reader_.expect_all_seen({"bench", "rows", "environment"});
+}
+
+TEST_F(CommandsJsonPage, report) {
+  std::ofstream rows(at("rows.jsonl"));
+  for (const auto& row : testing::invented_bench()) rows << to_json_line(row) << "\n";
+  rows.close();
+  write_text(at("training.json"), testing::invented_training());
+  read({"report", at("rows.jsonl"), "--training", at("training.json")}, "report");
+  reader_.expect_all_seen({"report", "study", "curve", "point", "prediction-error", "attribution"});
+}
+
+std::set<std::string> keys_of(const ordered_json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
+}
+
+TEST(UnitJsonPage, has_the_keys_of_a_row_and_no_others) {
+  const JsonPage page;
+  const ordered_json row = ordered_json::parse(to_json_line(testing::demand(1)));
+  EXPECT_EQ(page.keys("rows"), keys_of(row));
+  EXPECT_EQ(page.keys("environment"), keys_of(row.at("environment")));
+}
+
+TEST(UnitJsonPage, has_the_keys_that_a_plan_may_have_and_no_others) {
+  const JsonPage page;
+  const ordered_json plan = {{"datasets", {"a"}},
+                             {"tools", {"feedrate"}},
+                             {"recipes", {"none"}},
+                             {"batches", {64}},
+                             {"caches", {"warm"}},
+                             {"threads", {1}},
+                             {"networks", {"lenet"}},
+                             {"devices", {"cpu"}},
+                             {"precisions", {"fp32"}},
+                             {"compute_threads", 1},
+                             {"repeat", 1},
+                             {"seconds", 1},
+                             {"seed", 1},
+                             {"exclude", {{{"kind", "supply"}}}},
+                             {"only", {{{"when", {{"batch", 64}}}, {"then", {{"threads", 1}}}}}}};
+  const testing::TempDirectory directory;
+  write_text(directory / "plan.json", plan.dump());
+  EXPECT_NO_THROW(read_plan(directory / "plan.json"));
+  std::set<std::string> keys = keys_of(plan);
+  keys.insert({"only[].when", "only[].then"});
+  EXPECT_EQ(page.keys("plan-files"), keys);
+
+  std::set<std::string> conditions;
+  for (const ConditionKey& key : condition_keys()) conditions.emplace(key.name);
+  EXPECT_EQ(page.keys("condition"), conditions);
+}
+
+}  // namespace
+}  // namespace feedrate::tools

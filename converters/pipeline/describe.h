@@ -2,6 +2,7 @@
 // What a conversion writes about itself: the sidecar, and the purpose a journal is kept for.
 
 #include "converters/convert.h"
+#include "converters/pipeline/journal.h"
 
 namespace feedrate::converters {
 

@@ -16,7 +16,7 @@ namespace {
 
 // A file may be compressed twice (a .gz that a server compressed again). The bound is for a file
 // that decompresses to itself.
-constexpr int most_compressions = 2;
+constexpr int max_compressions = 2;
 
 constexpr std::size_t entry_block = std::size_t{64} << 10;
 
@@ -83,7 +83,7 @@ struct Archive::State {
   void unwrap(std::unique_ptr<ByteStream> source) {
     if (source->peek().empty()) fail(container, "is empty");
     stream = std::move(source);
-    for (int layer = 0; layer < most_compressions; ++layer) {
+    for (int layer = 0; layer < max_compressions; ++layer) {
       auto [inner, suffix] = decompress(std::move(stream), container);
       stream = std::move(inner);
       if (suffix.empty()) break;

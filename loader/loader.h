@@ -42,9 +42,9 @@ struct LoaderState {
 };
 
 struct LoaderOptions {
-  unsigned threads = 2;       // workers; 0 fills each batch in the caller's thread (reference)
-  unsigned most_threads = 0;  // that set_threads() and tune may go to; 0: `threads`
-  bool tune = false;          // finds the best number from 1 to most_threads, starting at `threads`
+  unsigned threads = 2;      // workers; 0 fills each batch in the caller's thread (reference)
+  unsigned max_threads = 0;  // that set_threads() and tune may go to; 0: `threads`
+  bool tune = false;         // finds the best number from 1 to max_threads, starting at `threads`
   std::uint32_t batch = 64;
   PixelType pixels = PixelType::u8;  // what batches hold: pixels, or numbers made by …
   PixelScales scales{};              // … these; the trainer wants its network's
@@ -60,7 +60,7 @@ struct LoaderOptions {
   BadPolicy on_bad = BadPolicy::fail;
   std::uint64_t bad_budget = 100;  // bad samples, each counted once; one more is an Error
   unsigned io_threads = 1;         // that have data read from disk ahead of the workers; 0: none
-  unsigned depth = 0;              // slots; 0: max(3, most_threads + 2), up to 16 of tiny batches
+  unsigned depth = 0;              // slots; 0: max(3, max_threads + 2), up to 16 of tiny batches
   PixelMemory* memory = nullptr;   // null: plain_memory()
   bool trace = false;              // keep events for write_trace
   bool counts = true;              // false: stats() tells images, batches and waiting alone, to
@@ -98,7 +98,7 @@ class Loader : public BatchSource {
   formats::Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
-  /// From now on so many workers, 1 … most_threads: one that is too many finishes its run first.
+  /// From now on so many workers, 1 … max_threads: one that is too many finishes its run first.
   /// The batches stay the same. Throws Error, and changes nothing, when there cannot be so many.
   /// Consumer thread.
   void set_threads(unsigned threads);

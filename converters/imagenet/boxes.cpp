@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_xml_bytes = 1 << 20;  // genuine ones have about 500
+constexpr std::uint64_t max_xml_bytes = 1 << 20;  // genuine ones have about 500
 
 // "n01440764/n01440764_96.JPEG" → "n01440764_96"
 std::string_view stem(std::string_view path) {
@@ -53,7 +53,7 @@ void Boxes::read(const fs::path& input) {
       ++counts_.other_files;
       continue;
     }
-    archive.read_all(xml, most_xml_bytes);
+    archive.read_all(xml, max_xml_bytes);
     add(archive.name(), xml, archive.place());
   }
 }
@@ -74,7 +74,7 @@ void Boxes::read_directory(const fs::path& directory) {
   std::ranges::sort(files);  // which of two annotations of an image counts is not left to chance
   Buffer xml;
   for (const std::string& file : files) {
-    if (fs::file_size(file) > most_xml_bytes) fail(file, "is too large for an annotation");
+    if (fs::file_size(file) > max_xml_bytes) fail(file, "is too large for an annotation");
     read_file(file, xml);
     add(file, xml, file);
   }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view meta_name = "meta.mat";
 constexpr std::string_view ground_truth_name = "ILSVRC2012_validation_ground_truth.txt";
-constexpr std::uint64_t most_file_bytes = 4 << 20;  // the genuine ones have fewer than 200,000
+constexpr std::uint64_t max_file_bytes = 4 << 20;  // the genuine ones have fewer than 200,000
 
 // The columns of meta.mat that tell the classes.
 class Synsets {
@@ -142,7 +142,7 @@ class Search {
       Found& found = found_[*kind];
       found.file = file;
       found.place = archive.place();
-      archive.read_all(found.content, most_file_bytes);
+      archive.read_all(found.content, max_file_bytes);
     }
   }
 

@@ -11,7 +11,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint64_t most_image_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t max_image_bytes = std::uint64_t{256} << 20;
 
 bool is_image(std::string_view name) {
   const std::size_t dot = name.find_last_of('.');
@@ -57,7 +57,7 @@ bool ImageEntries::next() {
 Bytes ImageEntries::bytes(Buffer& storage) {
   std::optional<Bytes> view = archive_.view();
   if (!view) {
-    archive_.read_all(storage, most_image_bytes);
+    archive_.read_all(storage, max_image_bytes);
     view = storage;
   }
   return *view;

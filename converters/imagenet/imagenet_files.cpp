@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Entries looked at before an archive counts as unknown. The devkit has a few texts in front.
-constexpr int most_entries = 100;
+constexpr int max_entries = 100;
 
 enum class Content : std::uint8_t { unknown, classes, one_class, val, test, devkit, boxes };
 
@@ -41,7 +41,7 @@ Content content_of(std::string_view entry) {
 }
 
 Content content_of(Archive& archive) {
-  for (int i = 0; i < most_entries && archive.next(); ++i) {
+  for (int i = 0; i < max_entries && archive.next(); ++i) {
     const Content content = content_of(archive.name());
     if (content != Content::unknown) return content;
   }

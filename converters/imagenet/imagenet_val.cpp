@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_held = std::uint64_t{512} << 20;
+constexpr std::uint64_t max_held = std::uint64_t{512} << 20;
 
 struct ValImage {
   std::string name;
@@ -97,8 +97,8 @@ class ValStream final : public SampleStream {
   // The images of a compressed tar come in one order only, which is not that of their names.
   void hold(const fs::path& tar, Buffer storage, ValImage& image) {
     held_bytes_ += storage.size();
-    if (held_bytes_ > most_held) {
-      fail(tar, "is compressed, and its images are more than the ", most_held >> 20,
+    if (held_bytes_ > max_held) {
+      fail(tar, "is compressed, and its images are more than the ", max_held >> 20,
            " MiB that are held in memory to put them in the order of their names; decompress it");
     }
     held_.push_back(std::move(storage));

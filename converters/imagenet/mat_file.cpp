@@ -14,8 +14,8 @@ using namespace formats;
 namespace {
 
 // The devkit's meta.mat unpacks to 1 MiB and holds 14,881 arrays.
-constexpr std::size_t most_bytes = std::size_t{16} << 20;
-constexpr std::size_t most_arrays = std::size_t{1} << 18;
+constexpr std::size_t max_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_arrays = std::size_t{1} << 18;
 constexpr int deepest = 16;
 
 struct Element {
@@ -143,8 +143,8 @@ std::string utf8_of_utf16(Bytes data) {
 class Reader {
  public:
   MatArray array(Elements elements, int depth) {
-    if (++arrays_ > most_arrays)
-      elements.fail(elements.offset(), "holds more than ", most_arrays, " arrays");
+    if (++arrays_ > max_arrays)
+      elements.fail(elements.offset(), "holds more than ", max_arrays, " arrays");
     MatArray array;
     if (elements.empty()) {  // a field that was never set
       array.dimensions = {0, 0};
@@ -181,8 +181,8 @@ class Reader {
   static std::uint64_t read_dimensions(Elements& elements, MatArray& array) {
     const Element dimensions = elements.take(mat::int32, "an array's dimensions");
     const std::size_t bytes = dimensions.data.size();
-    constexpr std::size_t most_dimensions = 32;  // MATLAB's own limit is the file's size
-    if (bytes % 4 != 0 || bytes < 8 || bytes > 4 * most_dimensions) {
+    constexpr std::size_t max_dimensions = 32;  // MATLAB's own limit is the file's size
+    if (bytes % 4 != 0 || bytes < 8 || bytes > 4 * max_dimensions) {
       elements.fail(dimensions.at, "dimensions of ", bytes, " bytes make no sense");
     }
     std::uint64_t count = 1;
@@ -270,7 +270,7 @@ Buffer inflate_all(const Elements& elements, const Element& element, std::uint64
   while (code == Z_OK) {
     const std::size_t filled = unpacked.size();
     if (filled > limit) {
-      elements.fail(element.at, "unpacks to more than ", most_bytes, " bytes");
+      elements.fail(element.at, "unpacks to more than ", max_bytes, " bytes");
     }
     unpacked.resize(filled + piece);
     z.next_out = reinterpret_cast<Bytef*>(unpacked.data() + filled);
@@ -313,8 +313,8 @@ std::vector<MatArray> read_mat_file(Bytes file, const std::string& place) {
     if (element.type == mat::matrix) {
       variables.push_back(reader.array(elements.inside(element), 0));
     } else if (element.type == mat::compressed) {
-      const Buffer unpacked = inflate_all(elements, element, most_bytes - reader.inflated);
-      reader.inflated += std::min<std::uint64_t>(unpacked.size(), most_bytes - reader.inflated);
+      const Buffer unpacked = inflate_all(elements, element, max_bytes - reader.inflated);
+      reader.inflated += std::min<std::uint64_t>(unpacked.size(), max_bytes - reader.inflated);
       const std::string inside = join(place, ", unpacked at byte ", element.at);
       Elements inner(unpacked, 0, inside);
       variables.push_back(reader.array(inner.inside(inner.take(mat::matrix, "an array")), 0));

@@ -161,9 +161,9 @@ class Pipeline {
   }
 
   void count_class(std::int32_t label) {
-    constexpr std::size_t most_classes = 1 << 20;  // what a label beyond means is for verify to say
+    constexpr std::size_t max_classes = 1 << 20;  // what a label beyond means is for verify to say
     const auto at = static_cast<std::size_t>(label);
-    if (label < 0 || at >= most_classes) return;
+    if (label < 0 || at >= max_classes) return;
     if (tally_.class_counts.size() <= at) tally_.class_counts.resize(at + 1);
     ++tally_.class_counts[at];
   }

@@ -13,7 +13,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint64_t most_memory = std::uint64_t{4} << 30;
+constexpr std::uint64_t max_memory = std::uint64_t{4} << 30;
 constexpr std::uint64_t look_ahead = 32;  // samples of a shuffled map that are asked for early
 constexpr std::size_t worth_asking = std::size_t{16} << 10;  // bytes; asking costs a system call
 
@@ -52,9 +52,9 @@ class CollectedStream final : public SampleStream {
 
   Sample copy(Sample sample) {
     memory_ += sample.bytes.size() + sizeof(Copy);
-    if (memory_ > most_memory) {
+    if (memory_ > max_memory) {
       throw Error(join("the source cannot be read in another order than its own and is too large ",
-                       "for memory (over ", most_memory >> 30, " GiB); give it as a plain tar"));
+                       "for memory (over ", max_memory >> 30, " GiB); give it as a plain tar"));
     }
     const Copy& kept = kept_.emplace_back(Copy{{sample.bytes.begin(), sample.bytes.end()},
                                                std::string(sample.name),

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Seven times the published size: what a made set may have, and where an archive bomb ends.
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
 // The files of one split, read.
 class Parts {
@@ -92,13 +92,13 @@ class Parts {
   }
 
   [[noreturn]] static void fail_too_long(const std::string& place) {
-    fail(place, "makes the split longer than ", most_bytes, " bytes; no CIFAR is");
+    fail(place, "makes the split longer than ", max_bytes, " bytes; no CIFAR is");
   }
 
   const CifarLayout& layout_;
   const CifarPlace& place_;
   const std::span<const std::string_view> wanted_;
-  std::uint64_t left_ = most_bytes;
+  std::uint64_t left_ = max_bytes;
   std::map<std::string_view, CifarBatch> batches_;
   std::vector<std::string> names_;
 };

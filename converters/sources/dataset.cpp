@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path& the_one(std::span<const fs::path> inputs) {
+const fs::path& only_input(std::span<const fs::path> inputs) {
   if (inputs.size() != 1) {
     throw Error(join("dataset: expected one dataset, found ", inputs.size(), " inputs"));
   }
@@ -36,7 +36,7 @@ class DatasetSource final : public Source {
   DatasetSource() : Source("dataset", "any format below, to be converted into another") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
-    const fs::path& path = the_one(inputs);
+    const fs::path& path = only_input(inputs);
     std::vector<std::string> splits = inner_splits(path);
     if (!splits.empty()) return splits;
     const std::optional<Sidecar> sidecar = read_sidecar(path);
@@ -60,7 +60,7 @@ class DatasetSource final : public Source {
 
  private:
   static fs::path place(std::span<const fs::path> inputs, std::string_view split) {
-    const fs::path& path = the_one(inputs);
+    const fs::path& path = only_input(inputs);
     return inner_splits(path).empty() ? path : path / split;
   }
 };

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path& the_one(std::span<const fs::path> inputs) {
+const fs::path& only_input(std::span<const fs::path> inputs) {
   if (inputs.size() != 1 || !fs::is_directory(inputs.front())) {
     throw Error("folder: expected one directory that holds a sub-directory for each class");
   }
@@ -35,7 +35,7 @@ class FolderSource final : public Source {
   FolderSource() : Source("folder", "images in one sub-directory a class, as ImageFolder") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
-    std::vector<std::string> splits = inner_splits(the_one(inputs));
+    std::vector<std::string> splits = inner_splits(only_input(inputs));
     return splits.empty() ? std::vector<std::string>{"train"} : splits;
   }
 
@@ -56,7 +56,7 @@ class FolderSource final : public Source {
 
  private:
   static fs::path place(std::span<const fs::path> inputs, std::string_view split) {
-    const fs::path& path = the_one(inputs);
+    const fs::path& path = only_input(inputs);
     return inner_splits(path).empty() ? path : path / split;
   }
 };

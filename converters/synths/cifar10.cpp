@@ -20,7 +20,7 @@ constexpr std::size_t plane = std::size_t{side} * side;
 constexpr std::size_t record_bytes = 1 + 3 * plane;  // label, red, green, blue
 constexpr std::uint64_t images_a_block = 2048;       // drawn in parallel, then written
 constexpr std::uint64_t train_batches = 5;
-constexpr std::uint64_t most_images = 300'000;  // what the reader still holds in memory
+constexpr std::uint64_t max_images = 300'000;  // what the reader still holds in memory
 
 void draw_record(Draws draws, MutableBytes record) {
   const auto label = draws.below(static_cast<std::uint32_t>(shape_names.size()));
@@ -102,9 +102,9 @@ class Cifar10Synth final : public Synth {
       : Synth("cifar10", "drawn shapes in CIFAR-10's binary archive: N to train, N/6 to test") {}
 
   void make(const std::filesystem::path& directory, const SynthOptions& options) const override {
-    if (options.images < train_batches || options.images > most_images) {
+    if (options.images < train_batches || options.images > max_images) {
       throw Error(join("cannot make ", options.images, " images in CIFAR-10's five batches; from ",
-                       train_batches, " to ", most_images));
+                       train_batches, " to ", max_images));
     }
     Cifar10Archive(directory, options).write();
   }

@@ -19,7 +19,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint64_t most_images = 2'000'000;
+constexpr std::uint64_t max_images = 2'000'000;
 constexpr std::uint64_t images_a_class = 50;   // as long as there are classes left
 constexpr std::uint64_t images_a_block = 64;   // drawn in parallel, then written
 constexpr std::uint64_t train_a_val = 25;      // as published: 1,281,167 to 50,000
@@ -221,8 +221,8 @@ class ImagenetSynth final : public Synth {
               "drawn scenes in ILSVRC2012's tars, devkit and boxes: N to train, N/25 to val") {}
 
   void make(const std::filesystem::path& directory, const SynthOptions& options) const override {
-    if (options.images == 0 || options.images > most_images) {
-      throw Error(join("cannot make ", options.images, " images; from 1 to ", most_images));
+    if (options.images == 0 || options.images > max_images) {
+      throw Error(join("cannot make ", options.images, " images; from 1 to ", max_images));
     }
     Maker(directory, options).make();
   }

@@ -9,7 +9,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // ISA-L counts in an int
+constexpr std::size_t max_at_once = std::size_t{1} << 30;  // ISA-L counts in an int
 
 // ISA-L's interface is not always const-correct; it only reads.
 unsigned char* data_of(Bytes bytes) {
@@ -29,7 +29,7 @@ std::uint32_t zip_crc32(Bytes bytes) {
 std::uint32_t crc32c(Bytes bytes, std::uint32_t before) {
   std::uint32_t state = ~before;
   while (!bytes.empty()) {
-    const Bytes part = bytes.first(std::min(bytes.size(), most_at_once));
+    const Bytes part = bytes.first(std::min(bytes.size(), max_at_once));
     state = crc32_iscsi(data_of(part), static_cast<int>(part.size()), state);
     bytes = bytes.subspan(part.size());
   }

@@ -7,9 +7,9 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr unsigned most_bits = 15;
+constexpr unsigned max_bits = 15;
 
-using PerLength = std::array<std::uint32_t, most_huffman_symbols + 1>;
+using PerLength = std::array<std::uint32_t, max_huffman_symbols + 1>;
 
 struct Leaf {
   std::uint16_t count;
@@ -18,7 +18,7 @@ struct Leaf {
 
 // By count, and by symbol among equals: which code is whose must not depend on a library's sort.
 void sort_by_count(std::span<Leaf> leaves) {
-  std::array<Leaf, most_huffman_symbols> other;
+  std::array<Leaf, max_huffman_symbols> other;
   const auto pass = [](std::span<const Leaf> from, std::span<Leaf> to, unsigned shift) {
     std::array<std::uint16_t, 257> begin{};
     for (const Leaf& leaf : from) ++begin[(leaf.count >> shift & 255U) + 1];
@@ -34,9 +34,9 @@ void sort_by_count(std::span<Leaf> leaves) {
 // Huffman's tree over leaves sorted by count: two queues, because inner nodes come out sorted too.
 // Counts the leaves at each depth.
 PerLength leaves_by_depth(std::span<const Leaf> leaves) {
-  constexpr std::size_t most_nodes = 2 * most_huffman_symbols;
-  std::array<std::uint32_t, most_nodes> weight{};
-  std::array<std::uint16_t, most_nodes> parent{};
+  constexpr std::size_t max_nodes = 2 * max_huffman_symbols;
+  std::array<std::uint32_t, max_nodes> weight{};
+  std::array<std::uint16_t, max_nodes> parent{};
   const std::size_t count = leaves.size(), nodes = 2 * count - 1;
   for (std::size_t i = 0; i < count; ++i) weight[i] = leaves[i].count;
   std::size_t leaf = 0, inner = count;
@@ -48,7 +48,7 @@ PerLength leaves_by_depth(std::span<const Leaf> leaves) {
       parent[taken] = static_cast<std::uint16_t>(node);
     }
   }
-  std::array<std::uint16_t, most_nodes> depth{};
+  std::array<std::uint16_t, max_nodes> depth{};
   PerLength by_depth{};
   for (std::size_t node = nodes - 1; node-- > 0;) {
     depth[node] = static_cast<std::uint16_t>(depth[parent[node]] + 1);
@@ -87,10 +87,10 @@ std::uint32_t reversed(std::uint32_t bits) {  // all 16 of them
 
 void make_code_lengths(std::span<const std::uint32_t> counts, unsigned longest,
                        std::span<std::uint8_t> lengths) {
-  assert(counts.size() <= most_huffman_symbols && lengths.size() == counts.size());
-  assert(longest <= most_bits && std::size_t{1} << longest >= counts.size());
+  assert(counts.size() <= max_huffman_symbols && lengths.size() == counts.size());
+  assert(longest <= max_bits && std::size_t{1} << longest >= counts.size());
   std::fill(lengths.begin(), lengths.end(), std::uint8_t{0});
-  std::array<Leaf, most_huffman_symbols> leaves;
+  std::array<Leaf, max_huffman_symbols> leaves;
   std::size_t used = 0;
   for (std::size_t symbol = 0; symbol < counts.size(); ++symbol) {
     assert(counts[symbol] <= 0xffff);
@@ -115,10 +115,10 @@ void make_code_lengths(std::span<const std::uint32_t> counts, unsigned longest,
 }
 
 void make_codes(std::span<const std::uint8_t> lengths, std::span<std::uint16_t> codes) {
-  std::array<std::uint32_t, most_bits + 1> by_length{}, next{};
+  std::array<std::uint32_t, max_bits + 1> by_length{}, next{};
   for (const std::uint8_t length : lengths) ++by_length[length];
   by_length[0] = 0;
-  for (unsigned length = 1; length <= most_bits; ++length) {
+  for (unsigned length = 1; length <= max_bits; ++length) {
     next[length] = (next[length - 1] + by_length[length - 1]) << 1;
   }
   for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol) {

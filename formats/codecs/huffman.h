@@ -7,7 +7,7 @@
 
 namespace feedrate::formats {
 
-inline constexpr std::size_t most_huffman_symbols = 288;
+inline constexpr std::size_t max_huffman_symbols = 288;
 
 /// Gives each symbol the length of its code in bits: the best ones, or close to it where the best
 /// would be longer than `longest`. 0 for symbols that do not occur, 1 for a lone one. At most

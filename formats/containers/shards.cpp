@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view between = "-of-";
-constexpr std::size_t most_missing_names = 3;  // in an error
+constexpr std::size_t max_missing_names = 3;  // in an error
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -73,7 +73,7 @@ std::vector<std::string> first_missing(const std::vector<Shard>& shards) {
       ++there;
     } else {
       missing.push_back(wanted.text());
-      if (missing.size() == most_missing_names) break;
+      if (missing.size() == max_missing_names) break;
     }
   }
   return missing;

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t sheet_samples = 100;
 constexpr std::size_t columns = 10;
-constexpr std::size_t most_rows_of_classes = 12;  // more classes than this share rows
-constexpr std::uint32_t largest_side = 128;       // images beyond are shrunk
-constexpr std::uint32_t wanted_side = 96;         // smaller ones are enlarged up to this
-constexpr std::uint32_t gap = 4;                  // between images
-constexpr std::uint32_t margin = 16;              // around it all, and between its parts
-constexpr std::size_t longest_name = 16;          // letters in front of a row
+constexpr std::size_t max_rows_of_classes = 12;  // more classes than this share rows
+constexpr std::uint32_t largest_side = 128;      // images beyond are shrunk
+constexpr std::uint32_t wanted_side = 96;        // smaller ones are enlarged up to this
+constexpr std::uint32_t gap = 4;                 // between images
+constexpr std::uint32_t margin = 16;             // around it all, and between its parts
+constexpr std::size_t longest_name = 16;         // letters in front of a row
 
 constexpr Colour background = {30, 31, 34};
 constexpr Colour ink = {232, 233, 236};
@@ -126,7 +126,7 @@ struct Layout {
 Layout lay_out(const std::vector<SheetClass>& classes, const std::vector<Cell>& cells,
                const ClassNames& names) {
   Layout layout;
-  layout.in_rows = classes.size() <= most_rows_of_classes;
+  layout.in_rows = classes.size() <= max_rows_of_classes;
   layout.cell_width = layout.in_rows ? 0 : largest_side;  // room for a name below
   for (const Cell& cell : cells) {
     layout.cell_height = std::max(layout.cell_height, cell.height());
@@ -203,7 +203,7 @@ std::vector<SheetClass> sheet_classes(const Survey& survey) {
 
   const std::size_t shown = std::min(all.size(), sheet_samples);
   std::size_t each = shown == 0 ? 0 : sheet_samples / shown;
-  if (shown <= most_rows_of_classes) each = std::max(each / columns, std::size_t{1}) * columns;
+  if (shown <= max_rows_of_classes) each = std::max(each / columns, std::size_t{1}) * columns;
   std::vector<SheetClass> classes;
   for (std::size_t i = 0; i < shown; ++i) {
     const SheetClass& from = all[i * all.size() / shown];

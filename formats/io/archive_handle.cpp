@@ -17,7 +17,7 @@ ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
   // signatures that no dataset uses. gzip is ours, because libarchive does not check gzip's
   // checksum.
   if (reads == Reads::filters) {
-    most_at_once_ = std::size_t{16} << 20;  // bzip2 counts with 32 bits
+    max_at_once_ = std::size_t{16} << 20;  // bzip2 counts with 32 bits
     archive_read_support_filter_bzip2(handle_);
     archive_read_support_filter_xz(handle_);
     archive_read_support_filter_zstd(handle_);
@@ -101,7 +101,7 @@ std::int64_t ArchiveHandle::guarded(Action action) noexcept {
 long ArchiveHandle::on_read(archive*, void* self, const void** block) {
   auto& handle = *static_cast<ArchiveHandle*>(self);
   return handle.guarded([&] {
-    const Bytes bytes = handle.source_.next(handle.most_at_once_);
+    const Bytes bytes = handle.source_.next(handle.max_at_once_);
     *block = bytes.data();
     return static_cast<std::int64_t>(bytes.size());
   });

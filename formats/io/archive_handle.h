@@ -57,7 +57,7 @@ class ArchiveHandle {
   std::int64_t guarded(Action action) noexcept;
 
   ByteStream& source_;
-  std::size_t most_at_once_ = std::numeric_limits<std::size_t>::max();
+  std::size_t max_at_once_ = std::numeric_limits<std::size_t>::max();
   archive* handle_;
   archive_entry* entry_ = nullptr;
   std::exception_ptr thrown_;  // exceptions must not cross libarchive's C frames

@@ -14,7 +14,7 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{128} << 10;
-constexpr std::size_t most_at_once = std::size_t{16} << 20;  // well within zlib's 32-bit counts
+constexpr std::size_t max_at_once = std::size_t{16} << 20;  // well within zlib's 32-bit counts
 constexpr int gzip_window = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
 
 std::string_view inflate_fault(int code) {
@@ -109,7 +109,7 @@ class GunzipStream final : public ByteStream {
   }
 
   bool refill() {
-    const Bytes block = source_->next(most_at_once);
+    const Bytes block = source_->next(max_at_once);
     // The library's interface is not const-correct; it only reads.
     state_.next_in = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(block.data()));
     state_.avail_in = static_cast<std::uint32_t>(block.size());

@@ -28,7 +28,7 @@ constexpr std::size_t window_pages = std::size_t{1} << 16;
 }  // namespace
 
 // The lines read: "7f00-7f08 r--s 0000 fe:00 123 /data.mdb"
-void let_go_of_maps(std::span<const fs::path> files) {
+void release_mapped_pages(std::span<const fs::path> files) {
   std::set<std::string> inodes;  // of another device they may be, too: no harm is done
   for (const fs::path& path : files) {
     struct stat status {};
@@ -46,8 +46,8 @@ void let_go_of_maps(std::span<const fs::path> files) {
   }
 }
 
-void drop_from_memory(std::span<const fs::path> files) {
-  let_go_of_maps(files);  // what a process has touched in a map stays
+void evict_from_page_cache(std::span<const fs::path> files) {
+  release_mapped_pages(files);  // what a process has touched in a map stays
   for (const fs::path& path : files) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) fail_errno(path, "cannot open", errno);

@@ -11,12 +11,12 @@ namespace feedrate::formats {
 /// Has this process let go of the pages that it has touched in its shared, read-only maps of the
 /// files. They stay as they are: touched again they come again, from the system's memory or the
 /// file.
-void let_go_of_maps(std::span<const std::filesystem::path> files);
+void release_mapped_pages(std::span<const std::filesystem::path> files);
 
 /// Has the system forget what it holds of the files: what was written is brought to disk first.
 /// What another process has mapped and touched stays. Throws Error naming a file that cannot be
 /// opened.
-void drop_from_memory(std::span<const std::filesystem::path> files);
+void evict_from_page_cache(std::span<const std::filesystem::path> files);
 
 /// Bytes of files, and how many of them are in memory, in whole pages, as mincore() tells. Linux
 /// tells only who owns or may write a file; to others all of it seems to be in memory.

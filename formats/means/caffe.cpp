@@ -36,7 +36,7 @@ struct Blob {
 template <class T>
 void take_packed(Bytes packed, const WireReader& reader, std::vector<double>& values) {
   if (packed.size() % sizeof(T) != 0) reader.damaged("follows numbers that are not whole");
-  if (packed.size() / sizeof(T) > most_mean_values - values.size()) {
+  if (packed.size() / sizeof(T) > max_mean_values - values.size()) {
     reader.damaged("follows more values than a mean image has");
   }
   for (std::size_t at = 0; at < packed.size(); at += sizeof(T)) {

@@ -12,7 +12,7 @@ namespace {
 // Interleaved channels are added in lanes: their number is a multiple of 1 and of 3 channels and of
 // a vector register's. A lane of 32 bits holds the squares of so many pixels: 66,000 · 255² < 2^32.
 constexpr std::size_t lanes = 48;
-constexpr std::size_t most_rounds = 66'000;
+constexpr std::size_t max_rounds = 66'000;
 
 struct Lanes {
   std::array<std::uint32_t, lanes> sum{};
@@ -58,7 +58,7 @@ std::array<double, 3> channel_means(const MeanImage& mean) {
 
 void MeanSums::meet(std::uint32_t height, std::uint32_t width) {
   const bool first = size_ == Size::none;
-  const bool fits = std::uint64_t{height} * width * 3 <= most_mean_values;
+  const bool fits = std::uint64_t{height} * width * 3 <= max_mean_values;
   if (fits && (first || (size_ == Size::one && height == height_ && width == width_))) {
     size_ = Size::one;
     height_ = height;
@@ -83,7 +83,7 @@ void MeanSums::add(const ImageView& image) {
   (color ? color_pixels_ : grey_pixels_) += image.pixels.size() / channels;
   Channel* const totals = color ? color_.data() : &grey_;
   for (Bytes rest = image.pixels; !rest.empty();) {
-    const Bytes part = rest.first(std::min(rest.size(), lanes * most_rounds));
+    const Bytes part = rest.first(std::min(rest.size(), lanes * max_rounds));
     Lanes sums;
     sums.add(part);
     for (std::size_t lane = 0; lane < lanes; ++lane) {

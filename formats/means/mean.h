@@ -13,7 +13,7 @@
 namespace feedrate::formats {
 
 /// A mean image holds at most so many values; sums of larger images are not kept.
-inline constexpr std::uint64_t most_mean_values = std::uint64_t{1} << 25;
+inline constexpr std::uint64_t max_mean_values = std::uint64_t{1} << 25;
 
 struct DatasetMeans {
   std::uint64_t images = 0;

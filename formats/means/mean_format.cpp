@@ -88,7 +88,7 @@ const MeanFormat* mean_format_of(const fs::path& file) {
 Shape mean_shape(std::uint64_t height, std::uint64_t width, std::uint64_t channels) {
   constexpr std::uint64_t longest_side = 65535;
   const bool sides = height - 1 < longest_side && width - 1 < longest_side;
-  if (!sides || (channels != 1 && channels != 3) || height * width * channels > most_mean_values) {
+  if (!sides || (channels != 1 && channels != 3) || height * width * channels > max_mean_values) {
     throw Error(join("states ", height, "x", width, "x", channels,
                      " (height, width, channels), which is no mean image of 1 or 3 channels"));
   }

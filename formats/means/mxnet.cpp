@@ -15,7 +15,7 @@ constexpr std::uint64_t list_magic = 0x112;
 constexpr std::uint32_t array_v1 = 0xF993FAC8;  // 64-bit dimensions, no storage type
 constexpr std::uint32_t array_v2 = 0xF993FAC9;
 constexpr std::uint32_t array_v3 = 0xF993FACA;  // as V2, written under numpy's rules of shapes
-constexpr std::uint32_t most_dimensions = 32;
+constexpr std::uint32_t max_dimensions = 32;
 constexpr std::string_view mean_name = "mean_img";
 
 enum Device : std::int32_t { cpu = 1 };
@@ -50,7 +50,7 @@ class Reader {
 std::vector<std::uint64_t> read_dims(Reader& reader) {
   // Before its first version an array began with the number of its dimensions, of 32 bits each.
   const auto magic = reader.number<std::uint32_t>();
-  const bool old = magic <= most_dimensions;
+  const bool old = magic <= max_dimensions;
   if (!old && magic != array_v1 && magic != array_v2 && magic != array_v3) {
     throw Error(join("has an NDArray of an unknown version, ", magic));
   }
@@ -58,7 +58,7 @@ std::vector<std::uint64_t> read_dims(Reader& reader) {
     if (reader.number<std::int32_t>() != 0) throw Error("has a sparse NDArray, expected a mean");
   }
   const std::uint32_t count = old ? magic : reader.number<std::uint32_t>();
-  if (count > most_dimensions) throw Error(join("has an NDArray of ", count, " dimensions"));
+  if (count > max_dimensions) throw Error(join("has an NDArray of ", count, " dimensions"));
   std::vector<std::uint64_t> dims;
   for (std::uint32_t i = 0; i < count; ++i) {
     dims.push_back(old ? reader.number<std::uint32_t>() : reader.number<std::uint64_t>());

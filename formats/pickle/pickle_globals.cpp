@@ -29,7 +29,7 @@ constexpr GlobalName global_names[] = {
     {"_codecs", "encode", PickleGlobal::encode},
 };
 
-constexpr std::size_t most_dimensions = 32;
+constexpr std::size_t max_dimensions = 32;
 
 bool is_string(const PickleValue& value) {
   return value.kind == Kind::bytes || value.kind == Kind::text;
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> read_shape(const PickleValue& value) {
   if (value.kind != Kind::tuple) {
     throw Error(join("expected an array's shape, a tuple, found ", kind_name(value.kind)));
   }
-  if (value.items.size() > most_dimensions) {
+  if (value.items.size() > max_dimensions) {
     throw Error(join("an array of ", value.items.size(), " dimensions"));
   }
   std::vector<std::uint64_t> shape;

@@ -7,13 +7,13 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_pushes = std::size_t{1} << 22;  // ImageNet's keys are a third of that
-constexpr unsigned most_levels = 64;                       // a level is a list in a list
+constexpr std::size_t max_pushes = std::size_t{1} << 22;  // ImageNet's keys are a third of that
+constexpr unsigned max_levels = 64;                       // a level is a list in a list
 
 }  // namespace
 
 void PickleStack::push(PickleNode& node) {
-  if (++pushes_ > most_pushes) throw Error(join("holds more than ", most_pushes, " values"));
+  if (++pushes_ > max_pushes) throw Error(join("holds more than ", max_pushes, " values"));
   nodes_.push_back(&node);
 }
 
@@ -36,7 +36,7 @@ PickleNode& PickleStack::pop() {
 }
 
 void PickleStack::mark() {
-  if (++pushes_ > most_pushes) throw Error(join("holds more than ", most_pushes, " values"));
+  if (++pushes_ > max_pushes) throw Error(join("holds more than ", max_pushes, " values"));
   marks_.push_back(nodes_.size());
 }
 
@@ -62,8 +62,8 @@ void PickleStack::put_into(PickleNode& container, PickleValue::Kind kind,
   for (PickleNode* node : nodes) {
     if (node == &container) throw Error("puts a value into itself");
     container.levels = std::max(container.levels, node->levels + 1);
-    if (container.levels > most_levels) {
-      throw Error(join("nests values deeper than ", most_levels, " levels"));
+    if (container.levels > max_levels) {
+      throw Error(join("nests values deeper than ", max_levels, " levels"));
     }
     node->inside = true;
     container.items.push_back(node);
@@ -72,7 +72,7 @@ void PickleStack::put_into(PickleNode& container, PickleValue::Kind kind,
 
 void PickleStack::remember(std::uint64_t key) {
   // Whoever writes pickles counts what is remembered, and every value takes a byte.
-  if (key >= std::min(input_bytes_, most_pushes)) {
+  if (key >= std::min(input_bytes_, max_pushes)) {
     throw Error(join("remembers a value as number ", key, " in ", input_bytes_, " bytes"));
   }
   PickleNode& node = top();

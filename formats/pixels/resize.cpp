@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::string_view short_prefix = "short:";
 constexpr std::string_view long_prefix = "long:";
-constexpr std::uint32_t most_side = 65535;
+constexpr std::uint32_t max_side = 65535;
 
 std::uint32_t parse_side(std::string_view side, std::string_view text) {
   const auto pixels = parse_number<std::uint32_t>(side);
-  if (!pixels || *pixels - 1 >= most_side) {
+  if (!pixels || *pixels - 1 >= max_side) {
     throw Error(join("cannot resize to '", text,
                      "'; expected short:256, long:256 or 224x160 (width x height), sides of 1 to ",
-                     most_side, " pixels"));
+                     max_side, " pixels"));
   }
   return *pixels;
 }
@@ -125,7 +125,7 @@ Shape Resize::target(Shape shape) const {
     }
   }
   const auto as_side = [](std::uint64_t side) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(side, most_side + 1));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(side, max_side + 1));
   };
   const Shape result{as_side(new_height), as_side(new_width), shape.channels};
   if (!result.plausible()) {

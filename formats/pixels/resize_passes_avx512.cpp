@@ -32,7 +32,7 @@ namespace {
 constexpr std::size_t taps = 4;    // weights taken at once
 constexpr std::size_t group = 16;  // bytes made at once, across
 constexpr std::size_t window = 64;
-constexpr std::size_t most_quads = 3;  // of weights, across: the window holds no more of RGB
+constexpr std::size_t max_quads = 3;  // of weights, across: the window holds no more of RGB
 constexpr std::size_t group_words = 4 * group;
 constexpr std::int32_t half = 1 << (resize_bits - 1 - 16);  // as the highest digit counts
 
@@ -99,7 +99,7 @@ bool fill(ResizeAxis& axis, std::size_t channels, std::size_t begin, std::size_t
 
 bool fill_across(ResizeAxis& axis, std::size_t channels) {
   const std::size_t quads = quads_of(axis);
-  if (quads > most_quads || axis.from * channels < window) return false;
+  if (quads > max_quads || axis.from * channels < window) return false;
   const std::size_t groups = (axis.to * channels + group - 1) / group;
   axis.starts.resize(groups * quads);
   axis.table.assign(groups * quads * group_words, 0);
@@ -180,8 +180,8 @@ void across(const ResizeAxis& axis, std::size_t channels, std::array<const std::
     avx2_resize_passes.across(axis, channels, from, to);
     return;
   }
-  constexpr decltype(&across_row<1>) rows[most_quads] = {across_row<1>, across_row<2>,
-                                                         across_row<3>};
+  constexpr decltype(&across_row<1>) rows[max_quads] = {across_row<1>, across_row<2>,
+                                                        across_row<3>};
   const auto make = rows[quads_of(axis) - 1];
   make(axis, channels, from[0], to[0]);
   if (to[0] != to[1]) make(axis, channels, from[1], to[1]);

@@ -6,7 +6,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_named = 10;
+constexpr std::size_t max_named = 10;
 
 // The three label spaces of ILSVRC2012, told by one image whose class is known in all of them.
 constexpr std::string_view known_image = "ILSVRC2012_val_00000001";
@@ -63,11 +63,11 @@ void check_classes(const Dataset& dataset, Verification& result) {
     return;
   }
   std::string list;
-  for (std::size_t i = 0; i < std::min(empty.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(empty.size(), max_named); ++i) {
     list += join(i == 0 ? "" : ", ", empty[i]);
   }
   result.notes.push_back({place, join(empty.size(), " of ", classes, " classes have no samples: ",
-                                      list, empty.size() > most_named ? ", …" : "")});
+                                      list, empty.size() > max_named ? ", …" : "")});
 }
 
 }  // namespace feedrate::formats

@@ -7,8 +7,8 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_groups = 20;  // told one by one
-constexpr std::size_t most_samples = 5;  // named of a group
+constexpr std::size_t max_groups = 20;  // told one by one
+constexpr std::size_t max_samples = 5;  // named of a group
 
 using Group = std::vector<std::uint64_t>;  // indices of samples with one fingerprint, ascending
 
@@ -54,7 +54,7 @@ std::string name_of(const Dataset& dataset, std::uint64_t index) {
 enum class Names : std::uint8_t { left_out, told };
 std::string place_of(const Dataset& dataset, const Group& group, Names names) {
   std::string place = "samples ";
-  const std::size_t told = std::min(group.size(), most_samples);
+  const std::size_t told = std::min(group.size(), max_samples);
   for (std::size_t i = 0; i < told; ++i) {
     if (i > 0) place += i + 1 == group.size() ? " and " : ", ";
     place += join(group[i]);
@@ -66,7 +66,7 @@ std::string place_of(const Dataset& dataset, const Group& group, Names names) {
 }
 
 std::string rest_text(const Repeats& repeats, std::string_view what) {
-  return join("and ", repeats.groups.size() - most_groups, " more such groups; in all, ",
+  return join("and ", repeats.groups.size() - max_groups, " more such groups; in all, ",
               repeats.repeated, " samples ", what, " an earlier one");
 }
 
@@ -80,12 +80,12 @@ void check_names(const Dataset& dataset, const SampleFacts& facts, Verification&
         {place, join("most names are there more than once ('", first, "'): they are no keys")});
     return;
   }
-  for (std::size_t i = 0; i < std::min(repeats.groups.size(), most_groups); ++i) {
+  for (std::size_t i = 0; i < std::min(repeats.groups.size(), max_groups); ++i) {
     const Group& group = repeats.groups[i];
     result.findings.push_back({place_of(dataset, group, Names::left_out),
                                join("have the same name '", name_of(dataset, group.front()), "'")});
   }
-  if (repeats.groups.size() > most_groups) {
+  if (repeats.groups.size() > max_groups) {
     result.findings.push_back({place, rest_text(repeats, "have the name of")});
   }
 }
@@ -101,7 +101,7 @@ std::string same_image_text(const std::set<std::int32_t>& labels) {
   std::string text = "hold the same image with different labels: ";
   std::size_t told = 0;
   for (const std::int32_t label : labels) {
-    if (told++ == most_samples) return text + ", …";
+    if (told++ == max_samples) return text + ", …";
     text += join(told == 1 ? "" : ", ", label);
   }
   return text;
@@ -114,12 +114,12 @@ void check_images(const Dataset& dataset, const SampleFacts& facts, Verification
   const auto copies =
       std::stable_partition(repeats.groups.begin(), repeats.groups.end(),
                             [&](const Group& group) { return labels_of(facts, group).size() > 1; });
-  for (std::size_t i = 0; i < std::min(repeats.groups.size(), most_groups); ++i) {
+  for (std::size_t i = 0; i < std::min(repeats.groups.size(), max_groups); ++i) {
     const Group& group = repeats.groups[i];
     result.notes.push_back(
         {place_of(dataset, group, Names::told), same_image_text(labels_of(facts, group))});
   }
-  if (repeats.groups.size() > most_groups) {
+  if (repeats.groups.size() > max_groups) {
     const auto contradictions = static_cast<std::uint64_t>(copies - repeats.groups.begin());
     std::string text = rest_text(repeats, "hold the image of");
     if (contradictions > 0) text += join("; ", contradictions, " groups with different labels");

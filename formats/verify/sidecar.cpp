@@ -5,7 +5,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_classes_named = 5;
+constexpr std::size_t max_classes_named = 5;
 
 // "class 3 has 5 samples, found 4": the first ones, and how many more there are.
 std::string different_classes(const std::vector<std::uint64_t>& stated,
@@ -17,12 +17,12 @@ std::string different_classes(const std::vector<std::uint64_t>& stated,
   std::size_t different = 0;
   for (std::size_t label = 0; label < std::max(stated.size(), found.size()); ++label) {
     if (at(stated, label) == at(found, label)) continue;
-    if (++different > most_classes_named) continue;
+    if (++different > max_classes_named) continue;
     list += join(list.empty() ? "" : "; ", at(stated, label), " samples of class ", label,
                  ", found ", at(found, label));
   }
-  if (different > most_classes_named) {
-    list += join("; and ", different - most_classes_named, " classes more");
+  if (different > max_classes_named) {
+    list += join("; and ", different - max_classes_named, " classes more");
   }
   return list;
 }

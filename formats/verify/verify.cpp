@@ -11,8 +11,8 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_shapes = 16;        // distinct shapes that are listed
-constexpr std::size_t most_classes = 1 << 20;  // counted; larger labels are findings
+constexpr std::size_t max_shapes = 16;        // distinct shapes that are listed
+constexpr std::size_t max_classes = 1 << 20;  // counted; larger labels are findings
 
 // One thread's part; findings carry their sample so that all can be sorted into dataset order.
 struct Part {
@@ -91,7 +91,7 @@ class Verifier {
       ++part.class_counts[label];
       ++part.samples;
     } catch (const std::exception& error) {  // out of memory too is said of one sample
-      if (part.findings.size() == most_findings) return;
+      if (part.findings.size() == max_findings) return;
       const std::string name = sample.name.empty() ? "" : join(" (", sample.name, ")");
       part.findings.emplace_back(index, Finding{join("sample ", index, name), error.what()});
     }
@@ -106,7 +106,7 @@ class Verifier {
     } else {
       part.codecs.emplace(sample.codec->name(), 1);
     }
-    if (part.shapes.size() < most_shapes &&
+    if (part.shapes.size() < max_shapes &&
         std::find(part.shapes.begin(), part.shapes.end(), sample.shape) == part.shapes.end()) {
       part.shapes.push_back(sample.shape);
     }
@@ -115,7 +115,7 @@ class Verifier {
   std::string problem_of(const Sample& sample) const {
     if (sample.label < 0) return join("the label ", sample.label, " is negative");
     const auto label = static_cast<std::size_t>(sample.label);
-    if (label >= most_classes) return join("the label ", label, " is no class number");
+    if (label >= max_classes) return join("the label ", label, " is no class number");
     const std::uint64_t classes =
         info_.classes != 0 ? info_.classes : info_.class_names.names.size();
     if (classes != 0 && label >= classes) {
@@ -151,7 +151,7 @@ void tidy(std::vector<Shape>& shapes) {
   std::sort(shapes.begin(), shapes.end(),
             [&](const Shape& a, const Shape& b) { return size(a) < size(b); });
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
-  shapes.resize(std::min(shapes.size(), most_shapes));
+  shapes.resize(std::min(shapes.size(), max_shapes));
 }
 
 void Verifier::collect(Verification& result) {
@@ -172,7 +172,7 @@ void Verifier::collect(Verification& result) {
   // Each thread met its samples in order, so the earliest of all are among those kept.
   std::sort(findings.begin(), findings.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  findings.resize(std::min(findings.size(), most_findings));
+  findings.resize(std::min(findings.size(), max_findings));
   for (auto& [index, finding] : findings) result.findings.push_back(std::move(finding));
   const std::uint64_t faulty = dataset_.size() - result.samples;
   if (faulty > findings.size()) {

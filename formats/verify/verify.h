@@ -14,7 +14,7 @@
 namespace feedrate::formats {
 
 /// Samples whose findings are kept one by one; how many more there are is told in a last one.
-inline constexpr std::size_t most_findings = 1000;
+inline constexpr std::size_t max_findings = 1000;
 
 struct Verification {
   std::uint64_t samples = 0;      // read and decoded without a finding of their own

@@ -12,8 +12,8 @@ namespace {
 
 // A slot for each worker, one in use and one filled. Batches that take microseconds to fill need
 // more of them, or threads that share cores would hand over batch by batch; 1 MiB stays in cache.
-unsigned most_threads(const LoaderOptions& options) {
-  return options.threads == 0 ? 0 : std::max(options.threads, options.most_threads);
+unsigned max_threads(const LoaderOptions& options) {
+  return options.threads == 0 ? 0 : std::max(options.threads, options.max_threads);
 }
 
 unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
@@ -22,7 +22,7 @@ unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
   const std::size_t tiny =
       (std::size_t{1} << 20) / std::max<std::size_t>(1, image_bytes) / std::max(1U, options.batch);
   return std::max(
-      {3U, most_threads(options) + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
+      {3U, max_threads(options) + 2, static_cast<unsigned>(std::min<std::size_t>(16, tiny))});
 }
 
 Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
@@ -37,7 +37,7 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
   std::vector<std::unique_ptr<TraceLane>> lanes;
   if (!options.trace) return lanes;
   lanes.push_back(std::make_unique<TraceLane>("consumer"));
-  for (unsigned i = 0; i < most_threads(options); ++i) {
+  for (unsigned i = 0; i < max_threads(options); ++i) {
     lanes.push_back(std::make_unique<TraceLane>(join("worker ", i)));
   }
   return lanes;
@@ -57,7 +57,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
            .scales = options.scales,
            .counts = options.counts || options.trace || options.tune},
       batch_size_(options.batch),
-      most_threads_(most_threads(options)),
+      max_threads_(max_threads(options)),
       plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
       ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
@@ -65,7 +65,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       lanes_(make_lanes(options)),
       fillers_([&] {
         std::vector<std::unique_ptr<Filler>> fillers;
-        for (unsigned i = 0; i < std::max(1U, most_threads_); ++i) {
+        for (unsigned i = 0; i < std::max(1U, max_threads_); ++i) {
           fillers.push_back(std::make_unique<Filler>(
               job_, plan_.run_length(), lane(options.threads == 0 ? 0 : i + std::size_t{1})));
         }
@@ -74,10 +74,10 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
       state_{options.seed, options.first_epoch, options.first_position},
       bad_(dataset, options.bad_budget),
-      tune_(options.tune && most_threads_ > 0),
-      tuner_(options.threads, most_threads_, ring_.depth()),
-      ahead_(job_, plan_, most_threads_ > 0 ? options.io_threads : 0, claimed_, open_),
-      workers_(options.threads, most_threads_, [this](unsigned worker) { work(worker); }) {}
+      tune_(options.tune && max_threads_ > 0),
+      tuner_(options.threads, max_threads_, ring_.depth()),
+      ahead_(job_, plan_, max_threads_ > 0 ? options.io_threads : 0, claimed_, open_),
+      workers_(options.threads, max_threads_, [this](unsigned worker) { work(worker); }) {}
 
 Loader::Engine::~Engine() { end(); }
 
@@ -110,8 +110,8 @@ void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
 }
 
 void Loader::Engine::set_threads(unsigned threads) {
-  if (threads == 0 || threads > most_threads_) {
-    throw Error(join("loader: ", threads, " threads asked, expected 1 to ", most_threads_,
+  if (threads == 0 || threads > max_threads_) {
+    throw Error(join("loader: ", threads, " threads asked, expected 1 to ", max_threads_,
                      "; see LoaderOptions::most_threads"));
   }
   workers_.resize(threads);
@@ -192,7 +192,7 @@ std::uint32_t Loader::Engine::settle(Slot& slot, const BatchPlace& place) {
 
 void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
   const std::uint64_t start = clock_ns();
-  if (most_threads_ == 0) {
+  if (max_threads_ == 0) {
     while (!slot.filled()) fill(*fillers_.front(), claimed_.fetch_add(1));
   } else {
     ready_.wait([&] { return slot.filled(); });

@@ -63,7 +63,7 @@ class Loader::Engine {
 
   const detail::Job job_;
   const std::uint32_t batch_size_;
-  const unsigned most_threads_;
+  const unsigned max_threads_;
   const detail::Plan plan_;
   const std::uint64_t origin_ns_;
   detail::Ring ring_;

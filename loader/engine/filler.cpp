@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t lines_ahead = 16;
 
 // Where so many samples drawn in a row are bad, so is most of the dataset.
-constexpr std::uint32_t most_substitutes = 100;
+constexpr std::uint32_t max_substitutes = 100;
 
 // A page that is not in memory yet is waited for here, where waiting is booked as reading.
 void wait_for_pages(Bytes bytes) {
@@ -188,7 +188,7 @@ void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::i
   const SampleRandom random(job_.seed, run.batch.epoch, fault.index);
   const MutableBytes place(seat, job_.seat_bytes());
   Work& work = works_[at_];
-  for (std::uint32_t attempt = 0; attempt < most_substitutes; ++attempt) {
+  for (std::uint32_t attempt = 0; attempt < max_substitutes; ++attempt) {
     try {
       const std::uint64_t index = substitute(random, attempt, job_.dataset.size());
       work.sample = job_.dataset.read(index, work.scratch);
@@ -204,7 +204,7 @@ void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::i
     }
   }
   throw Error(
-      join("no substitute among ", most_substitutes, " was good; the bad one: ", fault.reason));
+      join("no substitute among ", max_substitutes, " was good; the bad one: ", fault.reason));
 }
 
 void Filler::check(const Sample& sample) const {

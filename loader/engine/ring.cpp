@@ -12,7 +12,7 @@ using namespace formats;
 namespace {
 
 constexpr std::size_t cache_line = 64;
-constexpr std::size_t most_bytes = std::size_t{1} << 62;  // far beyond any memory, far from 2^64
+constexpr std::size_t max_bytes = std::size_t{1} << 62;  // far beyond any memory, far from 2^64
 
 std::size_t rounded(std::size_t bytes) {
   return (bytes + cache_line - 1) / cache_line * cache_line;
@@ -25,7 +25,7 @@ Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigne
     : depth_(depth), image_bytes_(image_bytes), memory_(&memory) {
   const auto pixel_bytes = checked_multiply(image_bytes_, batch);
   const std::size_t label_bytes = rounded(batch * sizeof(std::int32_t));
-  const auto total = pixel_bytes && *pixel_bytes < most_bytes
+  const auto total = pixel_bytes && *pixel_bytes < max_bytes
                          ? checked_multiply(rounded(*pixel_bytes) + label_bytes, depth)
                          : std::nullopt;
   if (!total) throw Error(join("loader: ", depth, " batches of ", batch, " images fit no memory"));

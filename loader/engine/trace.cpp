@@ -18,12 +18,12 @@ double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nano
 }  // namespace
 
 TraceLane::TraceLane(std::string name)
-    : name_(std::move(name)), events_(std::make_unique<Event[]>(most_events)) {}
+    : name_(std::move(name)), events_(std::make_unique<Event[]>(max_events)) {}
 
 void TraceLane::add(Activity activity, std::uint64_t start_ns, std::uint64_t end_ns,
                     std::uint64_t batch) {
   const std::uint32_t count = count_.load(std::memory_order_relaxed);
-  if (count == most_events) {
+  if (count == max_events) {
     left_out_.store(left_out_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return;
   }
@@ -57,7 +57,7 @@ void write_chrome_trace(const std::filesystem::path& file,
   out.write(
       fmt::format("\n],\n\"otherData\": {{\"most_events_per_thread\": {}, "
                   "\"events_left_out\": {}}}}}\n",
-                  TraceLane::most_events, left_out));
+                  TraceLane::max_events, left_out));
   out.close();
 }
 

@@ -16,7 +16,7 @@ enum class Activity : std::uint8_t { fill, wait, use };
 /// The events of one thread. One writer; readers see whole events.
 class TraceLane {
  public:
-  static constexpr std::uint32_t most_events = 1U << 16;
+  static constexpr std::uint32_t max_events = 1U << 16;
 
   explicit TraceLane(std::string name);
   void add(Activity activity, std::uint64_t start_ns, std::uint64_t end_ns, std::uint64_t batch);

@@ -10,8 +10,8 @@ using namespace formats;
 
 namespace {
 
-constexpr double least_share = 0.08, most_share = 1.0;
-constexpr double least_ratio = 3.0 / 4.0, most_ratio = 4.0 / 3.0;
+constexpr double least_share = 0.08, max_share = 1.0;
+constexpr double least_ratio = 3.0 / 4.0, max_ratio = 4.0 / 3.0;
 constexpr double log_most_ratio = 0.28768207245178090;  // that of least_ratio is its negative
 
 // Uniform in [low, high), 53 bits.
@@ -35,7 +35,7 @@ Rect central_crop(Shape stored) {
   const double ratio = static_cast<double>(stored.width) / stored.height;
   std::uint32_t width = stored.width, height = stored.height;
   if (ratio < least_ratio) height = rounded(width / least_ratio);
-  if (ratio > most_ratio) width = rounded(height * most_ratio);
+  if (ratio > max_ratio) width = rounded(height * max_ratio);
   return {(stored.height - height) / 2, (stored.width - width) / 2, height, width};
 }
 
@@ -44,7 +44,7 @@ Rect central_crop(Shape stored) {
 Rect random_resized_crop(Shape stored, const SampleRandom& random) {
   const double area = static_cast<double>(stored.height) * stored.width;
   for (std::uint32_t draw = 0; draw < crop_draws; draw += 4) {
-    const double wanted = area * uniform(random.bits(draw), least_share, most_share);
+    const double wanted = area * uniform(random.bits(draw), least_share, max_share);
     const double ratio =
         exponential(uniform(random.bits(draw + 1), -log_most_ratio, log_most_ratio));
     const std::uint32_t width = rounded(std::sqrt(wanted * ratio));

@@ -13,7 +13,7 @@ namespace {
 
 // Shorter ones would show the batches rather than the rate.
 constexpr double shortest_slice = 0.1;  // seconds
-constexpr std::size_t most_slices = 40;
+constexpr std::size_t max_slices = 40;
 constexpr std::size_t least_slices = 8;
 constexpr double negligible = 0.01;  // of the rate
 
@@ -60,8 +60,8 @@ bool first_stands_apart(std::span<const double> rates) {
 
 Marks::Marks(double run_seconds) {
   if (!(run_seconds > 0)) return;
-  apart_ = std::max(shortest_slice, run_seconds / most_slices);
-  marks_.reserve(most_slices + 2);
+  apart_ = std::max(shortest_slice, run_seconds / max_slices);
+  marks_.reserve(max_slices + 2);
 }
 
 void Marks::add(const Mark& mark) {

@@ -17,11 +17,11 @@ using namespace converters;
 namespace {
 
 constexpr unsigned deepest = 3;
-constexpr unsigned most_entries = 64;  // on each level
-constexpr std::size_t most_bytes = std::size_t{1} << 16;
+constexpr unsigned max_entries = 64;  // on each level
+constexpr std::size_t max_bytes = std::size_t{1} << 16;
 
 void walk(Archive& archive, unsigned level) {
-  for (unsigned i = 0; i < most_entries && archive.next(); ++i) {
+  for (unsigned i = 0; i < max_entries && archive.next(); ++i) {
     require(!archive.place().empty(), "every entry has a place");
     const std::optional<Bytes> view = archive.view();
     if (view && !archive.single()) {
@@ -32,11 +32,11 @@ void walk(Archive& archive, unsigned level) {
       walk(inner, level + 1);
       continue;
     }
-    Buffer start(std::min<std::size_t>(archive.size() + 1, most_bytes));
+    Buffer start(std::min<std::size_t>(archive.size() + 1, max_bytes));
     start.resize(archive.read(start));
     if (view) {
       require(same(start, view->first(std::min(view->size(), start.size()))) &&
-                  (start.size() == most_bytes || start.size() == view->size()),
+                  (start.size() == max_bytes || start.size() == view->size()),
               "a view shows what reading gives");
     }
   }

@@ -45,8 +45,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_input = 4096;  // of mutated ones; of the corpus, what there is
-constexpr unsigned most_seconds = 20;        // of processor time for one input
-constexpr std::uint64_t most_memory = std::uint64_t{1} << 30;
+constexpr unsigned max_seconds = 20;         // of processor time for one input
+constexpr std::uint64_t max_memory = std::uint64_t{1} << 30;
 
 struct Options {
   double seconds = 1;
@@ -103,7 +103,7 @@ void watch(const std::string& program) {
     sigaction(number, &action, nullptr);
   }
 #if !defined(__SANITIZE_ADDRESS__)
-  const rlimit limit{most_memory, most_memory};
+  const rlimit limit{max_memory, max_memory};
   setrlimit(RLIMIT_DATA, &limit);  // beyond it std::bad_alloc ends the run
 #endif
 }
@@ -111,7 +111,7 @@ void watch(const std::string& program) {
 void run(Bytes input) {
   current = input;
   itimerval limit{};
-  limit.it_value.tv_sec = most_seconds;
+  limit.it_value.tv_sec = max_seconds;
   setitimer(ITIMER_PROF, &limit, nullptr);
   try {
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());

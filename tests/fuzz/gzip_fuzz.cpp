@@ -12,7 +12,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a bomb, that is enough
+constexpr std::size_t max_bytes = std::size_t{1} << 20;  // of a bomb, that is enough
 
 class MemoryStream final : public ByteStream {
  public:
@@ -39,7 +39,7 @@ Content decompressed(Bytes packed, std::size_t block) {
   content.whole = accepts(
       [&] {
         auto stream = decompress(std::make_unique<MemoryStream>(packed, block), "place").stream;
-        while (content.bytes.size() < most_bytes) {
+        while (content.bytes.size() < max_bytes) {
           const Bytes piece = stream->next();
           if (piece.empty()) return;
           append(content.bytes, piece);

@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t most_images = 64;
-constexpr std::size_t most_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t max_images = 64;
+constexpr std::size_t max_bytes = std::size_t{1} << 20;
 
 void read_entry(Archive& archive) {
   const IdxHeader header = read_idx_header(archive);
@@ -25,12 +25,12 @@ void read_entry(Archive& archive) {
     require(read_idx_labels(archive, header).size() == header.count, "as many labels as stated");
   } else {
     require(header.shape.plausible(), "a shape that may be allocated");
-    if (header.shape.bytes() > most_bytes) return;
+    if (header.shape.bytes() > max_bytes) return;
     Buffer pixels(header.shape.bytes());
-    for (std::uint64_t i = 0; i < std::min(header.count, most_images); ++i) {
+    for (std::uint64_t i = 0; i < std::min(header.count, max_images); ++i) {
       read_idx_image(archive, header, i, pixels);
     }
-    if (header.count > most_images) return;
+    if (header.count > max_images) return;
   }
   expect_idx_end(archive, header);
 }

@@ -44,13 +44,13 @@ using SeenSamples = std::vector<std::optional<SeenSample>>;
 /// The first samples; nothing at all when the dataset cannot be opened.
 inline std::optional<SeenSamples> samples_of(const Container& kind,
                                              const std::filesystem::path& path) {
-  constexpr std::uint64_t most_samples = 16;
+  constexpr std::uint64_t max_samples = 16;
   std::unique_ptr<Dataset> dataset;
   if (!accepts([&] { dataset = kind.open(path); })) return std::nullopt;
   require(dataset->size() > 0, "a dataset that opens holds something");
   SeenSamples samples;
   Scratch scratch;
-  for (std::uint64_t i = 0; i < std::min(dataset->size(), most_samples); ++i) {
+  for (std::uint64_t i = 0; i < std::min(dataset->size(), max_samples); ++i) {
     samples.emplace_back();
     accepts([&] {
       const Sample sample = dataset->read(i, scratch);

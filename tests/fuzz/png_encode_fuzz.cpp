@@ -18,7 +18,7 @@ using namespace formats;
 namespace {
 
 constexpr std::size_t head_bytes = 4;
-constexpr std::size_t most_bytes = std::size_t{256} << 10;
+constexpr std::size_t max_bytes = std::size_t{256} << 10;
 constexpr std::uint32_t widest = 4096;
 constexpr std::size_t tallest = 65535;  // as Shape::plausible has it
 
@@ -29,7 +29,7 @@ Image image_of(Bytes input) {
   const auto kind = static_cast<unsigned>(input[0]), step = static_cast<unsigned>(input[1]);
   const Bytes tile = input.subspan(head_bytes);
   const std::size_t repeats = std::size_t{1} << (kind >> 1 & 15);
-  const std::size_t size = std::min(tile.size() * repeats, most_bytes);
+  const std::size_t size = std::min(tile.size() * repeats, max_bytes);
   image.shape.channels = (kind & 1) != 0 ? 3 : 1;
   image.shape.width = 1 + load_le<std::uint16_t>(input.data() + 2) % widest;
   const std::size_t row_bytes = std::size_t{image.shape.width} * image.shape.channels;

@@ -11,7 +11,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint64_t most_samples = 16;
+constexpr std::uint64_t max_samples = 16;
 
 // An image beside the map, and the same in a zip.
 void prepare() {
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (!accepts([&] { dataset = container("png-map").open(path); })) return 0;
   require(dataset->size() > 0, "a dataset that opens holds something");
   Scratch scratch;
-  for (std::uint64_t i = 0; i < std::min(dataset->size(), most_samples); ++i) {
+  for (std::uint64_t i = 0; i < std::min(dataset->size(), max_samples); ++i) {
     accepts([&] {
       const Sample sample = dataset->read(i, scratch);
       require(sample.label >= 0, "a label is a class number");

@@ -79,7 +79,7 @@ struct Measured {
 std::unique_ptr<Dataset> open_cold(const fs::path& path, Measured& measured) {
   std::unique_ptr<Dataset> dataset = open_dataset(path);
   const std::vector<fs::path> files = sample_files(*dataset);
-  drop_from_memory(files);
+  evict_from_page_cache(files);
   measured.in_memory = std::max(measured.in_memory, in_memory(files).share());
   return dataset;
 }

@@ -31,7 +31,7 @@ TEST(ConformanceThreads, changes_in_mid_epoch_leave_every_batch_as_it_was) {
   for (const std::uint32_t batch : {3U, 64U}) {
     LoaderOptions options{.threads = 3, .batch = batch, .epochs = 3};
     const auto reference = digests(dataset, none(), options);
-    options.most_threads = 9;
+    options.max_threads = 9;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       Loader loader(dataset, none(), options);
       std::size_t at = 0;
@@ -54,7 +54,7 @@ TEST(ConformanceThreads, a_loader_that_tunes_itself_gives_the_same_batches) {
   const LoaderOptions options{.threads = 2, .batch = 20, .epochs = 100};
   const auto reference = digests(dataset, none(), options);
   LoaderOptions tuned = options;
-  tuned.most_threads = 4;
+  tuned.max_threads = 4;
   tuned.tune = true;
   Loader loader(dataset, none(), tuned);
   EXPECT_EQ(digests(loader), reference);
@@ -70,7 +70,7 @@ TEST(UnitThreads, as_many_work_at_once_as_were_asked_last) {
     --working;
   };
   const MemoryDataset dataset(1000, {28, 28, 1}, work);
-  Loader loader(dataset, none(), {.threads = 2, .most_threads = 12, .batch = 1, .epochs = 0});
+  Loader loader(dataset, none(), {.threads = 2, .max_threads = 12, .batch = 1, .epochs = 0});
   for (const unsigned threads : {2U, 12U, 1U, 7U, 3U, 4U}) {
     loader.set_threads(threads);
     EXPECT_EQ(loader.stats().threads, threads);
@@ -85,7 +85,7 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
   const auto work = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(100us); };
   const MemoryDataset dataset(1000, {28, 28, 1}, work);
   Loader loader(dataset, none(),
-                {.threads = 4, .most_threads = 4, .tune = true, .batch = 4, .epochs = 0});
+                {.threads = 4, .max_threads = 4, .tune = true, .batch = 4, .epochs = 0});
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (!loader.tuning().settled && std::chrono::steady_clock::now() < end) {
     loader.next();
@@ -98,10 +98,10 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
 
 TEST(HostileThreads, numbers_that_cannot_be_are_refused_and_change_nothing) {
   const MemoryDataset dataset(1000);
-  Loader loader(dataset, none(), {.threads = 2, .most_threads = 5, .batch = 10, .epochs = 0});
+  Loader loader(dataset, none(), {.threads = 2, .max_threads = 5, .batch = 10, .epochs = 0});
   expect_error([&] { loader.set_threads(0); }, {"0 threads", "1 to 5"});
   expect_error([&] { loader.set_threads(6); }, {"6 threads", "1 to 5"});
-  Loader greedy(dataset, none(), {.threads = 1, .most_threads = 300, .batch = 10, .epochs = 0});
+  Loader greedy(dataset, none(), {.threads = 1, .max_threads = 300, .batch = 10, .epochs = 0});
   expect_error([&] { greedy.set_threads(300); }, {"300 threads", "2 are in use"});
   EXPECT_EQ(greedy.stats().threads, 1U);
   loader.set_threads(5);
@@ -144,7 +144,7 @@ void expect_nobody_left(const std::function<void()>& load_and_leave) {
 TEST(UnitThreads, destruction_in_mid_epoch_leaves_nobody_behind) {
   const MemoryDataset dataset(1000, {28, 28, 1}, uneven);
   expect_nobody_left([&] {
-    Loader loader(dataset, none(), {.threads = 6, .most_threads = 8, .batch = 16, .epochs = 0});
+    Loader loader(dataset, none(), {.threads = 6, .max_threads = 8, .batch = 16, .epochs = 0});
     for (int i = 0; i < 10; ++i) loader.next();
     loader.set_threads(2);
     loader.set_threads(8);
@@ -159,7 +159,7 @@ TEST(UnitThreads, an_exception_in_a_worker_leaves_nobody_behind) {
   };
   const MemoryDataset dataset(1000, {28, 28, 1}, broken);
   expect_nobody_left([&] {
-    Loader loader(dataset, none(), {.threads = 6, .most_threads = 8, .batch = 16, .epochs = 0});
+    Loader loader(dataset, none(), {.threads = 6, .max_threads = 8, .batch = 16, .epochs = 0});
     expect_error(
         [&] {
           for (unsigned i = 1;; ++i) {

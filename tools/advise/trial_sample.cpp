@@ -13,8 +13,8 @@ using namespace formats;
 namespace {
 
 // Enough that small images do not lie in the processor's caches, as all of them would not.
-constexpr std::uint64_t most_decoded = std::uint64_t{256} << 20;  // bytes
-constexpr std::uint64_t most_images = 100'000;
+constexpr std::uint64_t max_decoded = std::uint64_t{256} << 20;  // bytes
+constexpr std::uint64_t max_images = 100'000;
 constexpr std::uint64_t least_images = 64;
 constexpr unsigned draws = 256;
 
@@ -25,7 +25,7 @@ std::uint64_t trial_images(std::uint64_t size, const Survey& seen) {
   for (const Survey::Seen& one : seen.samples) decoded += one.decoded;
   const std::uint64_t mean = decoded / std::max<std::size_t>(1, seen.samples.size());
   return std::min(
-      size, std::clamp(most_decoded / std::max<std::uint64_t>(1, mean), least_images, most_images));
+      size, std::clamp(max_decoded / std::max<std::uint64_t>(1, mean), least_images, max_images));
 }
 
 struct Mean {

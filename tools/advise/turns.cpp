@@ -8,7 +8,7 @@ std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Re
   SupplyOptions one = turns.supply;
   one.threads = 1;
   SupplyOptions most = turns.supply;
-  most.threads = turns.most_threads;
+  most.threads = turns.max_threads;
   std::vector<double> demands;
   for (unsigned round = 0; round < turns.rounds; ++round) {
     if (turns.begun) turns.begun(round);

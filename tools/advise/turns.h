@@ -18,7 +18,7 @@ struct Subject {
 
 struct Turns {
   unsigned rounds = 3;
-  unsigned most_threads = 1;
+  unsigned max_threads = 1;
   SupplyOptions supply{};                 // its threads are not looked at
   std::function<double()> demand{};       // images/s of the consumer, another slice; may be absent
   std::function<void(unsigned)> begun{};  // called with each round, from 0; may be absent

@@ -14,7 +14,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::size_t most_points = 100'000;
+constexpr std::size_t max_points = 100'000;
 
 /// Each value once, where it comes first.
 template <class T>
@@ -86,8 +86,8 @@ class Planner {
   }
 
   void add(const Run& row, std::vector<BenchPoint>& points) {
-    if (points_.size() + supply_.size() + alone_.size() + together_.size() == most_points) {
-      throw Error(join("these are more than ", grouped(most_points), " points"));
+    if (points_.size() + supply_.size() + alone_.size() + together_.size() == max_points) {
+      throw Error(join("these are more than ", grouped(max_points), " points"));
     }
     points.push_back({row});
   }

@@ -24,9 +24,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t most_threads = 1024;
-constexpr std::uint64_t most_batch = 65536;
-constexpr std::uint64_t most_repeats = 1000;
+constexpr std::uint64_t max_threads = 1024;
+constexpr std::uint64_t max_batch = 65536;
+constexpr std::uint64_t max_repeats = 1000;
 constexpr std::size_t longest_plan = std::size_t{1} << 20;  // bytes
 
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
@@ -86,11 +86,11 @@ class PlanReader {
     } else if (key == "recipes") {
       options_.recipes = names(key, value);
     } else if (key == "batches") {
-      options_.batches = wholes<std::uint32_t>(key, value, 1, most_batch);
+      options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch);
     } else if (key == "caches") {
       options_.caches = names(key, value);
     } else if (key == "threads") {
-      options_.threads = wholes<unsigned>(key, value, 0, most_threads);
+      options_.threads = wholes<unsigned>(key, value, 0, max_threads);
     } else if (key == "networks") {
       options_.networks = names(key, value);
     } else if (key == "devices") {
@@ -98,14 +98,14 @@ class PlanReader {
     } else if (key == "precisions") {
       options_.precisions = names(key, value);
     } else if (key == "repeat") {
-      options_.repeat = whole<unsigned>(key, value, 1, most_repeats);
+      options_.repeat = whole<unsigned>(key, value, 1, max_repeats);
     } else if (key == "seconds") {
       options_.seconds = positive(key, value);
     } else if (key == "seed") {
       options_.seed =
           whole<std::uint64_t>(key, value, 0, std::numeric_limits<std::uint64_t>::max());
     } else if (key == "compute_threads") {
-      options_.compute_threads = whole<unsigned>(key, value, 1, most_threads);
+      options_.compute_threads = whole<unsigned>(key, value, 1, max_threads);
     } else if (key == "exclude") {
       for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
     } else if (key == "only") {
@@ -226,7 +226,7 @@ class PlanReader {
       Condition::Term term{key, {}};
       for (const json& one : list(key, value)) {
         term.values.push_back(known->is_number
-                                  ? std::to_string(whole<std::uint64_t>(key, one, 0, most_batch))
+                                  ? std::to_string(whole<std::uint64_t>(key, one, 0, max_batch))
                                   : name(key, one));
       }
       found.terms.push_back(std::move(term));

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double redraw_seconds = 0.1;
 constexpr std::size_t fewest_cells = 8;
-constexpr std::size_t most_cells = 24;
+constexpr std::size_t max_cells = 24;
 constexpr const char* erase_line = "\r\033[K";
 
 double now() {
@@ -118,7 +118,7 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
     const double share =
         std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
     return fmt::format("{}  {:3.0f} % {}  {}  {}", state.title, share * 100,
-                       bar(share, std::min(room - share_columns, most_cells)), counts, pace);
+                       bar(share, std::min(room - share_columns, max_cells)), counts, pace);
   }
   const std::string untitled = fmt::format("{}  {}", counts, pace);
   return untitled.size() <= width ? untitled : counts.substr(0, width);

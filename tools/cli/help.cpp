@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t name_columns = 26;
 constexpr const char* help_group = "Help";
-constexpr std::uint64_t most_in_a_batch = 65536;
+constexpr std::uint64_t max_in_a_batch = 65536;
 // Far above any machine's cores: more is a slip, and would only end in refused memory.
-constexpr std::uint64_t most_threads = 1024;
+constexpr std::uint64_t max_threads = 1024;
 
 constexpr const char* precision_text =
     "fp32, tf32, bf16 or fp16; on the CPU bf16 where layers gain";
@@ -183,12 +183,12 @@ CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed) {
 
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
   CLI::Option* option = app.add_option("--batch", batch, "Images in a batch");
-  return check_whole(option, 1, most_in_a_batch)->type_name("N");
+  return check_whole(option, 1, max_in_a_batch)->type_name("N");
 }
 
 CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
   CLI::Option* option = app.add_option("--batch", batches, "Images in a batch");
-  return check_whole(option, 1, most_in_a_batch)
+  return check_whole(option, 1, max_in_a_batch)
       ->type_name("N,N…")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -239,7 +239,7 @@ CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description) {
-  return check_whole(app.add_option(name, threads, description), 0, most_threads)->type_name("N");
+  return check_whole(app.add_option(name, threads, description), 0, max_threads)->type_name("N");
 }
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads, bool& automatic,
@@ -247,11 +247,11 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
   const auto read = [&threads, &automatic](const std::string& text) {
     automatic = text == "auto";
     const std::optional<unsigned> number = parse_number<unsigned>(text);
-    if (number && *number <= most_threads) threads = *number;
-    return automatic || (number && *number <= most_threads)
+    if (number && *number <= max_threads) threads = *number;
+    return automatic || (number && *number <= max_threads)
                ? std::string()
                : fmt::format("expected a whole number from 0 to {} or auto, found '{}'",
-                             most_threads, text);
+                             max_threads, text);
   };
   return app.add_option(name, description)
       ->check(read)
@@ -261,7 +261,7 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description) {
-  return check_whole(app.add_option(name, threads, description), 0, most_threads)
+  return check_whole(app.add_option(name, threads, description), 0, max_threads)
       ->type_name("N,N…")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -96,9 +96,9 @@ std::vector<double> measure(const Options& options, const Dataset& dataset, Way&
   // all.
   const bool trains = !options.network.empty();
   const bool drives = options.target > 0 || (trains && options.device != "cpu");
-  Turns turns{.rounds = rounds, .most_threads = loader_cores(drives)};
+  Turns turns{.rounds = rounds, .max_threads = loader_cores(drives)};
   const double slices =
-      static_cast<double>(subjects.size() * (turns.most_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
+      static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
   const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
   turns.supply = {.batch = options.batch, .seed = options.seed, .seconds = seconds};
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };

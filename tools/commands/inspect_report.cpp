@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t most_listed_classes = 1 << 20;  // a sidecar may state any number
+constexpr std::uint64_t max_listed_classes = 1 << 20;  // a sidecar may state any number
 
 std::vector<Inspection::First> first_samples(const Dataset& dataset, std::uint64_t count) {
   Scratch scratch;
@@ -64,7 +64,7 @@ void count_classes(Inspection& found) {
     const bool all = found.survey.looked() == info.size;
     found.counted = all ? Inspection::Source::all : Inspection::Source::some;
   }
-  if (info.classes <= most_listed_classes) {  // those without a sample are worth knowing
+  if (info.classes <= max_listed_classes) {  // those without a sample are worth knowing
     for (std::uint32_t i = 0; i < info.classes; ++i) counts[static_cast<std::int32_t>(i)] += 0;
   }
   found.class_counts.assign(counts.begin(), counts.end());

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t screen = 100;       // columns
 constexpr std::size_t title_columns = 9;  // "format   "
-constexpr std::size_t most_rows = 20;     // of classes; of more the largest and smallest are shown
+constexpr std::size_t max_rows = 20;      // of classes; of more the largest and smallest are shown
 constexpr std::size_t extremes = 4;       // of each
-constexpr std::size_t most_files = 6;     // of more only the sum is told
+constexpr std::size_t max_files = 6;      // of more only the sum is told
 constexpr std::size_t longest_name = 36;  // of a class
 constexpr std::size_t hash_letters = 23;  // "xxh128:" and enough to recognise
 
@@ -64,7 +64,7 @@ std::string files_text(const Inspection& found) {
     text += fmt::format("{}, {} in all, from {} to {}\n", counted(found.files.size(), "file"),
                         bytes_text(total), bytes_text(least.bytes), bytes_text(most.bytes));
   }
-  if (found.files.size() > most_files) return text;
+  if (found.files.size() > max_files) return text;
   for (const auto& file : found.files) {
     if (!text.empty()) text += std::string(title_columns, ' ');
     text +=
@@ -189,7 +189,7 @@ std::string classes_text(const Inspection& found) {
   if (const std::string balance = balance_text(found, counts, spread); !balance.empty()) {
     text += line("", balance);
   }
-  if (counts.size() > most_rows) {
+  if (counts.size() > max_rows) {
     text += many_classes(found, counts, spread);
   } else {
     const ClassRows rows(found, spread.most);

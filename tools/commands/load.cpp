@@ -30,8 +30,8 @@ using namespace loader;
 
 namespace {
 
-constexpr std::uint64_t most_io_threads = 64;
-constexpr std::uint64_t most_ranks = 65536;
+constexpr std::uint64_t max_io_threads = 64;
+constexpr std::uint64_t max_ranks = 65536;
 
 struct Options {
   std::filesystem::path path;
@@ -120,7 +120,7 @@ LoadReport load(const Options& options) {
   if (options.drive.seconds > 0) settings.epochs = 0;
   if (settings.tune) {
     // A trainer has a thread that wants a core, an emulated one too.
-    settings.threads = settings.most_threads =
+    settings.threads = settings.max_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
   // Of the loader alone: the digest's pass reads as it would without.
@@ -245,8 +245,8 @@ class LoadCommand : public Command {
         app.add_option("--rank", options->loader.rank, "Load the part of rank R …")->type_name("R");
     auto* ranks = app.add_option("--ranks", options->loader.ranks, "… of N that share each epoch")
                       ->type_name("N");
-    check_whole(rank, 0, most_ranks - 1)->needs(ranks);
-    check_whole(ranks, 1, most_ranks)->needs(rank);
+    check_whole(rank, 0, max_ranks - 1)->needs(ranks);
+    check_whole(ranks, 1, max_ranks)->needs(rank);
     app.callback([options] {
       const LoaderOptions& loader = options->loader;
       if (loader.pixels == PixelType::u8 &&
@@ -278,7 +278,7 @@ class LoadCommand : public Command {
         ->transform(CLI::AsSizeValue(true).description(""));
     check_whole(app.add_option("--io-threads", options->loader.io_threads,
                                "Threads that have data read from disk ahead of the workers"),
-                0, most_io_threads)
+                0, max_io_threads)
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--on-bad", options->on_bad, "A bad sample: fail, replace it, or skip its seat")

@@ -145,7 +145,7 @@ struct Take {
 };
 
 // Far above any machine's: what a chart's scale is drawn for.
-constexpr std::uint64_t most_images_per_second = 1'000'000'000'000;
+constexpr std::uint64_t max_images_per_second = 1'000'000'000'000;
 
 /// Rows of the first schema, which did not name itself, begin with their kind.
 void refuse_other_schema(const ordered_json& object) {
@@ -206,8 +206,8 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
     fail(file, "line ", line, ": images/s below 0");
   }
   const double highest = *std::max_element(run.repeats.begin(), run.repeats.end());
-  if (std::max(run.images_per_second, highest) > most_images_per_second) {
-    fail(file, "line ", line, ": more than ", most_images_per_second, " images/s");
+  if (std::max(run.images_per_second, highest) > max_images_per_second) {
+    fail(file, "line ", line, ": more than ", max_images_per_second, " images/s");
   }
   if (!is_trainer_alone(run.kind) && !run.threads) fail(file, "line ", line, ": threads is null");
   if (run.kind != supply_kind && !(run.network && run.device && run.precision)) {

@@ -94,8 +94,8 @@ std::optional<Disk> disk_of(const std::string& device, const fs::path& sys) {
   std::error_code absent;
   fs::path found = fs::canonical(sys / "dev/block" / device, absent);
   if (absent) return std::nullopt;
-  constexpr int most_layers = 8;  // of mapping, and of parts: more would be a circle
-  for (int i = 0; i < most_layers; ++i) {
+  constexpr int max_layers = 8;  // of mapping, and of parts: more would be a circle
+  for (int i = 0; i < max_layers; ++i) {
     if (fs::exists(found / "partition", absent)) {
       found = found.parent_path();
     } else if (const auto below = only_slave(found)) {

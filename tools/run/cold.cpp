@@ -11,7 +11,7 @@ using namespace formats;
 
 double make_cold(const Dataset& dataset) {
   const std::vector<std::filesystem::path> files = sample_files(dataset);
-  drop_from_memory(files);
+  evict_from_page_cache(files);
   const double share = in_memory(files).share();
   if (share > cold_share) {
     warn(

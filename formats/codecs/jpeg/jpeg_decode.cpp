@@ -27,7 +27,7 @@ constexpr std::size_t rows_at_once = 16;
 constexpr std::uint32_t neighbours = 2;
 constexpr std::uint32_t widest_unit = 32;  // pixels of an MCU, where libjpeg begins a row
 
-static_assert(most_mcu_blocks == D_MAX_BLOCKS_IN_MCU);
+static_assert(max_mcu_blocks == D_MAX_BLOCKS_IN_MCU);
 
 // In the place of libjpeg's entropy decoder. Lives from the start of a decode to its end.
 struct ScanFeeder : jpeg_entropy_decoder {
@@ -43,7 +43,7 @@ struct ScanFeeder : jpeg_entropy_decoder {
 boolean feed_mcu(j_decompress_ptr library, JBLOCKROW* blocks) {
   auto& self = *static_cast<ScanFeeder*>(library->entropy);
   if (blocks != nullptr && self.column >= self.first_column && self.column <= self.last_column) {
-    std::int16_t* wanted[most_mcu_blocks];
+    std::int16_t* wanted[max_mcu_blocks];
     for (std::size_t i = 0; i < self.layout.blocks; ++i) wanted[i] = *blocks[i];
     self.problem = self.scan->read(self.row, self.column, wanted);
     if (self.problem != nullptr) give_up(*library, self.problem);

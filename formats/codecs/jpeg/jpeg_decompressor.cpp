@@ -15,8 +15,8 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr long most_memory = 2L << 30;  // bytes: coefficients of 260 million pixels of a component
-constexpr int most_scans = 100;         // encoders use about ten; each is a pass over all of it
+constexpr long max_memory = 2L << 30;  // bytes: coefficients of 260 million pixels of a component
+constexpr int max_scans = 100;         // encoders use about ten; each is a pass over all of it
 
 static_assert(sizeof JpegDecompressor::problem >= JMSG_LENGTH_MAX);
 
@@ -88,7 +88,7 @@ void on_skip(j_decompress_ptr library, long count) {
 
 void on_progress(j_common_ptr library) {
   const auto* decompressor = reinterpret_cast<j_decompress_ptr>(library);
-  if (decompressor->input_scan_number > most_scans) {
+  if (decompressor->input_scan_number > max_scans) {
     give_up(library, "more scans than any encoder writes");
   }
 }
@@ -138,7 +138,7 @@ Decompressor::Decompressor() {
   progress.progress_monitor = on_progress;
   own.src = &source;
   own.progress = &progress;
-  own.mem->max_memory_to_use = most_memory;
+  own.mem->max_memory_to_use = max_memory;
 }
 
 // libjpeg keeps tables from image to image, for abbreviated files. An image that lacks its own must

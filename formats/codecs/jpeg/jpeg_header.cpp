@@ -22,7 +22,7 @@ enum Marker : unsigned {
   app14 = 0xee,
 };
 
-constexpr std::uint32_t most_side = 65500;  // libjpeg's limit
+constexpr std::uint32_t max_side = 65500;  // libjpeg's limit
 
 // Marker segments from front to back, every length checked.
 class Walk {
@@ -105,7 +105,7 @@ void read_kind(unsigned marker, JpegHeader& header) {
 // Eight by eight pixels are one block of a component; every block costs bits. With Huffman codes
 // at least two of them (DC and end of block), or one where the other scans may skip it. Arithmetic
 // codes cost next to nothing; 512 is far beyond what a white page needs with its tables counted.
-std::uint64_t most_blocks(const JpegHeader& header, std::size_t bytes) {
+std::uint64_t max_blocks(const JpegHeader& header, std::size_t bytes) {
   return std::uint64_t{bytes} * (header.arithmetic ? 512 : header.progressive ? 8 : 4);
 }
 
@@ -137,22 +137,22 @@ void read_frame(Walk& walk, Bytes body, std::size_t file_size, JpegHeader& heade
   if (header.shape.height == 0) {
     throw Error("JPEG states its height behind the pixels (DNL), which Feedrate does not read");
   }
-  unsigned most_across = 1, most_down = 1;
+  unsigned max_across = 1, max_down = 1;
   for (std::size_t i = fixed + 1; i < body.size(); i += 3) {
     const unsigned across = byte(i) >> 4, down = byte(i) & 15;
     if (across - 1 > 3 || down - 1 > 3) {
       walk.damaged(join("sampling factors ", across, "x", down, ", expected 1 to 4"));
     }
-    most_across = std::max(most_across, across);
-    most_down = std::max(most_down, down);
+    max_across = std::max(max_across, across);
+    max_down = std::max(max_down, down);
   }
   std::uint64_t blocks = 0;
   for (std::size_t i = fixed + 1; i < body.size(); i += 3) {
-    blocks += blocks_along(header.shape.width, byte(i) >> 4, most_across) *
-              blocks_along(header.shape.height, byte(i) & 15, most_down);
+    blocks += blocks_along(header.shape.width, byte(i) >> 4, max_across) *
+              blocks_along(header.shape.height, byte(i) & 15, max_down);
   }
-  if (!header.shape.plausible() || std::max(header.shape.width, header.shape.height) > most_side ||
-      blocks > most_blocks(header, file_size)) {
+  if (!header.shape.plausible() || std::max(header.shape.width, header.shape.height) > max_side ||
+      blocks > max_blocks(header, file_size)) {
     throw Error(join("JPEG header states ", header.shape.height, "x", header.shape.width,
                      " pixels, which ", file_size, " bytes cannot hold"));
   }

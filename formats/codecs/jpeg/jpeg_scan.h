@@ -16,7 +16,7 @@ struct JpegLayout {
 };
 
 /// Most blocks of an MCU, by the standard.
-inline constexpr std::size_t most_mcu_blocks = 10;
+inline constexpr std::size_t max_mcu_blocks = 10;
 
 class JpegScan {
  public:

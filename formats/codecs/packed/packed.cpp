@@ -10,7 +10,7 @@
 namespace feedrate::formats {
 namespace {
 
-Shape shape_of(Bytes encoded, const PackedRecord& record) {
+Shape shape_of(Bytes encoded, const PackedImage& record) {
   const JpegHeader header = jpeg_header(record.head, encoded.size());
   if (header.progressive || header.arithmetic) {
     throw Error("packed JPEG is damaged: its head is not that of a baseline JPEG");
@@ -18,8 +18,8 @@ Shape shape_of(Bytes encoded, const PackedRecord& record) {
   return header.shape;
 }
 
-PackedRecord checked(Bytes encoded, Shape wanted) {
-  const PackedRecord record = packed_record(encoded);
+PackedImage checked(Bytes encoded, Shape wanted) {
+  const PackedImage record = packed_record(encoded);
   expect_shape(shape_of(encoded, record), wanted, "packed JPEG");
   return record;
 }
@@ -65,13 +65,13 @@ bool is_packed_jpeg(Bytes encoded) { return as_text(encoded).starts_with(packed_
 Shape packed_jpeg_shape(Bytes encoded) { return shape_of(encoded, packed_record(encoded)); }
 
 void decode_packed_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
-  const PackedRecord record = checked(encoded, shape);
+  const PackedImage record = checked(encoded, shape);
   PackedScan scan(record);
   decode_jpeg_scan(record.head, packed_fixed, scan, shape, pixels);
 }
 
 PixelRows decode_packed_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) {
-  const PackedRecord record = checked(encoded, shape);
+  const PackedImage record = checked(encoded, shape);
   PackedScan scan(record);
   return decode_jpeg_scan_part(record.head, packed_fixed, scan, shape, part, memory);
 }

@@ -16,8 +16,8 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t most_components = 4;
-constexpr int most_factor = 4;  // of sampling
+constexpr std::size_t max_components = 4;
+constexpr int max_factor = 4;  // of sampling
 
 // Progressive files may leave out the last bits of coefficients; of the first ones libjpeg guesses
 // them. It looks at 9 in version 2.1, at fewer in earlier ones.
@@ -52,7 +52,7 @@ JpegLayout layout_of(const jpeg_decompress_struct& library) {
 }
 
 void require_one_scan(jpeg_decompress_struct& library) {
-  if (layout_of(library).blocks > most_mcu_blocks) {
+  if (layout_of(library).blocks > max_mcu_blocks) {
     give_up(library, "its components do not fit into one scan, so that it is not packed");
   }
   for (int i = 0; i < library.num_components; ++i) {
@@ -77,7 +77,7 @@ jvirt_barray_ptr* read_coefficients(JpegDecompressor& self) {
 }
 
 struct BlockRows {
-  JBLOCKROW rows[most_components][most_factor] = {};  // null below the image
+  JBLOCKROW rows[max_components][max_factor] = {};  // null below the image
 };
 
 bool read_rows(JpegDecompressor& self, jvirt_barray_ptr* coefficients, std::size_t mcu_row,

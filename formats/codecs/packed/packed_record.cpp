@@ -22,7 +22,7 @@ const BlockUnpacking& unpacking() {
 
 std::uint32_t run_sum(Bytes data) { return static_cast<std::uint32_t>(fingerprint(data)); }
 
-PackedRecord packed_record(Bytes encoded) {
+PackedImage packed_record(Bytes encoded) {
   if (!as_text(encoded).starts_with(packed_magic)) {
     throw Error("not a packed JPEG: it does not start with 9E \"packed1\"");
   }
@@ -45,9 +45,9 @@ PackedRecord packed_record(Bytes encoded) {
     damaged(packed_magic.size(),
             join("the fingerprint of bytes ", summed_from, " to ", data_at - 1, " is another"));
   }
-  const PackedRecord record{encoded.subspan(packed_fixed, head),
-                            encoded.subspan(packed_fixed + head, runs * packed_entry),
-                            encoded.subspan(data_at)};
+  const PackedImage record{encoded.subspan(packed_fixed, head),
+                           encoded.subspan(packed_fixed + head, runs * packed_entry),
+                           encoded.subspan(data_at)};
   const auto end = load_le<std::uint32_t>(record.index.data() + record.index.size() - packed_entry);
   if (end != record.data.size()) {
     damaged(encoded.size(), join("expected ", data_at + end, " bytes, found ", encoded.size(),
@@ -56,7 +56,7 @@ PackedRecord packed_record(Bytes encoded) {
   return record;
 }
 
-PackedScan::PackedScan(const PackedRecord& record)
+PackedScan::PackedScan(const PackedImage& record)
     : record_(record), next_(record.data.data()), run_end_(next_) {}
 
 const char* PackedScan::begin(const JpegLayout& layout) noexcept {

@@ -19,7 +19,7 @@ inline std::size_t runs_of_row(const JpegLayout& layout) {
 /// The lower half of a fingerprint.
 std::uint32_t run_sum(Bytes data);
 
-struct PackedRecord {
+struct PackedImage {
   Bytes head;   // of a JPEG
   Bytes index;  // packed_entry bytes for each run
   Bytes data;
@@ -30,12 +30,12 @@ struct PackedRecord {
 };
 
 /// Throws Error naming the byte.
-PackedRecord packed_record(Bytes encoded);
+PackedImage packed_record(Bytes encoded);
 
 /// Reads the blocks of a record, whatever they are.
 class PackedScan final : public JpegScan {
  public:
-  explicit PackedScan(const PackedRecord& record);
+  explicit PackedScan(const PackedImage& record);
 
   const char* begin(const JpegLayout& layout) noexcept override;
   const char* read(std::size_t row, std::size_t column,
@@ -47,7 +47,7 @@ class PackedScan final : public JpegScan {
   const char* read_next(std::int16_t* const* blocks) noexcept;
   const char* read_near_end(std::int16_t* const* blocks) noexcept;
 
-  PackedRecord record_;
+  PackedImage record_;
   JpegLayout layout_;
   std::size_t run_ = 0;       // the one that is open, counted from 1; 0: none is
   std::size_t left_ = 0;      // MCUs of it that were not read

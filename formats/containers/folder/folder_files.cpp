@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view image_extensions[] = {".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
                                                  ".pgm", ".tif",  ".tiff", ".webp"};
 // Deeper directories are links that lead in circles.
-constexpr int most_levels = 32;
+constexpr int max_levels = 32;
 // Names looked at to tell a class from another directory.
-constexpr int most_looked_at = 1000;
+constexpr int max_looked_at = 1000;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -112,8 +112,8 @@ class Lister {
 
   void walk(const std::string& directory, int level,
             std::map<std::string, std::vector<std::string>>& directories) {
-    if (level > most_levels) {
-      fail(folder_ / directory, "is deeper than ", most_levels, " levels; does a link lead back?");
+    if (level > max_levels) {
+      fail(folder_ / directory, "is deeper than ", max_levels, " levels; does a link lead back?");
     }
     std::vector<std::string>& names = directories[directory];
     std::vector<std::string> inner;
@@ -151,7 +151,7 @@ Holds content_of(const Descriptor& root, const char* directory) {
   Entries entries(root, directory);
   if (!entries.good()) return Holds::other;
   Holds holds = Holds::nothing;
-  for (int i = 0; i < most_looked_at && entries.next(); ++i) {
+  for (int i = 0; i < max_looked_at && entries.next(); ++i) {
     if (entries.hidden()) continue;
     if (entries.is_image()) return Holds::images;
     holds = Holds::other;

@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 // names are taken by samples before it, not by those that it will write again.
 constexpr std::string_view names_file = ".written";
 
-constexpr std::size_t most_name_bytes = 255;  // of file systems
+constexpr std::size_t max_name_bytes = 255;  // of file systems
 constexpr std::size_t label_digits = 5;
 constexpr std::int32_t largest_label = 99'999;
 
 bool is_plain(std::string_view name) {
-  return !name.empty() && name.front() != '.' && name.size() <= most_name_bytes &&
+  return !name.empty() && name.front() != '.' && name.size() <= max_name_bytes &&
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
@@ -109,7 +109,7 @@ class FolderWriter final : public Writer {
     const std::string directory = directory_of(sample.label);
     const std::string index = fmt::format("{:08}", first_ + count_);
     std::string_view base = sample.name.substr(sample.name.rfind('/') + 1);
-    if (!is_plain(base) || base.size() + index.size() + 8 > most_name_bytes) base = index;
+    if (!is_plain(base) || base.size() + index.size() + 8 > max_name_bytes) base = index;
     const std::string name = with_extension(base, *sample.codec);
     std::string path = join(directory, '/', name);
     if (take(path)) return path;

@@ -16,14 +16,14 @@ constexpr std::uint16_t big_value = 0x01;
 constexpr std::uint64_t meta_pages = 2;
 // Pages at the end that one transaction took and gave back were never written; liblmdb holds no
 // more of them at a time.
-constexpr std::uint64_t most_unwritten_pages = 1 << 17;
+constexpr std::uint64_t max_unwritten_pages = 1 << 17;
 
 // Which pages are taken, so that none is taken twice. One bit a page.
 class PageUse {
  public:
   PageUse(Bytes file, const LmdbMeta& meta) : page_size_(meta.page_size) {
     const std::uint64_t pages = file.size() / meta.page_size;
-    if (meta.last_page < meta_pages - 1 || meta.last_page > pages + most_unwritten_pages) {
+    if (meta.last_page < meta_pages - 1 || meta.last_page > pages + max_unwritten_pages) {
       throw Error(
           join("damaged or truncated: states ", meta.last_page + 1, " pages, found ", pages));
     }

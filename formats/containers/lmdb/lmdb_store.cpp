@@ -22,13 +22,13 @@ constexpr std::uint64_t batches_remembered = 64;
 
 // Address space for the map, so that nothing ever has to grow: a batch in pages cannot be played
 // again. Where less is to be had (ulimit -v), less is taken.
-constexpr std::size_t most_map = std::size_t{4} << 40;
+constexpr std::size_t max_map = std::size_t{4} << 40;
 constexpr std::size_t least_map = std::size_t{1} << 20;  // LMDB's default, where Caffe starts
 
 // liblmdb takes the pages of a transaction from malloc and frees them when it is committed. glibc
 // gives freed memory back to the system at once when it is more than twice the largest block that
 // was ever freed, and then every batch faults all of its pages in again: half of the writing time.
-void have_freed_pages_kept() {
+void keep_freed_pages() {
   void* volatile block = std::malloc(2 * batch_bytes);
   std::free(block);
 }
@@ -42,8 +42,8 @@ struct LmdbStore::State {
   };
 
   explicit State(const std::filesystem::path& data) : path(data) {
-    open(most_map);
-    have_freed_pages_kept();
+    open(max_map);
+    keep_freed_pages();
   }
 
   void open(std::size_t map) {
@@ -74,7 +74,7 @@ struct LmdbStore::State {
     int descriptor = -1;
     require(mdb_env_get_fd(environment.get(), &descriptor));
     send_to_disk(descriptor);
-    if (++batches % batches_remembered == 0) let_go_of_maps({&path, 1});
+    if (++batches % batches_remembered == 0) release_mapped_pages({&path, 1});
   }
 
   // What the file takes, in pages as they are numbered.

@@ -24,7 +24,7 @@ constexpr std::size_t end64_bytes = 56;
 constexpr std::size_t central_bytes = 46;
 constexpr std::size_t local_bytes = 30;
 
-constexpr std::size_t most_comment_bytes = 0xffff;
+constexpr std::size_t max_comment_bytes = 0xffff;
 constexpr std::uint16_t in_zip64_16 = 0xffff;  // "see the zip64 record", in fields of each size
 constexpr std::uint32_t in_zip64_32 = 0xffffffff;
 
@@ -34,7 +34,7 @@ constexpr std::uint16_t encrypted_flag = 1;
 
 // One bit of deflate makes at most 258 bytes of the content: a ratio of 1032. What states more is
 // not believed, and memory for it never asked for.
-constexpr std::uint64_t most_ratio = 1032;
+constexpr std::uint64_t max_ratio = 1032;
 
 std::string_view method_name(std::uint16_t method) {
   switch (method) {
@@ -79,8 +79,8 @@ class Inflater {
     std::size_t out_left = content.size();
     int code = Z_OK;
     while (code == Z_OK) {  // in pieces that zlib's unsigned int can count
-      const auto in = static_cast<uInt>(std::min(in_left, most_at_once));
-      const auto out = static_cast<uInt>(std::min(out_left, most_at_once));
+      const auto in = static_cast<uInt>(std::min(in_left, max_at_once));
+      const auto out = static_cast<uInt>(std::min(out_left, max_at_once));
       z_.avail_in = in;
       z_.avail_out = out;
       code = inflate(&z_, Z_NO_FLUSH);
@@ -91,7 +91,7 @@ class Inflater {
   }
 
  private:
-  static constexpr std::size_t most_at_once = std::size_t{1} << 30;
+  static constexpr std::size_t max_at_once = std::size_t{1} << 30;
   z_stream z_{};
 };
 
@@ -108,7 +108,7 @@ ZipIndex::ZipIndex(const std::filesystem::path& path) : file_(path) {
 // The end record is the last thing in the file but for a comment, whose length it states.
 ZipIndex::Directory ZipIndex::find_directory() const {
   const Bytes bytes = file_.bytes();
-  const std::size_t farthest = end_bytes + most_comment_bytes;
+  const std::size_t farthest = end_bytes + max_comment_bytes;
   for (std::size_t back = end_bytes; back <= std::min(bytes.size(), farthest); ++back) {
     const std::uint64_t at = bytes.size() - back;
     const std::byte* record = bytes.data() + at;
@@ -241,7 +241,7 @@ Bytes ZipIndex::read(std::string_view name, Buffer& storage) const {
       throw Error(join("the stored entry has two sizes, ", entry.packed, " and ", entry.size));
     }
   } else {
-    if (entry.size / most_ratio > packed.size()) {
+    if (entry.size / max_ratio > packed.size()) {
       throw Error(join(packed.size(), " bytes cannot hold the ", entry.size, " that are stated"));
     }
     if (storage.size() <= entry.size) storage.resize(entry.size + 1);  // zlib wants an address

@@ -8,8 +8,8 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t usual_line = 24;      // bytes; memory kept for lines is not yet used
-constexpr std::size_t most_odd_lines = 10;  // in an audit; what is no list at all has only such
+constexpr std::size_t usual_line = 24;     // bytes; memory kept for lines is not yet used
+constexpr std::size_t max_odd_lines = 10;  // in an audit; what is no list at all has only such
 
 }  // namespace
 
@@ -71,11 +71,11 @@ std::optional<std::string_view> RecordList::labels(std::uint64_t id) const {
 
 void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
                        const std::function<void(Finding)>& found) const {
-  for (std::size_t i = 0; i < std::min(odd_.size(), most_odd_lines); ++i) {
+  for (std::size_t i = 0; i < std::min(odd_.size(), max_odd_lines); ++i) {
     found({join(file_.path(), ": line ", odd_[i]),
            join("is not an id, labels and a name with tabs between them",
-                i + 1 == most_odd_lines && odd_.size() > most_odd_lines
-                    ? join(", and so are ", odd_.size() - most_odd_lines, " more")
+                i + 1 == max_odd_lines && odd_.size() > max_odd_lines
+                    ? join(", and so are ", odd_.size() - max_odd_lines, " more")
                     : "")});
   }
   std::uint64_t unknown = 0, first_unknown = 0;

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".rec";
-constexpr std::size_t most_openers = 8;  // threads: a shard's .idx and .lst are long texts
+constexpr std::size_t max_openers = 8;  // threads: a shard's .idx and .lst are long texts
 
 bool is_shard(const fs::path& file) {
   return file.extension() == extension && parse_shard_name(file.filename().string()).has_value();
@@ -75,7 +75,7 @@ class RecordioDataset final : public Dataset {
  public:
   RecordioDataset(const fs::path& path, const std::vector<fs::path>& files) {
     files_.resize(files.size());
-    sweep(files.size(), static_cast<unsigned>(std::min(files.size(), most_openers)),
+    sweep(files.size(), static_cast<unsigned>(std::min(files.size(), max_openers)),
           [&](unsigned, std::uint64_t begin, std::uint64_t end) {
             for (std::uint64_t i = begin; i < end; ++i) files_[i] = RecordFile(files[i]);
           });

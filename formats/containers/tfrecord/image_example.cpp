@@ -31,7 +31,7 @@ enum Field : std::size_t {
   fields
 };
 
-constexpr std::size_t most_keys_named = 8;       // in an error
+constexpr std::size_t max_keys_named = 8;        // in an error
 constexpr std::size_t digit_bytes = 784;         // MNIST's 28x28
 constexpr std::size_t cifar_bytes = 3072;        // CIFAR's 3x32x32
 constexpr std::string_view cifar_key = "image";  // in TensorFlow's CIFAR tutorial
@@ -121,7 +121,7 @@ std::optional<std::int64_t> only_int(const Found& found) {
   ExampleReader reader(example);
   Found next;
   for (std::size_t count = 0; reader.next(next.key, next.feature); ++count) {
-    if (count == most_keys_named) {
+    if (count == max_keys_named) {
       keys += ", …";
       break;
     }

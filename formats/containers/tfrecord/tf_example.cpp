@@ -17,7 +17,7 @@ constexpr std::uint32_t value_key = wire_key(2, Wire::delimited);
 // BytesList, FloatList, Int64List: every value, or a pack of numbers.
 constexpr std::uint32_t list_key = wire_key(1, Wire::delimited);
 
-constexpr std::uint64_t most_bytes = (std::uint64_t{1} << 31) - 1;  // of a protobuf message
+constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 31) - 1;  // of a protobuf message
 
 std::uint32_t kind_key(Feature::Kind kind) {
   return wire_key(static_cast<std::uint32_t>(kind), Wire::delimited);
@@ -159,7 +159,7 @@ std::array<Bytes, 3> ExampleWriter::finish(std::string_view key, Bytes value) {
   append_varint(features_, list_key);
   append_varint(features_, value.size());
   const std::uint64_t size = features_.size() + value.size();
-  if (delimited_size(size) > most_bytes) {
+  if (delimited_size(size) > max_bytes) {
     throw Error(join("a tf.Example of ", size, " bytes; protobuf ends below 2^31"));
   }
   start_.clear();

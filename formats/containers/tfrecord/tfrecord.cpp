@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_openers = 16;  // threads: mostly they wait
+constexpr std::size_t max_openers = 16;  // threads: mostly they wait
 
 constexpr std::string_view endings[] = {".tfrecord", ".tfrecords", ".tfrec"};
 
@@ -159,9 +159,9 @@ class TfrecordDataset final : public Dataset {
  private:
   // Many at once: each waits for the disk, or is inflated.
   void open_shards(const std::vector<fs::path>& files) {
-    std::atomic<std::uint64_t> memory_left = most_inflated;
+    std::atomic<std::uint64_t> memory_left = max_inflated;
     shards_.resize(files.size());
-    const std::size_t threads = std::min<std::size_t>(files.size(), most_openers);
+    const std::size_t threads = std::min<std::size_t>(files.size(), max_openers);
     sweep(files.size(), static_cast<unsigned>(threads),
           [&](unsigned, std::uint64_t begin, std::uint64_t end) {
             for (std::uint64_t i = begin; i < end; ++i) {
@@ -217,7 +217,7 @@ class TfrecordContainer final : public Container {
   const Codec& default_codec() const override { return png_codec; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;
-    std::atomic<std::uint64_t> memory = most_inflated;
+    std::atomic<std::uint64_t> memory = max_inflated;
     for (const fs::path& file : files_of(path)) {
       TfrecordShard(file, memory).write_index();
       written.push_back(tfrecord_index_of(file));

@@ -41,7 +41,7 @@ Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
   const auto stream = open_gunzip(open_file_stream(path), path.string());
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
     if (!take_memory(memory_left, block.size())) {
-      fail(path, "is gzip, which is read from memory, and that ends at ", most_inflated >> 30,
+      fail(path, "is gzip, which is read from memory, and that ends at ", max_inflated >> 30,
            " GiB for all files of a dataset; unpack them first (gunzip)");
     }
     append(content, block);

@@ -16,7 +16,7 @@ namespace feedrate::formats {
 
 /// Bytes that the gzip files of one dataset may take in memory, all together: records in them are
 /// found only when they are inflated.
-inline constexpr std::uint64_t most_inflated = std::uint64_t{4} << 30;
+inline constexpr std::uint64_t max_inflated = std::uint64_t{4} << 30;
 
 /// Any thread may read. Movable.
 class TfrecordShard {

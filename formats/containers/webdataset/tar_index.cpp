@@ -11,7 +11,7 @@ namespace feedrate::formats {
 namespace {
 
 // Names are a few hundred bytes long; what says otherwise is damage, not a name.
-constexpr std::uint64_t most_extension_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_extension_bytes = std::uint64_t{1} << 20;
 
 std::string_view field_of(const std::byte* header, TarField field) {
   return as_text({header + field.offset, field.size});
@@ -168,9 +168,9 @@ const std::byte* TarWalk::header_at(std::uint64_t at) const {
 }
 
 Bytes TarWalk::extension_data(std::uint64_t at, std::uint64_t size) const {
-  if (size > most_extension_bytes) {
+  if (size > max_extension_bytes) {
     throw Error(join("byte ", at - tar_block, ": an extended header of ", size, " bytes; up to ",
-                     most_extension_bytes, " are believed"));
+                     max_extension_bytes, " are believed"));
   }
   if (size > tar_.size() - at) {
     throw Error(join("byte ", at - tar_block, ": the extended header has ", size,

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_tars = 1'000'000;
+constexpr std::size_t max_tars = 1'000'000;
 constexpr std::string_view tar_endings[] = {".tar",     ".tar.gz", ".tgz",
                                             ".tar.bz2", ".tar.xz", ".tar.zst"};
 
@@ -29,7 +29,7 @@ std::vector<std::string> expand_range(const std::string& pattern, std::string_vi
   const auto to = dots == std::string_view::npos
                       ? std::nullopt
                       : parse_number<std::uint64_t>(range.substr(dots + 2));
-  if (!from || !to || *from > *to || *to - *from >= most_tars) {
+  if (!from || !to || *from > *to || *to - *from >= max_tars) {
     throw Error(join(pattern, ": '{", range, "}' is no range like {000000..000146}"));
   }
   std::vector<std::string> numbers;
@@ -55,8 +55,8 @@ Numbered parse_name(const fs::path& file) {
   std::size_t begin = end;
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
   // Longer runs of digits are dates and the like, not numbers of shards.
-  constexpr std::size_t most_digits = 9;
-  begin = std::max(begin, end > most_digits ? end - most_digits : 0);
+  constexpr std::size_t max_digits = 9;
+  begin = std::max(begin, end > max_digits ? end - max_digits : 0);
   return {name.substr(0, begin), name.substr(begin, end - begin), name.substr(end), file};
 }
 
@@ -133,7 +133,7 @@ std::vector<std::string> expand_braces(const std::string& pattern) {
   const auto range = std::string_view(pattern).substr(open + 1, close - open - 1);
   const std::vector<std::string> numbers = expand_range(pattern, range);
   const std::vector<std::string> tails = expand_braces(pattern.substr(close + 1));
-  if (numbers.size() * tails.size() > most_tars) throw Error(join(pattern, ": too many files"));
+  if (numbers.size() * tails.size() > max_tars) throw Error(join(pattern, ": too many files"));
   for (const std::string& number : numbers) {
     for (const std::string& tail : tails) {
       names.push_back(join(std::string_view(pattern).substr(0, open), number, tail));

@@ -27,8 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // What compressed shards may fill when they are unpacked, all together.
-constexpr std::uint64_t most_unpacked = std::uint64_t{4} << 30;
-constexpr std::size_t most_openers = 16;  // threads: mostly they wait
+constexpr std::uint64_t max_unpacked = std::uint64_t{4} << 30;
+constexpr std::size_t max_openers = 16;  // threads: mostly they wait
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -37,9 +37,9 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::int32_t class_number(std::optional<std::int64_t> label, std::string_view text) {
-  constexpr std::size_t most_shown = 40;
+  constexpr std::size_t max_shown = 40;
   if (!label || *label < 0 || *label > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(join("the label '", text.substr(0, most_shown), "' is no class number"));
+    throw Error(join("the label '", text.substr(0, max_shown), "' is no class number"));
   }
   return static_cast<std::int32_t>(*label);
 }
@@ -131,9 +131,9 @@ class WebdatasetDataset final : public Dataset {
 
   // Many at once: each waits for the disk, or is unpacked.
   void open_shards(const std::vector<fs::path>& tars) {
-    MemoryBudget memory(most_unpacked);
+    MemoryBudget memory(max_unpacked);
     shards_.resize(tars.size());
-    sweep(tars.size(), static_cast<unsigned>(std::min(tars.size(), most_openers)),
+    sweep(tars.size(), static_cast<unsigned>(std::min(tars.size(), max_openers)),
           [&](unsigned, std::uint64_t begin, std::uint64_t end) {
             for (std::uint64_t i = begin; i < end; ++i) shards_[i] = TarShard(tars[i], memory);
           });

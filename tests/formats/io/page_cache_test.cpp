@@ -23,7 +23,7 @@ TEST(UnitPageCache, what_is_read_is_in_memory_until_it_is_dropped) {
   const std::vector<fs::path> files{file};
   EXPECT_EQ(in_memory(files).bytes, 245U * 4096) << "whole pages";
   EXPECT_EQ(in_memory(files).share(), 1.0) << "just written";
-  drop_from_memory(files);
+  evict_from_page_cache(files);
   const double left = in_memory(files).share();
   if (left == 1.0) GTEST_SKIP() << "a file system in memory: its files cannot leave it";
   EXPECT_EQ(left, 0.0);
@@ -32,7 +32,7 @@ TEST(UnitPageCache, what_is_read_is_in_memory_until_it_is_dropped) {
   for (const std::byte byte : map.bytes()) sum += std::to_integer<unsigned>(byte);
   EXPECT_EQ(sum, 1'000'000U * 'x');
   EXPECT_EQ(in_memory(files).share(), 1.0);
-  drop_from_memory(files);
+  evict_from_page_cache(files);
   EXPECT_EQ(in_memory(files).share(), 0.0) << "a map of our own does not hold it";
   EXPECT_EQ(map.bytes()[999'999], std::byte{'x'}) << "it comes again";
 }
@@ -57,7 +57,7 @@ TEST(UnitPageCache, of_nothing_nothing_is_in_memory) {
 TEST(HostilePageCache, a_file_that_is_not_there_is_named) {
   const TempDirectory directory;
   const std::vector<fs::path> files{directory / "gone"};
-  expect_error([&] { drop_from_memory(files); }, {"gone", "cannot open"});
+  expect_error([&] { evict_from_page_cache(files); }, {"gone", "cannot open"});
   expect_error([&] { in_memory(files); }, {"gone", "cannot open"});
 }
 

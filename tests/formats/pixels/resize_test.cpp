@@ -158,10 +158,10 @@ std::vector<Buffer> passed(const ResizePasses& passes, const ResizeSpan& span, s
   return made;
 }
 
-ResizeSpan random_span(std::mt19937& random, std::uint32_t most_from, std::uint32_t most_to) {
+ResizeSpan random_span(std::mt19937& random, std::uint32_t max_from, std::uint32_t max_to) {
   ResizeSpan span;
-  span.from = 1 + static_cast<std::uint32_t>(random() % most_from);
-  span.to = 1 + static_cast<std::uint32_t>(random() % most_to);
+  span.from = 1 + static_cast<std::uint32_t>(random() % max_from);
+  span.to = 1 + static_cast<std::uint32_t>(random() % max_to);
   span.begin = static_cast<std::uint32_t>(random() % span.to);
   span.count = 1 + static_cast<std::uint32_t>(random() % (span.to - span.begin));
   if (random() % 2 == 0) span = {span.from, span.to, 0, span.to};

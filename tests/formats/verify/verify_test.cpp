@@ -245,9 +245,9 @@ TEST_F(UnitVerify, of_very_many_findings_the_first_are_told_and_the_rest_counted
   for (const unsigned threads : {1U, 4U}) {
     fresh();
     const Verification result = verify(examples, threads);
-    ASSERT_EQ(result.findings.size(), most_findings + 1);
+    ASSERT_EQ(result.findings.size(), max_findings + 1);
     EXPECT_EQ(result.findings[0].place, "sample 100 (00100.png)");
-    EXPECT_EQ(result.findings[most_findings - 1].place, "sample 1099 (01099.png)");
+    EXPECT_EQ(result.findings[max_findings - 1].place, "sample 1099 (01099.png)");
     EXPECT_EQ(result.findings.back().problem, "and 1900 more samples with a finding");
   }
 }

@@ -102,7 +102,7 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
     const std::vector<std::filesystem::path> files = sample_files(*open_dataset(path));
     EXPECT_FALSE(files.empty()) << pair.name();
     for (const unsigned io_threads : {1U, 3U}) {
-      drop_from_memory(files);
+      evict_from_page_cache(files);
       const auto dataset = open_dataset(path);
       options.threads = 2;
       options.io_threads = io_threads;

@@ -17,12 +17,12 @@
 
 namespace {
 
-constexpr int most_ranks = 8;
+constexpr int max_ranks = 8;
 constexpr std::size_t part_bytes = std::size_t{64} << 10;
 
 struct Shared {
   feedrate::testing::SharedBarrier barrier;
-  std::byte parts[most_ranks][part_bytes];
+  std::byte parts[max_ranks][part_bytes];
 };
 
 struct Id {
@@ -67,7 +67,7 @@ int ncclGetUniqueId(Id* id) {
 }
 
 int ncclCommInitRank(ncclComm** all, int ranks, Id id, int rank) {
-  if (std::getenv("FEEDRATE_EMULATED_NCCL") != nullptr || ranks > most_ranks) return 5;
+  if (std::getenv("FEEDRATE_EMULATED_NCCL") != nullptr || ranks > max_ranks) return 5;
   const int file = open(id.file, O_RDWR);
   if (file < 0) return 2;
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -215,7 +215,7 @@ TEST(UnitAdvise, what_is_compared_takes_turns) {
   Way b;
   const std::vector<Subject> subjects = {{dataset.get(), &a}, {dataset.get(), &b}};
   std::vector<std::size_t> measured;  // slices of a and of b as each round ends
-  Turns turns{.rounds = 2, .most_threads = 2};
+  Turns turns{.rounds = 2, .max_threads = 2};
   turns.supply = {.batch = 10, .seconds = 0.01};
   turns.demand = [&] {
     measured.insert(measured.end(), {a.one.rates.size(), b.most.rates.size()});

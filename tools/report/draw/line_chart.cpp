@@ -19,22 +19,22 @@ class Drawing {
  public:
   explicit Drawing(const LineChart& chart)
       : chart_(chart), svg_(chart_size, chart.title, chart.description) {
-    double most_y = chart.demand.value_or(0);
+    double max_y = chart.demand.value_or(0);
     for (const LineChart::Series& series : chart.series) {
       for (const auto* dots : {&series.dots, &series.marks}) {
         for (const LineChart::Dot& dot : *dots) {
-          most_y = std::max({most_y, dot.y, dot.high});
-          most_x_ = std::max(most_x_, dot.x);
+          max_y = std::max({max_y, dot.y, dot.high});
+          max_x_ = std::max(max_x_, dot.x);
           least_x_ = std::min(least_x_, dot.x);
         }
       }
-      for (const At& at : series.predicted) most_y = std::max(most_y, at.y);
+      for (const At& at : series.predicted) max_y = std::max(max_y, at.y);
     }
     // Room for the words above the highest line that has any.
-    y_ticks_ = even_ticks(most_y * (chart.demand || chart.ring ? 1.08 : 1));
-    x_ticks_ = chart.x_ticks.empty() ? even_ticks(most_x_) : chart.x_ticks;
+    y_ticks_ = even_ticks(max_y * (chart.demand || chart.ring ? 1.08 : 1));
+    x_ticks_ = chart.x_ticks.empty() ? even_ticks(max_x_) : chart.x_ticks;
     least_x_ = std::min(least_x_, x_ticks_.front());
-    most_x_ = std::max(most_x_, x_ticks_.back());
+    max_x_ = std::max(max_x_, x_ticks_.back());
     double names = chart.demand ? letter * static_cast<double>(columns_of(demand_text())) : 0;
     for (const LineChart::Series& series : chart.series) {
       names = std::max(names, letter * static_cast<double>(columns_of(series.name)));
@@ -55,8 +55,8 @@ class Drawing {
  private:
   double x(double value) const {
     const double pad = 12;
-    const double range = most_x_ > least_x_ ? most_x_ - least_x_ : 1;
-    const double share = most_x_ > least_x_ ? (value - least_x_) / range : 0.5;
+    const double range = max_x_ > least_x_ ? max_x_ - least_x_ : 1;
+    const double share = max_x_ > least_x_ ? (value - least_x_) / range : 0.5;
     return left + pad + share * (right_ - left - 2 * pad);
   }
   double y(double value) const { return bottom - value / y_ticks_.back() * (bottom - top); }
@@ -176,7 +176,7 @@ class Drawing {
   const LineChart& chart_;
   Svg svg_;
   std::vector<double> x_ticks_, y_ticks_;
-  double least_x_ = 1e300, most_x_ = 0;
+  double least_x_ = 1e300, max_x_ = 0;
   double right_ = 0;
 };
 

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::ordered_json;
 using Field = std::pair<std::string, std::string>;
 
-constexpr std::size_t most_values = 4;  // of a field, before they are counted only
+constexpr std::size_t max_values = 4;  // of a field, before they are counted only
 
 /// "gpu_memory_mib" → "GPU memory MiB"
 std::string name_of_key(const std::string& key) {
@@ -91,7 +91,7 @@ std::vector<std::string> row_keys(const ordered_json& row) {
 }
 
 std::string joined(const std::vector<std::string>& values) {
-  if (values.size() > most_values) {
+  if (values.size() > max_values) {
     return fmt::format("{} and {} others", values.front(), values.size() - 1);
   }
   std::string text;

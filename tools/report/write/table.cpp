@@ -13,7 +13,7 @@ namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t gap = 2;  // between columns
-constexpr std::size_t most_head_lines = 2;
+constexpr std::size_t max_head_lines = 2;
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words(1);
@@ -56,7 +56,7 @@ std::vector<std::size_t> widths_of(const Table& table, std::size_t columns) {
       width = std::max(width, columns_of(word));
     }
     for (const Table::Row& row : table.rows) width = std::max(width, columns_of(row.cells[i]));
-    while (broken(table.columns[i].name, width).size() > most_head_lines) ++width;
+    while (broken(table.columns[i].name, width).size() > max_head_lines) ++width;
     widths.push_back(width);
     all += width + gap;
   }

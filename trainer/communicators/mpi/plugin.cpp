@@ -14,11 +14,11 @@ namespace {
 std::vector<MPI_Request> under_way;
 
 // MPI counts in int.
-constexpr std::size_t most_values = std::size_t{std::numeric_limits<int>::max()} / 2;
+constexpr std::size_t max_values = std::size_t{std::numeric_limits<int>::max()} / 2;
 
 void begin_sum(float* values, std::size_t count) {
   while (count > 0) {
-    const std::size_t part = std::min(count, most_values);
+    const std::size_t part = std::min(count, max_values);
     under_way.emplace_back();
     MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(part), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
                    &under_way.back());

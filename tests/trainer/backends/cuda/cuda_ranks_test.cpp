@@ -19,11 +19,11 @@ using namespace trainer;
 
 namespace {
 
-constexpr unsigned most_ranks = 2;
+constexpr unsigned max_ranks = 2;
 
 struct Shared {
   SharedBarrier barrier;
-  double values[most_ranks][256];
+  double values[max_ranks][256];
 };
 
 /// What MPI is to ranks that are started by a launcher.

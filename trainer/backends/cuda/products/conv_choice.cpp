@@ -18,7 +18,7 @@ namespace {
 
 /// Of cuDNN's list, which begins with what it expects to be fastest: often one engine with other
 /// knobs, so more than the two or three engines that there are.
-constexpr std::size_t most_measured = 8;
+constexpr std::size_t max_measured = 8;
 /// The best of so many: what disturbs a run only makes it longer.
 constexpr int measured_runs = 3;
 
@@ -111,7 +111,7 @@ class Choice {
       // The session will say what the network needs, and what the device has.
     }
     const bool measures = keeps() && stopwatch;
-    std::size_t left = measures ? most_measured : 1;
+    std::size_t left = measures ? max_measured : 1;
     float least = 0;
     each_engine([&](ConvEngine& engine) {
       ConvPlan plan = build(site_.context, engine);

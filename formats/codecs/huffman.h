@@ -11,7 +11,7 @@ inline constexpr std::size_t max_huffman_symbols = 288;
 
 /// Gives each symbol the length of its code in bits: the best ones, or close to it where the best
 /// would be longer than `longest`. 0 for symbols that do not occur, 1 for a lone one. At most
-/// most_huffman_symbols; `longest` bits must suffice for them; each count is below 2^16.
+/// max_huffman_symbols; `longest` bits must suffice for them; each count is below 2^16.
 void make_code_lengths(std::span<const std::uint32_t> counts, unsigned longest,
                        std::span<std::uint8_t> lengths);
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "formats/codecs/packed/packed_record.h"
+#include "formats/codecs/packed/packed_image.h"
 #include "formats/digests/fingerprint.h"
 
 namespace feedrate::testing {

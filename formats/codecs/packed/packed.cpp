@@ -5,7 +5,7 @@
 #include "formats/codec.h"
 #include "formats/codecs/expect_shape.h"
 #include "formats/codecs/jpeg/jpeg.h"
-#include "formats/codecs/packed/packed_record.h"
+#include "formats/codecs/packed/packed_image.h"
 
 namespace feedrate::formats {
 namespace {
@@ -19,7 +19,7 @@ Shape shape_of(Bytes encoded, const PackedImage& record) {
 }
 
 PackedImage checked(Bytes encoded, Shape wanted) {
-  const PackedImage record = packed_record(encoded);
+  const PackedImage record = packed_image(encoded);
   expect_shape(shape_of(encoded, record), wanted, "packed JPEG");
   return record;
 }
@@ -62,7 +62,7 @@ const PackedCodec row;
 
 bool is_packed_jpeg(Bytes encoded) { return as_text(encoded).starts_with(packed_magic); }
 
-Shape packed_jpeg_shape(Bytes encoded) { return shape_of(encoded, packed_record(encoded)); }
+Shape packed_jpeg_shape(Bytes encoded) { return shape_of(encoded, packed_image(encoded)); }
 
 void decode_packed_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
   const PackedImage record = checked(encoded, shape);

@@ -10,7 +10,7 @@
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
 #include "formats/codecs/packed/packed.h"
 #include "formats/codecs/packed/packed_blocks.h"
-#include "formats/codecs/packed/packed_record.h"
+#include "formats/codecs/packed/packed_image.h"
 #include "formats/digests/fingerprint.h"
 
 namespace feedrate::formats {

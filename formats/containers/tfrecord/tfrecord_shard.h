@@ -22,7 +22,7 @@ inline constexpr std::uint64_t max_inflated = std::uint64_t{4} << 30;
 class TfrecordShard {
  public:
   TfrecordShard() = default;  // of no file: to be assigned to
-  /// A gzip file takes memory out of `memory_left`, in bytes, which starts as most_inflated. Throws
+  /// A gzip file takes memory out of `memory_left`, in bytes, which starts as max_inflated. Throws
   /// Error when that is not enough, for other compressions and for damage.
   TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
 

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "formats/codecs/packed/packed.h"
-#include "formats/codecs/packed/packed_record.h"
+#include "formats/codecs/packed/packed_image.h"
 #include "tests/formats/jpeg_images.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/fenced_bytes.h"
@@ -65,7 +65,7 @@ void set_u32(Buffer& record, std::size_t at, std::uint32_t value) {
 
 TEST(HostilePacked, a_frame_that_contradicts_itself_is_refused) {
   const Buffer record = record_of();
-  const PackedImage parts = packed_record(record);
+  const PackedImage parts = packed_image(record);
   const std::size_t index = packed_fixed + parts.head.size();
   const auto expect = [&](const auto& change, std::initializer_list<std::string_view> words) {
     const Buffer changed = mended(record, change);

@@ -1,4 +1,4 @@
-#include "formats/codecs/packed/packed_record.h"
+#include "formats/codecs/packed/packed_image.h"
 
 #include <array>
 
@@ -22,7 +22,7 @@ const BlockUnpacking& unpacking() {
 
 std::uint32_t run_sum(Bytes data) { return static_cast<std::uint32_t>(fingerprint(data)); }
 
-PackedImage packed_record(Bytes encoded) {
+PackedImage packed_image(Bytes encoded) {
   if (!as_text(encoded).starts_with(packed_magic)) {
     throw Error("not a packed JPEG: it does not start with 9E \"packed1\"");
   }

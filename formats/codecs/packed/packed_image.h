@@ -30,7 +30,7 @@ struct PackedImage {
 };
 
 /// Throws Error naming the byte.
-PackedImage packed_record(Bytes encoded);
+PackedImage packed_image(Bytes encoded);
 
 /// Reads the blocks of a record, whatever they are.
 class PackedScan final : public JpegScan {

@@ -4,7 +4,7 @@
 // CNTK, seen from the current directory; when the first image is not there but lies beside the map,
 // they are all seen from the map's directory instead, so that a map can be opened from anywhere.
 //
-// "images.zip@/inner/name" (or "@\") is an entry of a zip; back-slashes in both are slashes.
+// CNTK also reads "images.zip@/inner/name" (or "@\") out of a ZIP archive; here that is an Error.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -18,7 +18,6 @@
 #include "formats/base/text.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/png_map/png_map_writer.h"
-#include "formats/containers/png_map/zip_index.h"
 #include "formats/containers/rows.h"
 #include "formats/io/file.h"
 
@@ -32,21 +31,12 @@ constexpr std::size_t longest_line = 4096;
 
 struct Line {
   std::string_view path;
-  std::string_view inner;  // in the zip that `path` names; empty for a file
   std::int32_t label = 0;
 };
 
-// At the first '@' in front of a separator: other ones are part of a name.
-void split_zip(Line& line) {
-  for (std::size_t at = line.path.find('@'); at != std::string_view::npos;
-       at = line.path.find('@', at + 1)) {
-    const std::string_view behind = line.path.substr(at + 1);
-    if (!behind.starts_with('/') && !behind.starts_with('\\')) continue;
-    line.inner = behind.substr(1);
-    line.path = line.path.substr(0, at);
-    if (line.inner.empty() || line.path.empty()) throw Error("expected container.zip@/inner/name");
-    return;
-  }
+// True when an '@' stands before a separator; any other '@' is part of a name.
+bool is_inside_a_zip(std::string_view path) {
+  return path.find("@/") != std::string_view::npos || path.find("@\\") != std::string_view::npos;
 }
 
 // Throws an Error that says what is wrong with the line; its place is the caller's to name.
@@ -64,8 +54,12 @@ Line parse_line(std::string_view text) {
   if (line.path.empty()) throw Error("the path is empty");
   // A system call would open the file that the bytes in front of it name.
   if (line.path.find('\0') != std::string_view::npos) throw Error("the path holds a zero byte");
+  if (is_inside_a_zip(line.path)) {
+    throw Error(join("'", line.path,
+                     "': images inside a ZIP archive are not read; unzip it and let ",
+                     "the map name the files"));
+  }
   line.label = *label;
-  split_zip(line);
   return line;
 }
 
@@ -98,7 +92,6 @@ class PngMapDataset final : public Dataset {
     read_lines();
     if (entries_.empty()) fail(map, "holds no lines");
     choose_directory();
-    open_zips();
     info_.path = path;
     info_.format = png_map_container.name();
     info_.size = entries_.size();
@@ -116,35 +109,28 @@ class PngMapDataset final : public Dataset {
       sample.name = path_of(entries_[index]);
       return sample;
     } catch (const Error& error) {
-      fail(map_, "line ", index + 1, " (sample ", index, ", ", place_of(entries_[index]),
+      fail(map_, "line ", index + 1, " (sample ", index, ", ", path_of(entries_[index]),
            "): ", error.what());
     }
   }
 
   bool look_ahead(std::uint64_t index) const override {
     const Entry& entry = entries_[index];
-    if (entry.zip == no_zip) prefetch_file_at(directory_of(entry), path_of(entry));
+    prefetch_file_at(directory_of(entry), path_of(entry));
     return true;
   }
 
   SamplePlace place(std::uint64_t index) const override {
     const bool from_map = entries_[index].from_map || !current_;
     const fs::path seen_from = from_map ? fs::absolute(map_).parent_path() : fs::path();
-    return {seen_from / place_of(entries_[index]), 0};
+    return {seen_from / path_of(entries_[index]), 0};
   }
 
  private:
-  static constexpr std::int32_t no_zip = -1;
   struct Entry {
-    std::uint64_t path = 0;  // in text_, ended by a zero: of a file, or in a zip
+    std::uint64_t path = 0;  // in text_, ended by a zero
     std::int32_t label = 0;
-    std::int32_t zip = no_zip;  // in zips_
-    bool from_map = false;      // seen from the map's directory
-  };
-  struct Zip {
-    std::string path;
-    bool from_map = false;
-    std::optional<ZipIndex> index = std::nullopt;  // from open_zips() on
+    bool from_map = false;  // seen from the map's directory
   };
 
   void read_lines() {
@@ -166,68 +152,28 @@ class PngMapDataset final : public Dataset {
       line.path.remove_prefix(3);
       line.path.remove_prefix(std::min(line.path.find_first_not_of("/\\"), line.path.size()));
     }
-    if (!line.inner.empty()) {
-      entry.zip = zip_number(line.path, entry.from_map);
-      line.path = line.inner;
-    }
     entry.path = static_cast<std::uint64_t>(line.path.data() - text_.data());
     // The tab behind the path becomes the zero that system calls want.
     text_[entry.path + line.path.size()] = '\0';
-    if (entry.zip != no_zip)
-      std::replace(&text_[entry.path], &text_[entry.path] + line.path.size(), '\\', '/');
     entries_.push_back(entry);
-  }
-
-  // Maps name few zips, and mostly the one of the line before.
-  std::int32_t zip_number(std::string_view path, bool from_map) {
-    std::string slashed(path);
-    std::replace(slashed.begin(), slashed.end(), '\\', '/');
-    for (std::size_t i = zips_.size(); i-- > 0;) {
-      if (zips_[i].path == slashed && zips_[i].from_map == from_map) {
-        return static_cast<std::int32_t>(i);
-      }
-    }
-    zips_.push_back({std::move(slashed), from_map});
-    return static_cast<std::int32_t>(zips_.size() - 1);
   }
 
   void choose_directory() {
     const auto relative = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return !entry.from_map && *file_of(entry) != '/';
+      return !entry.from_map && *path_of(entry) != '/';
     });
     if (relative == entries_.end()) return;
-    const char* first = file_of(*relative);
+    const char* first = path_of(*relative);
     const bool here = ::access(first, F_OK) == 0;
     const bool there = ::faccessat(beside_map_.number(), first, F_OK, 0) == 0;
     if (here || !there) current_ = open_directory(".");
   }
 
-  // The directory of each is read once; after this no reader changes anything.
-  void open_zips() {
-    for (Zip& zip : zips_) {
-      const bool from_map = zip.from_map || !current_;
-      const fs::path file = (from_map ? fs::absolute(map_).parent_path() : fs::path()) / zip.path;
-      zip.index.emplace(file);
-      info_.files.push_back(file);
-    }
-  }
-
   const char* path_of(const Entry& entry) const { return text_.data() + entry.path; }
-  // The file that the image is, or lies in.
-  const char* file_of(const Entry& entry) const {
-    return entry.zip == no_zip ? path_of(entry)
-                               : zips_[static_cast<std::size_t>(entry.zip)].path.c_str();
-  }
-  std::string place_of(const Entry& entry) const {
-    return entry.zip == no_zip ? path_of(entry) : join(file_of(entry), "@/", path_of(entry));
-  }
 
   Bytes file_content(std::uint64_t index, Scratch& scratch) const {
     assert(index < entries_.size());
     const Entry& entry = entries_[index];
-    if (entry.zip != no_zip) {
-      return zips_[static_cast<std::size_t>(entry.zip)].index->read(path_of(entry), scratch.bytes);
-    }
     return read_file_at(directory_of(entry), path_of(entry), scratch.bytes);
   }
 
@@ -240,7 +186,6 @@ class PngMapDataset final : public Dataset {
   Descriptor beside_map_;
   Descriptor current_;  // open when relative paths are seen from the current directory
   std::vector<Entry> entries_;
-  std::vector<Zip> zips_;
 };
 
 class PngMapContainer final : public Container {

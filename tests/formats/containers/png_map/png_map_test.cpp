@@ -1,11 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
 #include "formats/io/file.h"
 #include "tests/support/expect_error.h"
-#include "tests/support/make_zip.h"
 #include "tests/support/partial_writes.h"
 #include "tests/support/temp_directory.h"
 
@@ -15,10 +11,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::expect_error;
 using testing::make_examples;
-using testing::make_zip;
 using testing::TempDirectory;
 using testing::write_dataset;
-using testing::ZipEntry;
 
 const Container& png_map() { return container("png-map"); }
 
@@ -83,12 +77,10 @@ TEST_F(UnitPngMap, bad_lines_are_named_by_number) {
   expect_error([&] { labels_with("x.png\t-1\n"); }, {"line 1", "'-1'"});
   expect_error([&] { labels_with("x.png\t99999999999\n"); }, {"line 1", "'99999999999'"});
   expect_error([&] { labels_with("\t1\n"); }, {"line 1", "path is empty"});
-  expect_error([&] { labels_with("a.zip@/\t1\n"); }, {"line 1", "container.zip@/inner/name"});
-  expect_error([&] { labels_with("@/b.png\t1\n"); }, {"line 1", "container.zip@/inner/name"});
   expect_error([&] { labels_with(""); }, {"train_map.txt", "no lines"});
   using namespace std::string_view_literals;
   expect_error([&] { labels_with(".../train/00000.png\0.jpg\t1\n"sv); }, {"line 1", "zero byte"});
-  expect_error([&] { labels_with("\0a.zip@/b.png\t1\n"sv); }, {"line 1", "zero byte"});
+  expect_error([&] { labels_with("\0a.png\t1\n"sv); }, {"line 1", "zero byte"});
 }
 
 TEST_F(UnitPngMap, a_missing_image_names_line_and_path) {
@@ -103,77 +95,17 @@ TEST_F(UnitPngMap, several_maps_in_a_directory_are_not_guessed_between) {
   EXPECT_EQ(open_dataset(set_ / "test_map.txt")->size(), 1U);
 }
 
-class UnitPngMapZip : public UnitPngMap {
- protected:
-  UnitPngMapZip() {
-    fs::create_directory(set_ / "images");
-    put_zip("images/simple.zip", {{"chunk0/a.png", read_text(set_ / "train/00000.png")},
-                                  {"chunk0/b.png", read_text(set_ / "train/00001.png"), 8}});
-    put_zip("c@d.zip", {{"a.png", read_text(set_ / "train/00002.png"), 8}});
+TEST_F(UnitPngMap, an_image_inside_a_zip_is_refused_with_its_line) {
+  const std::string good = ".../train/00000.png\t0\n";
+  for (const char* path : {"images/simple.zip@/chunk0/a.png", "...\\c@d.zip@\\a.png"}) {
+    expect_error([&] { labels_with(good + "key\t" + path + "\t3\r\n"); },
+                 {"train_map.txt: line 2", path, "inside a ZIP archive are not read", "unzip it"});
   }
-  void put_zip(std::string_view name, const std::vector<ZipEntry>& entries) {
-    write_text(set_ / name, as_text(make_zip(entries)));
-  }
-};
-
-TEST_F(UnitPngMapZip, images_are_read_out_of_zips) {
-  EXPECT_EQ(labels_with(join(".../images/simple.zip@/chunk0/b.png\t7\n"
-                             "images/simple.zip@\\chunk0\\a.png\t8\n",
-                             set_ / "images/simple.zip@/chunk0/a.png", "\t9\n",
-                             "key\tc@d.zip@/a.png\t6\n.../train/00000.png\t5\n")),
-            (std::vector{7, 8, 9, 6, 5}));
-  const auto dataset = open_dataset(map_);
-  Scratch scratch;
-  const auto examples = make_examples({4, 4, 1}, 3);
-  const std::size_t shown[] = {1, 0, 0, 2, 0};
-  for (std::uint64_t i = 0; i < 5; ++i) {
-    const Sample sample = dataset->read(i, scratch);
-    EXPECT_EQ(testing::decode_sample(sample).pixels, examples[shown[i]].image.pixels) << i;
-  }
-  EXPECT_EQ(dataset->read(0, scratch).name, "chunk0/b.png");
 }
 
-// As the line of CNTK's own ImageReaderZip_map.txt.
-TEST_F(UnitPngMapZip, the_back_slashes_of_windows_are_slashes) {
-  EXPECT_EQ(labels_with("images\\simple.zip@\\chunk0\\a.png\t3\r\n"), (std::vector{3}));
-  EXPECT_EQ(labels_with("...\\images\\simple.zip@\\chunk0\\b.png\t4\r\n"), (std::vector{4}));
-}
-
-TEST_F(UnitPngMapZip, an_at_sign_may_be_part_of_a_name) {
+TEST_F(UnitPngMap, an_at_sign_may_be_part_of_a_name) {
   fs::copy_file(set_ / "train/00000.png", set_ / "me@home.png");
   EXPECT_EQ(labels_with(".../me@home.png\t3\n"), (std::vector{3}));
-}
-
-TEST_F(UnitPngMapZip, eight_threads_read_one_zip) {
-  std::string lines;
-  for (int i = 0; i < 40; ++i) {
-    lines += i % 2 == 0 ? "images/simple.zip@/chunk0/b.png\t1\n" : "c@d.zip@/a.png\t2\n";
-  }
-  write_text(map_, lines);
-  const auto dataset = open_dataset(map_);
-  const auto examples = make_examples({4, 4, 1}, 3);
-  std::atomic<int> wrong = 0;
-  std::vector<std::jthread> threads;
-  for (int t = 0; t < 8; ++t) {
-    threads.emplace_back([&] {
-      Scratch scratch;
-      for (std::uint64_t i = 0; i < 4000; ++i) {
-        const Sample sample = dataset->read(i % 40, scratch);
-        const auto& image = examples[i % 2 == 0 ? 1 : 2].image;
-        wrong += testing::decode_sample(sample).pixels != image.pixels;
-      }
-    });
-  }
-  threads.clear();
-  EXPECT_EQ(wrong, 0);
-}
-
-TEST_F(UnitPngMapZip, what_is_wrong_with_a_zip_names_line_and_entry) {
-  expect_error([&] { labels_with("images/simple.zip@/chunk0/c.png\t3\n"); },
-               {"train_map.txt: line 1", "images/simple.zip@/chunk0/c.png", "no such entry"});
-  expect_error([&] { labels_with("images/none.zip@/a.png\t3\n"); }, {"none.zip", "No such file"});
-  expect_error([&] { labels_with("train/00000.png@/a.png\t3\n"); },
-               {"00000.png", "no zip archive"});
 }
 
 TEST_F(UnitPngMap, a_writer_killed_anywhere_is_gone_on_from) {

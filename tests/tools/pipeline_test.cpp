@@ -186,7 +186,6 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "bytes_read",
                                                       "storage_bytes",
                                                       "in_memory",
-                                                      "cache",
                                                       "state",
                                                       "bad",
                                                       "peak_rss_mib",

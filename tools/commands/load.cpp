@@ -14,7 +14,6 @@
 #include "formats/io/page_cache.h"
 #include "formats/io/replace.h"
 #include "loader/drive.h"
-#include "loader/engine/sample_cache.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
@@ -43,7 +42,6 @@ struct Options {
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
-  std::uint64_t cache = 0;  // bytes
   std::string from;
   std::string last = "partial";
   std::string on_bad = "fail";
@@ -123,9 +121,6 @@ LoadReport load(const Options& options) {
     settings.threads = settings.max_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
-  // Of the loader alone: the digest's pass reads as it would without.
-  const SampleCache cache(*dataset, options.cache);
-  const Dataset& source = options.cache > 0 ? static_cast<const Dataset&>(cache) : *dataset;
   LoadMetrics metrics(options.metrics, options.path);
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
@@ -134,7 +129,7 @@ LoadReport load(const Options& options) {
   loaded.skips = settings.on_bad == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
-    Loader loader(source, augment, settings);
+    Loader loader(*dataset, augment, settings);
     try {
       const Watch watch(loader, settings.epochs * dataset->size(), metrics);
       Sampler sampler;
@@ -152,7 +147,6 @@ LoadReport load(const Options& options) {
     loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
     metrics.end(loaded.stats);
-    if (options.cache > 0) loaded.cached = {cache.samples_kept(), cache.bytes_kept()};
     loaded.threads = loaded.stats.threads;
     if (settings.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
@@ -269,13 +263,6 @@ class LoadCommand : public Command {
         ->type_name("RATE");
     app.add_flag("--cold", options->cold,
                  "Have the system forget the dataset first: it comes from the disk");
-    app.add_option("--cache", options->cache,
-                   "Keep so much of the encoded samples in memory: 2000000000, 2gb, 500mb")
-        ->type_name("BYTES")
-        ->check([](const std::string& text) {  // the parser would take -1 for all that can be
-          return text.starts_with('-') ? fmt::format("expected a size, found '{}'", text) : "";
-        })
-        ->transform(CLI::AsSizeValue(true).description(""));
     check_whole(app.add_option("--io-threads", options->loader.io_threads,
                                "Threads that have data read from disk ahead of the workers"),
                 0, max_io_threads)

@@ -17,11 +17,6 @@ struct LoadReport {
   loader::PixelType pixels = loader::PixelType::u8;
   bool skips = false;               // bad samples' seats are left out, not given to others
   std::optional<double> in_memory;  // share of the dataset when loading began, where it was cold
-  struct Cached {
-    std::uint64_t samples;
-    std::uint64_t bytes;
-  };
-  std::optional<Cached> cached;     // what a cache held in the end
   std::uint64_t storage_bytes = 0;  // read from disks while it ran, ahead of what was used too
   loader::DriveResult result;
   loader::LoaderStats stats;

@@ -186,17 +186,6 @@ TEST_F(CommandsLoad, cold_data_comes_from_the_disk_and_is_the_same) {
             std::string::npos);
 }
 
-TEST_F(CommandsLoad, a_cache_keeps_part_of_the_samples_and_changes_none) {
-  const ordered_json plain = json({});
-  EXPECT_TRUE(plain.at("cache").is_null());
-  const ordered_json cached = json({"--cache", "300kb", "--epochs", "3"});
-  EXPECT_EQ(cached.at("digest"), plain.at("digest"));
-  EXPECT_GT(cached.at("cache").at("samples"), 100);
-  EXPECT_LT(cached.at("cache").at("samples"), 600);
-  EXPECT_LE(cached.at("cache").at("bytes"), 300'000);
-  EXPECT_NE(load({"--cache", "10mb"}).output.find("cache: 601 samples kept"), std::string::npos);
-}
-
 TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
   const std::vector<std::vector<std::string>> slips{{"--rank", "1"},
                                                     {"--rank", "2", "--ranks", "2"},
@@ -204,8 +193,6 @@ TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
                                                     {"--from", "1:2:3"},
                                                     {"--last", "first"},
                                                     {"--threads", "many"},
-                                                    {"--cache", "much"},
-                                                    {"--cache", "-1"},
                                                     {"--no-shuffle", "--shuffle-window", "9"}};
   for (const auto& slip : slips) {
     const Said said = load(slip);

@@ -11,17 +11,28 @@
 
 namespace feedrate::converters {
 
+class MadeImages;
+
 struct SynthOptions {
-  std::uint64_t images = 6000;  // of the training split; the others follow the original's shares
+  std::uint64_t images = 6000;  // of the training split; the other has the original's share
   std::uint64_t seed = 1;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
 class Synth : public formats::Kind {
  public:
-  using formats::Kind::Kind;
-  /// Writes the files into `directory`, which exists. Throws Error when the disk refuses.
-  virtual void make(const std::filesystem::path& directory, const SynthOptions& options) const = 0;
+  /// How many training images can be made, and how many of them go with one of the other split.
+  struct Limits {
+    std::uint64_t min, max, train_per_test;
+  };
+  /// Writes the archives into a directory. Throws Error when the disk refuses.
+  using Make = void (*)(const std::filesystem::path& directory, MadeImages& images);
+
+  Synth(std::string_view name, std::string_view summary, Limits its_limits, Make its_make)
+      : formats::Kind(name, summary), limits(its_limits), make(its_make) {}
+
+  const Limits limits;
+  const Make make;
 };
 
 /// All of them, in the order of help.
@@ -29,7 +40,7 @@ std::span<const Synth* const> synths();
 const Synth& synth(std::string_view name);
 
 /// `feedrate synth`: makes the archives in `<out>.partial`, then renames. Nothing is left under
-/// `out` when it throws.
+/// `out` when it throws, as it does for too few images and for too many.
 void make_archives(const Synth& synth, const std::filesystem::path& out,
                    const SynthOptions& options);
 

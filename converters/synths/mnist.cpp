@@ -1,11 +1,6 @@
-#include <oneapi/tbb/parallel_for.h>
+#include <string>
 
-#include <algorithm>
-#include <array>
-
-#include "converters/synths/digits.h"
-#include "converters/synths/rows.h"
-#include "formats/base/error.h"
+#include "converters/synths/made_images.h"
 #include "formats/io/gzip.h"
 
 namespace feedrate::converters {
@@ -13,83 +8,68 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint32_t classes = 10;
-constexpr std::uint64_t images_a_block = 2048;  // drawn in parallel, then written
-constexpr std::size_t image_bytes = std::size_t{digit_side} * digit_side;
+constexpr std::uint32_t side = 28;
 
-void write_header(GzipFile& file, std::initializer_list<std::uint32_t> words) {
-  for (const std::uint32_t word : words) {
-    const std::uint32_t big_endian = swap_bytes(word);
+// Each digit is one line through points of a grid of 5 columns and 7 rows: column, row, column, …
+constexpr std::string_view digits[] = {
+    "103041453616050110",         "112026",   "01103041420646",
+    "01103041423323334445361605", "36300444", "400002324345361605",
+    "3011030516364544331304",     "004016",   "13020110304142331304051636454433",
+    "42331302011030414336"};
+
+// The digit as a hand might write it: narrow or wide, slanted, shaky.
+Form draw_line(std::string_view digit, Draws& draws) {
+  constexpr float shake = .04F;
+  const float width = draws.between(.35F, .7F), slant = draws.between(-.35F, .35F);
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < digit.size(); i += 2) {
+    const float x = static_cast<float>(digit[i] - '2') / 2;
+    const float y = static_cast<float>(digit[i + 1] - '3') / 3.6F;
+    points.push_back(
+        {x * width - y * slant + draws.between(-shake, shake), y + draws.between(-shake, shake)});
+  }
+  return stroke(std::move(points), draws.between(.06F, .15F));
+}
+
+// The label, then the pixels.
+Buffer draw_digit(std::uint64_t, Draws draws) {
+  const std::uint32_t label = draws.below(std::size(digits));
+  Picture picture;
+  picture.ground = [](Point) { return Colour{}; };
+  picture.form = draw_line(digits[label], draws);
+  picture.colour = {draws.between(.6F, 1)};
+  picture.centre = {draws.between(12, 16), draws.between(12, 16)};
+  picture.size = draws.between(9, 13);
+  picture.turn = draws.between(-.15F, .15F);  // up to 17 degrees
+  Buffer image(1 + side * side, static_cast<std::byte>(label));
+  render(picture, draws, {side, side, 1}, MutableBytes(image).subspan(1));
+  return image;
+}
+
+void write_header(GzipFile& file, std::initializer_list<std::uint64_t> words) {
+  for (const std::uint64_t word : words) {
+    const std::uint32_t big_endian = swap_bytes(static_cast<std::uint32_t>(word));
     file.write(std::as_bytes(std::span(&big_endian, 1)));
   }
 }
 
-// One split: its images and labels under MNIST's names.
-class SplitFiles {
- public:
-  SplitFiles(const std::filesystem::path& directory, const std::string& prefix, std::uint32_t count)
-      : images_(directory / (prefix + "-images-idx3-ubyte.gz")),
-        labels_(directory / (prefix + "-labels-idx1-ubyte.gz")) {
-    write_header(images_, {0x803, count, digit_side, digit_side});
-    write_header(labels_, {0x801, count});
-  }
-
-  // `split` keeps the draws of the two splits apart.
-  void write(std::uint64_t seed, std::uint64_t split, std::uint64_t first, std::uint64_t count) {
-    pixels_.resize(count * image_bytes);
-    digits_.resize(count);
-    oneapi::tbb::parallel_for(std::uint64_t{0}, count, [&](std::uint64_t i) {
-      Draws draws(seed, split, first + i);
-      const std::uint32_t digit = draws.below(classes);
-      digits_[i] = static_cast<std::byte>(digit);
-      draw_digit(digit, draws, MutableBytes(pixels_).subspan(i * image_bytes, image_bytes));
-    });
-    images_.write(pixels_);
-    labels_.write(digits_);
-  }
-
-  void close() {
-    images_.close();
-    labels_.close();
-  }
-
- private:
-  GzipFile images_;
-  GzipFile labels_;
-  Buffer pixels_;
-  Buffer digits_;
-};
-
-class MnistSynth final : public Synth {
- public:
-  MnistSynth() : Synth("mnist", "drawn digits in MNIST's four files: N to train, N/6 to test") {}
-
-  void make(const std::filesystem::path& directory, const SynthOptions& options) const override {
-    constexpr std::uint64_t most = std::uint64_t{1} << 31;
-    if (options.images == 0 || options.images > most) {
-      throw Error(join("cannot make ", options.images, " images; from 1 to ", most));
-    }
-    const std::uint64_t counts[] = {options.images, std::max<std::uint64_t>(1, options.images / 6)};
-    const std::uint64_t total = counts[0] + counts[1];
-    std::uint64_t done = 0;
-    for (const std::uint64_t split : {0, 1}) {
-      SplitFiles files(directory, split == 0 ? "train" : "t10k",
-                       static_cast<std::uint32_t>(counts[split]));
-      for (std::uint64_t first = 0; first < counts[split]; first += images_a_block) {
-        const std::uint64_t count = std::min(images_a_block, counts[split] - first);
-        files.write(options.seed, split, first, count);
-        done += count;
-        if (options.progress) options.progress(done, total);
-      }
-      files.close();
-    }
-  }
-};
-
-const MnistSynth row;
-
 }  // namespace
 
-const Synth& mnist_synth = row;
+void make_mnist(const std::filesystem::path& directory, MadeImages& made) {
+  for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
+    const std::string prefix = split == MadeSplit::train ? "train-" : "t10k-";
+    GzipFile images(directory / (prefix + "images-idx3-ubyte.gz"));
+    GzipFile labels(directory / (prefix + "labels-idx1-ubyte.gz"));
+    const std::uint64_t count = made.count(split);
+    write_header(images, {0x803, count, side, side});
+    write_header(labels, {0x801, count});
+    made.make(split, 0, count, draw_digit, [&](std::uint64_t, Bytes image) {
+      labels.write(image.first(1));
+      images.write(image.subspan(1));
+    });
+    images.close();
+    labels.close();
+  }
+}
 
 }  // namespace feedrate::converters

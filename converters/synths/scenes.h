@@ -1,31 +1,30 @@
 #pragma once
-// Draws scenes for made photographs: a coloured form on a patterned ground, among scraps, with
-// grain. Form, colour and ground, ten of each, make a thousand classes.
+// Scenes for made colour images: a coloured form on a patterned ground, with grain. Ten forms, ten
+// colours and ten grounds make a thousand classes. Any thread.
 
-#include <cstdint>
 #include <string>
 
-#include "converters/synths/draws.h"
-#include "formats/pixels/image.h"
+#include "converters/synths/picture.h"
 
 namespace feedrate::converters {
 
-inline constexpr unsigned scene_classes = 1000;
-
-/// What is drawn for a class: "red disc on rows".
-std::string scene_words(unsigned label);
-
-/// Pixels that the form covers: the last column and row are part of it.
-struct SceneBox {
-  std::uint32_t xmin = 0;
-  std::uint32_t ymin = 0;
-  std::uint32_t xmax = 0;
-  std::uint32_t ymax = 0;
+/// What a scene shows. Each is 0 … 9.
+struct Look {
+  unsigned form = 0;
+  unsigned colour = 0;
+  unsigned ground = 0;
 };
 
-/// Fills `pixels` (shape.bytes(), RGB) with a scene of that class; says where its form is. Any
-/// thread; the same draws give the same bytes on every machine.
-SceneBox draw_scene(unsigned label, Draws& draws, formats::Shape shape,
-                    formats::MutableBytes pixels);
+inline constexpr unsigned scene_forms = 10;
+std::string_view form_name(unsigned form);
+
+inline constexpr unsigned scene_classes = 1000;
+/// The look of a class. No two are alike.
+Look look_of(unsigned label);
+/// The same in words: "red disc on rows".
+std::string scene_words(unsigned label);
+
+/// Fills `pixels` (shape.bytes(), RGB) with a scene.
+void draw_scene(Look look, Draws& draws, formats::Shape shape, formats::MutableBytes pixels);
 
 }  // namespace feedrate::converters

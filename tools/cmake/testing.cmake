@@ -34,7 +34,7 @@ function(test_folder name)
 endfunction()
 
 test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG ZLIB::ZLIB)
-test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive)
+test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive JPEG::JPEG TBB::tbb)
 test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)
 test_folder(tools feedrate_tools)

@@ -5,6 +5,7 @@
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/digests/digest.h"
 #include "formats/io/file.h"
+#include "tests/converters/make_odd_images.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
@@ -153,6 +154,20 @@ TEST(UnitItem, a_png_named_jpeg_is_mended_only_when_asked) {
   item = taken(png, "n01/picture.png");
   item.treat(mending, scratch);
   EXPECT_FALSE(item.mended);
+}
+
+TEST(UnitItem, cmyk_is_mended_only_when_asked) {
+  const Buffer cmyk = odd_image(Odd::cmyk, picture);
+  Treatment mending = treatment("keep");
+  ItemScratch scratch;
+  Item item = taken(cmyk);
+  item.treat(mending, scratch);
+  EXPECT_FALSE(item.mended);
+  mending.fix = Fix::reencode;
+  item = taken(cmyk);
+  item.treat(mending, scratch);
+  EXPECT_TRUE(item.mended);
+  EXPECT_EQ(jpeg_header(item.sample.bytes).components, 3U);
 }
 
 TEST(InteropItem, cmyk_is_told_by_its_content_and_mended) {

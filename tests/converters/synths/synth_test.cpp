@@ -1,13 +1,16 @@
 #include "converters/synth.h"
 
 #include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "converters/source.h"
+#include "formats/digests/digest.h"
 #include "formats/io/file.h"
+#include "tests/converters/made_stream.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 
@@ -76,6 +79,33 @@ TEST(UnitSynth, every_digit_comes_about_equally_often) {
     ++counts[static_cast<std::size_t>(digit.label)];
   }
   for (const int count : counts) EXPECT_NEAR(count, 500, 100);
+}
+
+TEST(UnitSynth, the_files_do_not_depend_on_the_number_of_threads) {
+  const TempDirectory directory;
+  for (const Synth* kind : synths()) {
+    const auto made = [&](std::size_t threads) {
+      const oneapi::tbb::global_control control(
+          oneapi::tbb::global_control::max_allowed_parallelism, threads);
+      const fs::path out = directory / join(kind->name(), threads);
+      make_archives(*kind, out, {.images = 100});
+      return files_of(out);
+    };
+    const auto files = made(1);
+    EXPECT_FALSE(files.empty());
+    for (const std::size_t threads : {2, 5}) EXPECT_TRUE(made(threads) == files) << kind->name();
+  }
+}
+
+// The same pixels whatever the machine, the compiler and its options.
+TEST(UnitSynth, the_pixels_are_the_same_on_every_machine) {
+  const TempDirectory directory;
+  make_archives(synth("mnist"), directory / "made", {.images = 200, .seed = 1});
+  const auto stream = source("mnist").open(std::vector{directory / "made"}, "train");
+  Hasher hasher;
+  for (Sample sample; stream->next(sample);) hasher.add(sample.bytes);
+  EXPECT_EQ(hex(hasher.finish()),
+            "69b2587dfc6f8792728cb48bf0015e6a005151bd11c9296746e0cbf89669873d");
 }
 
 // Learnable, yet not by the simplest of means: the nearest class mean does much better than chance

@@ -1,0 +1,28 @@
+#include "converters/synths/made_images.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace feedrate::converters {
+using namespace formats;
+
+void MadeImages::make(MadeSplit split, std::uint64_t first, std::uint64_t last, const Draw& draw,
+                      const Take& take) {
+  constexpr std::uint64_t block_images = 256;  // in memory at once
+  std::vector<Buffer> block(block_images);
+  while (first < last) {
+    const std::uint64_t size = std::min(block_images, last - first);
+    oneapi::tbb::parallel_for(std::uint64_t{0}, size, [&](std::uint64_t i) {
+      const Draws draws(options_.seed, static_cast<std::uint64_t>(split), first + i);
+      block[i] = draw(first + i, draws);
+    });
+    for (std::uint64_t i = 0; i < size; ++i) take(first + i, block[i]);
+    first += size;
+    done_ += size;
+    if (options_.progress) options_.progress(done_, options_.images + test_);
+  }
+}
+
+}  // namespace feedrate::converters

@@ -1,0 +1,39 @@
+#pragma once
+// The makers of archives and what they have in common.
+
+#include <functional>
+
+#include "converters/synth.h"
+#include "converters/synths/picture.h"
+
+namespace feedrate::converters {
+
+enum class MadeSplit : std::uint8_t { train, test };
+
+/// The images of one run, drawn on all threads and taken in order. Called by one thread.
+class MadeImages {
+ public:
+  using Draw = std::function<formats::Buffer(std::uint64_t index, Draws draws)>;
+  using Take = std::function<void(std::uint64_t index, formats::Bytes image)>;
+
+  MadeImages(const SynthOptions& options, std::uint64_t test) : options_(options), test_(test) {}
+
+  std::uint64_t seed() const { return options_.seed; }
+  std::uint64_t count(MadeSplit split) const {
+    return split == MadeSplit::train ? options_.images : test_;
+  }
+  /// Draws the images [first, last) and takes them one by one.
+  void make(MadeSplit split, std::uint64_t first, std::uint64_t last, const Draw& draw,
+            const Take& take);
+
+ private:
+  const SynthOptions& options_;
+  const std::uint64_t test_;
+  std::uint64_t done_ = 0;
+};
+
+void make_mnist(const std::filesystem::path& directory, MadeImages& images);
+void make_cifar10(const std::filesystem::path& directory, MadeImages& images);
+void make_imagenet(const std::filesystem::path& directory, MadeImages& images);
+
+}  // namespace feedrate::converters

@@ -13,7 +13,8 @@ build=(
   build-essential cmake ninja-build pkg-config git ca-certificates
   liblmdb-dev libpng-dev libjpeg-dev zlib1g-dev libisal-dev libxxhash-dev libarchive-dev libtbb-dev
   libopenblas-dev libdnnl-dev
-  libcli11-dev libfmt-dev nlohmann-json3-dev libspdlog-dev libssl-dev libcurl4-openssl-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libspdlog-dev libssl-dev
+  libcurl4-openssl-dev
   libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
@@ -36,7 +37,7 @@ install-deps: this system has no apt. Install by hand, with headers:
   a C++20 compiler (GCC 12 or newer), CMake 3.25, Ninja, pkg-config
   LMDB  libpng  libjpeg-turbo  zlib  ISA-L  xxHash  libarchive  oneTBB
   OpenBLAS  oneDNN 2.6 or 3 (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
-  nlohmann-json  spdlog  GoogleTest  Google Benchmark
+  nlohmann-json  pugixml  spdlog  GoogleTest  Google Benchmark
 and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9;
 for training by several processes, an MPI 3 (Open MPI, MPICH).
 EOF

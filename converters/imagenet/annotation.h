@@ -29,9 +29,8 @@ struct Annotation {
   std::vector<AnnotatedBox> boxes;
 };
 
-/// Knows elements, comments and declarations; does not look at attributes or entities. Stateless.
-/// Throws Error naming `place` and the byte for what is not well formed, has no size, or has a box
-/// without a corner.
+/// Stateless. Throws Error naming `place` and the byte for what is not well formed, has no size, or
+/// has a box without a corner.
 Annotation parse_annotation(std::string_view xml, const std::string& place);
 
 /// The box relative to the image's sides by the rules of TensorFlow's process_bounding_boxes.py:

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <pugixml.hpp>
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/base/xml.h"
 #include "formats/io/file.h"
 #include "formats/means/mean.h"
 #include "formats/means/rows.h"
@@ -33,30 +35,13 @@ constexpr const char* tail = R"(</data>
 </opencv_storage>
 )";
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
-
-// What stands between <name …> and </name>, the first of them.
-std::string_view element(std::string_view xml, std::string_view name) {
-  const std::string open = join("<", name);
-  for (std::size_t at = xml.find(open); at != std::string_view::npos; at = xml.find(open, at + 1)) {
-    const std::size_t behind = at + open.size();
-    if (behind == xml.size() || (blanks.find(xml[behind]) == blanks.npos && xml[behind] != '>')) {
-      continue;  // another name that begins alike
-    }
-    const std::size_t begin = xml.find('>', behind);
-    const std::size_t end = xml.find(join("</", name, ">"), behind);
-    if (begin < end && end != std::string_view::npos) return xml.substr(begin + 1, end - begin - 1);
-    break;
-  }
+pugi::xml_node element(const pugi::xml_node& parent, const char* name) {
+  if (const pugi::xml_node child = parent.child(name)) return child;
   throw Error(join("has no element ", name, ", which OpenCV would have written"));
 }
 
-std::uint64_t number(std::string_view xml, std::string_view name) {
-  const std::string_view text = trimmed(element(xml, name));
+std::uint64_t number(const pugi::xml_node& parent, const char* name) {
+  const std::string_view text = xml_text(element(parent, name));
   const auto value = parse_number<std::uint64_t>(text);
   if (!value) throw Error(join("the element ", name, " is '", text.substr(0, 20), "', no number"));
   return *value;
@@ -94,16 +79,19 @@ class CntkMean final : public MeanFormat {
   }
 
   StoredMean read(Bytes content) const override {
-    const std::string_view xml = as_text(content);
-    const std::string_view matrix = element(xml, "MeanImg");
-    const Shape shape = mean_shape(number(xml, "Row"), number(xml, "Col"), number(xml, "Channel"));
+    pugi::xml_document document;
+    parse_xml(as_text(content), document);
+    const pugi::xml_node storage = document.document_element();
+    const pugi::xml_node matrix = element(storage, "MeanImg");
+    const Shape shape =
+        mean_shape(number(storage, "Row"), number(storage, "Col"), number(storage, "Channel"));
     const auto size = checked_multiply(number(matrix, "rows"), number(matrix, "cols"));
     if (size != shape.bytes()) {
       throw Error(join("states ", shape.height, "x", shape.width, "x", shape.channels,
                        ", but the matrix has ", number(matrix, "rows"), " rows of ",
                        number(matrix, "cols")));
     }
-    return {shape, numbers(element(matrix, "data"), shape.bytes())};
+    return {shape, numbers(xml_text(element(matrix, "data")), shape.bytes())};
   }
 
   void write(const StoredMean& mean, OutputFile& file) const override {

@@ -13,6 +13,7 @@ find_package(CLI11 CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
+find_package(pugixml CONFIG REQUIRED)
 
 # LMDB, OpenBLAS, ISA-L and xxHash ship pkg-config files (LMDB no CMake package at all).
 pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb)

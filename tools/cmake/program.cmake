@@ -9,7 +9,7 @@ string(JOIN ", " build_libraries
   "libarchive ${LibArchive_VERSION}" "oneTBB ${TBB_VERSION}" "oneDNN ${dnnl_version}"
   "OpenBLAS ${openblas_VERSION}" "OpenSSL ${OPENSSL_VERSION}" "libcurl ${CURL_VERSION_STRING}"
   "fmt ${fmt_VERSION}" "nlohmann-json ${nlohmann_json_VERSION}" "CLI11 ${CLI11_VERSION}"
-  "spdlog ${spdlog_VERSION}")
+  "pugixml ${pugixml_VERSION}" "spdlog ${spdlog_VERSION}")
 configure_file(tools/cmake/build_info.cpp.in ${generated}/build_info.cpp @ONLY)
 add_custom_target(feedrate_commit
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DHEADER=${generated}/commit.h

@@ -136,19 +136,48 @@ TEST(HostileAnnotation, what_is_not_an_annotation_is_an_error_that_names_the_byt
   const auto parse = [](const std::string& xml) {
     return [xml] { parse_annotation(xml, "bad.xml"); };
   };
-  expect_error(parse(""), {"bad.xml", "byte 0", "expected an <annotation>"});
-  expect_error(parse("GIF89a"), {"expected an <annotation>"});
+  expect_error(parse(""), {"bad.xml", "byte 0", "expected well-formed XML"});
+  expect_error(parse("GIF89a"), {"expected well-formed XML", "No document element"});
   expect_error(parse("<html><body></body></html>"), {"byte 0", "found <html>"});
-  expect_error(parse("<annotation></size>"), {"byte 12", "</size> closes <annotation>"});
-  expect_error(parse("<annotation></annotation></annotation>"), {"closes nothing"});
-  expect_error(parse("<annotation></annotation><annotation>"), {"expected one <annotation>"});
-  expect_error(parse("<annotation></annotation>"), {"states no size"});
-  expect_error(parse("<annotation><size a='"), {"byte 12", "never ends"});
-  expect_error(parse("<annotation><!-- "), {"byte 12", "never ends"});
-  expect_error(parse("<annotation>< ></annotation>"), {"without a name"});
-  std::string tower;
-  for (int i = 0; i < 100; ++i) tower += "<annotation>";
-  expect_error(parse(tower), {"more than 16 deep"});
+  expect_error(parse("<annotation></size>"), {"byte 14", "found 'size>'", "tags mismatch"});
+  expect_error(parse("<annotation></annotation></annotation>"), {"byte 27", "tags mismatch"});
+  expect_error(parse("<annotation></annotation><annotation/>"),
+               {"byte 25", "expected one <annotation>"});
+  expect_error(parse("<annotation></annotation>"), {"byte 0", "states no size"});
+  expect_error(parse("<annotation><size a='"), {"bad.xml: byte ", "attribute"});
+  expect_error(parse("<annotation><!-- "), {"bad.xml: byte ", "comment"});
+  expect_error(parse("<annotation>< ></annotation>"), {"byte 13", "found ' ></annotation>'"});
+  const std::string good = make_annotation(100, 100, {});
+  expect_error(parse(good + '\0' + good), {join("byte ", good.size()), "a zero byte"});
+}
+
+std::string nested(std::size_t depth, const std::string& inside) {
+  std::string xml;
+  for (std::size_t i = 0; i < depth; ++i) xml += "<a>";
+  xml += inside;
+  for (std::size_t i = 0; i < depth; ++i) xml += "</a>";
+  return xml;
+}
+
+TEST(HostileAnnotation, elements_a_hundred_thousand_deep_cost_memory_but_no_stack) {
+  constexpr std::size_t depth = 100'000;
+  const std::string size = "<size><width>10</width><height>10</height></size>";
+  const std::string sound = join("<annotation>", size, nested(depth, "x"), "</annotation>");
+  EXPECT_EQ(parse_annotation(sound, "deep.xml").width, 10);
+  const std::string hidden = join("<annotation>", nested(depth, size), "</annotation>");
+  expect_error([&] { parse_annotation(hidden, "deep.xml"); }, {"deep.xml", "states no size"});
+  expect_error([&] { parse_annotation(sound.substr(0, sound.size() / 2), "deep.xml"); },
+               {"deep.xml", "expected well-formed XML"});
+}
+
+TEST(HostileAnnotation, entities_that_a_document_declares_are_not_expanded) {
+  const std::string xml =
+      "<!DOCTYPE annotation [<!ENTITY a \"boom boom\"><!ENTITY b \"&a;&a;&a;\">"
+      "<!ENTITY file SYSTEM \"/etc/passwd\">]>"
+      "<annotation><size><width>9</width><height>9</height></size><object><name>&b;&file;&lt;"
+      "</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox></object>"
+      "</annotation>";
+  EXPECT_EQ(parse_annotation(xml, "bomb.xml").boxes.at(0).name, "&b;&file;<");
 }
 
 TEST(HostileAnnotation, numbers_that_are_none_and_boxes_without_a_corner_are_errors) {
@@ -162,6 +191,9 @@ TEST(HostileAnnotation, numbers_that_are_none_and_boxes_without_a_corner_are_err
   expect_error(with(">30<", ">nan<"), {"<xmax>"});
   expect_error(with(">30<", ">1e300<"), {"<xmax>"});
   expect_error(with(">30<", "><"), {"<xmax>, found \"\""});
+  expect_error(with(">30<", ">3<!-- -->0<"), {"<xmax>, found \"\""});
+  expect_error(with(">30<", ">30<a/><"), {"<xmax>, found \"\""});
+  expect_error(with(">30<", ">3&amp;0<"), {"<xmax>, found \"3&0\""});
   expect_error(with("<width>100<", "<width>0<"), {"no size"});
   expect_error(with("<width>100<", "<width>-100<"), {"no size"});
   expect_error(with("<ymax>40</ymax>", ""), {"has no ymax"});
@@ -178,7 +210,7 @@ TEST(HostileBoxes, a_damaged_annotation_is_named_with_its_archive) {
   const TempDirectory directory;
   Boxes boxes;
   const auto file = write(directory / "b.tar", tar({{"val/ILSVRC2012_val_00000001.xml", "<a>"}}));
-  expect_error([&] { boxes.read(file); }, {"b.tar:val/ILSVRC2012_val_00000001.xml", "byte 0"});
+  expect_error([&] { boxes.read(file); }, {"b.tar:val/ILSVRC2012_val_00000001.xml", "byte 2"});
   const auto huge = write(directory / "h.tar", tar({{"a.xml", std::string(3 << 20, ' ')}}));
   expect_error([&] { boxes.read(huge); }, {"h.tar:a.xml", "more than the 1048576"});
   write(directory / "large.xml", std::string(3 << 20, ' '));

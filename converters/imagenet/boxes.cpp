@@ -4,7 +4,7 @@
 
 #include "converters/archive.h"
 #include "converters/imagenet/annotation.h"
-#include "converters/imagenet/wnids.h"
+#include "converters/imagenet/imagenet_classes.h"
 #include "formats/base/error.h"
 #include "formats/base/wnid.h"
 #include "formats/io/file.h"
@@ -92,8 +92,7 @@ void Boxes::add(std::string_view path, Bytes xml, const std::string& place) {
   entry->second.first = static_cast<std::uint32_t>(boxes_.size());
   for (const AnnotatedBox& annotated : annotation.boxes) {
     // Some boxes are named by a word ("Scottish_deerhound"): those are of the image's class.
-    if (!own_class.empty() && annotated.name != own_class &&
-        wnid_index(imagenet_wnids(), annotated.name)) {
+    if (!own_class.empty() && annotated.name != own_class && imagenet_label(annotated.name)) {
       ++counts_.foreign;
     } else if (const auto box = relative_box(annotation, annotated)) {
       boxes_.push_back(*box);

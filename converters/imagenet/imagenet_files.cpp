@@ -37,7 +37,7 @@ Content content_of(std::string_view entry) {
   if (starts_with_class(name, '_')) return Content::one_class;
   if (is_val_image(name)) return Content::val;
   if (name.starts_with("ILSVRC2012_test_")) return Content::test;
-  return devkit_file(name) ? Content::devkit : Content::unknown;
+  return is_ground_truth(name) ? Content::devkit : Content::unknown;
 }
 
 Content content_of(Archive& archive) {
@@ -81,7 +81,7 @@ class Search {
     if (content == Content::unknown) {
       fail(input,
            "is nothing of ILSVRC2012's: no tar of classes, of one class or of validation images, "
-           "no devkit and no bounding boxes");
+           "no ILSVRC2012_validation_ground_truth.txt of the devkit and no bounding boxes");
     }
     take(input, content);
   }
@@ -98,7 +98,7 @@ class Search {
         if (depth < deepest) look_into(path, depth + 1);
       } else if (is_class_tar(name)) {
         take(path, Content::one_class);
-      } else if (devkit_file(name) || may_be_archive(name)) {
+      } else if (is_ground_truth(name) || may_be_archive(name)) {
         take(path, content_of_file(path));
       } else {
         annotations = annotations || (name.ends_with(".xml") && !is_clutter(name));
@@ -108,7 +108,7 @@ class Search {
   }
 
   static Content content_of_file(const fs::path& file) {
-    if (devkit_file(file.filename().native())) return Content::devkit;
+    if (is_ground_truth(file.filename().native())) return Content::devkit;
     Archive archive(file);
     return archive.single() ? Content::unknown : content_of(archive);
   }

@@ -19,7 +19,7 @@ struct TrainTar {
 struct ImagenetFiles {
   std::vector<TrainTar> train;
   std::vector<std::filesystem::path> val;
-  std::vector<std::filesystem::path> devkit;  // a tar, a directory, or its files
+  std::vector<std::filesystem::path> devkit;  // tars that hold the ground truth, or its text
   std::vector<std::filesystem::path> boxes;   // archives or directories of annotations
 };
 

@@ -1,5 +1,5 @@
+#include "converters/imagenet/imagenet_classes.h"
 #include "converters/imagenet/imagenet_streams.h"
-#include "converters/imagenet/wnids.h"
 #include "formats/base/error.h"
 
 namespace feedrate::converters {
@@ -25,12 +25,9 @@ StreamInfo imagenet_info(const ImagenetExtras& extras) {
   StreamInfo info;
   info.classes = imagenet_classes;
   info.label_space = "ILSVRC2012: index of the sorted wnids, 0..999";
-  if (extras.devkit) {
-    info.class_names.names = extras.devkit->wnids;
-    info.class_names.texts = extras.devkit->words;
-  } else {
-    info.class_names.names = imagenet_wnids();
-  }
+  info.class_names.names = imagenet_wnids();
+  // Words only with the devkit: the same inputs make the same files as ever.
+  if (extras.devkit) info.class_names.texts = imagenet_words();
   info.notes.emplace_back("EXIF orientation is ignored, as all reference results do");
   return info;
 }

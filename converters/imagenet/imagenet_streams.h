@@ -23,9 +23,9 @@ struct ImagenetExtras {
 std::unique_ptr<SampleStream> open_imagenet_train(std::vector<TrainTar> tars,
                                                   ImagenetExtras extras);
 
-/// The validation images in the order of their names, labelled by the devkit. Needs the devkit's
-/// ground truth. Samples last: as views of a plain tar; those of a compressed one are held in
-/// memory, at most 512 MiB of them.
+/// The validation images in the order of their names, labelled by the devkit, which they need.
+/// Samples last: as views of a plain tar; those of a compressed one are held in memory, at most
+/// 512 MiB of them.
 std::unique_ptr<SampleStream> open_imagenet_val(std::vector<std::filesystem::path> tars,
                                                 ImagenetExtras extras);
 

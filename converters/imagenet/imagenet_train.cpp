@@ -5,8 +5,8 @@
 
 #include "converters/archive.h"
 #include "converters/imagenet/image_entries.h"
+#include "converters/imagenet/imagenet_classes.h"
 #include "converters/imagenet/imagenet_streams.h"
-#include "converters/imagenet/wnids.h"
 #include "formats/base/error.h"
 #include "formats/io/byte_stream.h"
 
@@ -148,7 +148,7 @@ class TrainStream final : public SampleStream {
   }
 
   void begin_class(std::string_view wnid, const std::string& place) {
-    const auto label = wnid_index(info_.class_names.names, wnid);
+    const auto label = imagenet_label(wnid);
     if (!label) fail(place, "ILSVRC2012 has no class ", wnid);
     const auto [met, is_new] = met_.try_emplace(*label, place);
     if (!is_new) fail(place, "the class ", wnid, " comes twice; it was also in ", met->second);

@@ -64,11 +64,6 @@ class Imagenet final : public Source {
     ImagenetFiles files = files_for(inputs, split);
     ImagenetExtras extras = extras_of(files);
     if (split == "train") return open_imagenet_train(std::move(files.train), std::move(extras));
-    if (extras.devkit->val_labels.empty()) {
-      fail(files.devkit.front(),
-           "holds no ILSVRC2012_validation_ground_truth.txt, which says the "
-           "classes of the validation images");
-    }
     return open_imagenet_val(std::move(files.val), std::move(extras));
   }
 
@@ -82,9 +77,7 @@ class Imagenet final : public Source {
     } else {
       files = found.val;
     }
-    if (!found.devkit.empty()) {
-      for (const fs::path& file : read_devkit(found.devkit).files) files.push_back(file);
-    }
+    if (!found.devkit.empty()) files.push_back(read_devkit(found.devkit).file);
     std::ranges::copy_if(found.boxes, std::back_inserter(files),
                          [](const fs::path& path) { return fs::is_regular_file(path); });
     return files;

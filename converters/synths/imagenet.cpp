@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "converters/imagenet/devkit.h"
-#include "converters/imagenet/wnids.h"
+#include "converters/imagenet/imagenet_classes.h"
 #include "converters/synths/imagenet_devkit.h"
 #include "converters/synths/made_images.h"
 #include "converters/synths/scenes.h"
@@ -35,6 +36,12 @@ Buffer draw_photograph(unsigned label, Draws draws) {
   jpeg_codec.encode(image, quality, jpeg);
   return jpeg;
 }
+
+/// What the made images are, by class: places among the sorted wnids.
+struct MadeLabels {
+  std::vector<std::uint64_t> train_images;  // of each of the 1,000 classes
+  std::vector<std::int32_t> val;            // of each of the 50,000 validation images
+};
 
 // Spreads classes of about 50 images evenly among the thousand.
 MadeLabels spread_labels(const MadeImages& images) {
@@ -109,7 +116,7 @@ void make_imagenet(const std::filesystem::path& directory, MadeImages& images) {
   const MadeLabels labels = spread_labels(images);
   make_train(directory / "ILSVRC2012_img_train.tar", labels, images);
   make_val(directory / "ILSVRC2012_img_val.tar", labels, images);
-  write_imagenet_devkit(directory / "ILSVRC2012_devkit_t12.tar.gz", labels);
+  write_imagenet_devkit(directory / "ILSVRC2012_devkit_t12.tar.gz", labels.val);
 }
 
 }  // namespace feedrate::converters

@@ -3,18 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <vector>
+#include <span>
 
 namespace feedrate::converters {
 
-/// What the made images are, by class: places among the sorted wnids.
-struct MadeLabels {
-  std::vector<std::uint64_t> train_images;  // of each of the 1,000 classes
-  std::vector<std::int32_t> val;            // of each of the 50,000 validation images
-};
-
-/// Writes ILSVRC2012_devkit_t12.tar.gz: meta.mat with 1,000 classes under ids in an order of their
-/// own, whose words say what is drawn, and the inner synsets above them; and the ground truth.
-void write_imagenet_devkit(const std::filesystem::path& file, const MadeLabels& labels);
+/// Writes ILSVRC2012_devkit_t12.tar.gz with the ground truth of the validation images, whose labels
+/// these are. It has no meta.mat: the classes are ILSVRC2012's own.
+void write_imagenet_devkit(const std::filesystem::path& file,
+                           std::span<const std::int32_t> val_labels);
 
 }  // namespace feedrate::converters

@@ -77,12 +77,6 @@ Look look_of(unsigned label) {
   return {(ones + tens + hundreds) % 10, (tens + hundreds) % 10, hundreds};
 }
 
-std::string scene_words(unsigned label) {
-  const Look look = look_of(label);
-  return join(colours[look.colour].name, " ", forms[look.form].name, " on ",
-              grounds[look.ground].name);
-}
-
 void draw_scene(Look look, Draws& draws, Shape shape, MutableBytes pixels) {
   const auto width = static_cast<float>(shape.width), height = static_cast<float>(shape.height);
   const float side = std::min(width, height);

@@ -2,7 +2,7 @@
 // Scenes for made colour images: a coloured form on a patterned ground, with grain. Ten forms, ten
 // colours and ten grounds make a thousand classes. Any thread.
 
-#include <string>
+#include <string_view>
 
 #include "converters/synths/picture.h"
 
@@ -21,8 +21,6 @@ std::string_view form_name(unsigned form);
 inline constexpr unsigned scene_classes = 1000;
 /// The look of a class. No two are alike.
 Look look_of(unsigned label);
-/// The same in words: "red disc on rows".
-std::string scene_words(unsigned label);
 
 /// Fills `pixels` (shape.bytes(), RGB) with a scene.
 void draw_scene(Look look, Draws& draws, formats::Shape shape, formats::MutableBytes pixels);

@@ -20,7 +20,6 @@ target_sources(feedrate_tools PRIVATE ${generated}/build_info.cpp)
 target_include_directories(feedrate_tools PRIVATE ${generated})
 
 # The report's page and the style of its charts travel inside the binary.
-include(embed)
 embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/write/page.html)
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/write/page.css)
 embed(feedrate_tools page_js ${CMAKE_SOURCE_DIR}/tools/report/write/page.js)

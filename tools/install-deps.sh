@@ -12,13 +12,14 @@ set -euo pipefail
 build=(
   build-essential cmake ninja-build pkg-config git ca-certificates
   liblmdb-dev libpng-dev libjpeg-dev zlib1g-dev libisal-dev libxxhash-dev libarchive-dev libtbb-dev
+  libfreetype-dev libfontconfig-dev fonts-dejavu-core
   libopenblas-dev libdnnl-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libspdlog-dev libssl-dev
   libcurl4-openssl-dev
   libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
-  [tests]="chromium fonts-dejavu-core python3 xz-utils libopenmpi-dev openmpi-bin"
+  [tests]="chromium python3 xz-utils libopenmpi-dev openmpi-bin"
   [mpi]="libopenmpi-dev openmpi-bin"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"
@@ -36,6 +37,7 @@ if ! command -v apt-get >/dev/null; then
 install-deps: this system has no apt. Install by hand, with headers:
   a C++20 compiler (GCC 12 or newer), CMake 3.25, Ninja, pkg-config
   LMDB  libpng  libjpeg-turbo  zlib  ISA-L  xxHash  libarchive  oneTBB
+  FreeType  fontconfig  a sans-serif font, such as DejaVu Sans
   OpenBLAS  oneDNN 2.6 or 3 (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
   nlohmann-json  pugixml  spdlog  GoogleTest  Google Benchmark
 and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9;

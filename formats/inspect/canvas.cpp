@@ -1,7 +1,5 @@
 #include "formats/inspect/canvas.h"
 
-#include <cassert>
-
 #include "formats/base/error.h"
 
 namespace feedrate::formats {
@@ -11,40 +9,32 @@ Canvas::Canvas(std::uint32_t height, std::uint32_t width, Colour background)
   if (!image_.shape.plausible()) throw Error("a picture of that size is too large");
   image_.pixels.resize(image_.shape.bytes());
   for (std::uint32_t y = 0; y < height; ++y) {
-    for (std::uint32_t x = 0; x < width; ++x) set(y, x, background);
+    for (std::uint32_t x = 0; x < width; ++x) blend(y, x, background);
   }
 }
 
-void Canvas::set(std::uint32_t y, std::uint32_t x, Colour colour) {
-  assert(y < image_.shape.height && x < image_.shape.width);
-  std::byte* at = image_.pixels.data() + (std::size_t{y} * image_.shape.width + x) * 3;
-  for (std::size_t c = 0; c < 3; ++c) at[c] = static_cast<std::byte>(colour[c]);
-}
-
-void Canvas::draw_text(std::uint32_t top, std::uint32_t left, std::string_view text,
-                       Colour colour) {
-  for (const char letter : text) {
-    const Glyph& rows = glyph(letter);
-    for (std::uint32_t y = 0; y < glyph_height * dot; ++y) {
-      for (std::uint32_t x = 0; x < glyph_width * dot; ++x) {
-        const unsigned bit = glyph_width - 1 - x / dot;
-        if ((rows[y / dot] >> bit & 1) != 0) set(top + y, left + x, colour);
-      }
-    }
-    left += (glyph_width + 1) * dot;
+void Canvas::blend(std::int64_t y, std::int64_t x, Colour colour, std::uint8_t coverage) {
+  const auto [height, width, channels] = image_.shape;
+  if (y < 0 || y >= height || x < 0 || x >= width) return;
+  std::byte* at = image_.pixels.data() + (y * width + x) * channels;
+  for (std::size_t c = 0; c < channels; ++c) {
+    const unsigned below = std::to_integer<unsigned>(at[c]);
+    at[c] = static_cast<std::byte>((colour[c] * coverage + below * (255U - coverage) + 127) / 255);
   }
 }
 
-void Canvas::draw_image(std::uint32_t top, std::uint32_t left, const ImageView& image) {
-  const Shape& shape = image.shape;
-  const std::byte* at = image.pixels.data();
-  for (std::uint32_t y = 0; y < shape.height; ++y) {
-    for (std::uint32_t x = 0; x < shape.width; ++x, at += shape.channels) {
+void Canvas::draw_image(std::uint32_t top, std::uint32_t left, const ImageView& image,
+                        std::uint32_t scale) {
+  const auto [height, width, channels] = image.shape;
+  for (std::uint32_t y = 0; y < height * scale; ++y) {
+    for (std::uint32_t x = 0; x < width * scale; ++x) {
+      const std::size_t pixel = std::size_t{y / scale} * width + x / scale;
       Colour colour;
       for (std::size_t c = 0; c < 3; ++c) {
-        colour[c] = std::to_integer<std::uint8_t>(at[shape.channels == 1 ? 0 : c]);
+        const std::size_t channel = channels == 1 ? 0 : c;
+        colour[c] = std::to_integer<std::uint8_t>(image.pixels[pixel * channels + channel]);
       }
-      set(top + y, left + x, colour);
+      blend(top + y, left + x, colour);
     }
   }
 }
@@ -52,9 +42,9 @@ void Canvas::draw_image(std::uint32_t top, std::uint32_t left, const ImageView& 
 void Canvas::draw_cross(std::uint32_t top, std::uint32_t left, std::uint32_t side, Colour colour) {
   for (std::uint32_t i = 0; i < side; ++i) {
     for (const auto& [y, x] : {std::pair(0U, i), {side - 1, i}, {i, 0U}, {i, side - 1}, {i, i}}) {
-      set(top + y, left + x, colour);
+      blend(top + y, left + x, colour);
     }
-    set(top + i, left + side - 1 - i, colour);
+    blend(top + i, left + side - 1 - i, colour);
   }
 }
 

@@ -21,7 +21,8 @@ std::vector<SheetClass> sheet_classes(const Survey& survey);
 
 /// Draws them, ten in a row: up to twelve classes in rows of their own, more of them one after the
 /// other. Images beyond 128 pixels are shrunk, tiny ones enlarged by whole factors; what cannot be
-/// decoded is a crossed square. Decodes in threads of its own.
+/// decoded is a crossed square. Decodes in threads of its own. Throws Error if no sample can be
+/// read, or no font is installed for the captions.
 Image contact_sheet(const Dataset& dataset, const Survey& survey);
 
 }  // namespace feedrate::formats

@@ -24,7 +24,7 @@ if [ -n "$strangers" ]; then
 fi
 
 if command -v dpkg-query >/dev/null; then # where the licences are to be had
-  for package in nlohmann-json3-dev liblmdb0 zlib1g; do
+  for package in nlohmann-json3-dev liblmdb0 libfreetype6 zlib1g; do
     if [ ! -s "$work/moved/share/doc/Feedrate/licenses/$package" ]; then
       echo "the package lacks the licence of $package" >&2
       exit 1

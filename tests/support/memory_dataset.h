@@ -48,8 +48,11 @@ class MemoryDataset final : public Dataset {
     return sample;
   }
 
-  /// 10 unless told.
-  void set_classes(std::uint32_t classes) { info_.classes = classes; }
+  /// 10 without names unless told.
+  void set_classes(std::uint32_t classes, std::vector<std::string> names = {}) {
+    info_.classes = classes;
+    info_.class_names.names = std::move(names);
+  }
 
   Bytes pixels() const { return pixels_; }
 

@@ -69,7 +69,7 @@ class InspectCommand : public Command {
            "spread\n"
            "evenly over it, and for no longer than 0.15 s; what is known of these alone is said "
            "to\n"
-           "be. --sheet draws a hundred of them with the names of their classes.\n"
+           "be. --sheet draws a hundred of them and names their classes, in a font it finds.\n"
            "\n"
            "JSON: class_counts are of the samples looked at where these are all (--all sees to "
            "it),\n"

@@ -8,6 +8,7 @@
 
 #include "formats/base/error.h"
 #include "formats/inspect/canvas.h"
+#include "formats/inspect/font.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 #include "tests/support/sample_images.h"
@@ -148,6 +149,39 @@ TEST(UnitContactSheet, labels_and_titles_are_drawn_and_differ) {
   EXPECT_EQ(pictures.size(), 11U);
 }
 
+// The sheet of 40 samples whose classes have these names; more than 12 of them are named below.
+Image sheet_with(std::vector<std::string> names) {
+  const auto classes = static_cast<std::uint32_t>(names.size());
+  MemoryDataset dataset(40, {8, 8, 1}, [&](std::uint64_t index, Sample& sample) {
+    sample.label = static_cast<std::int32_t>(index % classes);
+  });
+  dataset.set_classes(classes, std::move(names));
+  return contact_sheet(dataset, survey(dataset));
+}
+
+TEST(UnitContactSheet, names_in_any_script_are_drawn_in_front_of_rows_and_below_images) {
+  for (const std::size_t classes : {1U, 20U}) {
+    std::set<std::string> pictures;
+    for (const char* name : {"", "Größe", "Grüße", "жук", "жар", "猫"}) {
+      const Image sheet = sheet_with(std::vector<std::string>(classes, name));
+      pictures.insert(hex(sha256(sheet.pixels)));
+    }
+    EXPECT_EQ(pictures.size(), 6U) << classes;
+  }
+}
+
+TEST(UnitContactSheet, a_name_too_long_is_cut_where_its_room_ends) {
+  for (const std::size_t classes : {1U, 20U}) {
+    const auto sheet = [&](const std::string& name) {
+      return sheet_with(std::vector<std::string>(classes, name));
+    };
+    const std::string name(200, 'n');
+    EXPECT_EQ(sheet(name).pixels, sheet(name + "beyond").pixels) << classes;
+    EXPECT_NE(sheet(name).pixels, sheet("m" + name).pixels) << classes;
+    EXPECT_LT(sheet(name).shape.width, 1500U);
+  }
+}
+
 TEST(HostileContactSheet, what_cannot_be_decoded_is_crossed_out_and_the_rest_is_drawn) {
   const MemoryDataset dataset(20, {32, 32, 1}, [](std::uint64_t index, Sample& sample) {
     sample.label = static_cast<std::int32_t>(index % 2);
@@ -169,12 +203,13 @@ TEST(HostileContactSheet, what_cannot_be_decoded_is_crossed_out_and_the_rest_is_
 }
 
 TEST(HostileContactSheet, labels_below_zero_and_of_ten_digits_have_their_place) {
+  const Font font("-0123456789");
   for (const std::int32_t label :
        {std::numeric_limits<std::int32_t>::min(), -1, std::numeric_limits<std::int32_t>::max()}) {
     const MemoryDataset dataset(30, {2, 2, 1},
                                 [&](std::uint64_t, Sample& sample) { sample.label = label; });
     const Image sheet = contact_sheet(dataset, survey(dataset));
-    EXPECT_GT(sheet.shape.width, Canvas::text_width(std::to_string(label)));
+    EXPECT_GT(sheet.shape.width, font.measure(std::to_string(label)).width + 10 * 96);
   }
 }
 
@@ -184,18 +219,23 @@ TEST(HostileContactSheet, nothing_to_draw_is_an_error_and_no_empty_picture) {
                         {"memory", "no sample can be read"});
 }
 
-TEST(UnitGlyphs, every_letter_has_dots_of_its_own) {
-  std::set<Glyph> different;
-  for (char letter = ' '; letter <= '~'; ++letter) different.insert(glyph(letter));
-  EXPECT_EQ(different.size(), static_cast<std::size_t>('~' - ' ' + 1));
-  EXPECT_EQ(glyph(' '), Glyph{});
-  EXPECT_EQ(glyph('\xFF'), glyph('?'));
-  EXPECT_EQ(glyph('\n'), glyph('?'));
+TEST(UnitCanvas, coverage_says_how_much_of_a_pixel_is_hidden) {
+  Canvas canvas(1, 3, {10, 20, 30});
+  canvas.blend(0, 0, {110, 220, 30}, 0);
+  canvas.blend(0, 1, {110, 220, 30}, 51);
+  canvas.blend(0, 2, {110, 220, 30}, 255);
+  const Image image = canvas.take();
+  EXPECT_EQ(pixel(image, 0, 0), (std::array{10, 20, 30}));
+  EXPECT_EQ(pixel(image, 0, 1), (std::array{30, 60, 30}));
+  EXPECT_EQ(pixel(image, 0, 2), (std::array{110, 220, 30}));
 }
 
-TEST(UnitGlyphs, a_character_without_dots_is_one_question_mark) {
-  EXPECT_EQ(drawable("größe\n"), "gr??e?");
-  EXPECT_EQ(drawable(""), "");
+TEST(HostileCanvas, nothing_is_drawn_beyond_it) {
+  Canvas canvas(2, 2, {0, 0, 0});
+  for (const auto& [y, x] : {std::pair(-1, 0), {0, -1}, {2, 0}, {0, 2}}) {
+    canvas.blend(y, x, {255, 255, 255});
+  }
+  EXPECT_EQ(canvas.take().pixels, Buffer(12));
 }
 
 TEST(HostileCanvas, a_picture_of_a_size_that_no_image_has_is_refused) {

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "formats/base/error.h"
+#include "formats/io/file.h"
 #include "tests/support/memory_dataset.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
@@ -306,6 +307,17 @@ TEST_F(CommandsInspect, a_sheet_that_cannot_be_written_fails_and_names_the_file)
   const Said said = feedrate({"inspect", at("set"), "--sheet", at("no/such/place.png")});
   EXPECT_EQ(said.code, exit_failed);
   expect_contains(said.errors, "no/such/place.png");
+}
+
+TEST_F(CommandsInspect, without_a_font_a_sheet_is_not_written_and_one_to_install_is_named) {
+  write_dataset(container("recordio"), png_codec, at("set"), make_examples({8, 8, 1}, 4));
+  write_text(at("fonts.conf"), "<fontconfig></fontconfig>");
+  setenv("FONTCONFIG_FILE", at("fonts.conf").c_str(), 1);
+  const Said said = feedrate({"inspect", at("set"), "--sheet", at("sheet.png")});
+  unsetenv("FONTCONFIG_FILE");
+  EXPECT_EQ(said.code, exit_failed);
+  expect_contains(said.errors, "fonts-dejavu-core");
+  EXPECT_FALSE(std::filesystem::exists(at("sheet.png")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The installed package: found by find_package, and the program still runs where it was moved to,
-# with its own copies of every library but glibc's.   run.sh BUILD_DIRECTORY SOURCE_DIRECTORY
+# The packages: what `cmake --install` leaves is found by find_package and holds nothing of others;
+# with the component `carried` the program runs where it was moved to; the Debian package can be
+# installed and removed.   run.sh BUILD_DIRECTORY SOURCE_DIRECTORY
 set -euo pipefail
 build=$1
 source=$2
@@ -10,33 +11,75 @@ trap 'rm -rf "$work"' EXIT
 quietly() { # what a step prints matters only when it fails
   "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 }
+fail() { echo "package: $*" >&2; exit 1; }
 
+echo "== cmake --install"
 quietly cmake --install "$build" --prefix "$work/first"
+foreign=$(find "$work/first" -name '*.so*' ! -name 'libfeedrate_*')
+[ -z "$foreign" ] || fail "the installation holds libraries of other projects: $foreign"
+headers=$(find "$work/first/include" -type f | wc -l)
+[ "$headers" -le 50 ] || fail "$headers public headers; at most 50 are wanted"
 mv "$work/first" "$work/moved"
 
-env -i PATH=/usr/bin:/bin "$work/moved/bin/feedrate" --version
-strangers=$(env -i /usr/bin/ldd "$work/moved/bin/feedrate" |
+echo "== every public header compiles by itself"
+cd "$work/moved/include/feedrate"
+find . -name '*.h' | sed 's,^\./,#include ",; s,$,",' >"$work/headers"
+while read -r line; do
+  echo "$line" >"$work/alone.cpp"
+  quietly c++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. "$work/alone.cpp"
+done <"$work/headers"
+cd "$source"
+
+echo "== the sample programs use the installation"
+quietly cmake -S "$source/samples/programs" -B "$work/programs" -G Ninja \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/moved"
+quietly cmake --build "$work/programs"
+feedrate=$work/moved/bin/feedrate
+quietly "$feedrate" synth mnist --images 640 --out "$work/archives"
+for format in folder lmdb; do
+  quietly "$feedrate" convert mnist "$work/archives" --to $format --split all --out "$work/$format"
+done
+said=$("$work/programs/convert_folder" "$work/folder/train" "$work/recordio")
+case $said in "640 images, "*" bytes") ;; *) fail "convert_folder said: $said" ;; esac
+quietly "$feedrate" verify "$work/recordio" --against "$work/folder/train"
+said=$("$work/programs/iterate_loader" "$work/recordio")
+case $said in "40 batches"*) ;; *) fail "iterate_loader said: $said" ;; esac
+said=$("$work/programs/train_lenet" "$work/lmdb/train" "$work/lmdb/test")
+case $said in "10 steps, "*" accuracy 0."*) ;; *) fail "train_lenet said: $said" ;; esac
+
+echo "== with what it carries, the program needs nothing but glibc"
+quietly cmake --install "$build" --prefix "$work/carried"
+quietly cmake --install "$build" --prefix "$work/carried" --component carried
+mv "$work/carried" "$work/elsewhere"
+env -i PATH=/usr/bin:/bin "$work/elsewhere/bin/feedrate" --version
+strangers=$(env -i /usr/bin/ldd "$work/elsewhere/bin/feedrate" |
   awk '$3 ~ /^\// && index($3, "'"$work"'") != 1 {print $1}' |
   grep -vE '^lib(c|m|dl|rt|pthread|resolv|util|mvec)\.so' || true)
-if [ -n "$strangers" ]; then
-  echo "taken from this system, not from the package: $strangers" >&2
-  exit 1
-fi
+[ -z "$strangers" ] || fail "taken from this system, not from the package: $strangers"
 
-if command -v dpkg-query >/dev/null; then # where the licences are to be had
-  for package in nlohmann-json3-dev liblmdb0 libfreetype6 zlib1g; do
-    if [ ! -s "$work/moved/share/doc/Feedrate/licenses/$package" ]; then
-      echo "the package lacks the licence of $package" >&2
-      exit 1
-    fi
-  done
+if ! command -v dpkg-shlibdeps >/dev/null; then
+  echo "== no Debian package: dpkg-shlibdeps is not here"
+  exit 0
 fi
+for package in nlohmann-json3-dev liblmdb0 zlib1g libfreetype6; do # where the licences are to be had
+  [ -s "$work/elsewhere/share/doc/Feedrate/licenses/$package" ] ||
+    fail "the licence of $package is missing"
+done
 
-quietly cmake -S "$source/tests/package" -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_PREFIX_PATH="$work/moved"
-quietly cmake --build "$work/consumer"
-quietly "$work/moved/bin/feedrate" synth mnist --images 130 --out "$work/archives"
-quietly "$work/moved/bin/feedrate" convert mnist "$work/archives" --to lmdb --out "$work/data"
-said=$("$work/consumer/consumer" "$work/data")
-echo "the consumer says: $said"
-case $said in "130 3 "[0-9]) ;; *) exit 1 ;; esac
+echo "== the Debian package is installed and removed, in a root and a database of its own"
+quietly cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/deb"
+package=$(echo "$work"/deb/feedrate_*.deb)
+depends=$(dpkg-deb -f "$package" Depends)
+for library in libc6 liblmdb0 libarchive13; do
+  case $depends in *"$library"*) ;; *) fail "the package does not depend on $library: $depends" ;; esac
+done
+mkdir -p "$work/root" "$work/dpkg/"{info,updates,triggers}
+cp /var/lib/dpkg/status "$work/dpkg/status"
+: >"$work/dpkg/available"
+database=(dpkg --force-not-root --admindir="$work/dpkg" --instdir="$work/root" --log="$work/dpkg/log")
+quietly "${database[@]}" --install "$package"
+"$work/root/usr/bin/feedrate" --version | head -n 1
+quietly "${database[@]}" --remove feedrate
+left=$(find "$work/root" -type f)
+[ -z "$left" ] || fail "left behind by the removed package: $left"
+echo "package: ok"

@@ -6,6 +6,10 @@ target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_
 target_compile_options(feedrate_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${FEEDRATE_WERROR}>>:-Werror>)
+if(FEEDRATE_LTO)
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  target_link_options(feedrate_flags INTERFACE -Wodr -Wlto-type-mismatch -Werror)
+endif()
 if(FEEDRATE_SANITIZE)
   # gdb-friendly and still quick enough to run every test. Instrumented, GCC 12 takes the standard
   # library's own <regex> for uninitialised.

@@ -1,14 +1,20 @@
-# `cmake --install` gives a package that find_package(Feedrate) finds; `cpack` a relocatable archive
-# that carries every shared library but glibc's, the driver's and CUDA's, and all their licences.
+# Three ways out of the build directory:
+#   cmake --install DIR     the program, the libraries, the public headers, a package for
+#                           find_package(Feedrate); nothing of other projects
+#   cpack -G DEB            the same as a Debian package, which depends on Debian's libraries
+#   cpack -G TXZ            a relocatable archive that also carries every shared library but glibc's,
+#                           the driver's and CUDA's, and their licences (component `carried`)
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+include(public_headers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Feedrate)
 install(TARGETS feedrate_formats feedrate_converters feedrate_loader feedrate_trainer
   EXPORT FeedrateTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT FeedrateTargets NAMESPACE Feedrate:: DESTINATION ${package_dir})
-foreach(folder formats converters loader trainer)
-  install(DIRECTORY ${folder}/ DESTINATION include/feedrate/${folder} FILES_MATCHING PATTERN "*.h")
+foreach(header IN LISTS FEEDRATE_PUBLIC_HEADERS)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION include/feedrate/${folder})
 endforeach()
 configure_package_config_file(tools/cmake/FeedrateConfig.cmake.in
   ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake INSTALL_DESTINATION ${package_dir})
@@ -27,19 +33,25 @@ install(TARGETS feedrate RUNTIME_DEPENDENCY_SET carried RUNTIME DESTINATION ${CM
 if(TARGET feedrate_cuda)
   install(TARGETS feedrate_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+
 set(not_carried "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|nsl)\\.so"
                 "^lib(cuda|nvidia|cudart|cublas|cudnn|nccl|nvrtc)")
 install(RUNTIME_DEPENDENCY_SET carried PRE_EXCLUDE_REGEXES ${not_carried}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT carried EXCLUDE_FROM_ALL)
 install(CODE "
   set(PROGRAM [[$<TARGET_FILE:feedrate>]])
   set(EXCLUDE [[${not_carried}]])
-  set(INTO [[${CMAKE_INSTALL_DOCDIR}/licenses]])")
-install(SCRIPT tools/cmake/licenses.cmake)
+  set(INTO [[${CMAKE_INSTALL_DOCDIR}/licenses]])" COMPONENT carried EXCLUDE_FROM_ALL)
+install(SCRIPT tools/cmake/licenses.cmake COMPONENT carried EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR TXZ)
 set(CPACK_THREADS 0)
-set(CPACK_PACKAGE_VENDOR "the Feedrate developers")
-set(CPACK_PACKAGE_FILE_NAME feedrate-${PROJECT_VERSION}-linux-x86_64)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_VENDOR "the Feedrate developers")
+set(CPACK_PACKAGE_CONTACT "the Feedrate developers <feedrate@example.org>")
+set(CPACK_PACKAGE_FILE_NAME feedrate-${PROJECT_VERSION}-linux-x86_64)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/tools/cmake/cpack.cmake)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 include(CPack)

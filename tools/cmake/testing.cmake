@@ -57,9 +57,9 @@ if(TARGET test_tools)
 endif()
 
 if(NOT FEEDRATE_SANITIZE) # a consumer would have to link the sanitizers too
-  add_test(NAME package/is_found_by_strangers_and_runs_where_it_was_moved
+  add_test(NAME package/installs_moves_and_is_removed
     COMMAND ${CMAKE_SOURCE_DIR}/tests/package/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
-  set_tests_properties(package/is_found_by_strangers_and_runs_where_it_was_moved PROPERTIES
+  set_tests_properties(package/installs_moves_and_is_removed PROPERTIES
     LABELS commands TIMEOUT 300)
 endif()
 

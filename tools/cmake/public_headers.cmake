@@ -1,0 +1,17 @@
+# What `cmake --install` puts under include/feedrate/: the interface of the libraries, and the
+# headers that it names. Everything else may change without notice.
+set(FEEDRATE_PUBLIC_HEADERS
+  formats/base/bytes.h formats/base/error.h formats/base/kind.h formats/base/random.h
+  formats/codec.h formats/container.h formats/dataset.h formats/digests/digest.h formats/encoding.h
+  formats/inspect/compare.h formats/inspect/survey.h formats/means/mean.h formats/pixels/image.h
+  formats/pixels/resize.h formats/pixels/resize_axis.h formats/sample.h formats/sidecar.h
+  formats/verify/verify.h
+  converters/convert.h converters/downloads/fetch.h converters/source.h converters/synth.h
+  loader/bad.h loader/batch.h loader/drive.h loader/loader.h loader/order/random.h
+  loader/pixels/pixel_scale.h loader/pixels/view.h loader/recipe.h loader/tuning/tuner.h
+  loader/verdict.h
+  trainer/backends/backend.h trainer/graph/changes.h trainer/graph/graph.h trainer/graph/plan.h
+  trainer/graph/roofline.h trainer/loop/checkpoint.h trainer/loop/infer.h
+  trainer/loop/train_recipe.h trainer/loop/trainer.h trainer/networks/network.h
+  trainer/optimizers/loss_scale.h trainer/optimizers/optimizer.h trainer/optimizers/schedule.h
+  trainer/presets/preset.h)

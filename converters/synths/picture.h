@@ -18,15 +18,15 @@ namespace feedrate::converters {
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint64_t split, std::uint64_t index)
-      : key_(mix64(mix64(mix64(seed) + split) + index)) {}
+      : key_(formats::mix64(formats::mix64(formats::mix64(seed) + split) + index)) {}
 
   /// 0 … bound - 1.
   std::uint32_t below(std::uint32_t bound) { return feedrate::formats::below(bits(), bound); }
   /// [low, high). The standard's distributions differ between libraries; this does not.
-  float between(float low, float high) { return low + unit_float(bits()) * (high - low); }
+  float between(float low, float high) { return low + formats::unit_float(bits()) * (high - low); }
 
  private:
-  std::uint64_t bits() { return mix64(key_ + counter_++); }
+  std::uint64_t bits() { return formats::mix64(key_ + counter_++); }
 
   std::uint64_t key_;
   std::uint64_t counter_ = 0;

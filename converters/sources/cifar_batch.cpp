@@ -98,12 +98,11 @@ void CifarBatch::read_pickle(const CifarLayout& layout) {
   }
   const PickleArray& array = *data->array;
   if (array.shape.size() != 2 || array.shape[1] != cifar_image_bytes || array.shape[0] == 0 ||
-      array.kind != 'u' || array.item_bytes != 1 || array.fortran) {
+      array.kind != 'u' || array.item_bytes != 1) {
     std::string shape;
     for (const std::uint64_t side : array.shape) shape += join(shape.empty() ? "" : "x", side);
-    fail(place_, "data: expected an array of count x 3072 unsigned bytes in C order, found ", shape,
-         " of type ", array.kind, static_cast<unsigned>(array.item_bytes),
-         array.fortran ? " in Fortran order" : "");
+    fail(place_, "data: expected an array of count x 3072 unsigned bytes, found ", shape,
+         " of type ", array.kind, static_cast<unsigned>(array.item_bytes));
   }
   first_ = array.data.data();
   stride_ = cifar_image_bytes;
@@ -120,7 +119,7 @@ std::vector<std::uint8_t> CifarBatch::read_labels(const CifarLayout& layout, std
   const PickleValue* value = pickle_->value().find(key);
   if (value == nullptr) fail(place_, "the dict has no ", key);
   const bool list = value->kind == Kind::list || value->kind == Kind::tuple;
-  if (!list && (value->kind != Kind::array || value->array->kind == 'f')) {
+  if (!list && value->kind != Kind::array) {
     fail(place_, key, ": expected a list of integers, found ", kind_name(value->kind));
   }
   const std::uint64_t expected = pickle_->value().find("data")->array->shape[0];

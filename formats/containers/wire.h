@@ -1,6 +1,6 @@
 #pragma once
-// Protobuf's wire format, read in place and appended byte by byte: what Caffe's Datum, Caffe2's
-// TensorProtos and TensorFlow's Example are made of. Values; nothing is copied or allocated.
+// Protobuf's wire format, read in place and appended byte by byte: what Caffe's Datum and
+// TensorFlow's Example are made of. Values; nothing is copied or allocated.
 //
 //   message: (key value)…   key: varint, field << 3 | type   delimited: varint length, then bytes
 

@@ -1,7 +1,6 @@
 #include "formats/pickle/pickle.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "formats/base/error.h"
@@ -13,6 +12,7 @@ namespace feedrate::formats {
 namespace {
 
 using Kind = PickleValue::Kind;
+using Items = PickleStack::Items;
 
 constexpr std::size_t longest_name = 256;  // of a module and of what is in it
 constexpr unsigned char proto_code = 0x80;
@@ -30,18 +30,20 @@ std::string printable(std::string_view name) {
 // and from the stack.
 class Machine {
  public:
-  Machine(Bytes input, PickleStack& stack) : input_(input), stack_(stack) {}
+  Machine(Bytes input, std::deque<PickleValue>& values, std::vector<Buffer>& texts)
+      : input_(input), stack_(values), texts_(texts) {}
 
   const PickleValue& run();
 
  private:
   struct Opcode {
     unsigned char code;
-    std::string_view name;      // Python's
-    void (Machine::*action)();  // null: refused
+    std::string_view name;  // Python's
+    void (Machine::*action)();
   };
   static const Opcode opcodes[];
-  static std::array<const Opcode*, 256> opcodes_by_code();
+
+  void step();
 
   Bytes take(std::uint64_t size) {
     if (size > input_.size() - at_) {
@@ -52,12 +54,10 @@ class Machine {
     at_ += bytes.size();
     return bytes;
   }
-
   template <class T>
   T number() {
     return load_le<T>(take(sizeof(T)).data());
   }
-
   std::string_view name_line() {
     const std::string_view rest = as_text(input_.subspan(at_)).substr(0, longest_name + 1);
     const std::size_t end = rest.find('\n');
@@ -66,26 +66,9 @@ class Machine {
     return rest.substr(0, end);
   }
 
-  void proto() { throw Error("comes again inside the pickle"); }
-  void frame() {  // tells how far one may read at once; here everything is in memory
-    const auto size = number<std::uint64_t>();
-    if (size > input_.size() - at_) {
-      throw Error(join("the pickle is cut off: a frame of ", size, " bytes should follow, ",
-                       input_.size() - at_, " do"));
-    }
-  }
+  void frame() { take(sizeof(std::uint64_t)); }  // how far to read at once; it is all in memory
   void stop() { stopped_ = true; }
-
-  void mark() { stack_.mark(); }
-  void pop() {
-    if (stack_.at_mark()) {
-      stack_.drop_mark();
-    } else {
-      stack_.pop();
-    }
-  }
-  void pop_mark() { stack_.pop_to_mark(); }
-  void dup() { stack_.push(stack_.top()); }
+  void mark() { stack_.push_mark(); }
 
   template <Kind kind, int value = 0>
   void constant() {
@@ -96,40 +79,36 @@ class Machine {
     const T value = number<T>();
     stack_.push_new(Kind::integer).number = value;
   }
-  void long1();
   template <Kind kind, class Length>
   void string() {
     const Bytes bytes = take(number<Length>());
     stack_.push_new(kind).data = bytes;
   }
 
-  void append() {
-    PickleNode* const item = &stack_.pop();
-    stack_.put_into(stack_.top(), Kind::list, {&item, 1});
+  template <Kind kind>
+  void put_in(const Items& items) {
+    PickleValue& container = stack_.top();
+    if (container.kind != kind) {
+      throw Error(join("expects ", kind_name(kind), ", finds ", kind_name(container.kind)));
+    }
+    container.items.insert(container.items.end(), items.begin(), items.end());
   }
-  void setitem() {
-    PickleNode* const value = &stack_.pop();
-    PickleNode* const pair[] = {&stack_.pop(), value};
-    stack_.put_into(stack_.top(), Kind::dict, pair);
-  }
-  void appends() {
-    const std::vector<PickleNode*> items = stack_.pop_to_mark();
-    stack_.put_into(stack_.top(), Kind::list, items);
-  }
+  void append() { put_in<Kind::list>(stack_.pop(1)); }
+  void appends() { put_in<Kind::list>(stack_.pop_to_mark()); }
+  void setitem() { put_in<Kind::dict>(stack_.pop(2)); }
   void setitems() {
-    const std::vector<PickleNode*> items = stack_.pop_to_mark();
+    const Items items = stack_.pop_to_mark();
     if (items.size() % 2 != 0) throw Error("gives a dict a key without a value");
-    stack_.put_into(stack_.top(), Kind::dict, items);
+    put_in<Kind::dict>(items);
   }
   void tuple() {
-    const std::vector<PickleNode*> items = stack_.pop_to_mark();
-    stack_.put_into(stack_.push_new(Kind::tuple), Kind::tuple, items);
+    Items items = stack_.pop_to_mark();
+    stack_.push_new(Kind::tuple).items = std::move(items);
   }
   template <std::size_t count>
   void short_tuple() {
-    std::array<PickleNode*, count> items;
-    for (std::size_t i = count; i-- > 0;) items[i] = &stack_.pop();
-    stack_.put_into(stack_.push_new(Kind::tuple), Kind::tuple, items);
+    Items items = stack_.pop(count);
+    stack_.push_new(Kind::tuple).items = std::move(items);
   }
 
   template <class Key>
@@ -150,48 +129,42 @@ class Machine {
   void push_global(std::string_view module, std::string_view name);
   void reduce();
   void build() {
-    const PickleNode& state = stack_.pop();
-    PickleStack::expect_outside(stack_.top());
+    const PickleValue& state = stack_.pop();
     build_pickle_value(stack_.top(), state);
   }
 
   const Bytes input_;
-  PickleStack& stack_;
+  PickleStack stack_;
+  std::vector<Buffer>& texts_;
+  std::size_t texts_bytes_ = 0;
   std::size_t at_ = 0;
   bool stopped_ = false;
 };
 
+// What pickles of CIFAR's batches use, each by at least one protocol.
 const Machine::Opcode Machine::opcodes[] = {
-    {proto_code, "PROTO", &Machine::proto},
     {0x95, "FRAME", &Machine::frame},
     {'.', "STOP", &Machine::stop},
     {'(', "MARK", &Machine::mark},
-    {'0', "POP", &Machine::pop},
-    {'1', "POP_MARK", &Machine::pop_mark},
-    {'2', "DUP", &Machine::dup},
     {'N', "NONE", &Machine::constant<Kind::none>},
     {0x88, "NEWTRUE", &Machine::constant<Kind::boolean, 1>},
     {0x89, "NEWFALSE", &Machine::constant<Kind::boolean>},
     {'K', "BININT1", &Machine::integer<std::uint8_t>},
     {'M', "BININT2", &Machine::integer<std::uint16_t>},
     {'J', "BININT", &Machine::integer<std::int32_t>},
-    {0x8a, "LONG1", &Machine::long1},
     {'U', "SHORT_BINSTRING", &Machine::string<Kind::bytes, std::uint8_t>},
     {'T', "BINSTRING", &Machine::string<Kind::bytes, std::uint32_t>},
     {'C', "SHORT_BINBYTES", &Machine::string<Kind::bytes, std::uint8_t>},
     {'B', "BINBYTES", &Machine::string<Kind::bytes, std::uint32_t>},
-    {0x8e, "BINBYTES8", &Machine::string<Kind::bytes, std::uint64_t>},
     {0x96, "BYTEARRAY8", &Machine::string<Kind::bytes, std::uint64_t>},
     {0x8c, "SHORT_BINUNICODE", &Machine::string<Kind::text, std::uint8_t>},
     {'X', "BINUNICODE", &Machine::string<Kind::text, std::uint32_t>},
-    {0x8d, "BINUNICODE8", &Machine::string<Kind::text, std::uint64_t>},
     {']', "EMPTY_LIST", &Machine::constant<Kind::list>},
     {'a', "APPEND", &Machine::append},
     {'e', "APPENDS", &Machine::appends},
     {'}', "EMPTY_DICT", &Machine::constant<Kind::dict>},
     {'s', "SETITEM", &Machine::setitem},
     {'u', "SETITEMS", &Machine::setitems},
-    {')', "EMPTY_TUPLE", &Machine::constant<Kind::tuple>},
     {'t', "TUPLE", &Machine::tuple},
     {0x85, "TUPLE1", &Machine::short_tuple<1>},
     {0x86, "TUPLE2", &Machine::short_tuple<2>},
@@ -205,54 +178,11 @@ const Machine::Opcode Machine::opcodes[] = {
     {0x93, "STACK_GLOBAL", &Machine::stack_global},
     {'R', "REDUCE", &Machine::reduce},
     {'b', "BUILD", &Machine::build},
-    // They make objects, fetch things from elsewhere, or belong to protocols 0 and 1.
-    {'F', "FLOAT", nullptr},
-    {'G', "BINFLOAT", nullptr},
-    {'I', "INT", nullptr},
-    {'L', "LONG", nullptr},
-    {'P', "PERSID", nullptr},
-    {'Q', "BINPERSID", nullptr},
-    {'S', "STRING", nullptr},
-    {'V', "UNICODE", nullptr},
-    {'d', "DICT", nullptr},
-    {'g', "GET", nullptr},
-    {'i', "INST", nullptr},
-    {'l', "LIST", nullptr},
-    {'o', "OBJ", nullptr},
-    {'p', "PUT", nullptr},
-    {0x81, "NEWOBJ", nullptr},
-    {0x82, "EXT1", nullptr},
-    {0x83, "EXT2", nullptr},
-    {0x84, "EXT4", nullptr},
-    {0x8b, "LONG4", nullptr},
-    {0x8f, "EMPTY_SET", nullptr},
-    {0x90, "ADDITEMS", nullptr},
-    {0x91, "FROZENSET", nullptr},
-    {0x92, "NEWOBJ_EX", nullptr},
-    {0x97, "NEXT_BUFFER", nullptr},
-    {0x98, "READONLY_BUFFER", nullptr},
 };
 
-std::array<const Machine::Opcode*, 256> Machine::opcodes_by_code() {
-  std::array<const Opcode*, 256> table{};
-  for (const Opcode& opcode : opcodes) table[opcode.code] = &opcode;
-  return table;
-}
-
-void Machine::long1() {
-  const Bytes bytes = take(number<std::uint8_t>());
-  if (bytes.size() > 8) throw Error(join("an integer of ", bytes.size(), " bytes; 8 at most"));
-  std::uint64_t value = 0;  // its bytes at the top, so that shifting them down spreads the sign
-  for (const std::byte byte : bytes)
-    value = value >> 8 | std::to_integer<std::uint64_t>(byte) << 56;
-  const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
-  stack_.push_new(Kind::integer).number =
-      bytes.empty() ? 0 : static_cast<std::int64_t>(value) >> unused;
-}
-
 void Machine::stack_global() {
-  const PickleNode& name = stack_.pop();
-  const PickleNode& module = stack_.pop();
+  const PickleValue& name = stack_.pop();
+  const PickleValue& module = stack_.pop();
   if (name.kind != Kind::text || module.kind != Kind::text) throw Error("finds no names");
   push_global(as_text(module.data), as_text(name.data));
 }
@@ -267,58 +197,54 @@ void Machine::push_global(std::string_view module, std::string_view name) {
 }
 
 void Machine::reduce() {
-  const PickleNode& arguments = stack_.pop();
-  const PickleNode& function = stack_.pop();
+  const PickleValue& arguments = stack_.pop();
+  const PickleValue& function = stack_.pop();
   if (function.kind != Kind::global || arguments.kind != Kind::tuple) {
     throw Error(join("calls ", kind_name(function.kind), " with ", kind_name(arguments.kind)));
   }
+  Buffer& text = texts_.emplace_back();
   call_pickle_global(static_cast<PickleGlobal>(function.number), arguments,
-                     stack_.push_new(Kind::none), stack_.owned());
-  stack_.keep_owned();
+                     stack_.push_new(Kind::none), text);
+  // A text converted once is never longer than the input; one converted again and again can be.
+  texts_bytes_ += text.size();
+  if (texts_bytes_ > input_.size()) throw Error("converts the same text again and again");
+}
+
+void Machine::step() {
+  const std::size_t start = at_;
+  if (start == input_.size()) throw Error(join("the pickle is cut off at byte ", start));
+  const auto code = number<std::uint8_t>();
+  const auto* const opcode = std::ranges::find(opcodes, code, &Opcode::code);
+  if (opcode == std::end(opcodes)) {
+    throw Error(join("byte ", start, " of the pickle, opcode ", hex({&input_[start], 1}),
+                     ": refused: CIFAR's batches have no need of it"));
+  }
+  try {
+    (this->*opcode->action)();
+  } catch (const Error& error) {
+    throw Error(join("byte ", start, " of the pickle, ", opcode->name, ": ", error.what()));
+  }
 }
 
 const PickleValue& Machine::run() {
-  static const std::array<const Opcode*, 256> by_code = opcodes_by_code();
   take(2);  // PROTO and its number, which starts() has seen
-  while (!stopped_) {
-    const std::size_t start = at_;
-    if (start == input_.size()) throw Error(join("the pickle is cut off at byte ", start));
-    const auto code = number<std::uint8_t>();
-    const Opcode* opcode = by_code[code];
-    const auto place = [&] {
-      return join("byte ", start, " of the pickle, ",
-                  opcode != nullptr ? opcode->name : join("opcode ", hex({&input_[start], 1})),
-                  ": ");
-    };
-    if (opcode == nullptr || opcode->action == nullptr) {
-      throw Error(join(place(), "refused: plain values and arrays have no need of it"));
-    }
-    try {
-      (this->*opcode->action)();
-    } catch (const Error& error) {
-      throw Error(place() + error.what());
-    }
-  }
+  while (!stopped_) step();
   if (at_ != input_.size()) {
     throw Error(join(input_.size() - at_, " bytes follow the pickle's end at byte ", at_));
   }
-  return stack_.finish();
+  return stack_.last();
 }
 
 }  // namespace
 
-Pickle::Pickle(Bytes input) : stack_(std::make_unique<PickleStack>(input.size())) {
+Pickle::Pickle(Bytes input) {
   if (!starts(input)) {
     throw Error(join("is no pickle of protocol ", first_protocol, " to ", last_protocol,
                      ": it starts with ",
                      hex(input.first(std::min<std::size_t>(input.size(), 4)))));
   }
-  value_ = &Machine(input, *stack_).run();
+  value_ = &Machine(input, values_, texts_).run();
 }
-
-Pickle::~Pickle() = default;
-Pickle::Pickle(Pickle&&) noexcept = default;
-Pickle& Pickle::operator=(Pickle&&) noexcept = default;
 
 bool Pickle::starts(Bytes input) {
   if (input.size() < 2 || input[0] != std::byte{proto_code}) return false;

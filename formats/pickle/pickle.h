@@ -1,11 +1,13 @@
 #pragma once
-// Python's pickle, protocols 2 to 5, read without running anything: plain values and numpy arrays.
-// What else a pickle asks for (any other opcode, any other function or class) is refused by name.
+// Python's pickle, protocols 2 to 5, as far as CIFAR's batches need it, also when another Python or
+// numpy saved them again: strings, small integers, lists, tuples, dicts and arrays of integers.
+// Nothing is run: any other opcode, function or class is refused.
 //
 //   80 02 | 7d | 71 01  | 28 | 55 06 "labels" | … | 75       | 2e     an opcode is one byte, its
 //   PROTO | {} | BINPUT | (  | SHORT_BINSTRING| … | SETITEMS | STOP   arguments follow it
 
-#include <memory>
+#include <deque>
+#include <vector>
 
 #include "formats/pickle/pickle_value.h"
 
@@ -13,15 +15,14 @@ namespace feedrate::formats {
 
 /// A pickle, read. Moves; any thread may look at the values. They live as long as this object and
 /// `input`, of which they are views; all together take memory in proportion to the input, with at
-/// most 4 Mi values in at most 64 levels.
+/// most 1 Mi values.
 class Pickle {
  public:
   /// `input` is one pickle, whole. Throws Error naming the byte and the opcode there (without a
   /// file: the caller knows it) when it is cut off, damaged, followed by something, or refused.
   explicit Pickle(Bytes input);
-  ~Pickle();
-  Pickle(Pickle&&) noexcept;
-  Pickle& operator=(Pickle&&) noexcept;
+  Pickle(Pickle&&) = default;
+  Pickle& operator=(Pickle&&) = default;
 
   const PickleValue& value() const { return *value_; }
 
@@ -29,7 +30,8 @@ class Pickle {
   static bool starts(Bytes input);
 
  private:
-  std::unique_ptr<class PickleStack> stack_;
+  std::deque<PickleValue> values_;  // a deque, so that they stay where they are
+  std::vector<Buffer> texts_;       // bytes that the input holds in another form
   const PickleValue* value_ = nullptr;
 };
 

@@ -62,9 +62,7 @@ void fill_array(PickleArray& array, const PickleValue& shape, const PickleValue&
   if (dtype.kind != Kind::dtype) {
     throw Error(join("expected an array's dtype, found ", kind_name(dtype.kind)));
   }
-  const bool fortran = array.fortran;
   array = PickleArray(*dtype.array);
-  array.fortran = fortran;
   array.shape = read_shape(shape);
   array.data = data;
   std::optional<std::uint64_t> bytes = array.item_bytes;
@@ -84,9 +82,7 @@ void call_reconstruct(Items arguments, PickleValue& result) {
   }
   result.kind = Kind::array;
   result.array = std::make_unique<PickleArray>();
-  const PickleValue bytes_of_one{
-      .kind = Kind::dtype, .data = {}, .items = {}, .array = std::make_unique<PickleArray>()};
-  fill_array(*result.array, *arguments[1], bytes_of_one, {});
+  result.array->shape = {0};  // as numpy states; BUILD brings shape, type and bytes
 }
 
 void call_frombuffer(Items arguments, PickleValue& result) {
@@ -94,11 +90,9 @@ void call_frombuffer(Items arguments, PickleValue& result) {
     throw Error(
         "numpy's _frombuffer is called with other arguments than bytes, dtype, shape, order");
   }
-  const std::string_view order = as_text(arguments[3]->data);
-  if (order != "C" && order != "F") throw Error("an array in neither C nor Fortran order");
+  if (as_text(arguments[3]->data) != "C") throw Error("an array in another order than C's");
   result.kind = Kind::array;
   result.array = std::make_unique<PickleArray>();
-  result.array->fortran = order == "F";
   fill_array(*result.array, *arguments[2], *arguments[1], arguments[0]->data);
 }
 
@@ -108,10 +102,9 @@ void call_dtype(Items arguments, PickleValue& result) {
     throw Error("a dtype that is not named by a string");
   }
   const std::string_view name = as_text(arguments[0]->data);
-  constexpr std::string_view known[] = {"b1", "u1", "u2", "u4", "u8", "i1",
-                                        "i2", "i4", "i8", "f2", "f4", "f8"};
+  constexpr std::string_view known[] = {"u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8"};
   if (std::ranges::find(known, name) == std::end(known)) {
-    throw Error(join("an array of items other than numbers: dtype ", name.substr(0, 40)));
+    throw Error(join("an array of items other than integers: dtype ", name.substr(0, 40)));
   }
   result.kind = Kind::dtype;
   result.array = std::make_unique<PickleArray>();
@@ -147,19 +140,19 @@ void call_encode(Items arguments, PickleValue& result, Buffer& owned) {
   result.data = owned;
 }
 
-// (1, shape, dtype, is it Fortran order, bytes)
+// (1, shape, dtype, is it in Fortran order, bytes)
 void build_array(PickleArray& array, const PickleValue& state) {
   const Items items = state.items;
   if (state.kind != Kind::tuple || items.size() != 5 || items[0]->kind != Kind::integer ||
       items[0]->number != 1 || items[3]->kind != Kind::boolean || items[4]->kind != Kind::bytes) {
     throw Error("an array's state is not (1, shape, dtype, order, bytes)");
   }
-  array.fortran = items[3]->number != 0;
+  if (items[3]->number != 0) throw Error("an array in another order than C's");
   fill_array(array, *items[1], *items[2], items[4]->data);
 }
 
 // (3, byte order, None, None, None, -1, -1, 0): the None say that it has no fields and no parts.
-void build_dtype(PickleArray& array, const PickleValue& state) {
+void check_dtype(const PickleValue& state) {
   const Items items = state.items;
   if (state.kind != Kind::tuple || items.size() != 8 || items[0]->kind != Kind::integer ||
       items[0]->number != 3 || !is_string(*items[1])) {
@@ -169,10 +162,9 @@ void build_dtype(PickleArray& array, const PickleValue& state) {
     if (items[part]->kind != Kind::none) throw Error("an array of records or of arrays");
   }
   const std::string_view order = as_text(items[1]->data);
-  if (order != "|" && order != "<" && order != ">" && order != "=") {
-    throw Error("a dtype of unknown byte order");
+  if (order != "|" && order != "<" && order != "=") {
+    throw Error("a dtype of another byte order than little-endian");
   }
-  array.big_endian = order == ">";
 }
 
 }  // namespace
@@ -202,7 +194,7 @@ void call_pickle_global(PickleGlobal function, const PickleValue& arguments, Pic
 
 void build_pickle_value(PickleValue& target, const PickleValue& state) {
   if (target.kind == Kind::array) return build_array(*target.array, state);
-  if (target.kind == Kind::dtype) return build_dtype(*target.array, state);
+  if (target.kind == Kind::dtype) return check_dtype(state);
   throw Error(join("BUILD for ", kind_name(target.kind), ", which numpy does not ask for"));
 }
 

@@ -3,28 +3,20 @@
 #include <cassert>
 
 namespace feedrate::formats {
-namespace {
-
-template <class T>
-std::int64_t load(const std::byte* at, bool big_endian) {
-  return static_cast<std::int64_t>(big_endian ? load_be<T>(at) : load_le<T>(at));
-}
-
-}  // namespace
 
 std::int64_t PickleArray::integer(std::uint64_t index) const {
-  assert(kind != 'f' && index < count());
+  assert(index < count());
   const std::byte* at = data.data() + index * item_bytes;
   const bool is_signed = kind == 'i';
   switch (item_bytes) {
     case 1:
-      return is_signed ? load<std::int8_t>(at, false) : load<std::uint8_t>(at, false);
+      return is_signed ? load_le<std::int8_t>(at) : load_le<std::uint8_t>(at);
     case 2:
-      return is_signed ? load<std::int16_t>(at, big_endian) : load<std::uint16_t>(at, big_endian);
+      return is_signed ? load_le<std::int16_t>(at) : load_le<std::uint16_t>(at);
     case 4:
-      return is_signed ? load<std::int32_t>(at, big_endian) : load<std::uint32_t>(at, big_endian);
+      return is_signed ? load_le<std::int32_t>(at) : load_le<std::uint32_t>(at);
     default:
-      return load<std::int64_t>(at, big_endian);
+      return load_le<std::int64_t>(at);
   }
 }
 

@@ -10,24 +10,22 @@
 
 namespace feedrate::formats {
 
-/// A numpy array: a view of its items as they were stored.
+/// A numpy array of integers in C order, little-endian: a view of its items as they were stored.
 struct PickleArray {
-  char kind = 'i';              // b: bool; i, u: integers; f: floats
+  char kind = 'i';              // i: signed; u: unsigned
   std::uint8_t item_bytes = 1;  // 1, 2, 4 or 8
-  bool big_endian = false;      // of the items
-  bool fortran = false;         // the first index varies fastest
   std::vector<std::uint64_t> shape;
   Bytes data;  // as long as shape and item_bytes say: checked
 
   /// Number of items.
   std::uint64_t count() const { return data.size() / item_bytes; }
-  /// Item `index` (below count(), in the order stored) of an array of kind b, i or u. The upper
-  /// half of 8-byte unsigned numbers comes out negative.
+  /// Item `index` (below count(), in the order stored). The upper half of 8-byte unsigned numbers
+  /// comes out negative.
   std::int64_t integer(std::uint64_t index) const;
 };
 
-/// One value. Values are shared, not copied: the same one may be reached in very many ways, so walk
-/// to what you look for rather than over everything. None holds itself.
+/// One value. Values are shared, not copied: the same one may be reached in very many ways, and one
+/// may even hold itself. Walk to what you look for rather than over everything.
 struct PickleValue {
   enum class Kind : std::uint8_t {
     none,

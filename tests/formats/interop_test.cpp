@@ -100,7 +100,7 @@ TEST_F(InteropVectors, datums_without_field_7_are_raw) {
 TEST_F(InteropVectors, an_lmdb_of_another_tool_is_refused) {
   const fs::path set = vector("lmdb_plain/tensorflow-io");
   if (set.empty()) GTEST_SKIP() << absent;
-  expect_error([&] { open_dataset(set); }, {"data.mdb", "key '0'", "no Caffe Datum"});
+  expect_error([&] { open_dataset(set); }, {"data.mdb", "key '0'", "neither a Caffe Datum"});
 }
 
 TEST_F(InteropVectors, a_rec_of_im2rec_without_idx_is_scanned_and_its_jpegs_decode) {

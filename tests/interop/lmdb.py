@@ -3,14 +3,13 @@
 
     lmdb.py FEEDRATE        needs lmdb, protobuf, pillow and numpy
 
-Messages are those of caffe.proto and caffe2.proto, made here field by field, so that Google's own
-protobuf reads and writes them. Pixels and labels are compared by the content digest: SHA-256 over
-the SHA-256 of each sample's label, shape and pixels.
+Datum is caffe.proto's, made here field by field, so that Google's own protobuf reads and writes it.
+Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 of each sample's
+label, shape and pixels.
 """
 import hashlib
 import io
 import pathlib
-import pickle
 import sys
 import tempfile
 
@@ -26,36 +25,19 @@ FIELD = descriptor_pb2.FieldDescriptorProto
 MAP_SIZE = 1 << 30
 
 
-def messages():
-    """The classes Datum, TensorProto and TensorProtos."""
+def datum_class():
+    """The class of Datum messages."""
     file = descriptor_pb2.FileDescriptorProto(name="images.proto", package="images")
     file.syntax = "proto2"
-
-    def message(name, *fields):
-        added = file.message_type.add(name=name)
-        for number, field, kind, repeated in fields:
-            one = added.field.add(name=field, number=number)
-            one.label = FIELD.LABEL_REPEATED if repeated else FIELD.LABEL_OPTIONAL
-            one.type = FIELD.TYPE_MESSAGE if kind.startswith(".") else getattr(FIELD, "TYPE_" + kind)
-            if kind.startswith("."):
-                one.type_name = kind
-            one.options.packed = repeated and kind in ("FLOAT", "INT32", "INT64") and (
-                name == "TensorProto" and field != "dims")
-            if not one.options.packed:
-                one.ClearField("options")
-
-    message("Datum", (1, "channels", "INT32", 0), (2, "height", "INT32", 0),
-            (3, "width", "INT32", 0), (4, "data", "BYTES", 0), (5, "label", "INT32", 0),
-            (6, "float_data", "FLOAT", 1), (7, "encoded", "BOOL", 0))
-    message("TensorProto", (1, "dims", "INT64", 1), (2, "data_type", "INT32", 0),
-            (3, "float_data", "FLOAT", 1), (4, "int32_data", "INT32", 1),
-            (5, "byte_data", "BYTES", 0), (6, "string_data", "BYTES", 1), (7, "name", "STRING", 0),
-            (10, "int64_data", "INT64", 1))
-    message("TensorProtos", (1, "protos", ".images.TensorProto", 1))
+    message = file.message_type.add(name="Datum")
+    for number, name, kind in [(1, "channels", "INT32"), (2, "height", "INT32"),
+                               (3, "width", "INT32"), (4, "data", "BYTES"), (5, "label", "INT32"),
+                               (6, "float_data", "FLOAT"), (7, "encoded", "BOOL")]:
+        field = message.field.add(name=name, number=number, type=getattr(FIELD, "TYPE_" + kind))
+        field.label = FIELD.LABEL_REPEATED if name == "float_data" else FIELD.LABEL_OPTIONAL
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file) if hasattr(pool, "Add") else pool.AddSerializedFile(file.SerializeToString())
-    return [made(pool.FindMessageTypeByName(f"images.{name}"))
-            for name in ("Datum", "TensorProto", "TensorProtos")]
+    return made(pool.FindMessageTypeByName("images.Datum"))
 
 
 def made(descriptor):
@@ -64,7 +46,7 @@ def made(descriptor):
     return message_factory.MessageFactory().GetPrototype(descriptor)  # protobuf 3
 
 
-Datum, TensorProto, TensorProtos = messages()
+Datum = datum_class()
 
 
 def entries(path):
@@ -176,61 +158,18 @@ def check_caffe(work):
     return len(items)
 
 
-def check_caffe2(work):
-    """make_mnist_db's, make_cifar_db's and make_image_db's TensorProtos."""
-    def protos(pixels_field, label, **of_image):
-        number = TensorProto(data_type=2, int32_data=[label])
-        return TensorProtos(protos=[TensorProto(**of_image, **pixels_field), number])
-
-    count = 0
-    for name, key, make in [
-            ("cifar", "{:05}", lambda p, l: protos({"byte_data": p.tobytes()}, l, data_type=3,
-                                                   dims=p.shape)),
-            ("first", "{:08}", lambda p, l: protos({"byte_data": p.transpose(2, 0, 1).tobytes()}, l,
-                                                   data_type=3, dims=(3, *p.shape[:2]))),
-            ("raw", "{0:08}_a/{0}.jpg", lambda p, l: protos({"byte_data": p[:, :, ::-1].tobytes()}, l,
-                                                         data_type=3, dims=p.shape)),
-            ("numbers", "{:08}", lambda p, l: protos({"int32_data": p.ravel().tolist()}, l,
-                                                     data_type=6, dims=p.shape)),
-            ("files", "{0:08}_a/{0}.png", lambda p, l: protos({"string_data": [encoded(p)]}, l,
-                                                           data_type=4, dims=[1]))]:
-        samples = [(image(number), number) for number in range(12)]
-        items = [(key.format(label), make(pixels, label).SerializeToString())
-                 for pixels, label in samples]
-        write(work / f"caffe2-{name}", items)
-        equal(verified(work / f"caffe2-{name}"), digest_of(samples), f"digest of Caffe2's {name}")
-        count += len(items)
-    return count
-
-
 def check_images(work):
-    """LSUN's and BasicSR's values, which are files; folder2lmdb's, which are pickles."""
+    """LSUN's and BasicSR's values, which are files."""
     images = [image(number) for number in range(25)]
     keys = sorted(hashlib.sha1(bytes([i])).hexdigest() for i in range(25))
-    write(work / "bedroom_train_lmdb", [(key, encoded(p))
-                                        for key, p in zip(keys, images)])
+    write(work / "bedroom_train_lmdb", [(key, encoded(p)) for key, p in zip(keys, images)])
     equal(verified(work / "bedroom_train_lmdb"), digest_of((p, 0) for p in images), "LSUN's")
-
-    count = len(images)
-    for name, pair in [("plain", lambda p, l: (encoded(p), l)),
-                       ("collated", lambda p, l: ([encoded(p)], np.array([l])))]:
-        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-            path = work / f"pickles-{name}-{protocol}.lmdb"
-            keys = [str(i).encode() for i in range(25)]
-            items = [(key, pickle.dumps(pair(p, label), protocol))
-                     for label, (key, p) in enumerate(zip(keys, images))]
-            items += [(b"__keys__", pickle.dumps(keys, protocol)),
-                      (b"__len__", pickle.dumps(len(keys), protocol))]
-            write(path, items)
-            expected = digest_of((p, label) for label, p in enumerate(images))
-            equal(verified(path), expected, f"digest of {name} pickles of protocol {protocol}")
-            count += len(images)
-    return count
+    return len(images)
 
 
 with tempfile.TemporaryDirectory() as directory:
     work = pathlib.Path(directory)
     written = check_digits(work) + check_names(work)
-    read = check_caffe(work) + check_caffe2(work) + check_images(work)
+    read = check_caffe(work) + check_images(work)
 print(f"lmdb: ok, lmdb {lmdb.__version__} and protobuf read {written} samples of ours, "
       f"we read {read} of theirs")

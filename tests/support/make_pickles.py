@@ -18,17 +18,14 @@ def values():
     return {
         'none': None,
         'bools': [True, False],
-        'integers': [0, 255, 256, 65535, 65536, -1, -2**31, 2**31, 2**40, -2**40, 2**63 - 1],
+        'integers': [0, 255, 256, 65535, 65536, -1, -2**31, 2**31 - 1],
         'bytes': b'\x00\x7f\x80\xff',
         'long bytes': bytes(257),
         'text': 'h\u00e9',
-        'tuples': [(), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)],
+        'tuples': [(1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)],
         'shared': [shared, shared],
         'pixels': np.arange(6, dtype='u1').reshape(2, 3),
-        'fortran': np.asfortranarray(np.arange(6, dtype='u1').reshape(2, 3)),
         'labels': np.array([3, -1, 300], dtype='<i8'),
-        'big': np.array([3, -1, 300], dtype='>i2'),
-        'floats': np.array([0.5], dtype='f4'),
     }
 
 

@@ -1,6 +1,5 @@
-// LMDBs of images: Caffe's Datums, which our writer makes too, and the dialects of other tools
-// (lmdb_dialect.h). The keys and their order are the dataset's order, unless a dialect knows
-// better.
+// LMDBs of images: Caffe's Datums, which our writer makes too, and the images of other tools
+// (lmdb_dialect.h). The order of the keys is the dataset's.
 
 #include <lmdb.h>
 
@@ -78,14 +77,12 @@ class LmdbDataset final : public Dataset {
       entries_ = lmdb_entries(file_.bytes(), lmdb_meta(file_.bytes(), snapshot_.number()));
       if (entries_.empty()) throw Error("the LMDB holds no entries");
       dialect_ = &find_lmdb_dialect(file_.bytes(), entries_);
-      dialect_->arrange(file_.bytes(), entries_);
     } catch (const Error& error) {
       fail(data, error.what());
     }
     info_.size = entries_.size();
-    Scratch scratch;
     complete_info(info_, *this, [&] {
-      const Sample first = dialect_->read(lmdb_item(file_.bytes(), entries_.front()), scratch);
+      const Sample first = dialect_->read(lmdb_item(file_.bytes(), entries_.front()));
       return first.codec == nullptr ? first.bytes : Bytes();
     });
   }
@@ -114,12 +111,12 @@ class LmdbDataset final : public Dataset {
     }
   }
 
-  Sample read(std::uint64_t index, Scratch& scratch) const override {
+  Sample read(std::uint64_t index, Scratch&) const override {
     assert(index < entries_.size());
     const LmdbEntry& entry = entries_[index];
     const LmdbItem item = lmdb_item(file_.bytes(), entry);
     try {
-      Sample sample = dialect_->read(item, scratch);
+      Sample sample = dialect_->read(item);
       if (sample.codec == nullptr) {
         sample.codec = &codec_for(sample.bytes);
         sample.shape = sample.codec->shape(sample.bytes);

@@ -23,7 +23,7 @@ class DatumDialect final : public LmdbDialect {
            std::ranges::find(keys, std::to_integer<unsigned char>(value.front())) != keys.end();
   }
 
-  Sample read(const LmdbItem& item, Scratch&) const override {
+  Sample read(const LmdbItem& item) const override {
     const Datum datum = parse_datum(item.value);
     if (datum.data.empty()) {
       throw Error(datum.has_floats

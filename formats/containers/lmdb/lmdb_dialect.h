@@ -1,13 +1,10 @@
 #pragma once
-// What tools keep in an LMDB: Datums, TensorProtos, images as they are, pickles. The first bytes of
-// a value tell which; a dialect reads them. Stateless, any thread. One file each, and a line in
-// lmdb_dialect.cpp.
+// What tools keep in an LMDB: Datums, or images as they are. The first bytes of a value tell which;
+// a dialect reads them. Stateless, any thread. One file each, and a line in lmdb_dialect.cpp.
 //
-//   dialect     a value begins with                     keys                      written by
-//   datum       08 10 18 22 28 35 (Datum's fields)      %08d %05d %08d_path       Caffe
-//   tensors     0a (TensorProtos.protos)                %08d %05d %08d_path       Caffe2's
-//   make_*_db images      ff d8, 89 PNG … (an image's signature)  names                     LSUN,
-//   BasicSR pickles     80 02 … 80 05 (PROTO)                   0 1 … __keys__ __len__ folder2lmdb
+//   dialect   a value begins with                          keys                  written by
+//   datum     08 10 18 22 28 35 (Datum's fields)           %08d %05d %08d_path   Caffe
+//   images    ff d8, 89 PNG … (an image's signature)       names                 LSUN, BasicSR
 
 #include <string_view>
 #include <vector>
@@ -39,12 +36,7 @@ class LmdbDialect {
   virtual std::string_view name(std::string_view key) const { return name_in_lmdb_key(key); }
   /// The sample in an entry. An encoded image may come without codec and shape: the caller asks the
   /// codecs. Throws Error (without a place) on damage.
-  virtual Sample read(const LmdbItem& item, Scratch& scratch) const = 0;
-  /// Puts the entries of samples into the order of the dataset, and leaves out the others. Throws
-  /// Error (without the file's name) when something is missing.
-  virtual void arrange(Bytes file, std::vector<LmdbEntry>& entries) const {
-    (void)file, (void)entries;
-  }
+  virtual Sample read(const LmdbItem& item) const = 0;
 };
 
 /// The dialect of the database whose entries these are (one at least). Throws Error (without the
@@ -53,8 +45,6 @@ const LmdbDialect& find_lmdb_dialect(Bytes file, const std::vector<LmdbEntry>& e
 
 // The rows.
 extern const LmdbDialect& lmdb_datum_dialect;
-extern const LmdbDialect& lmdb_tensors_dialect;
 extern const LmdbDialect& lmdb_images_dialect;
-extern const LmdbDialect& lmdb_pickles_dialect;
 
 }  // namespace feedrate::formats

@@ -14,7 +14,7 @@ class ImagesDialect final : public LmdbDialect {
 
   std::string_view name(std::string_view key) const override { return key; }
 
-  Sample read(const LmdbItem& item, Scratch&) const override {
+  Sample read(const LmdbItem& item) const override {
     Sample sample;
     sample.bytes = item.value;
     sample.name = name(item.key);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <limits>
 #include <string>
 
 #include "formats/digests/digest.h"
@@ -54,10 +54,9 @@ TEST_P(UnitPickle, plain_values_come_back) {
   EXPECT_EQ(at("none").kind, Kind::none);
   EXPECT_EQ(at("bools").items[0]->kind, Kind::boolean);
   EXPECT_EQ(numbers(at("bools")), (std::vector<std::int64_t>{1, 0}));
-  const std::int64_t giga = std::int64_t{1} << 31, tera = std::int64_t{1} << 40;
-  EXPECT_EQ(numbers(at("integers")),
-            (std::vector<std::int64_t>{0, 255, 256, 65535, 65536, -1, -giga, giga, tera, -tera,
-                                       std::numeric_limits<std::int64_t>::max()}));
+  using Limits = std::numeric_limits<std::int32_t>;
+  EXPECT_EQ(numbers(at("integers")), (std::vector<std::int64_t>{0, 255, 256, 65535, 65536, -1,
+                                                                Limits::min(), Limits::max()}));
   EXPECT_EQ(at("bytes").kind, Kind::bytes);
   EXPECT_EQ(hex(at("bytes").data), "007f80ff");
   EXPECT_EQ(as_text(at("long bytes").data), std::string(257, '\0'));
@@ -67,12 +66,12 @@ TEST_P(UnitPickle, plain_values_come_back) {
 
 TEST_P(UnitPickle, tuples_of_every_length_come_back) {
   const PickleValue& tuples = at("tuples");
-  ASSERT_EQ(tuples.items.size(), 5U);
-  for (std::size_t length = 0; length < 5; ++length) {
-    EXPECT_EQ(tuples.items[length]->kind, Kind::tuple);
-    std::vector<std::int64_t> expected;
-    for (std::size_t i = 1; i <= length; ++i) expected.push_back(static_cast<std::int64_t>(i));
-    EXPECT_EQ(numbers(*tuples.items[length]), expected);
+  ASSERT_EQ(tuples.items.size(), 4U);
+  std::vector<std::int64_t> expected;
+  for (const PickleValue* tuple : tuples.items) {
+    expected.push_back(static_cast<std::int64_t>(expected.size()) + 1);
+    EXPECT_EQ(tuple->kind, Kind::tuple);
+    EXPECT_EQ(numbers(*tuple), expected);
   }
 }
 
@@ -86,14 +85,8 @@ TEST_P(UnitPickle, arrays_come_back_as_views) {
   const PickleArray& pixels = array("pixels");
   EXPECT_EQ(pixels.kind, 'u');
   EXPECT_EQ(pixels.shape, (std::vector<std::uint64_t>{2, 3}));
-  EXPECT_FALSE(pixels.fortran);
   EXPECT_EQ(hex(pixels.data), "000102030405");
-  EXPECT_TRUE(array("fortran").fortran);
-  EXPECT_EQ(hex(array("fortran").data), "000301040205");
   EXPECT_EQ(numbers(array("labels")), (std::vector<std::int64_t>{3, -1, 300}));
-  EXPECT_TRUE(array("big").big_endian);
-  EXPECT_EQ(numbers(array("big")), (std::vector<std::int64_t>{3, -1, 300}));
-  EXPECT_EQ(array("floats").kind, 'f');
 }
 
 TEST_P(UnitPickle, other_values_say_what_they_are) {
@@ -147,12 +140,6 @@ TEST(UnitPickles, of_a_key_given_twice_the_last_value_counts) {
   EXPECT_EQ(pickle.value().find("a")->number, 2);
 }
 
-TEST(UnitPickles, the_stack_can_be_shuffled) {
-  // 1 2 dup pop pop, a mark popped, a mark popped with what lies above it.
-  const std::string bytes = proto + "K\x01K\x02"s + "200(0(NN1.";
-  EXPECT_EQ(Pickle(as_bytes(bytes)).value().number, 1);
-}
-
 TEST(UnitPickles, values_stay_where_they_are_when_the_pickle_moves) {
   const std::string bytes = proto + "](K\x07K\x08" + "e.";
   Pickle first(as_bytes(bytes));
@@ -170,13 +157,11 @@ TEST(HostilePickles, other_functions_are_refused_by_name_and_byte) {
   expect_refused(proto + "c" + std::string(300, 'a') + "\nb\n.", {"GLOBAL", "no end"});
 }
 
-TEST(HostilePickles, opcodes_that_make_objects_are_refused_by_name_and_byte) {
-  const std::map<std::string, std::string> refused = {
-      {"i", "INST"},         {"o", "OBJ"},       {"\x81", "NEWOBJ"},   {"\x92", "NEWOBJ_EX"},
-      {"P", "PERSID"},       {"Q", "BINPERSID"}, {"\x82", "EXT1"},     {"\x97", "NEXT_BUFFER"},
-      {"\x91", "FROZENSET"}, {"G", "BINFLOAT"},  {"\xff", "opcode ff"}};
-  for (const auto& [code, name] : refused) {
-    expect_refused(proto + "N" + code, {"byte 3 of the pickle", name, "refused"});
+TEST(HostilePickles, other_opcodes_are_refused_by_code_and_byte) {
+  // Those that make objects, fetch things from elsewhere or belong to other protocols.
+  for (const char code : "ioPQG\x80\x81\x82\x91\x92\x97\xff"sv) {
+    expect_refused(proto + "N" + code,
+                   {"byte 3 of the pickle", "opcode " + hex(as_bytes({&code, 1})), "refused"});
   }
 }
 
@@ -190,8 +175,8 @@ TEST(HostilePickles, what_is_no_pickle_of_these_protocols_says_how_it_starts) {
 
 TEST(HostilePickles, a_length_beyond_the_end_is_not_believed) {
   expect_refused(proto + "T\xff\xff\xff\x7f" + "abc.", {"BINSTRING", "2147483647 bytes", "4 do"});
-  expect_refused(proto + "\x8e\xff\xff\xff\xff\xff\xff\xff\xff.", {"BINBYTES8", "cut off"});
-  expect_refused(proto + "\x95\xff\xff\xff\xff\xff\xff\xff\xff.", {"FRAME", "cut off"});
+  expect_refused(proto + "\x96\xff\xff\xff\xff\xff\xff\xff\xff.", {"BYTEARRAY8", "cut off"});
+  expect_refused(proto + "\x95\xff.", {"FRAME", "8 bytes should follow, 2 do"});
 }
 
 TEST(HostilePickles, the_stack_and_its_marks_are_guarded) {
@@ -201,10 +186,10 @@ TEST(HostilePickles, the_stack_and_its_marks_are_guarded) {
   expect_refused(proto + "KxKxa.", {"APPEND", "expects a list, finds an integer"});
   expect_refused(proto + "}(Nu.", {"SETITEMS", "without a value"});
   expect_refused(proto + "NN.", {"leaves 2 values"});
-  expect_refused(proto + "N(.", {"1 marks"});
+  expect_refused(proto + "N(.", {"leaves 2 values and marks"});
+  expect_refused(proto + "(.", {"leaves 1 values and marks"});
   expect_refused(proto + ".", {"leaves 0 values"});
   expect_refused(proto + "N.N.", {"2 bytes follow", "byte 4"});
-  expect_refused(proto + "\x80\x02N.", {"PROTO", "again"});
 }
 
 TEST(HostilePickles, the_memo_is_guarded) {
@@ -213,29 +198,31 @@ TEST(HostilePickles, the_memo_is_guarded) {
   expect_refused(proto + "q\x01.", {"BINPUT", "needs a value"});
 }
 
-TEST(HostilePickles, no_value_can_come_to_hold_itself) {
-  expect_refused(proto + "]q\x01h\x01" + "a.", {"APPEND", "into itself"});
-  // a = []; b = [a]; a.append(b)
-  expect_refused(proto + "]q\x01]q\x02h\x01" + "a0h\x01h\x02" + "a.", {"APPEND", "inside another"});
+// Nothing here walks over values, so neither depth nor a circle does harm.
+TEST(HostilePickles, values_may_be_deep_and_hold_themselves) {
+  const std::string deep = proto + "N" + std::string(100'000, '\x85') + ".";
+  EXPECT_EQ(Pickle(as_bytes(deep)).value().items.size(), 1U);
+  const std::string circle = proto + "]q\x01h\x01" + "a.";
+  const Pickle pickle(as_bytes(circle));
+  EXPECT_EQ(pickle.value().items, std::vector<const PickleValue*>{&pickle.value()});
 }
 
-TEST(HostilePickles, depth_and_count_are_bounded) {
-  expect_refused(proto + ")" + std::string(100, '\x85') + ".", {"TUPLE1", "64 levels"});
-  expect_refused(proto + std::string((1 << 22) + 1, 'N') + ".", {"NONE", "4194304 values"});
-  expect_refused(proto + std::string((1 << 22) + 1, '(') + ".", {"MARK", "4194304 values"});
+TEST(HostilePickles, their_number_is_bounded) {
+  expect_refused(proto + std::string((1 << 20) + 1, 'N') + ".", {"NONE", "1048576 values"});
+  expect_refused(proto + std::string((1 << 20) + 1, '(') + ".", {"MARK", "1048576 values"});
 }
 
 // Ten values in every list of ten lists …: a tree of 10^20, here twenty lists that share.
 TEST(HostilePickles, a_billion_laughs_take_no_memory) {
-  std::string bytes = proto + "N";
+  std::string bytes = proto + "(N";
   for (int level = 0; level < 20; ++level) {
-    bytes += "q\x01"s + "0](";
+    bytes += "q\x01](";
     for (int i = 0; i < 10; ++i) bytes += "h\x01";
     bytes += "e";
   }
-  bytes += ".";
+  bytes += "t.";
   const Pickle pickle(as_bytes(bytes));
-  EXPECT_EQ(pickle.value().items.size(), 10U);
+  EXPECT_EQ(pickle.value().items.back()->items.size(), 10U);
 }
 
 // _codecs.encode is the one call that makes new bytes.
@@ -251,14 +238,19 @@ TEST(HostilePickles, arguments_other_than_numpys_are_refused) {
   const std::string reconstruct =
       "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85U\x01"s + "b\x87R";
   expect_refused(proto + "cnumpy\ndtype\nU\x02O8\x85R.", {"REDUCE", "dtype O8"});
+  expect_refused(proto + "cnumpy\ndtype\nU\x02" + "f4\x85R.", {"other than integers: dtype f4"});
   expect_refused(proto + "cnumpy\ndtype\nN\x85R.", {"REDUCE", "not named by a string"});
-  expect_refused(proto + "cnumpy\nndarray\n)R.", {"ndarray is called"});
-  expect_refused(proto + "N)R.", {"REDUCE", "calls None with a tuple"});
+  expect_refused(proto + "cnumpy\nndarray\n(tR.", {"ndarray is called"});
+  expect_refused(proto + "N(tR.", {"REDUCE", "calls None with a tuple"});
   expect_refused(proto + "]Nb.", {"BUILD", "a list"});
   expect_refused(proto + dtype + "Nb.", {"BUILD", "dtype's state"});
   expect_refused(proto + dtype + "(K\x03U\x01|U\x01xNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb."s,
                  {"BUILD", "records"});
+  expect_refused(proto + dtype + "(K\x03U\x01>NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb."s,
+                 {"BUILD", "another byte order"});
   expect_refused(proto + reconstruct + "Nb.", {"BUILD", "array's state"});
+  expect_refused(proto + reconstruct + "(K\x01K\x01\x85" + dtype + "\x88U\x01xtb.",
+                 {"BUILD", "another order than C's"});
   // (1, (2, 3), dtype, False, bytes) with one byte too few, and with sides whose product overflows.
   const auto state = [&](const std::string& shape, const std::string& data) {
     return proto + reconstruct + "(K\x01" + shape + dtype + "\x89U" +
@@ -267,8 +259,9 @@ TEST(HostilePickles, arguments_other_than_numpys_are_refused) {
   EXPECT_EQ(Pickle(as_bytes(state("K\x02K\x03\x86", "abcdef"))).value().array->count(), 6U);
   EXPECT_EQ(Pickle(as_bytes(state("K\0K\x03\x86"s, ""))).value().array->count(), 0U);
   expect_refused(state("K\x02K\x03\x86", "abcde"), {"2x3 items of 1 bytes needs 6 bytes, found 5"});
-  const std::string huge = "\x8a\x08\0\0\0\0\0\0\0\x40"s;
-  expect_refused(state(huge + huge + "\x86", "abcde"), {"BUILD", "needs more bytes, found 5"});
+  const std::string huge = "J\xff\xff\xff\x7f";
+  expect_refused(state(huge + huge + huge + "\x87", "abcde"),
+                 {"BUILD", "needs more bytes, found 5"});
   expect_refused(state("J\xff\xff\xff\xff\x85", "a"), {"other than counts"});
   expect_refused(state("N\x85", "a"), {"other than counts"});
 }

@@ -66,9 +66,9 @@ class ReportCommand : public Command {
            "what limits there. Differences smaller than the spread of the repeats count as none.\n"
            "Rows of different images are never put into one chart; what makes rows doubtful is "
            "said.\n"
-           "Shows too where the time of an image goes, how far predictions were off, what a "
+           "Shows too where the time of an image goes, how far predictions were off and what a "
            "format\n"
-           "costs, and the published figures of 2018 beside the same networks.";
+           "costs in time, memory and energy.";
   }
   std::string_view examples() const override {
     return "  feedrate report results.jsonl\n"

@@ -1,8 +1,7 @@
-#include "tools/report/study/doubts.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/tools/rows.h"
+#include "tools/report/study/report.h"
 
 namespace feedrate::tools {
 namespace {

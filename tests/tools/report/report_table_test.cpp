@@ -2,37 +2,59 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/tools/invented_rows.h"
 #include "tools/cli/bars.h"
-#include "tools/report/draw/rate_bars.h"
 #include "tools/report/write/output.h"
+#include "tools/report/write/study_tables.h"
 
 namespace feedrate::tools {
 namespace {
 
 const Table invented{.title = "a title",
-                     .note = "",
-                     .columns = {{"format", Table::Align::left}, {"images per second"}},
+                     .heads = {"format", "images per second"},
                      .rows = {{.cells = {"lmdb × raw", "5,900"}, .series = 0, .chosen = true},
                               {.cells = {"a <b>", "–"}}}};
 
 TEST(UnitTable, on_a_terminal_figures_stand_below_each_other_and_the_chosen_row_has_its_arrow) {
   EXPECT_EQ(table_text(invented),
-            "              images per\n"
-            "  format          second\n"
-            "→ lmdb × raw       5,900\n"
-            "  a <b>                –\n");
+            "  format      images per second\n"
+            "→ lmdb × raw              5,900\n"
+            "  a <b>                       –\n");
 }
 
-TEST(UnitTable, on_a_page_text_is_escaped_and_absence_is_marked) {
+TEST(UnitTable, on_a_terminal_a_wide_one_goes_on_below_with_its_names) {
+  EXPECT_EQ(table_text({.heads = {"format", "threads", "limit"},
+                        .rows = {{.cells = {"lmdb", "1", "a trainer"}},
+                                 {.cells = {"lmdb", "16", "cores"}}}},
+                       18),
+            "  format  threads\n"
+            "  lmdb          1\n"
+            "               16\n"
+            "  format  limit\n"
+            "  lmdb    a trainer\n"
+            "          cores\n");
+}
+
+TEST(UnitTable, columns_of_nothing_go) {
+  const Table table = without_empty_columns(
+      {.heads = {"format", "stall", "GPU W"},
+       .rows = {{.cells = {"lmdb", "–", "–"}}, {.cells = {"recordio", "1.0 %", "–"}}}});
+  EXPECT_EQ(table.heads, (std::vector<std::string>{"format", "stall"}));
+  EXPECT_EQ(table.rows[1].cells, (std::vector<std::string>{"recordio", "1.0 %"}));
+}
+
+TEST(UnitTable, on_a_page_text_is_escaped_and_words_stand_left) {
   const std::string html = table_html(invented);
   EXPECT_NE(html.find("a &lt;b&gt;"), std::string::npos) << html;
-  EXPECT_NE(html.find("<td class=\"none\">–</td>"), std::string::npos) << html;
-  EXPECT_NE(html.find("<tr class=\"chosen\">"), std::string::npos) << html;
+  EXPECT_NE(html.find("<th scope=\"col\" class=\"text\">format</th>"), std::string::npos) << html;
+  EXPECT_NE(html.find("<td>–</td>"), std::string::npos) << html;
+  EXPECT_NE(html.find("<tr class=\"s0 chosen\">"), std::string::npos) << html;
 }
 
-TEST(UnitTable, as_csv_numbers_are_numbers_and_absence_is_empty) {
-  EXPECT_EQ(table_csv(invented), "format,images per second\r\nlmdb × raw,5900\r\na <b>,\r\n");
+TEST(UnitTable, as_csv_fields_are_quoted_and_absence_is_empty) {
+  EXPECT_EQ(table_csv(invented), "format,images per second\r\nlmdb × raw,\"5,900\"\r\na <b>,\r\n");
 }
 
 TEST(UnitTable, a_whole_report_keeps_to_100_columns) {
@@ -44,18 +66,33 @@ TEST(UnitTable, a_whole_report_keeps_to_100_columns) {
   }
 }
 
-TEST(UnitTable, bars_grow_with_the_rate_and_show_demand_and_supply) {
-  const auto studies = make_studies(
-      {testing::demand(1000), testing::supply("lmdb", 1, 900), testing::supply("lmdb", 2, 9000),
-       testing::delivered("lmdb", 1, 500, 40), testing::delivered("lmdb", 2, 990, 1)});
-  const std::string bars = rate_bars(studies.front(), judge(studies.front()));
-  EXPECT_NE(bars.find("◦"), std::string::npos) << bars;
-  EXPECT_NE(bars.find("▸"), std::string::npos) << bars;
-  EXPECT_NE(bars.find("│"), std::string::npos) << bars;
-  EXPECT_NE(bars.find("→  2"), std::string::npos) << bars;
+TEST(UnitTables, formats_show_what_they_cost_and_only_what_was_measured) {
+  const Report report = make_report(testing::invented_bench());
+  ASSERT_EQ(report.studies.size(), 2U);
+  const auto heads = [&](std::size_t i) {
+    return formats_table(report.studies[i], report.verdicts[i]).heads;
+  };
+  const auto has = [](const std::vector<std::string>& list, const char* head) {
+    return std::ranges::find(list, head) != list.end();
+  };
+  for (const char* head : {"CPU mJ", "planned MiB", "GPU used MiB", "GPU W", "GPU mJ"}) {
+    EXPECT_FALSE(has(heads(0), head)) << head;
+    EXPECT_TRUE(has(heads(1), head)) << head;
+  }
+  for (const char* head : {"95 % interval", "best supply", "CPU µs", "peak MiB"}) {
+    EXPECT_TRUE(has(heads(0), head)) << head;
+  }
 }
 
-TEST(UnitTable, nothing_measured_draws_no_bars) { EXPECT_EQ(rate_bars(Study{}, Verdict{}), ""); }
+TEST(UnitTables, a_format_that_was_never_trained_is_shown_with_its_supply) {
+  const auto studies =
+      make_studies({testing::demand(1000), testing::delivered("lmdb", 1, 990, 1),
+                    testing::supply("lmdb", 1, 5000), testing::supply("recordio", 2, 7000)});
+  const Table table = formats_table(studies.front(), judge(studies.front()));
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[1].cells,
+            (std::vector<std::string>{"recordio × raw", "–", "–", "–", "–", "–", "7,000"}));
+}
 
 }  // namespace
 }  // namespace feedrate::tools

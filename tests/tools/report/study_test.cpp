@@ -87,5 +87,17 @@ TEST(UnitStudy, what_was_not_measured_is_absent_in_a_point_and_what_was_is_its_m
   EXPECT_FALSE(point.prediction_error());
 }
 
+TEST(UnitStudy, errors_of_predictions_are_of_what_came) {
+  auto near = delivered("lmdb", 1, 1000, 1), far = delivered("lmdb", 2, 1000, 1);
+  EXPECT_FALSE(prediction_error(make_studies({near}).front()));
+  near.predicted = 1010;
+  far.predicted = 900;
+  const auto studies = make_studies({near, far, supply("lmdb", 4, 5000)});
+  const PredictionError error = prediction_error(studies.front()).value();
+  EXPECT_EQ(error.predictions, 2U);
+  EXPECT_NEAR(error.median, 5.5, 1e-9);
+  EXPECT_NEAR(error.largest, 10, 1e-9);
+}
+
 }  // namespace
 }  // namespace feedrate::tools

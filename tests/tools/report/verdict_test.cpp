@@ -12,14 +12,14 @@ using testing::demand;
 using testing::spread;
 using testing::supply;
 
-Verdict verdict_of(const std::vector<Run>& runs) { return judge(make_studies(runs).front()); }
+StudyVerdict verdict_of(const std::vector<Run>& runs) { return judge(make_studies(runs).front()); }
 
 bool says(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST(UnitVerdict, a_fed_trainer_gets_the_fewest_threads_that_feed_it) {
-  const Verdict verdict =
+  const StudyVerdict verdict =
       verdict_of({demand(6000), delivered("lmdb", 0, 5000, 17), delivered("lmdb", 1, 5900, 1),
                   delivered("lmdb", 2, 5950, 1), delivered("lmdb", 4, 5960, 1)});
   EXPECT_EQ(verdict.threads, 1U);
@@ -30,7 +30,7 @@ TEST(UnitVerdict, a_fed_trainer_gets_the_fewest_threads_that_feed_it) {
 }
 
 TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_is_told_so) {
-  const Verdict verdict =
+  const StudyVerdict verdict =
       verdict_of({demand(48000), delivered("lmdb", 1, 6000, 87), delivered("lmdb", 4, 21000, 56),
                   delivered("png-map", 1, 1000, 98), delivered("png-map", 4, 3900, 92)});
   EXPECT_EQ(verdict.format, "lmdb × raw");
@@ -43,7 +43,7 @@ TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_is_told_so) {
 }
 
 TEST(UnitVerdict, formats_within_three_percent_are_equal_and_the_one_with_fewer_threads_wins) {
-  const Verdict verdict =
+  const StudyVerdict verdict =
       verdict_of({demand(6000), delivered("lmdb", 2, 5980, 1), delivered("recordio", 1, 5900, 1),
                   delivered("recordio", 2, 5950, 1)});
   EXPECT_EQ(verdict.format, "recordio × raw");
@@ -52,13 +52,13 @@ TEST(UnitVerdict, formats_within_three_percent_are_equal_and_the_one_with_fewer_
 }
 
 TEST(UnitVerdict, equal_formats_at_equal_threads_are_any_of_the_formats) {
-  const Verdict verdict =
+  const StudyVerdict verdict =
       verdict_of({demand(6000), delivered("lmdb", 1, 5980, 1), delivered("recordio", 1, 5990, 1)});
   EXPECT_EQ(verdict.answer, "1 loader thread, any of the formats");
 }
 
 TEST(HostileVerdict, of_a_demand_of_nothing_no_share_is_told) {
-  const Verdict verdict =
+  const StudyVerdict verdict =
       verdict_of({demand(0), delivered("lmdb", 1, 0, 1), delivered("recordio", 1, 0, 1)});
   EXPECT_FALSE(percent_of_demand(verdict));
   for (const std::string_view never : {"nan", "inf"}) {
@@ -67,33 +67,33 @@ TEST(HostileVerdict, of_a_demand_of_nothing_no_share_is_told) {
 }
 
 TEST(UnitVerdict, supply_decides_between_formats_that_deliver_the_same) {
-  const Verdict verdict =
+  const StudyVerdict verdict =
       verdict_of({demand(6000), supply("lmdb", 1, 50000), supply("recordio", 1, 900000),
                   delivered("lmdb", 1, 5990, 1), delivered("recordio", 1, 5980, 1)});
   EXPECT_EQ(verdict.format, "recordio × raw");
 }
 
 TEST(UnitVerdict, a_difference_smaller_than_the_noise_is_no_difference_and_is_said) {
-  const Verdict verdict = verdict_of({demand(6000), spread(delivered("lmdb", 1, 5600, 2), 8),
-                                      spread(delivered("recordio", 1, 5900, 2), 8)});
+  const StudyVerdict verdict = verdict_of({demand(6000), spread(delivered("lmdb", 1, 5600, 2), 8),
+                                           spread(delivered("recordio", 1, 5900, 2), 8)});
   EXPECT_EQ(verdict.as_good.size(), 1U);
   EXPECT_TRUE(says(verdict.reason, "cannot tell them apart")) << verdict.reason;
 }
 
 TEST(UnitVerdict, wild_repeats_do_not_excuse_a_large_difference) {
-  const Verdict verdict = verdict_of(
+  const StudyVerdict verdict = verdict_of(
       {demand(6000), spread(delivered("lmdb", 1, 500, 2), 150), delivered("lmdb", 2, 5900, 2)});
   EXPECT_EQ(verdict.threads, 2U);
 }
 
 TEST(UnitVerdict, no_waiting_yet_below_demand_means_that_cores_are_short) {
-  const Verdict verdict = verdict_of({demand(6000), delivered("lmdb", 1, 3500, 0.5)});
+  const StudyVerdict verdict = verdict_of({demand(6000), delivered("lmdb", 1, 3500, 0.5)});
   EXPECT_EQ(verdict.limit, Limit::cores);
   EXPECT_TRUE(says(verdict.reason, "too few cores")) << verdict.reason;
 }
 
 TEST(UnitVerdict, without_training_supply_alone_is_judged_and_no_limit_claimed) {
-  const Verdict verdict = verdict_of({supply("lmdb", 1, 600000), supply("lmdb", 2, 1200000)});
+  const StudyVerdict verdict = verdict_of({supply("lmdb", 1, 600000), supply("lmdb", 2, 1200000)});
   EXPECT_EQ(verdict.threads, 2U);
   EXPECT_EQ(verdict.limit, Limit::unknown);
   EXPECT_TRUE(says(verdict.reason, "Nothing was trained")) << verdict.reason;
@@ -104,7 +104,8 @@ TEST(UnitVerdict, what_another_tool_or_a_cold_start_delivers_is_never_the_answer
   cold.cache = cold_cache;
   auto peer = delivered("recordio", 2, 9000, 1);
   peer.tool = "pytorch";
-  const Verdict verdict = verdict_of({demand(6000), delivered("lmdb", 4, 4000, 30), cold, peer});
+  const StudyVerdict verdict =
+      verdict_of({demand(6000), delivered("lmdb", 4, 4000, 30), cold, peer});
   EXPECT_EQ(verdict.answer, "4 loader threads, lmdb × raw");
   EXPECT_TRUE(says(verdict.reason, "pytorch · recordio × raw delivers 9,000")) << verdict.reason;
 }
@@ -115,14 +116,10 @@ TEST(UnitVerdict, a_cold_start_alone_is_judged_as_it_is) {
   EXPECT_EQ(verdict_of({demand(6000), cold}).answer, "2 loader threads, lmdb × raw, cold");
 }
 
-TEST(UnitVerdict, the_knee_is_the_first_point_of_its_band) {
+TEST(UnitVerdict, the_knee_is_the_first_point_as_good_as_the_fastest) {
   const auto studies = make_studies(
-      {delivered("lmdb", 1, 900, 1), delivered("lmdb", 2, 980, 1), delivered("lmdb", 4, 1000, 1)});
-  const auto& points = studies.front().curves.front().delivered;
-  const Band band = knee_band(points);
-  EXPECT_DOUBLE_EQ(band.high, 1000);
-  EXPECT_DOUBLE_EQ(band.low, 970);
-  EXPECT_EQ(knee(points).threads, 2U);
+      {delivered("lmdb", 1, 969, 1), delivered("lmdb", 2, 971, 1), delivered("lmdb", 4, 1000, 1)});
+  EXPECT_EQ(knee(studies.front().curves.front().delivered).threads, 2U);
 }
 
 TEST(UnitVerdict, demand_alone_gives_no_answer) {

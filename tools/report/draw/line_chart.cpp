@@ -1,128 +1,130 @@
 #include "tools/report/draw/line_chart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "tools/cli/bars.h"
+#include "tools/cli/text.h"
 #include "tools/report/draw/axis.h"
 
 namespace feedrate::tools {
 namespace {
 
+using Dot = LineChart::Dot;
+using Series = LineChart::Series;
+
 // A card of the page is about as wide, so that its words are about as large as the page's.
 constexpr At chart_size{480, 320};
 constexpr double top = 34, bottom = 276, left = 54;
-constexpr double letter = 6.6;   // mean width of one, in bold
+constexpr double pad = 12;       // between the axis and the first dot
 constexpr double line_gap = 15;  // between names
-constexpr double widest_names = 170;
+constexpr std::size_t longest_name = 25;
+constexpr std::size_t max_marks = 20;  // with more places on the x axis lines have no marks
+
+std::string demand_text(double demand) { return "demand " + short_quantity(demand); }
+
+std::string shown_name(const Series& series) {
+  return fitted(series.name, std::min(columns_of(series.name), longest_name));
+}
+
+const Dot* last_of(const Series& series) {
+  const auto& dots = series.dots.empty() ? series.marks : series.dots;
+  return dots.empty() ? nullptr : &dots.back();
+}
 
 class Drawing {
  public:
   explicit Drawing(const LineChart& chart)
-      : chart_(chart), svg_(chart_size, chart.title, chart.description) {
-    double max_y = chart.demand.value_or(0);
-    for (const LineChart::Series& series : chart.series) {
+      : chart_(chart), svg_(chart_size, chart.title, description()) {
+    double max_y = chart.demand.value_or(0), names = 0;
+    std::set<double> places;
+    if (chart.demand) names = width_of(demand_text(*chart.demand));
+    for (const Series& series : chart.series) {
       for (const auto* dots : {&series.dots, &series.marks}) {
-        for (const LineChart::Dot& dot : *dots) {
+        for (const Dot& dot : *dots) {
           max_y = std::max({max_y, dot.y, dot.high});
-          max_x_ = std::max(max_x_, dot.x);
-          least_x_ = std::min(least_x_, dot.x);
+          places.insert(dot.x);
         }
       }
       for (const At& at : series.predicted) max_y = std::max(max_y, at.y);
+      names = std::max(names, width_of(shown_name(series)));
     }
     // Room for the words above the highest line that has any.
     y_ticks_ = even_ticks(max_y * (chart.demand || chart.ring ? 1.08 : 1));
-    x_ticks_ = chart.x_ticks.empty() ? even_ticks(max_x_) : chart.x_ticks;
-    least_x_ = std::min(least_x_, x_ticks_.front());
-    max_x_ = std::max(max_x_, x_ticks_.back());
-    double names = chart.demand ? letter * static_cast<double>(columns_of(demand_text())) : 0;
-    for (const LineChart::Series& series : chart.series) {
-      names = std::max(names, letter * static_cast<double>(columns_of(series.name)));
-    }
-    right_ = chart_size.x - 20 - std::min(names, widest_names);
+    is_dense_ = places.empty() || places.size() > max_marks;
+    x_ticks_.assign(places.begin(), places.end());
+    if (is_dense_) x_ticks_ = even_ticks(places.empty() ? 0 : *places.rbegin());
+    right_ = chart_size.x - 20 - names;
   }
 
   Svg draw() {
     axes();
-    if (chart_.band) band(*chart_.band);
     if (chart_.demand) svg_.line({left, y(*chart_.demand)}, {right_, y(*chart_.demand)}, "demand");
-    for (const LineChart::Series& series : chart_.series) add(series);
+    for (const Series& series : chart_.series) add(series);
     if (chart_.ring) ring(*chart_.ring);
     names();
     return std::move(svg_);
   }
 
  private:
+  std::string tip(const Series& series, const Dot& dot) const {
+    return fmt::format("{}: {} {} at {} {}", series.name, quantity(dot.y), chart_.y_title, dot.x,
+                       chart_.x_title);
+  }
+
+  std::string description() const {
+    std::string text = chart_.y_title + " over " + chart_.x_title;
+    for (const Series& series : chart_.series) {
+      if (const Dot* last = last_of(series)) text += ". " + tip(series, *last);
+    }
+    return text;
+  }
+
   double x(double value) const {
-    const double pad = 12;
-    const double range = max_x_ > least_x_ ? max_x_ - least_x_ : 1;
-    const double share = max_x_ > least_x_ ? (value - least_x_) / range : 0.5;
+    const double range = x_ticks_.back() - x_ticks_.front();
+    const double share = range > 0 ? (value - x_ticks_.front()) / range : 0.5;
     return left + pad + share * (right_ - left - 2 * pad);
   }
   double y(double value) const { return bottom - value / y_ticks_.back() * (bottom - top); }
-  At at(At value) const { return {x(value.x), y(value.y)}; }
+  At at(const auto& value) const { return {x(value.x), y(value.y)}; }
+
+  template <class Points>
+  std::vector<At> placed(const Points& points) const {
+    std::vector<At> places;
+    for (const auto& point : points) places.push_back(at(point));
+    return places;
+  }
 
   void axes() {
-    svg_.text({8, 16}, Anchor::start, "", chart_.y_title);
+    svg_.text({8, 16}, "start", "", chart_.y_title);
     for (const double tick : y_ticks_) {
       svg_.line({left, y(tick)}, {right_, y(tick)}, "grid");
-      svg_.text({left - 8, y(tick) + 4}, Anchor::end, "", short_quantity(tick));
+      svg_.text({left - 8, y(tick) + 4}, "end", "", short_quantity(tick));
     }
     double free = 0;  // where the last figure ended
     for (const double tick : x_ticks_) {
       const std::string words = short_quantity(tick);
-      const double half = letter * static_cast<double>(columns_of(words)) / 2;
+      const double half = width_of(words) / 2;
       if (x(tick) - half < free) continue;
-      svg_.text({x(tick), bottom + 18}, Anchor::middle, "", words);
+      svg_.text({x(tick), bottom + 18}, "middle", "", words);
       free = x(tick) + half + 4;
     }
-    svg_.text({(left + right_) / 2, bottom + 37}, Anchor::middle, "", chart_.x_title);
+    svg_.text({(left + right_) / 2, bottom + 37}, "middle", "", chart_.x_title);
   }
 
-  void band(const LineChart::Band& band) {
-    svg_.rect({left, y(band.high)}, {right_ - left, y(band.low) - y(band.high)}, "band",
-              "as good as the fastest");
-  }
-
-  /// The part of a line that lies in the chart.
-  std::vector<std::vector<At>> inside(const std::vector<At>& points) const {
-    const double most = y_ticks_.back();
-    std::vector<std::vector<At>> parts(1);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const At& here = points[i];
-      if (i > 0 && (points[i - 1].y > most) != (here.y > most)) {
-        const At& before = points[i - 1];
-        const double share = (most - before.y) / (here.y - before.y);
-        parts.back().push_back({before.x + share * (here.x - before.x), most});
-        if (here.y > most) parts.emplace_back();
-      }
-      if (here.y <= most) parts.back().push_back(here);
-    }
-    return parts;
-  }
-
-  std::vector<At> placed(const std::vector<At>& values) const {
-    std::vector<At> places;
-    for (const At& value : values) places.push_back(at(value));
-    return places;
-  }
-
-  void add(const LineChart::Series& series) {
+  void add(const Series& series) {
     const std::string own = series_class(series.style);
-    for (const std::vector<At>& part : inside(series.beside)) {
-      svg_.path(placed(part), own + " supplied");
-    }
     svg_.path(placed(series.predicted), own + " predicted");
-    std::vector<At> curve;
-    for (const LineChart::Dot& dot : series.dots) curve.push_back(at({dot.x, dot.y}));
-    svg_.path(curve, own + " curve");
-    for (const LineChart::Dot& dot : series.dots) {
+    svg_.path(placed(series.dots), own + " curve");
+    for (const Dot& dot : series.dots) {
       if (dot.high > dot.low)
-        svg_.line(at({dot.x, dot.low}), at({dot.x, dot.high}), own + " range");
-      if (chart_.marked) svg_.mark(at({dot.x, dot.y}), series.style, own + " mark", dot.told);
+        svg_.line(at(At{dot.x, dot.low}), at(At{dot.x, dot.high}), own + " range");
+      if (!is_dense_) svg_.mark(at(dot), series.style, own + " mark", tip(series, dot));
     }
-    for (const LineChart::Dot& dot : series.marks) {
-      svg_.mark(at({dot.x, dot.y}), series.style, own + " hollow", dot.told);
+    for (const Dot& dot : series.marks) {
+      svg_.mark(at(dot), series.style, own + " hollow", tip(series, dot));
     }
   }
 
@@ -130,54 +132,46 @@ class Drawing {
     const At centre = at(ring.at);
     svg_.ring(centre, 9, "ring");
     const bool is_left = centre.x <= (left + right_) / 2;
-    svg_.text({centre.x + (is_left ? -6 : 6), centre.y - 15}, is_left ? Anchor::start : Anchor::end,
+    // Below where the line of demand would run through the words.
+    const double above = centre.y - (chart_.demand ? y(*chart_.demand) : centre.y);
+    const double below = above > 10 && above < 30 ? 24 : -15;
+    svg_.text({centre.x + (is_left ? -6 : 6), centre.y + below}, is_left ? "start" : "end",
               "strong rim", ring.words);
   }
 
-  /// What is written to the right of where a line ends.
-  struct Name {
-    At end;
-    std::string words;
-    std::string line;  // classes
-    std::string text;
-  };
-
-  /// Each curve's name where it ends, and the demand's.
+  /// Each curve's name beside its end, and the demand's.
   void names() {
+    struct Name {
+      At end;
+      std::string words, line_classes, text_classes;
+    };
     std::vector<Name> named;
     if (chart_.demand) {
-      named.push_back({{right_ - 7, y(*chart_.demand)}, demand_text(), "grid", "strong"});
+      const double demand = *chart_.demand;
+      named.push_back({{right_ - 7, y(demand)}, demand_text(demand), "grid", "strong"});
     }
-    for (const LineChart::Series& series : chart_.series) {
-      const auto& dots = series.dots.empty() ? series.marks : series.dots;
-      if (dots.empty()) continue;
+    for (const Series& series : chart_.series) {
       const std::string own = series_class(series.style);
-      named.push_back({at({dots.back().x, dots.back().y}), fitted_name(series.name),
-                       own + " leader", own + " name"});
+      const Dot* last = last_of(series);
+      if (last == nullptr) continue;
+      named.push_back({at(*last), shown_name(series), own + " leader", own + " name"});
     }
     std::vector<double> places;
     for (const Name& name : named) places.push_back(name.end.y);
-    const std::vector<double> apart = spread_apart(places, line_gap, top, bottom);
+    places = spread_apart(std::move(places), line_gap, top, bottom);
     for (std::size_t i = 0; i < named.size(); ++i) {
-      const Name& name = named[i];
-      svg_.path({{name.end.x + 7, name.end.y}, {right_ + 3, apart[i]}, {right_ + 7, apart[i]}},
-                name.line);
-      svg_.text({right_ + 10, apart[i] + 4}, Anchor::start, name.text, name.words);
+      const auto& [end, words, line_classes, text_classes] = named[i];
+      svg_.path({{end.x + 7, end.y}, {right_ + 3, places[i]}, {right_ + 7, places[i]}},
+                line_classes);
+      svg_.text({right_ + 10, places[i] + 4}, "start", text_classes, words);
     }
-  }
-
-  std::string demand_text() const { return "demand " + short_quantity(*chart_.demand); }
-
-  static std::string fitted_name(const std::string& name) {
-    const auto most = static_cast<std::size_t>(widest_names / letter);
-    return columns_of(name) > most ? fitted(name, most) : name;
   }
 
   const LineChart& chart_;
   Svg svg_;
   std::vector<double> x_ticks_, y_ticks_;
-  double least_x_ = 1e300, max_x_ = 0;
   double right_ = 0;
+  bool is_dense_ = false;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 // Svg: a drawing of a few shapes. Colours come from classes (charts.css), so that one drawing
 // serves the page, light and dark, paper, and a file of its own. Pure; coordinates in CSS pixels.
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +16,6 @@ struct At {
   double y = 0;
 };
 
-enum class Anchor : std::uint8_t { start, middle, end };
-
 /// How many colours, marks and dashes there are before they repeat.
 inline constexpr unsigned series_styles = 6;
 
@@ -29,11 +26,12 @@ class Svg {
 
   void line(At from, At to, std::string_view classes);
   void path(const std::vector<At>& points, std::string_view classes);
-  void rect(At corner, At size, std::string_view classes, std::string_view told = {});
+  void rect(At corner, At size, std::string_view classes);
   void ring(At centre, double radius, std::string_view classes);
-  /// The mark of a series; `told` is said where a pointer rests on it.
-  void mark(At centre, unsigned series, std::string_view classes, std::string_view told = {});
-  void text(At at, Anchor anchor, std::string_view classes, std::string_view words);
+  /// The mark of a series; a browser shows `tip` where a pointer rests on it.
+  void mark(At centre, unsigned series, std::string_view classes, std::string_view tip);
+  /// `anchor` is SVG's: start, middle or end.
+  void text(At at, std::string_view anchor, std::string_view classes, std::string_view words);
 
   /// `<svg …>…</svg>`, for a page that has the style.
   std::string markup() const;
@@ -41,9 +39,7 @@ class Svg {
   std::string file() const;
 
  private:
-  void shape(std::string_view tag, std::string_view attributes, std::string_view classes,
-             std::string_view told);
-  std::string document(std::string_view attributes, std::string_view style) const;
+  std::string document(std::string_view style) const;
 
   At size_;
   std::string title_;
@@ -51,10 +47,10 @@ class Svg {
   std::string shapes_;
 };
 
-/// The line and mark of a series, small, to stand in a line of text.
-std::string swatch(unsigned series);
-
 /// "s3": the class that colours a series.
 std::string series_class(unsigned series);
+
+/// Mean width of a text in a chart, in pixels.
+double width_of(std::string_view words);
 
 }  // namespace feedrate::tools

@@ -27,13 +27,10 @@ void split(Attribution& parts, double waiting, const Point& point) {
 
 /// The curve of the same tool and format whose data lay in the page cache; null for a warm one.
 const Curve* warm_twin(const Study& study, const Curve& cold) {
-  if (cold.cache != cold_cache) return nullptr;
-  for (const Curve& curve : study.curves) {
-    if (curve.cache == warm_cache && curve.tool == cold.tool && curve.kept == cold.kept) {
-      return &curve;
-    }
-  }
-  return nullptr;
+  const auto found = std::ranges::find_if(study.curves, [&](const Curve& curve) {
+    return curve.cache == warm_cache && curve.tool == cold.tool && curve.kept == cold.kept;
+  });
+  return cold.cache != cold_cache || found == study.curves.end() ? nullptr : &*found;
 }
 
 }  // namespace

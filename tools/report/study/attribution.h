@@ -44,6 +44,9 @@ inline constexpr std::array<AttributionPart, 8> attribution_parts{{
     {"shared cores", &Attribution::sharing},
 }};
 
+/// The share of an image's time below which a part is not worth showing.
+inline constexpr double negligible_part = 0.002;
+
 /// What a delivered rate is compared with.
 struct Alone {
   std::optional<Point> demand{};

@@ -18,19 +18,17 @@ struct Point {
   std::optional<double> stall;  // percent
   std::optional<unsigned> workers_seen;
   std::optional<double> predicted;  // images/s, told before it was measured
-  std::optional<double> wait_ms;    // of a step, where nothing hid it
   std::optional<double> read_us;    // of a worker for an image
   std::optional<double> decode_us;
   std::optional<double> augment_us;
   std::optional<double> cpu_us;  // of the processor for an image
   std::optional<double> peak_rss_mib;
-  std::optional<double> gpu_memory_mib;
-  std::optional<double> gpu_own_memory_mib;
   std::optional<double> planned_memory_mib;
+  std::optional<double> gpu_own_memory_mib;
+  std::optional<double> gpu_memory_mib;
   std::optional<double> gpu_power_w;
   std::optional<double> gpu_joules;  // for an image
   std::optional<double> cpu_joules;  // for an image, of the processor packages
-  std::optional<double> upload_us;   // of an image, beside the compute
   std::optional<double> upload_gb_per_s;
 
   /// (high − low) / rate.

@@ -4,74 +4,69 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 #include <tuple>
 
-#include "tools/report/study/dataset_name.h"
-
 namespace feedrate::tools {
+using namespace formats;
+
 namespace {
 
+using RunList = std::vector<const Run*>;
+
 /// Of these rows, a point for each thread count.
-std::vector<Point> points(const std::vector<const Run*>& runs) {
-  std::map<unsigned, std::vector<const Run*>> by_threads;
+std::vector<Point> points(const RunList& runs) {
+  std::map<unsigned, RunList> by_threads;
   for (const Run* run : runs) by_threads[run->threads.value_or(0)].push_back(run);
   std::vector<Point> result;
   for (const auto& [threads, rows] : by_threads) result.push_back(pool(rows));
   return result;
 }
 
-/// The studies that the rows speak of, still without points.
+Study outline(const Run& run, const std::string& dataset) {
+  return {.digest = run.digest,
+          .dataset = dataset,
+          .network = run.network.value_or(""),
+          .device = run.device.value_or(""),
+          .precision = run.precision.value_or(""),
+          .recipe = run.recipe,
+          .batch = run.batch};
+}
+
+bool shares_supply(const Study& study, const Run& run) {
+  return run.digest == study.digest && run.recipe == study.recipe && run.batch == study.batch;
+}
+
+/// The studies that the rows speak of, still without points. Bench measures in random order; the
+/// page should not look different for it.
 std::vector<Study> outlines(const std::vector<Run>& runs) {
   const std::map<std::string, std::string> names = dataset_names(runs);
-  std::vector<Study> studies;
-  const auto outline = [&](const Run& run) {
-    Study study;
-    study.digest = run.digest;
-    study.dataset = names.at(run.digest);
-    study.recipe = run.recipe;
-    study.batch = run.batch;
-    return study;
-  };
-  const auto add = [&](Study study) {
-    const auto key = [](const Study& one) {
-      return std::tie(one.digest, one.network, one.device, one.precision, one.recipe, one.batch);
-    };
-    const auto same = [&](const Study& other) { return key(study) == key(other); };
-    if (std::none_of(studies.begin(), studies.end(), same)) studies.push_back(std::move(study));
-  };
-  for (const Run& run : runs) {
-    if (!run.network) continue;
-    Study study = outline(run);
-    study.network = *run.network;
-    study.device = run.device.value_or("");
-    study.precision = run.precision.value_or("");
-    add(std::move(study));
-  }
-  // Supply that no trained network shares its images, recipe and batch with stands alone.
-  for (const Run& run : runs) {
-    const bool covered = std::any_of(studies.begin(), studies.end(), [&](const Study& study) {
-      return study.digest == run.digest && study.recipe == run.recipe && study.batch == run.batch;
-    });
-    if (!covered) add(outline(run));
-  }
-  // Bench measures in random order; the page should not look different for it.
-  const auto order = [](const Study& one) {
+  const auto key = [](const Study& one) {
     return std::tuple(one.network.empty(), one.dataset, one.digest, one.network, one.device,
                       one.precision, one.recipe, one.batch);
   };
-  std::stable_sort(studies.begin(), studies.end(),
-                   [&](const Study& a, const Study& b) { return order(a) < order(b); });
+  std::map<decltype(key(Study{})), Study> sorted;
+  const auto add = [&](const Run& run) {
+    Study study = outline(run, names.at(run.digest));
+    sorted.try_emplace(key(study), std::move(study));
+  };
+  for (const Run& run : runs) {
+    if (run.network) add(run);
+  }
+  // Supply that no trained network shares its images, recipe and batch with stands alone.
+  for (const Run& run : runs) {
+    const auto covers = [&](const auto& study) { return shares_supply(study.second, run); };
+    if (!run.network && std::ranges::none_of(sorted, covers)) add(run);
+  }
+  std::vector<Study> studies;
+  for (auto& [order, study] : sorted) studies.push_back(std::move(study));
   return studies;
 }
 
 bool belongs(const Study& study, const Run& run) {
-  if (run.digest != study.digest || run.recipe != study.recipe || run.batch != study.batch) {
-    return false;
-  }
-  if (run.kind == supply_kind) return true;
-  return run.network == study.network && run.device == study.device &&
-         run.precision == study.precision;
+  return shares_supply(study, run) &&
+         (run.kind == supply_kind || (run.network == study.network && run.device == study.device &&
+                                      run.precision == study.precision));
 }
 
 std::string label(const Run& run) {
@@ -79,17 +74,14 @@ std::string label(const Run& run) {
          (run.cache == cold_cache ? ", cold" : "");
 }
 
-/// Rows of one curve, by kind.
-struct Members {
-  std::vector<const Run*> supply, delivered;
-};
-
 void fill(Study& study, const std::vector<Run>& runs) {
+  struct Members {
+    RunList supply, delivered;
+  };
   // By feedrate first, then tool, format and cache: the order of tables and colours.
   using Order = std::tuple<bool, std::string, std::string, bool>;
   std::map<Order, Members> curves;
-  using ByTool = std::map<std::string, std::vector<const Run*>>;
-  ByTool demands, computes;
+  std::map<std::string, RunList> demands, computes;  // by tool
   for (const Run& run : runs) {
     if (!belongs(study, run)) continue;
     if (is_trainer_alone(run.kind)) {
@@ -100,10 +92,9 @@ void fill(Study& study, const std::vector<Run>& runs) {
         curves[{run.tool != own_tool, run.tool, format_and_codec(run), run.cache == cold_cache}];
     (run.kind == supply_kind ? members.supply : members.delivered).push_back(&run);
   }
-  const auto rate_of = [](const ByTool& rows, const std::string& tool) -> std::optional<Point> {
+  const auto rate_of = [](const auto& rows, const std::string& tool) {
     const auto found = rows.find(tool);
-    if (found == rows.end()) return std::nullopt;
-    return pool(found->second);
+    return found == rows.end() ? std::nullopt : std::optional(pool(found->second));
   };
   for (const auto& [order, members] : curves) {
     const Run& run = *(members.supply.empty() ? members.delivered : members.supply).front();
@@ -120,20 +111,25 @@ void fill(Study& study, const std::vector<Run>& runs) {
   if (!study.demand && demands.size() == 1) study.demand = pool(demands.begin()->second);
 }
 
-void add_threads(std::set<unsigned>& counts, const Curve& curve) {
-  for (const auto* points : {&curve.supply, &curve.delivered}) {
-    for (const Point& point : *points) counts.insert(point.threads);
+std::optional<PredictionError> error_of(std::span<const Curve> curves) {
+  std::vector<double> errors;
+  for (const Curve& curve : curves) {
+    for (const auto* points : {&curve.supply, &curve.delivered}) {
+      for (const Point& point : *points) {
+        if (const auto error = point.prediction_error()) errors.push_back(*error);
+      }
+    }
   }
+  if (errors.empty()) return std::nullopt;
+  return PredictionError{errors.size(), median(errors), std::ranges::max(errors)};
 }
 
 }  // namespace
 
 std::string Study::title() const {
+  const std::string on = dataset.empty() ? "" : " on " + dataset;
+  if (network.empty()) return fmt::format("the loader alone{}, batch {}", on, batch);
   const std::string images = dataset.empty() ? "" : dataset + ", ";
-  if (network.empty()) {
-    return fmt::format("the loader alone{}{}, batch {}", dataset.empty() ? "" : " on ", dataset,
-                       batch);
-  }
   return fmt::format("{} on {}{}, {}, batch {}", network, images, device, precision, batch);
 }
 
@@ -144,32 +140,30 @@ std::vector<Study> make_studies(const std::vector<Run>& runs) {
 }
 
 bool is_own(const Study& study, const Curve& curve) {
-  const auto any = [&](const auto& holds) {
-    return std::any_of(study.curves.begin(), study.curves.end(), holds);
-  };
-  const bool feedrate = any([](const Curve& one) { return one.tool == own_tool; });
-  if (feedrate && curve.tool != own_tool) return false;
-  const bool warm = any([&](const Curve& one) {
-    return one.cache == warm_cache && (!feedrate || one.tool == own_tool);
+  const bool ours =
+      std::ranges::any_of(study.curves, [](const Curve& one) { return one.tool == own_tool; });
+  if (ours && curve.tool != own_tool) return false;
+  const bool warm = std::ranges::any_of(study.curves, [&](const Curve& one) {
+    return one.cache == warm_cache && (!ours || one.tool == own_tool);
   });
   return !warm || curve.cache == warm_cache;
 }
 
 bool is_trained(const Study& study) {
-  return std::any_of(study.curves.begin(), study.curves.end(),
-                     [](const Curve& curve) { return !curve.delivered.empty(); });
+  return std::ranges::any_of(study.curves,
+                             [](const Curve& curve) { return !curve.delivered.empty(); });
 }
 
-std::vector<unsigned> thread_counts(const Curve& curve) {
-  std::set<unsigned> counts;
-  add_threads(counts, curve);
-  return {counts.begin(), counts.end()};
+unsigned series_of(const Study& study, const Curve& curve) {
+  return static_cast<unsigned>(&curve - study.curves.data());
 }
 
-std::vector<unsigned> thread_counts(const Study& study) {
-  std::set<unsigned> counts;
-  for (const Curve& curve : study.curves) add_threads(counts, curve);
-  return {counts.begin(), counts.end()};
+std::optional<PredictionError> prediction_error(const Study& study) {
+  return error_of(study.curves);
+}
+
+std::optional<PredictionError> prediction_error(const Curve& curve) {
+  return error_of({&curve, 1});
 }
 
 }  // namespace feedrate::tools

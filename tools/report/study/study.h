@@ -2,6 +2,7 @@
 // Rows brought together into what a person compares: for one way of training on the same images, a
 // curve for each format and the rate the trainer could take.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,8 +33,8 @@ struct Study {
   std::string precision;
   std::string recipe;
   std::uint32_t batch = 0;
-  std::optional<Point> demand;  // of feedrate's trainer, or of the only tool there is
-  std::vector<Curve> curves;    // feedrate's first
+  std::optional<Point> demand{};  // of feedrate's trainer, or of the only tool there is
+  std::vector<Curve> curves{};    // feedrate's first
 
   /// "lenet on mnist, cpu, fp32, batch 64"
   std::string title() const;
@@ -43,14 +44,28 @@ struct Study {
 /// studies of their own, for their rates do not compare.
 std::vector<Study> make_studies(const std::vector<Run>& runs);
 
+/// What people call the images of each digest: the folder in which all of them lie and no others
+/// ("mnist" of data/mnist/lmdb and data/mnist/recordio); else the digest's first eight digits, or
+/// "" where all rows are of the same images and nothing needs telling apart.
+std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs);
+
 /// Of the study's curves those that a verdict chooses from: of feedrate and warm, where there are.
 bool is_own(const Study& study, const Curve& curve);
 
 /// Whether anything was delivered.
 bool is_trained(const Study& study);
 
-/// Every thread count of a curve's points, or of a study's, rising.
-std::vector<unsigned> thread_counts(const Curve& curve);
-std::vector<unsigned> thread_counts(const Study& study);
+/// Which of the study's curves it is: decides its colour.
+unsigned series_of(const Study& study, const Curve& curve);
+
+/// How far predictions were off, in percent of what came.
+struct PredictionError {
+  std::size_t predictions = 0;
+  double median = 0;
+  double largest = 0;
+};
+/// Absent where nothing was predicted.
+std::optional<PredictionError> prediction_error(const Study& study);
+std::optional<PredictionError> prediction_error(const Curve& curve);
 
 }  // namespace feedrate::tools

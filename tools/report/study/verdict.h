@@ -18,7 +18,7 @@ enum class Limit : std::uint8_t {
 };
 std::string_view name_of(Limit limit);
 
-struct Verdict {
+struct StudyVerdict {
   std::string answer;  // "1 loader thread, lmdb × raw"
   std::string reason;  // sentences with the figures behind it
   Limit limit = Limit::unknown;
@@ -34,21 +34,21 @@ struct Verdict {
 /// fastest: within 3 %, or within the spread of the repeats up to 10 %.
 const Point& knee(const std::vector<Point>& points);
 
-/// The images/s that count as the fastest for the knee: it is the first point in this band.
-struct Band {
-  double low = 0;
-  double high = 0;
-};
-Band knee_band(const std::vector<Point>& points);
+/// The knee of what a curve delivered, or of its supply where nothing of the study was trained;
+/// null for neither.
+const Point* shown_knee(const Study& study, const Curve& curve);
 
 /// Each format at the knee of what it delivers, then the format that delivers most there; what
 /// counts as no difference is the same as for the knee.
-Verdict judge(const Study& study);
+StudyVerdict judge(const Study& study);
 
 /// Its rate in percent of demand; absent where there is no demand to compare with.
-std::optional<double> percent_of_demand(const Verdict& verdict);
+std::optional<double> percent_of_demand(const StudyVerdict& verdict);
+
+/// "no loader threads", "1 loader thread"
+std::string loader_threads(unsigned threads);
 
 /// Answer and reason in one line.
-std::string sentence(const Study& study, const Verdict& verdict);
+std::string sentence(const Study& study, const StudyVerdict& verdict);
 
 }  // namespace feedrate::tools

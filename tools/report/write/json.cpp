@@ -1,17 +1,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "formats/base/statistics.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 #include "tools/report/study/attribution.h"
-#include "tools/report/study/doubts.h"
 #include "tools/report/write/output.h"
-#include "tools/report/write/study_tables.h"
 
 namespace feedrate::tools {
-using namespace formats;
-
 namespace {
 
 using nlohmann::ordered_json;
@@ -26,10 +21,19 @@ ordered_json point_json(const Point& point) {
           {"workers_seen", or_null<ordered_json>(point.workers_seen)}};
 }
 
-ordered_json points_json(const std::vector<Point>& points) {
+ordered_json point_json(const std::optional<Point>& point) {
+  return point ? point_json(*point) : ordered_json(nullptr);
+}
+
+template <class T, class Of>
+ordered_json list_json(const std::vector<T>& values, const Of& of) {
   ordered_json list = ordered_json::array();
-  for (const Point& point : points) list.push_back(point_json(point));
+  for (const T& value : values) list.push_back(of(value));
   return list;
+}
+
+ordered_json points_json(const std::vector<Point>& points) {
+  return list_json(points, [](const Point& point) { return point_json(point); });
 }
 
 /// Threads at the knee: the point of a curve that tables show.
@@ -37,7 +41,7 @@ ordered_json knee_json(const std::vector<Point>& points) {
   return points.empty() ? ordered_json(nullptr) : ordered_json(knee(points).threads);
 }
 
-ordered_json verdict_json(const Study& study, const Verdict& verdict) {
+ordered_json verdict_json(const Study& study, const StudyVerdict& verdict) {
   return {{"sentence", sentence(study, verdict)},
           {"answer", verdict.answer},
           {"reason", verdict.reason},
@@ -50,29 +54,25 @@ ordered_json verdict_json(const Study& study, const Verdict& verdict) {
           {"as_good", verdict.as_good}};
 }
 
-/// The errors of a study's predictions in percent; null where nothing was predicted.
-ordered_json errors_json(const std::vector<double>& errors) {
-  if (errors.empty()) return nullptr;
-  return {{"predictions", errors.size()},
-          {"median_percent", rounded(median(errors), 3)},
-          {"largest_percent", rounded(*std::ranges::max_element(errors), 3)}};
+/// Null where nothing was predicted.
+ordered_json error_json(const std::optional<PredictionError>& error) {
+  if (!error) return nullptr;
+  return {{"predictions", error->predictions},
+          {"median_percent", rounded(error->median, 3)},
+          {"largest_percent", rounded(error->largest, 3)}};
 }
 
-ordered_json attribution_json(const Study& study) {
-  ordered_json list = ordered_json::array();
-  for (const AttributedPoint& point : attribute(study)) {
-    ordered_json object{{"format", point.format},
-                        {"threads", point.threads},
-                        {"at_knee", point.at_knee},
-                        {"total_us", rounded(point.parts.total, 3)}};
-    for (const AttributionPart& part : attribution_parts) {
-      std::string key(part.name);
-      std::ranges::replace(key, ' ', '_');
-      object[key + "_us"] = rounded(point.parts.*part.member, 3);
-    }
-    list.push_back(std::move(object));
+ordered_json attribution_json(const AttributedPoint& point) {
+  ordered_json object{{"format", point.format},
+                      {"threads", point.threads},
+                      {"at_knee", point.at_knee},
+                      {"total_us", rounded(point.parts.total, 3)}};
+  for (const AttributionPart& part : attribution_parts) {
+    std::string key(part.name);
+    std::ranges::replace(key, ' ', '_');
+    object[key + "_us"] = rounded(point.parts.*part.member, 3);
   }
-  return list;
+  return object;
 }
 
 ordered_json curve_json(const Curve& curve) {
@@ -83,45 +83,29 @@ ordered_json curve_json(const Curve& curve) {
           {"delivered", points_json(curve.delivered)},
           {"supply_knee", knee_json(curve.supply)},
           {"delivered_knee", knee_json(curve.delivered)},
-          {"demand", curve.demand ? point_json(*curve.demand) : ordered_json(nullptr)},
-          {"compute", curve.compute ? point_json(*curve.compute) : ordered_json(nullptr)},
-          {"prediction_error", errors_json(prediction_errors(curve))}};
+          {"demand", point_json(curve.demand)},
+          {"compute", point_json(curve.compute)},
+          {"prediction_error", error_json(prediction_error(curve))}};
 }
 
-ordered_json trainings_json(const std::vector<TrainingCurve>& trainings) {
-  ordered_json list = ordered_json::array();
-  for (const TrainingCurve& one : trainings) {
-    const auto last = one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
-    list.push_back({{"name", one.name},
-                    {"file", one.file},
-                    {"steps", or_null<ordered_json>(one.steps)},
-                    {"images_per_second", or_null<ordered_json>(one.images_per_second)},
-                    {"loss", or_null<ordered_json>(one.loss)},
-                    {"accuracy", or_null<ordered_json>(one.accuracy)},
-                    {"val_loss", or_null<ordered_json>(last.loss)},
-                    {"val_accuracy", or_null<ordered_json>(last.accuracy)}});
-  }
-  return list;
+ordered_json training_json(const TrainingCurve& one) {
+  const auto last = one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
+  return {{"name", one.name},
+          {"file", one.file},
+          {"steps", or_null<ordered_json>(one.steps)},
+          {"images_per_second", or_null<ordered_json>(one.images_per_second)},
+          {"loss", or_null<ordered_json>(one.loss)},
+          {"accuracy", or_null<ordered_json>(one.accuracy)},
+          {"val_loss", or_null<ordered_json>(last.loss)},
+          {"val_accuracy", or_null<ordered_json>(last.accuracy)}};
 }
 
 }  // namespace
-
-Report make_report(std::vector<Run> runs, std::vector<TrainingCurve> trainings) {
-  Report report;
-  report.studies = make_studies(runs);
-  for (const Study& study : report.studies) report.verdicts.push_back(judge(study));
-  report.doubts = doubts(runs, report.studies);
-  report.runs = std::move(runs);
-  report.trainings = std::move(trainings);
-  return report;
-}
 
 std::string report_json(const Report& report) {
   ordered_json studies = ordered_json::array();
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const Study& study = report.studies[i];
-    ordered_json curves = ordered_json::array();
-    for (const Curve& curve : study.curves) curves.push_back(curve_json(curve));
     studies.push_back({{"title", study.title()},
                        {"dataset", or_null<ordered_json>(study.dataset)},
                        {"digest", study.digest},
@@ -131,17 +115,16 @@ std::string report_json(const Report& report) {
                        {"recipe", study.recipe},
                        {"batch", study.batch},
                        {"verdict", verdict_json(study, report.verdicts[i])},
-                       {"demand", study.demand ? point_json(*study.demand) : ordered_json(nullptr)},
-                       {"curves", std::move(curves)},
-                       {"prediction_error", errors_json(prediction_errors(study))},
-                       {"attribution", attribution_json(study)}});
+                       {"demand", point_json(study.demand)},
+                       {"curves", list_json(study.curves, curve_json)},
+                       {"prediction_error", error_json(prediction_error(study))},
+                       {"attribution", list_json(attribute(study), attribution_json)}});
   }
-  ordered_json rows = ordered_json::array();
-  for (const Run& run : report.runs) rows.push_back(ordered_json::parse(to_json_line(run)));
+  const auto row = [](const Run& run) { return ordered_json::parse(to_json_line(run)); };
   const ordered_json object{{"studies", std::move(studies)},
                             {"doubts", report.doubts},
-                            {"trainings", trainings_json(report.trainings)},
-                            {"rows", std::move(rows)}};
+                            {"trainings", list_json(report.trainings, training_json)},
+                            {"rows", list_json(report.runs, row)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

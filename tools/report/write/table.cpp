@@ -3,166 +3,137 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <utility>
 
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
 #include "tools/report/draw/svg.h"
-#include "tools/report/write/output.h"
 
 namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t gap = 2;  // between columns
-constexpr std::size_t max_head_lines = 2;
+constexpr std::size_t widest = 30;
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    if (c == ' ') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
+bool is_of_words(const Table& table, std::size_t column) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
+  return column == 0 || std::ranges::any_of(table.rows, [&](const Table::Row& row) {
+           return row.cells[column].find_first_of(letters) != std::string::npos;
+         });
+}
+
+/// A column's head and cells, all of one width.
+std::vector<std::string> drawn(const Table& table, std::size_t column) {
+  std::vector<std::string> cells{table.heads[column]};
+  std::string last;
+  for (const Table::Row& row : table.rows) {
+    const std::string cell = harmless(row.cells[column]);
+    const bool repeats = std::exchange(last, cell) == cell;
+    cells.push_back(column == 0 && repeats ? "" : cell);
   }
-  return words;
-}
-
-/// A head in lines no wider than its column.
-std::vector<std::string> broken(const std::string& name, std::size_t width) {
-  std::vector<std::string> lines;
-  for (const std::string& word : words_of(name)) {
-    if (!lines.empty() && columns_of(lines.back()) + 1 + columns_of(word) <= width) {
-      lines.back() += " " + word;
-    } else {
-      lines.push_back(word);
-    }
+  std::size_t width = 0;
+  for (const std::string& cell : cells) width = std::max(width, columns_of(cell));
+  width = std::min(width, widest);
+  for (std::string& cell : cells) {
+    const std::size_t taken = columns_of(cell);
+    const bool left = taken >= width || is_of_words(table, column);
+    cell = left ? fitted(cell, width) : std::string(width - taken, ' ') + cell;
   }
-  return lines;
+  return cells;
 }
 
-std::string aligned(const std::string& text, std::size_t width, Table::Align align) {
-  const std::size_t taken = columns_of(text);
-  if (taken >= width) return taken > width ? fitted(text, width) : text;
-  const std::string blanks(width - taken, ' ');
-  return align == Table::Align::left ? text + blanks : blanks + text;
-}
-
-std::vector<std::size_t> widths_of(const Table& table, std::size_t columns) {
-  std::vector<std::size_t> widths;
-  std::size_t all = 0;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::size_t width = 0;
-    for (const std::string& word : words_of(table.columns[i].name)) {
-      width = std::max(width, columns_of(word));
-    }
-    for (const Table::Row& row : table.rows) width = std::max(width, columns_of(row.cells[i]));
-    while (broken(table.columns[i].name, width).size() > max_head_lines) ++width;
-    widths.push_back(width);
-    all += width + gap;
+/// What a spreadsheet would compute instead of showing it: a dataset may have any name.
+bool is_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) {
+    return false;
   }
-  // What is too wide is taken from the names, which can be cut and still be told apart.
-  const std::size_t least = 12;
-  if (all > columns && widths.front() > least) {
-    widths.front() -= std::min(widths.front() - least, all - columns);
-  }
-  return widths;
-}
-
-std::string trimmed(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
-/// "5,900" as a program reads it; text stays what it is.
-std::string plain_number(const std::string& cell) {
-  if (cell == not_measured) return {};
-  const bool number = cell.find_first_not_of("0123456789,.") == std::string::npos;
-  if (!number) return cell;
-  std::string plain;
-  std::copy_if(cell.begin(), cell.end(), std::back_inserter(plain),
-               [](char c) { return c != ','; });
-  return plain;
+  double number = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error != std::errc() || at != text.data() + text.size();
 }
 
 }  // namespace
 
+Table without_empty_columns(Table table) {
+  for (std::size_t i = table.heads.size(); i-- > 0;) {
+    const auto is_empty = [&](const Table::Row& row) { return row.cells[i] == not_measured; };
+    if (!std::ranges::all_of(table.rows, is_empty)) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    table.heads.erase(table.heads.begin() + at);
+    for (Table::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
+  }
+  return table;
+}
+
 std::string table_text(const Table& table, std::size_t columns) {
-  const std::vector<std::size_t> widths = widths_of(table, columns);
-  std::vector<std::vector<std::string>> heads;
-  std::size_t head_lines = 0;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    heads.push_back(broken(table.columns[i].name, widths[i]));
-    head_lines = std::max(head_lines, heads.back().size());
-  }
+  const std::vector<std::string> names = drawn(table, 0);
+  std::vector<std::string> lines;
   std::string text;
-  for (std::size_t line = 0; line < head_lines; ++line) {
-    std::string one;
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      const std::size_t above = head_lines - heads[i].size();  // heads stand on their column
-      one.append(gap, ' ');
-      one += aligned(line < above ? "" : heads[i][line - above], widths[i], table.columns[i].align);
+  const auto finish = [&] {
+    for (std::string& line : lines) {
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
     }
-    text += trimmed(one);
-  }
-  const std::string* last = nullptr;
-  for (const Table::Row& row : table.rows) {
-    std::string one = row.chosen ? "→ " : "  ";
-    const bool repeats = last != nullptr && *last == row.cells.front();
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      if (i > 0) one.append(gap, ' ');
-      one += aligned(i == 0 && repeats ? "" : harmless(row.cells[i]), widths[i],
-                     table.columns[i].align);
+    lines.clear();
+  };
+  for (std::size_t i = 1; i < table.heads.size(); ++i) {
+    const std::vector<std::string> cells = drawn(table, i);
+    if (!lines.empty() && columns_of(lines[0]) + gap + columns_of(cells[0]) > columns) finish();
+    if (lines.empty()) {
+      for (std::size_t k = 0; k < names.size(); ++k) {
+        lines.push_back((k > 0 && table.rows[k - 1].chosen ? "→ " : "  ") + names[k]);
+      }
     }
-    last = &row.cells.front();
-    text += trimmed(one);
+    for (std::size_t k = 0; k < cells.size(); ++k) lines[k] += std::string(gap, ' ') + cells[k];
   }
+  finish();
   return text;
 }
 
 std::string table_html(const Table& table) {
+  std::vector<std::string_view> classes;
   std::string text = "<table><thead><tr>";
-  for (const Table::Column& column : table.columns) {
-    text += fmt::format("<th scope=\"col\"{}>{}</th>",
-                        column.align == Table::Align::left ? " class=\"text\"" : "",
-                        escape_markup(column.name));
+  for (std::size_t i = 0; i < table.heads.size(); ++i) {
+    classes.push_back(is_of_words(table, i) ? " class=\"text\"" : "");
+    text += fmt::format("<th scope=\"col\"{}>{}</th>", classes[i], escape_markup(table.heads[i]));
   }
   text += "</tr></thead><tbody>\n";
   for (const Table::Row& row : table.rows) {
-    text += row.chosen ? "<tr class=\"chosen\">" : "<tr>";
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const std::string& cell = row.cells[i];
-      if (i == 0) {
-        text += "<th scope=\"row\">";
-        if (row.series) text += swatch(*row.series);
-        text += escape_markup(cell);
-        if (row.chosen) text += "<span class=\"tag\">chosen</span>";
-        text += "</th>";
-        continue;
-      }
-      const bool left = table.columns[i].align == Table::Align::left;
-      const bool none = cell == not_measured;
-      std::string_view classes = none ? "none" : "";
-      if (left) classes = none ? "none text" : "text";
-      text += classes.empty() ? "<td>" : fmt::format("<td class=\"{}\">", classes);
-      text += escape_markup(cell) + "</td>";
+    const std::string series = row.series ? series_class(*row.series) : "";
+    text += fmt::format("<tr class=\"{}{}\"><th scope=\"row\">{}{}</th>", series,
+                        row.chosen ? " chosen" : "", escape_markup(row.cells.front()),
+                        row.chosen ? "<span class=\"tag\">chosen</span>" : "");
+    for (std::size_t i = 1; i < row.cells.size(); ++i) {
+      text += fmt::format("<td{}>{}</td>", classes[i], escape_markup(row.cells[i]));
     }
     text += "</tr>\n";
   }
   return text + "</tbody></table>";
 }
 
+std::string csv_field(const std::string& given) {
+  const std::string text = is_formula(given) ? "'" + given : given;
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 std::string table_csv(const Table& table) {
   std::string text;
-  const auto add = [&](const std::string& cell, bool first) {
-    if (!first) text += ',';
-    text += csv_field(cell);
-  };
-  for (const auto& column : table.columns) add(column.name, &column == table.columns.data());
-  text += "\r\n";
-  for (const Table::Row& row : table.rows) {
-    for (const auto& cell : row.cells) add(plain_number(cell), &cell == row.cells.data());
+  const auto add = [&](const std::vector<std::string>& cells) {
+    for (const std::string& cell : cells) {
+      if (&cell != cells.data()) text += ',';
+      text += csv_field(cell == not_measured ? "" : cell);
+    }
     text += "\r\n";
-  }
+  };
+  add(table.heads);
+  for (const Table::Row& row : table.rows) add(row.cells);
   return text;
 }
 
@@ -172,10 +143,6 @@ std::string rate_cell(std::optional<double> value) {
 
 std::string percent_cell(std::optional<double> value, int digits) {
   return value ? fmt::format("{:.{}f} %", *value, digits) : not_measured;
-}
-
-std::string count_cell(std::optional<unsigned> value) {
-  return value ? std::to_string(*value) : not_measured;
 }
 
 }  // namespace feedrate::tools

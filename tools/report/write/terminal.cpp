@@ -2,8 +2,6 @@
 
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
-#include "tools/report/draw/rate_bars.h"
-#include "tools/report/study/published_2018.h"
 #include "tools/report/write/output.h"
 #include "tools/report/write/study_tables.h"
 
@@ -18,7 +16,7 @@ std::string titled(const Table& table) {
   return "  " + table.title + "\n" + table_text(table, columns) + "\n";
 }
 
-std::string study_text(const Study& study, const Verdict& verdict) {
+std::string study_text(const Study& study, const StudyVerdict& verdict) {
   std::string text = harmless(study.title());
   if (study.demand) {
     text += fmt::format(": can take {} images/s (spread {:.1f} %)", quantity(study.demand->rate),
@@ -27,10 +25,9 @@ std::string study_text(const Study& study, const Verdict& verdict) {
   text += "\n";
   const Table points = points_table(study, verdict);
   if (!points.rows.empty()) text += table_text(points, columns) + "\n";
-  const std::string bars = rate_bars(study, verdict, columns);
-  if (!bars.empty()) text += bars + "\n";
-  return text + titled(prediction_table(study)) + titled(attribution_table(study)) +
-         titled(costs_table(study)) + titled(device_costs_table(study));
+  const std::string predicted = prediction_sentence(study);
+  if (!predicted.empty()) text += "  " + wrapped(predicted, 2, columns) + "\n\n";
+  return text + titled(formats_table(study, verdict)) + titled(attribution_table(study));
 }
 
 }  // namespace
@@ -40,13 +37,9 @@ std::string report_text(const Report& report) {
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_text(report.studies[i], report.verdicts[i]);
   }
-  if (!report.trainings.empty()) text += titled(training_table(report.trainings));
-  const Table published = published_table(report.runs);
-  if (!published.rows.empty()) {
-    text += titled(published) + "  " + wrapped(published.note, 2, columns) + "\n\n";
-  }
+  text += titled(training_table(report.trainings));
   for (const std::string& doubt : report.doubts) {
-    text += fmt::format("doubt: {}\n", wrapped(doubt, 7, columns));
+    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, columns));
   }
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const std::string said = harmless(sentence(report.studies[i], report.verdicts[i]));

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/report/write/table.h"
-
 namespace feedrate::tools {
 
 struct TrainingCurve {
@@ -31,8 +29,5 @@ struct TrainingCurve {
 TrainingCurve read_training(const std::filesystem::path& file);
 /// In the order given, with names that tell them apart.
 std::vector<TrainingCurve> read_trainings(const std::vector<std::filesystem::path>& files);
-
-/// Where each training ended.
-Table training_table(const std::vector<TrainingCurve>& trainings);
 
 }  // namespace feedrate::tools

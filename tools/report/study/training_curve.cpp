@@ -1,4 +1,4 @@
-#include "tools/report/draw/training_curve.h"
+#include "tools/report/study/training_curve.h"
 
 #include <algorithm>
 #include <fstream>
@@ -45,10 +45,6 @@ TrainingCurve parse(const json& object) {
   return training;
 }
 
-std::optional<double> percent(std::optional<double> share) {
-  return share ? std::optional(100 * *share) : std::nullopt;
-}
-
 }  // namespace
 
 TrainingCurve read_training(const std::filesystem::path& file) {
@@ -77,34 +73,6 @@ std::vector<TrainingCurve> read_trainings(const std::vector<std::filesystem::pat
     if (called[training.name] > 1) training.name = training.file;
   }
   return trainings;
-}
-
-Table training_table(const std::vector<TrainingCurve>& trainings) {
-  constexpr Table::Align left = Table::Align::left;
-  Table table{.title = "Where each training ended",
-              .note = "",
-              .columns = {{"training", left},
-                          {"file", left},
-                          {"steps"},
-                          {"images/s"},
-                          {"loss"},
-                          {"accuracy"},
-                          {"validation loss"},
-                          {"validation accuracy"}},
-              .rows = {}};
-  for (std::size_t i = 0; i < trainings.size(); ++i) {
-    const TrainingCurve& one = trainings[i];
-    const TrainingCurve::Mark last =
-        one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
-    table.rows.push_back(
-        {.cells = {one.name, one.file,
-                   one.steps ? rate_cell(static_cast<double>(*one.steps)) : not_measured,
-                   rate_cell(one.images_per_second), rate_cell(one.loss),
-                   percent_cell(percent(one.accuracy), 2), rate_cell(last.loss),
-                   percent_cell(percent(last.accuracy), 2)},
-         .series = static_cast<unsigned>(i)});
-  }
-  return table;
 }
 
 }  // namespace feedrate::tools

@@ -267,4 +267,10 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<uns
       ->allow_extra_args(false);
 }
 
+CLI::Option* add_log(CLI::App& app, const LogKind& log, LogPaths& paths) {
+  return app.add_option(fmt::format("--{}", log.name), paths[log.name], std::string(log.summary))
+      ->type_name(std::string(log.place))
+      ->group("Output");
+}
+
 }  // namespace feedrate::tools

@@ -29,6 +29,7 @@
 
 namespace feedrate::tools {
 using namespace formats;
+using namespace trainer;
 
 namespace {
 

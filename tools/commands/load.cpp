@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -14,11 +15,12 @@
 #include "formats/io/page_cache.h"
 #include "formats/io/replace.h"
 #include "loader/drive.h"
+#include "loader/engine/sample_cache.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
-#include "tools/logs/load_metrics.h"
+#include "tools/logs/logs.h"
 #include "tools/measure/sampler.h"
 #include "tools/run/cold.h"
 #include "tools/run/load_report.h"
@@ -42,33 +44,49 @@ struct Options {
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
+  std::uint64_t cache = 0;  // bytes
   std::string from;
   std::string last = "partial";
   std::string on_bad = "fail";
   std::filesystem::path quarantine;
   std::filesystem::path trace;
-  std::filesystem::path metrics;
+  LogPaths logs;
   bool json = false;
 };
 
-/// Shows how far `loader` is while the calling thread drives it.
+/// Shows and logs how far `loader` is while the calling thread drives it.
 class Watch {
  public:
-  Watch(const Loader& loader, std::uint64_t total, LoadMetrics& metrics)
+  Watch(const Loader& loader, std::uint64_t total, Logs& logs)
       : progress_("load", "images"),
-        thread_([this, &loader, total, &metrics](std::stop_token stop) {
-          std::unique_lock lock(mutex_);
-          while (!wake_.wait_for(lock, stop, std::chrono::milliseconds(200), [] {
-            return false;
-          }) && !stop.stop_requested()) {
-            const LoaderStats stats = loader.stats();
-            progress_.update(stats.images, total);
-            metrics.update(stats);
+        thread_([this, &loader, total, &logs](const std::stop_token& stop) {
+          try {
+            watch(stop, loader, total, logs);
+          } catch (const std::exception&) {
+            failure_ = std::current_exception();
           }
         }) {}
+  /// Throws what it threw: a log could not be written.
+  void end() {
+    thread_.request_stop();
+    thread_.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
 
  private:
+  void watch(const std::stop_token& stop, const Loader& loader, std::uint64_t total, Logs& logs) {
+    std::unique_lock lock(mutex_);
+    for (bool last = false; !last;) {
+      wake_.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
+      last = stop.stop_requested();
+      const LoaderStats stats = loader.stats();
+      progress_.update(stats.images, total);
+      logs.progress(fields_of(stats));
+    }
+  }
+
   Progress progress_;
+  std::exception_ptr failure_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;  // last: stops and joins before the rest goes
@@ -121,7 +139,18 @@ LoadReport load(const Options& options) {
     settings.threads = settings.max_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
-  LoadMetrics metrics(options.metrics, options.path);
+  // Of the loader alone: the digest's pass reads as it would without.
+  const SampleCache cache(*dataset, options.cache);
+  const Dataset& source = options.cache > 0 ? static_cast<const Dataset&>(cache) : *dataset;
+  Logs logs(options.logs);
+  Fields run = {{"run", "load"},
+                {"dataset", options.path.string()},
+                {"recipe", options.recipe},
+                {"batch", settings.batch},
+                {"seed", settings.seed},
+                {"images", dataset->size()}};
+  if (options.cold) run.push_back({"cold", true});
+  logs.begin(std::move(run));
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
@@ -129,15 +158,16 @@ LoadReport load(const Options& options) {
   loaded.skips = settings.on_bad == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
-    Loader loader(*dataset, augment, settings);
+    Loader loader(source, augment, settings);
     try {
-      const Watch watch(loader, settings.epochs * dataset->size(), metrics);
+      Watch watch(loader, settings.epochs * dataset->size(), logs);
       Sampler sampler;
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };
       loaded.result = drive(loader, drive_options);
       loaded.telemetry =
           loaded.result.from_start ? sampler.measured_from_start() : sampler.measured();
+      watch.end();
     } catch (const Error&) {
       quarantine(options, loader);  // when the budget is used up the list is wanted most
       throw;
@@ -146,7 +176,8 @@ LoadReport load(const Options& options) {
     loaded.bad_samples = loader.bad_samples().size();
     loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
-    metrics.end(loaded.stats);
+    logs.end();
+    if (options.cache > 0) loaded.cached = {cache.samples_kept(), cache.bytes_kept()};
     loaded.threads = loaded.stats.threads;
     if (settings.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
@@ -263,6 +294,13 @@ class LoadCommand : public Command {
         ->type_name("RATE");
     app.add_flag("--cold", options->cold,
                  "Have the system forget the dataset first: it comes from the disk");
+    app.add_option("--cache", options->cache,
+                   "Keep so much of the encoded samples in memory: 2000000000, 2gb, 500mb")
+        ->type_name("BYTES")
+        ->check([](const std::string& text) {  // the parser would take -1 for all that can be
+          return text.starts_with('-') ? fmt::format("expected a size, found '{}'", text) : "";
+        })
+        ->transform(CLI::AsSizeValue(true).description(""));
     check_whole(app.add_option("--io-threads", options->loader.io_threads,
                                "Threads that have data read from disk ahead of the workers"),
                 0, max_io_threads)
@@ -285,10 +323,9 @@ class LoadCommand : public Command {
     app.add_option("--trace", options->trace, "Write what every thread did, for Perfetto")
         ->type_name("FILE")
         ->group("Output");
-    app.add_option("--metrics", options->metrics,
-                   "Keep how it stands in a file for Prometheus (its name: *.prom)")
-        ->type_name("FILE")
-        ->group("Output");
+    for (const LogKind& log : log_kinds) {
+      if (log.follows_load) add_log(app, log, options->logs);
+    }
     add_json(app, options->json);
     return [options] { return run(*options); };
   }

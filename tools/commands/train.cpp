@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -32,10 +30,10 @@ int show(const Options& options, const Report& report) {
 int run(Options& options) {
   complete(options.request);
   if (world().rank() != 0) mute_notes();
-  for (const WantedLog& log : options.request.logs) {
-    if (log.path.empty() || options.request.mode == "train") continue;
-    throw Error(join("--", log.kind->name(), " follows a training; --mode ", options.request.mode,
-                     " is none"));
+  for (const LogKind& log : log_kinds) {
+    if (options.request.mode == "train" || options.request.logs[log.name].empty()) continue;
+    throw Error(
+        join("--", log.name, " follows a training; --mode ", options.request.mode, " is none"));
   }
   return options.request.mode == "train" ? show(options, run_training(options.request))
                                          : show(options, run_forward(options.request));
@@ -158,7 +156,9 @@ class TrainCommand : public Command {
            "srun, several processes train one network together: --batch is that of all of them,\n"
            "each computes the gradients of its share, and they learn what one alone would learn.\n"
            "With --device cuda each has the GPU of its number on its machine, and gradients go\n"
-           "by NCCL.";
+           "by NCCL.\n"
+           "--log writes an object a line for each event (init, start, epoch_start, progress,\n"
+           "epoch_end, validation_start, validation, end) with its time and what is known then.";
   }
   std::string_view examples() const override {
     return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
@@ -193,12 +193,7 @@ class TrainCommand : public Command {
         ->type_name("FILE")
         ->excludes("--resident")
         ->group("Output");
-    for (WantedLog& log : request.logs) {
-      app.add_option(fmt::format("--{}", log.kind->name()), log.path,
-                     std::string(log.kind->summary()))
-          ->type_name(std::string(log.kind->place()))
-          ->group("Output");
-    }
+    for (const LogKind& log : log_kinds) add_log(app, log, request.logs);
     app.add_option("--resume", request.resume, "Go on from a checkpoint")
         ->type_name("FILE")
         ->excludes("--resident");

@@ -1,24 +1,93 @@
 #include "tools/logs/logs.h"
 
-namespace feedrate::tools {
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include "formats/io/file.h"
+#include "formats/io/replace.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-std::vector<WantedLog> no_logs() {
-  std::vector<WantedLog> none;
-  for (const LogKind* kind : log_kinds()) none.push_back({kind, {}});
-  return none;
+/// TensorBoard looks for "tfevents"; the rest tells runs apart that begin in the same second.
+static fs::path file_in(const fs::path& directory) {
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  if (failed) fail(directory, "cannot make the directory: ", failed.message());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return directory / fmt::format("events.out.tfevents.{}.feedrate.{}",
+                                 std::chrono::floor<std::chrono::seconds>(now).count(), getpid());
 }
 
-Logs::Logs(const std::vector<WantedLog>& wanted) {
-  for (const WantedLog& one : wanted) {
-    if (!one.path.empty()) logs_.push_back(one.kind->open(one.path));
+struct Logs::File {
+  File(const LogKind& its_kind, const fs::path& its_path) : kind(its_kind), path(its_path) {
+    if (kind.replaces) {
+      replaceable(path);
+    } else {
+      stream.emplace(kind.place == "DIR" ? file_in(path) : path);
+    }
+  }
+  void write(const Event& event) {
+    if (ended) return;
+    ended = event.type == "end";
+    if (!stream) return replace(event);
+    stream->write(kind.bytes(event));
+    stream->flush();
+    if (ended) stream->close();
+  }
+  void replace(const Event& event) {
+    // It waits for the disk, and scrapes come every few seconds at most.
+    constexpr std::chrono::seconds least_age{1};
+    const bool can_wait = event.type == "progress";
+    if (can_wait && Clock::now() - replaced < least_age) return;
+    const std::string text = kind.bytes(event);
+    if (text.empty()) return;
+    try {
+      write_text(path, text);
+      replaced = Clock::now();
+    } catch (const Error&) {
+      if (!can_wait) throw;  // a disk may be full for a while: no reason to end a run
+    }
+  }
+
+  const LogKind& kind;
+  fs::path path;
+  std::optional<OutputFile> stream;  // absent: the file is replaced
+  Clock::time_point replaced{};
+  bool ended = false;
+};
+
+Logs::Logs(const LogPaths& paths) {
+  for (const LogKind& kind : log_kinds) {
+    const auto path = paths.find(kind.name);
+    if (path == paths.end() || path->second.empty()) continue;
+    files_.push_back(std::make_unique<File>(kind, path->second));
+  }
+  emit("init", {});
+}
+
+Logs::~Logs() {
+  event_.become("end", {{"status", "aborted"}});
+  for (const auto& file : files_) {  // those that have ended stay as they are
+    try {
+      file->write(event_);
+    } catch (const Error&) {
+      // The reason why the run failed is told already; a full disk is a lesser one.
+    }
   }
 }
 
-void Logs::begin(const LoggedRun& run, std::uint64_t per_epoch) {
+void Logs::emit(std::string_view type, Fields fields) {
+  event_.become(type, std::move(fields));
+  for (const auto& file : files_) file->write(event_);
+}
+
+void Logs::begin(Fields run, std::uint64_t per_epoch) {
   per_epoch_ = per_epoch;
-  tell([&](TrainingLog& log) { log.begins(run); });
+  emit("start", std::move(run));
 }
 
 void Logs::step_begins(std::uint64_t step, std::uint32_t images) {
@@ -26,7 +95,7 @@ void Logs::step_begins(std::uint64_t step, std::uint32_t images) {
   if (epoch_ && epoch_->number != number) end_epoch();
   if (!epoch_) {
     epoch_ = {number, Clock::now()};
-    tell([&](TrainingLog& log) { log.epoch_begins(number); });
+    emit("epoch_start", {{"epoch", number}});
   }
   epoch_->images += images;
 }
@@ -35,26 +104,18 @@ void Logs::end_epoch() {
   if (!epoch_) return;
   const std::chrono::duration<double> lasted = Clock::now() - epoch_->start;
   const double rate = static_cast<double>(epoch_->images) / lasted.count();
-  tell([&](TrainingLog& log) { log.epoch_ends(epoch_->number, rate); });
+  emit("epoch_end", {{"epoch", epoch_->number}, {"images_per_second", rate}});
   epoch_.reset();
-}
-
-void Logs::progress(const LoggedProgress& progress) {
-  tell([&](TrainingLog& log) { log.progress(progress); });
 }
 
 void Logs::validation_begins(std::uint64_t steps_done) {
   end_epoch();
-  tell([&](TrainingLog& log) { log.validation_begins(steps_done / per_epoch_); });
-}
-
-void Logs::validated(const LoggedValidation& validation) {
-  tell([&](TrainingLog& log) { log.validated(validation); });
+  emit("validation_start", {{"epoch", steps_done / per_epoch_}});
 }
 
 void Logs::end() {
   end_epoch();
-  tell([](TrainingLog& log) { log.ends(); });
+  emit("end", {{"status", "success"}});
 }
 
 }  // namespace feedrate::tools

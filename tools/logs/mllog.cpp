@@ -3,116 +3,86 @@
 //   :::MLLOG {"namespace": "", "time_ms": …, "event_type": "INTERVAL_START", "key": "run_start",
 //             "value": null, "metadata": {"file": …, "lineno": …}}
 //
-// Epochs count from 1 here. Lines are handed to the system one by one.
+// Epochs count from 1 here. A "lineno" is the number of a row of the table below.
 
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <source_location>
 
-#include "formats/io/file.h"
-#include "tools/logs/log.h"
+#include "tools/logs/event.h"
 
 namespace feedrate::tools {
-using namespace formats;
-
 namespace {
 
 using nlohmann::ordered_json;
-using Where = std::source_location;
 
-constexpr const char* start = "INTERVAL_START";
-constexpr const char* stop = "INTERVAL_END";
-constexpr const char* point = "POINT_IN_TIME";
+constexpr std::string_view start = "INTERVAL_START", stop = "INTERVAL_END", point = "POINT_IN_TIME";
 
-class MlLog final : public TrainingLog {
- public:
-  explicit MlLog(const std::filesystem::path& path) : file_(path) { line(start, "init_start"); }
-  ~MlLog() override {
-    try {
-      if (running_) run_stops("aborted");
-    } catch (const Error&) {
-      // The reason why training ended is told already; a full disk is a lesser one.
-    }
-  }
-
-  void begins(const LoggedRun& run) override {
-    line(point, "submission_benchmark", run.network);
-    if (run.cold) line(point, "cache_clear", true);
-    line(point, "seed", run.seed);
-    line(point, "global_batch_size", run.batch);
-    line(point, "train_samples", run.images);
-    if (run.validation_images != 0) line(point, "eval_samples", run.validation_images);
-    line(point, "opt_name", run.optimizer);
-    line(point, "opt_base_learning_rate", run.rate);
-    line(point, "opt_momentum", run.momentum);
-    line(point, "opt_weight_decay", run.decay);
-    line(point, "opt_learning_rate_warmup_epochs", run.warmup_epochs);
-    line(stop, "init_stop");
-    line(start, "run_start");
-    running_ = true;
-  }
-  void epoch_begins(std::uint64_t epoch) override {
-    line(start, "epoch_start", nullptr, {{"epoch_num", epoch + 1}});
-  }
-  void progress(const LoggedProgress& progress) override {
-    step_ = progress.now.step;
-    line(point, "train_loss", progress.now.loss, {{"step", step_}});
-  }
-  void epoch_ends(std::uint64_t epoch, double images_per_second) override {
-    line(stop, "epoch_stop", nullptr, {{"epoch_num", epoch + 1}});
-    line(point, "tracked_stats", {{"throughput", images_per_second}}, {{"epoch_num", epoch + 1}});
-  }
-  void validation_begins(std::uint64_t epochs) override {
-    line(start, "eval_start", nullptr, {{"epoch_num", epochs}});
-  }
-  void validated(const LoggedValidation& validation) override {
-    const ordered_json after = {{"epoch_num", validation.epochs}};
-    line(point, "eval_accuracy", validation.evaluation.accuracy, after);
-    line(stop, "eval_stop", nullptr, after);
-  }
-  void ends() override {
-    run_stops("success");
-    file_.close();
-  }
-
- private:
-  void run_stops(const char* status, Where where = Where::current()) {
-    running_ = false;
-    line(stop, "run_stop", nullptr, {{"status", status}}, where);
-  }
-  void line(const char* type, const char* key, const ordered_json& value = nullptr,
-            const ordered_json& more = ordered_json::object(), Where where = Where::current()) {
-    using namespace std::chrono;
-    const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
-    ordered_json metadata = {{"file", "mllog.cpp"}, {"lineno", where.line()}};
-    metadata.update(more);
-    const ordered_json object = {{"namespace", ""},    {"time_ms", now.count()},
-                                 {"event_type", type}, {"key", key},
-                                 {"value", value},     {"metadata", metadata}};
-    file_.write(":::MLLOG ");
-    file_.write(object.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
-    file_.write("\n");
-    file_.flush();
-  }
-
-  OutputFile file_;
-  std::uint64_t step_ = 0;
-  bool running_ = false;
+/// A line for each event of a type; where its value is that of a key, for each that has the key.
+struct Line {
+  std::string_view event;
+  std::string_view type;
+  std::string_view key;
+  std::string_view value_of{};
+  std::string_view metadata_of{};
 };
+constexpr Line lines[] = {{"init", start, "init_start"},
+                          {"start", point, "submission_benchmark", "network"},
+                          {"start", point, "cache_clear", "cold"},
+                          {"start", point, "seed", "seed"},
+                          {"start", point, "global_batch_size", "batch"},
+                          {"start", point, "train_samples", "images"},
+                          {"start", point, "eval_samples", "validation_images"},
+                          {"start", point, "opt_name", "optimizer"},
+                          {"start", point, "opt_base_learning_rate", "learning_rate"},
+                          {"start", point, "opt_momentum", "momentum"},
+                          {"start", point, "opt_weight_decay", "decay"},
+                          {"start", point, "opt_learning_rate_warmup_epochs", "warmup_epochs"},
+                          {"start", stop, "init_stop"},
+                          {"start", start, "run_start"},
+                          {"epoch_start", start, "epoch_start", "", "epoch"},
+                          {"progress", point, "train_loss", "loss", "step"},
+                          {"epoch_end", stop, "epoch_stop", "", "epoch"},
+                          {"epoch_end", point, "tracked_stats", "images_per_second", "epoch"},
+                          {"validation_start", start, "eval_start", "", "epoch"},
+                          {"validation", point, "eval_accuracy", "accuracy", "epoch"},
+                          {"validation", stop, "eval_stop", "", "epoch"},
+                          {"end", stop, "run_stop", "", "status"}};
 
-class MlLogKind final : public LogKind {
- public:
-  MlLogKind() : LogKind("mllog", "Write what happens as MLPerf's :::MLLOG lines", "FILE") {}
-  std::unique_ptr<TrainingLog> open(const std::filesystem::path& path) const override {
-    return std::make_unique<MlLog>(path);
+ordered_json json_of(const Value& value) {
+  return std::visit([](const auto& known) { return ordered_json(known); }, value);
+}
+
+ordered_json metadata(const Line& line, const Event& event) {
+  ordered_json object = {{"file", "mllog.cpp"}, {"lineno", &line - lines + 1}};
+  if (line.metadata_of.empty()) return object;
+  const ordered_json value = json_of(*event.find(line.event, line.metadata_of));
+  if (line.metadata_of != "epoch") {
+    object[std::string(line.metadata_of)] = value;
+  } else {  // a validation comes behind the epoch of its number, which counts those done
+    const bool done = line.event.starts_with("validation");
+    object["epoch_num"] = value.get<std::uint64_t>() + (done ? 0 : 1);
   }
-};
-
-const MlLogKind row;
+  return object;
+}
 
 }  // namespace
 
-extern const LogKind& mllog_log;
-const LogKind& mllog_log = row;
+std::string mllog_lines(const Event& event) {
+  std::string text;
+  if (event.type == "end" && !event.last.contains("start")) return text;  // it never began
+  const auto time = std::chrono::floor<std::chrono::milliseconds>(event.time.time_since_epoch());
+  for (const Line& line : lines) {
+    const Value* found = event.find(line.event, line.value_of);
+    if (line.event != event.type || (!found && !line.value_of.empty())) continue;
+    ordered_json value = found ? json_of(*found) : ordered_json(nullptr);
+    if (line.key == "tracked_stats") value = {{"throughput", value}};
+    const ordered_json object = {{"namespace", ""},         {"time_ms", time.count()},
+                                 {"event_type", line.type}, {"key", line.key},
+                                 {"value", value},          {"metadata", metadata(line, event)}};
+    text += ":::MLLOG ";
+    text += object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    text += '\n';
+  }
+  return text;
+}
 
 }  // namespace feedrate::tools

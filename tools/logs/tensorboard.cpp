@@ -3,117 +3,62 @@
 //   Event: 1 wall_time (double) | 2 step (int64) | 3 file_version (string) | 5 summary (Summary)
 //   Summary: 1 value… (Value)    Value: 1 tag (string) | 2 simple_value (float)
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <initializer_list>
-
 #include "formats/containers/tfrecord/tf_record.h"
 #include "formats/containers/wire.h"
-#include "formats/io/file.h"
-#include "tools/logs/log.h"
+#include "tools/logs/event.h"
 
 namespace feedrate::tools {
 using namespace formats;
-using namespace trainer;
 
 namespace {
 
-namespace fs = std::filesystem;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-Buffer event(std::uint64_t step) {
-  Buffer message;
-  append_varint(message, wire_key(1, Wire::fixed64));
-  append_le(message, now());
-  append_varint_field(message, wire_key(2, Wire::varint), static_cast<std::int64_t>(step));
-  return message;
-}
-
-/// Its name has to hold "tfevents"; what follows tells runs apart that begin in the same second.
-fs::path event_file(const fs::path& directory) {
-  std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed) fail(directory, "cannot make the directory: ", failed.message());
-  return directory / fmt::format("events.out.tfevents.{}.feedrate.{}",
-                                 static_cast<std::int64_t>(now()), getpid());
-}
-
 struct Scalar {
-  std::string_view tag;
-  double value;
+  std::string_view event, key, tag;
 };
+constexpr Scalar scalars[] = {{"progress", "loss", "train/loss"},
+                              {"progress", "accuracy", "train/top-1"},
+                              {"progress", "accuracy5", "train/top-5"},
+                              {"progress", "images_per_second", "train/images_per_second"},
+                              {"progress", "stall_percent", "train/stall_percent"},
+                              {"progress", "learning_rate", "train/learning_rate"},
+                              {"validation", "loss", "validation/loss"},
+                              {"validation", "accuracy", "validation/top-1"},
+                              {"validation", "accuracy5", "validation/top-5"}};
 
-class TensorBoardLog final : public TrainingLog {
- public:
-  explicit TensorBoardLog(const fs::path& directory) : file_(event_file(directory)) {
-    Buffer message = event(0);
-    append_delimited_field(message, wire_key(3, Wire::delimited),
-                           as_bytes(std::string_view("brain.Event:2")));
-    write(message);
+Buffer summary(const Event& event) {
+  Buffer summary;
+  for (const Scalar& scalar : scalars) {
+    if (scalar.event != event.type) continue;
+    Buffer value;
+    append_delimited_field(value, wire_key(1, Wire::delimited), as_bytes(scalar.tag));
+    append_varint(value, wire_key(2, Wire::fixed32));
+    append_le(value, static_cast<float>(event.number(scalar.event, scalar.key)));
+    append_delimited_field(summary, wire_key(1, Wire::delimited), value);
   }
-
-  void progress(const LoggedProgress& progress) override {
-    const TrainOptions::Progress& at = progress.now;
-    write(at.step, {{"train/loss", at.loss},
-                    {"train/top-1", at.accuracy},
-                    {"train/top-5", at.accuracy5},
-                    {"train/images_per_second", at.images_per_second},
-                    {"train/stall_percent", at.stall_percent},
-                    {"train/learning_rate", progress.rate}});
-  }
-  void validated(const LoggedValidation& validation) override {
-    const Evaluation& evaluation = validation.evaluation;
-    write(validation.step, {{"validation/loss", evaluation.loss},
-                            {"validation/top-1", evaluation.accuracy},
-                            {"validation/top-5", evaluation.accuracy5}});
-  }
-  void ends() override { file_.close(); }
-
- private:
-  void write(std::uint64_t step, std::initializer_list<Scalar> scalars) {
-    Buffer summary;
-    for (const Scalar& scalar : scalars) {
-      Buffer value;
-      append_delimited_field(value, wire_key(1, Wire::delimited), as_bytes(scalar.tag));
-      append_varint(value, wire_key(2, Wire::fixed32));
-      append_le(value, static_cast<float>(scalar.value));
-      append_delimited_field(summary, wire_key(1, Wire::delimited), value);
-    }
-    Buffer message = event(step);
-    append_delimited_field(message, wire_key(5, Wire::delimited), summary);
-    write(message);
-  }
-  void write(const Buffer& message) {
-    const Bytes parts[] = {message};
-    const TfFrame frame = frame_tf_record(parts);
-    file_.write(frame.head);
-    file_.write(message);
-    file_.write(frame.tail);
-    file_.flush();  // it may be looked at while training goes on
-  }
-
-  OutputFile file_;
-};
-
-class TensorBoardKind final : public LogKind {
- public:
-  TensorBoardKind()
-      : LogKind("tensorboard", "Write scalars as an event file that TensorBoard shows", "DIR") {}
-  std::unique_ptr<TrainingLog> open(const fs::path& directory) const override {
-    return std::make_unique<TensorBoardLog>(directory);
-  }
-};
-
-const TensorBoardKind row;
+  return summary;
+}
 
 }  // namespace
 
-extern const LogKind& tensorboard_log;
-const LogKind& tensorboard_log = row;
+std::string tensorboard_record(const Event& event) {
+  const bool first = event.type == "init";
+  if (!first && event.type != "progress" && event.type != "validation") return {};
+  const Value* step = event.find(event.type, "step");
+  const std::chrono::duration<double> wall_time = event.time.time_since_epoch();
+  Buffer message;
+  append_varint(message, wire_key(1, Wire::fixed64));
+  append_le(message, wall_time.count());
+  append_varint_field(message, wire_key(2, Wire::varint),
+                      step ? static_cast<std::int64_t>(std::get<std::uint64_t>(*step)) : 0);
+  if (first) {
+    append_delimited_field(message, wire_key(3, Wire::delimited),
+                           as_bytes(std::string_view("brain.Event:2")));
+  } else {
+    append_delimited_field(message, wire_key(5, Wire::delimited), summary(event));
+  }
+  const Bytes parts[] = {message};
+  const TfFrame frame = frame_tf_record(parts);
+  return join(as_text(frame.head), as_text(message), as_text(frame.tail));
+}
 
 }  // namespace feedrate::tools

@@ -185,7 +185,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   const Shape taken = augment.shape(dataset->info().shape);
   const std::unique_ptr<Dataset> validation = open_validation(request, taken);
   if (!request.checkpoint.empty()) replaceable(request.checkpoint);
-  Logs logs(world().rank() == 0 ? request.logs : no_logs());
+  Logs logs(world().rank() == 0 ? request.logs : LogPaths{});
 
   TrainingReport report;
   report.batch = wanted.batch;
@@ -234,7 +234,7 @@ TrainingReport run_training(const TrainingRequest& request) {
   Progress progress("train " + request.network, "steps");
   options.progress = [&](const TrainOptions::Progress& now) {
     progress.update(now.step - position.step, options.steps);
-    logs.progress({of_all_ranks(now), options.schedule.at(now.step - 1)});
+    logs.progress(fields_of(of_all_ranks(now), options.schedule.at(now.step - 1)));
   };
   Saver saver(request, *session, position, per_epoch);
   options.last_good = [&] { return saver.last(); };
@@ -246,7 +246,7 @@ TrainingReport run_training(const TrainingRequest& request) {
     const Evaluation found =
         validate(request, *validation, *session, device.pixel_memory(), threads);
     report.validations.push_back({steps, steps / per_epoch, found});
-    logs.validated({steps, steps / per_epoch, found});
+    logs.validated(fields_of(found, steps, steps / per_epoch));
   };
   Sampler sampler({.device = request.device, .transfers = [&] { return session->transfers(); }});
   options.pause = [&](std::uint64_t steps) {
@@ -257,21 +257,22 @@ TrainingReport run_training(const TrainingRequest& request) {
   };
 
   if (request.cold) make_cold(*dataset);
-  logs.begin({.dataset = request.path.string(),
-              .network = request.network,
-              .device = request.device,
-              .precision = request.precision,
-              .optimizer = report.optimizer,
-              .batch = report.batch,
-              .seed = request.seed,
-              .images = dataset->size(),
-              .validation_images = validation ? validation->size() : 0,
-              .rate = wanted.schedule.rate,
-              .momentum = wanted.momentum,
-              .decay = wanted.decay,
-              .warmup_epochs = wanted.warmup_epochs,
-              .cold = request.cold},
-             per_epoch);
+  Fields run = {{"run", "train"},
+                {"dataset", request.path.string()},
+                {"network", request.network},
+                {"device", request.device},
+                {"precision", request.precision},
+                {"optimizer", report.optimizer},
+                {"batch", report.batch},
+                {"seed", request.seed},
+                {"images", dataset->size()},
+                {"learning_rate", wanted.schedule.rate},
+                {"momentum", wanted.momentum},
+                {"decay", wanted.decay},
+                {"warmup_epochs", wanted.warmup_epochs}};
+  if (validation) run.push_back({"validation_images", validation->size()});
+  if (request.cold) run.push_back({"cold", true});
+  logs.begin(std::move(run), per_epoch);
   Loader loader(*dataset, augment,
                 {.threads = threads,
                  .tune = request.auto_threads && !request.resident,

@@ -58,7 +58,7 @@ struct TrainingRequest {
   std::uint64_t save_every = 0;      // steps; 0: at the end
   std::filesystem::path resume;      // "": from the start
   std::filesystem::path out;         // of features; "": none
-  std::vector<WantedLog> logs = no_logs();
+  LogPaths logs;                     // of the first rank
 };
 
 struct TrainingReport {

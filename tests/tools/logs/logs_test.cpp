@@ -3,19 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <thread>
 
 #include "formats/containers/tfrecord/tf_record.h"
 #include "formats/containers/wire.h"
 #include "formats/io/mapped_file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/run_program.h"
-#include "tools/logs/load_metrics.h"
-#include "tools/logs/logs.h"
-#include "tools/logs/prometheus_text.h"
+#include "tests/tools/logged_run.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -25,72 +22,20 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::expect_error;
+using testing::lenet;
+using testing::objects_of;
+using testing::progress;
 using testing::TempDirectory;
-
-const LoggedRun lenet{.dataset = "data/\"odd\"\\name\n",
-                      .network = "lenet",
-                      .device = "cpu",
-                      .precision = "fp32",
-                      .optimizer = "sgd",
-                      .batch = 64,
-                      .seed = 7,
-                      .images = 600,
-                      .validation_images = 100,
-                      .rate = 0.01,
-                      .momentum = 0.9,
-                      .decay = 0.0005,
-                      .warmup_epochs = 0,
-                      .cold = true};
-
-LoggedProgress progress(std::uint64_t step, double loss) {
-  return {{.step = step,
-           .epoch = 1,
-           .loss = loss,
-           .accuracy = 0.5,
-           .accuracy5 = 0.75,
-           .images_per_second = 1000,
-           .stall_percent = 12.5},
-          0.25};
-}
-
-LoggedValidation validation(std::uint64_t step) {
-  return {step, 2, {.images = 100, .loss = 0.5, .accuracy = 0.875, .accuracy5 = 1, .seconds = 1}};
-}
-
-/// Logs of one kind, by its name.
-Logs logs_of(const std::string& name, const fs::path& path) {
-  std::vector<WantedLog> wanted = no_logs();
-  for (WantedLog& log : wanted) {
-    if (log.kind->name() == name) log.path = path;
-  }
-  return Logs(wanted);
-}
-
-/// Two epochs of two steps, a validation behind each. 64 + 36 images an epoch.
-void train(Logs& logs) {
-  logs.begin(lenet, 2);
-  for (const std::uint64_t epoch : {0U, 1U}) {
-    logs.step_begins(2 * epoch, 64);
-    logs.step_begins(2 * epoch + 1, 36);
-    logs.progress(progress(2 * epoch + 2, 2.5));
-    logs.validation_begins(2 * epoch + 2);
-    logs.validated(validation(2 * epoch + 2));
-  }
-  logs.end();
-}
+using testing::train;
 
 std::vector<nlohmann::json> lines_of(const fs::path& file) {
-  std::vector<nlohmann::json> lines;
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    constexpr std::string_view mark = ":::MLLOG ";
-    EXPECT_TRUE(line.starts_with(mark)) << line;
-    lines.push_back(nlohmann::json::parse(line.substr(mark.size())));
+  const std::vector<nlohmann::json> lines = objects_of(file, ":::MLLOG ");
+  for (const auto& line : lines) {
     for (const char* key : {"namespace", "time_ms", "event_type", "key", "value", "metadata"}) {
-      EXPECT_TRUE(lines.back().contains(key)) << line;
+      EXPECT_TRUE(line.contains(key)) << line;
     }
-    EXPECT_TRUE(lines.back().at("metadata").contains("file")) << line;
-    EXPECT_TRUE(lines.back().at("metadata").contains("lineno")) << line;
+    EXPECT_TRUE(line.at("metadata").contains("file")) << line;
+    EXPECT_TRUE(line.at("metadata").contains("lineno")) << line;
   }
   return lines;
 }
@@ -110,7 +55,7 @@ const nlohmann::json& line_of(const std::vector<nlohmann::json>& lines, const st
 
 TEST(UnitMlLog, tells_a_run_in_the_order_that_mlperf_checks) {
   const TempDirectory directory;
-  Logs logs = logs_of("mllog", directory / "run.log");
+  Logs logs({{"mllog", directory / "run.log"}});
   train(logs);
   const auto lines = lines_of(directory / "run.log");
   EXPECT_EQ(keys_of(lines),
@@ -138,18 +83,18 @@ TEST(UnitMlLog, tells_a_run_in_the_order_that_mlperf_checks) {
 TEST(UnitMlLog, a_run_that_fails_is_aborted_and_one_that_never_began_has_no_end) {
   const TempDirectory directory;
   {
-    Logs logs = logs_of("mllog", directory / "run.log");
+    Logs logs({{"mllog", directory / "run.log"}});
     logs.begin(lenet, 2);
     logs.step_begins(0, 64);
   }
   EXPECT_EQ(lines_of(directory / "run.log").back().at("metadata").at("status"), "aborted");
-  { Logs logs = logs_of("mllog", directory / "run.log"); }
+  { Logs logs({{"mllog", directory / "run.log"}}); }
   EXPECT_EQ(keys_of(lines_of(directory / "run.log")), "init_start ");
 }
 
 TEST(UnitLogs, an_epoch_begins_in_the_middle_where_training_was_resumed_there) {
   const TempDirectory directory;
-  Logs logs = logs_of("mllog", directory / "run.log");
+  Logs logs({{"mllog", directory / "run.log"}});
   logs.begin(lenet, 10);
   for (std::uint64_t step = 15; step < 25; ++step) logs.step_begins(step, 64);
   logs.end();
@@ -223,7 +168,7 @@ Events read_events(const fs::path& directory) {
 
 TEST(UnitTensorBoard, writes_records_of_events_with_scalars) {
   const TempDirectory directory;
-  Logs logs = logs_of("tensorboard", directory / "new/directory");
+  Logs logs({{"tensorboard", directory / "new/directory"}});
   train(logs);
   const Events events = read_events(directory / "new/directory");
   EXPECT_EQ(events.version, "brain.Event:2");
@@ -241,126 +186,68 @@ TEST(UnitTensorBoard, writes_records_of_events_with_scalars) {
 
 TEST(UnitTensorBoard, what_is_written_can_be_read_while_training_goes_on) {
   const TempDirectory directory;
-  Logs logs = logs_of("tensorboard", directory.path());
+  Logs logs({{"tensorboard", directory.path()}});
   logs.begin(lenet, 2);
   logs.progress(progress(100, 1.5));
   EXPECT_EQ(read_events(directory.path()).scalars.at(100).at("train/loss"), 1.5F);
 }
 
-/// "name{labels}" → value. Every sample has a type and a help before it.
-std::map<std::string, std::string> read_metrics(const fs::path& file) {
-  std::map<std::string, std::string> samples;
-  std::ifstream stream(file);
-  std::string help, type;
-  for (std::string line; std::getline(stream, line);) {
-    std::istringstream words(line);
-    std::string first, second, name;
-    words >> first >> second >> name;
-    if (second == "HELP") help = name;
-    if (second == "TYPE") type = name;
-    if (first == "#") continue;
-    const std::string sample = line.substr(0, line.find('{'));
-    EXPECT_EQ(sample, help) << line;
-    EXPECT_EQ(sample, type) << line;
-    EXPECT_TRUE(samples.emplace(sample, line.substr(line.rfind(' ') + 1)).second) << line;
-    EXPECT_NE(line.find(R"({network="lenet",device="cpu",dataset="data/\"odd\"\\name\n"} )"),
-              std::string::npos)
-        << line;
-  }
-  return samples;
-}
-
-TEST(UnitPrometheus, tells_how_training_stands) {
-  const TempDirectory directory;
-  Logs logs = logs_of("metrics", directory / "feedrate.prom");
-  logs.begin(lenet, 2);
-  EXPECT_EQ(read_metrics(directory / "feedrate.prom"),
-            (std::map<std::string, std::string>{{"feedrate_train_running", "1"}}));
-  logs.progress(progress(4, 2.5));
-  logs.validated(validation(4));
-  logs.end();
-  EXPECT_EQ(read_metrics(directory / "feedrate.prom"),
-            (std::map<std::string, std::string>{{"feedrate_train_running", "0"},
-                                                {"feedrate_train_steps_total", "4"},
-                                                {"feedrate_train_epoch", "1"},
-                                                {"feedrate_train_loss", "2.5"},
-                                                {"feedrate_train_top1_ratio", "0.5"},
-                                                {"feedrate_train_top5_ratio", "0.75"},
-                                                {"feedrate_train_images_per_second", "1000"},
-                                                {"feedrate_train_stall_ratio", "0.125"},
-                                                {"feedrate_train_learning_rate", "0.25"},
-                                                {"feedrate_validation_loss", "0.5"},
-                                                {"feedrate_validation_top1_ratio", "0.875"},
-                                                {"feedrate_validation_top5_ratio", "1"}}));
-}
-
-TEST(UnitPrometheus, a_training_that_failed_does_not_run_and_nothing_else_is_left_there) {
+TEST(UnitJsonLog, has_every_event_with_its_keys) {
   const TempDirectory directory;
   {
-    Logs logs = logs_of("metrics", directory / "feedrate.prom");
+    Logs logs({{"log", directory / "run.jsonl"}});
+    train(logs);
+  }
+  const auto events = objects_of(directory / "run.jsonl");
+  std::string types;
+  for (const auto& event : events) {
+    types += event.at("event").get<std::string>() + " ";
+    EXPECT_GT(event.at("time"), 1.7e9);
+  }
+  const std::string epoch = "epoch_start progress epoch_end validation_start validation ";
+  EXPECT_EQ(types, "init start " + epoch + epoch + "end ");
+  nlohmann::json start = events.at(1), progress = events.at(3), validation = events.at(6);
+  for (nlohmann::json* event : {&start, &progress, &validation}) event->erase("time");
+  EXPECT_EQ(start, nlohmann::json::parse(R"({"event": "start", "run": "train",
+      "dataset": "data/\"odd\"\\name\n", "network": "lenet", "device": "cpu", "precision": "fp32",
+      "optimizer": "sgd", "batch": 64, "seed": 7, "images": 600, "learning_rate": 0.01,
+      "momentum": 0.9, "decay": 0.0005, "warmup_epochs": 0, "validation_images": 100,
+      "cold": true})"));
+  EXPECT_EQ(progress, nlohmann::json::parse(R"({"event": "progress", "step": 2, "epoch": 1,
+      "loss": 2.5, "accuracy": 0.5, "accuracy5": 0.75, "images_per_second": 1000,
+      "stall_percent": 12.5, "learning_rate": 0.25})"));
+  EXPECT_EQ(validation, nlohmann::json::parse(R"({"event": "validation", "step": 2, "epoch": 2,
+      "images": 100, "loss": 0.5, "accuracy": 0.875, "accuracy5": 1, "seconds": 1})"));
+  EXPECT_EQ(events.at(4).at("epoch"), 0);
+  EXPECT_GT(events.at(4).at("images_per_second"), 0);
+  EXPECT_EQ(events.back().at("status"), "success");
+}
+
+TEST(UnitJsonLog, what_is_not_finite_is_null_and_a_run_that_fails_is_aborted) {
+  const TempDirectory directory;
+  {
+    Logs logs({{"log", directory / "run.jsonl"}});
     logs.begin(lenet, 2);
-    logs.progress(progress(4, std::numeric_limits<double>::infinity()));
+    logs.progress(progress(100, std::numeric_limits<double>::quiet_NaN()));
   }
-  const auto samples = read_metrics(directory / "feedrate.prom");
-  EXPECT_EQ(samples.at("feedrate_train_running"), "0");
-  EXPECT_EQ(samples.at("feedrate_train_loss"), "+Inf");
-  EXPECT_EQ(std::distance(fs::directory_iterator(directory.path()), {}), 1);
-}
-
-TEST(HostilePrometheus, a_file_that_cannot_be_written_for_a_while_does_not_end_training) {
-  const TempDirectory directory;
-  fs::create_directory(directory / "gone");
-  Logs logs = logs_of("metrics", directory / "gone/feedrate.prom");
-  logs.begin(lenet, 2);
-  fs::remove_all(directory / "gone");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // it writes once a second
-  EXPECT_NO_THROW(logs.progress(progress(4, 2.5)));
-  expect_error([&] { logs.end(); }, {"feedrate.prom"});
-}
-
-TEST(HostilePrometheus, a_name_that_is_not_utf8_does_not_spoil_the_file) {
-  PrometheusText text({{"dataset", "data/\xff\"x"}});
-  text.gauge("g", "Help.", 1);
-  EXPECT_NE(text.take().find("{dataset=\"data/\uFFFD\\\"x\"} 1\n"), std::string::npos);
-}
-
-TEST(UnitLoadMetrics, tell_how_a_loader_stands_and_that_it_has_ended) {
-  const TempDirectory directory;
-  const fs::path file = directory / "load.prom";
-  {
-    LoadMetrics metrics(file, "data");
-    metrics.update({.images = 100, .wait_seconds = 0.5, .threads = 3});
-    EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_images_total{dataset=\"data\"} 100\n"),
-              std::string::npos);
-    EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_running{dataset=\"data\"} 1\n"),
-              std::string::npos);
-    metrics.update({.images = 200});  // within the same second: not written, but kept
-  }
-  EXPECT_NE(testing::slurp(file).find("\nfeedrate_load_running{dataset=\"data\"} 0\n"),
-            std::string::npos);
-  EXPECT_NE(testing::slurp(file).find("feedrate_load_images_total{dataset=\"data\"} 200\n"),
-            std::string::npos);
-}
-
-TEST(HostileLoadMetrics, a_file_that_cannot_be_written_is_told_before_and_at_the_end) {
-  const TempDirectory directory;
-  expect_error([&] { LoadMetrics metrics(directory / "none/load.prom", "data"); }, {"load.prom"});
-  fs::create_directory(directory / "gone");
-  LoadMetrics metrics(directory / "gone/load.prom", "data");
-  fs::remove_all(directory / "gone");
-  EXPECT_NO_THROW(metrics.update({.images = 1}));
-  expect_error([&] { metrics.end({}); }, {"load.prom"});
-  EXPECT_NO_THROW(LoadMetrics("", "data").end({}));
+  const auto events = objects_of(directory / "run.jsonl");
+  EXPECT_TRUE(events.at(2).at("loss").is_null());
+  EXPECT_EQ(events.back().at("status"), "aborted");
 }
 
 TEST(HostileLogs, what_cannot_be_written_is_told_before_training) {
   const TempDirectory directory;
   std::ofstream(directory / "file") << "x";
-  for (const LogKind* kind : log_kinds()) {
-    SCOPED_TRACE(kind->name());
-    expect_error([&] { kind->open(directory / "file/below"); }, {"file"});
-    EXPECT_FALSE(kind->summary().empty());
+  for (const LogKind& kind : log_kinds) {
+    SCOPED_TRACE(kind.name);
+    expect_error([&] { Logs({{kind.name, directory / "file/below"}}); }, {"file"});
+    EXPECT_FALSE(kind.summary.empty());
   }
+}
+
+TEST(HostileLogs, a_full_disk_is_told) {
+  expect_error([] { Logs({{"log", fs::path("/dev/full")}}); }, {"/dev/full", "No space left"});
+  expect_error([] { Logs({{"mllog", fs::path("/dev/full")}}); }, {"/dev/full", "No space left"});
 }
 
 TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
@@ -377,10 +264,20 @@ TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
     more.insert(more.begin(), wanted.begin(), wanted.end());
     return testing::feedrate(more);
   };
-  ASSERT_EQ(testing::feedrate({"load", at("lmdb"), "--metrics", at("load.prom")}).code, 0);
+  ASSERT_EQ(testing::feedrate(
+                {"load", at("lmdb"), "--metrics", at("load.prom"), "--log", at("load.jsonl")})
+                .code,
+            0);
   EXPECT_NE(testing::slurp(at("load.prom")).find("\nfeedrate_load_images_total{"),
             std::string::npos);
-  ASSERT_EQ(train({"--tensorboard", at("tb"), "--epochs", "2", "--val", at("lmdb")}).code, 0);
+  const auto loaded = objects_of(at("load.jsonl"));
+  EXPECT_EQ(loaded.at(loaded.size() - 2).at("images"), 200);
+  EXPECT_EQ(loaded.back().at("status"), "success");
+  ASSERT_EQ(train({"--tensorboard", at("tb"), "--epochs", "2", "--val", at("lmdb"), "--log",
+                   at("run.jsonl")})
+                .code,
+            0);
+  EXPECT_EQ(objects_of(at("run.jsonl")).at(1).at("network"), "lenet");
   const auto lines = lines_of(at("run.log"));
   EXPECT_EQ(line_of(lines, "train_samples").at("value"), 200);
   EXPECT_EQ(line_of(lines, "eval_samples").at("value"), 200);

@@ -8,6 +8,7 @@
 
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -70,7 +71,7 @@ std::string row(const Way& way, const Prediction& prediction, const std::string&
 }
 
 ordered_json number(double value, int digits) {
-  return std::isfinite(value) ? ordered_json(rounded(value, digits)) : ordered_json(nullptr);
+  return null_unless<ordered_json>(std::isfinite(value), rounded(value, digits));
 }
 
 ordered_json as_json(const Supply& supply) {
@@ -145,15 +146,14 @@ std::string Advice::text() const {
 }
 
 std::string Advice::json() const {
-  ordered_json object{
-      {"dataset", dataset},
-      {"images", images},
-      {"recipe", recipe},
-      {"batch", batch},
-      {"consumer", consumer_name.empty() ? ordered_json(nullptr) : ordered_json(consumer_name)},
-      {"demand", number(consumer.demand, 1)},
-      {"shares_cores", consumer.shares_cores},
-      {"now", as_json(present, now)}};
+  ordered_json object{{"dataset", dataset},
+                      {"images", images},
+                      {"recipe", recipe},
+                      {"batch", batch},
+                      {"consumer", or_null<ordered_json>(consumer_name)},
+                      {"demand", number(consumer.demand, 1)},
+                      {"shares_cores", consumer.shares_cores},
+                      {"now", as_json(present, now)}};
   ordered_json others = ordered_json::array();
   for (const Alternative& one : alternatives) {
     ordered_json other = as_json(one.way, one.prediction);
@@ -164,8 +164,8 @@ std::string Advice::json() const {
   }
   object["alternatives"] = std::move(others);
   const Alternative* const best = this->best();
-  object["advised"] = best != nullptr ? ordered_json(best->way.name) : ordered_json(nullptr);
-  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  object["advised"] = or_null<ordered_json>(best != nullptr ? best->way.name : "");
+  return json_text(object);
 }
 
 }  // namespace feedrate::tools

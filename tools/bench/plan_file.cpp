@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -27,6 +28,7 @@ using nlohmann::json;
 constexpr std::uint64_t max_threads = 1024;
 constexpr std::uint64_t max_batch = 65536;
 constexpr std::uint64_t max_repeats = 1000;
+constexpr std::uint64_t any_seed = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t longest_plan = std::size_t{1} << 20;  // bytes
 
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
@@ -65,55 +67,45 @@ class PlanReader {
     const json plan = parse();
     if (!plan.is_object()) refuse("", "a plan is an object {…}");
     for (const auto& [key, value] : plan.items()) {
-      if (!take(key, value)) refuse(in_quotes(key), unknown_kind("key", key, keys));
+      take(key, value);
     }
     if (options_.paths.empty()) refuse("", "names no datasets");
     return std::move(options_);
   }
 
  private:
-  static constexpr std::string_view keys[] = {"datasets",        "tools",   "recipes",  "batches",
-                                              "caches",          "threads", "networks", "devices",
-                                              "precisions",      "repeat",  "seconds",  "seed",
-                                              "compute_threads", "exclude", "only"};
-
-  /// False when there is no such key.
-  bool take(const std::string& key, const json& value) {
-    if (key == "datasets") {
-      for (const std::string& path : names(key, value)) options_.paths.emplace_back(path);
-    } else if (key == "tools") {
-      options_.tools = names(key, value);
-    } else if (key == "recipes") {
-      options_.recipes = names(key, value);
-    } else if (key == "batches") {
-      options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch);
-    } else if (key == "caches") {
-      options_.caches = names(key, value);
-    } else if (key == "threads") {
-      options_.threads = wholes<unsigned>(key, value, 0, max_threads);
-    } else if (key == "networks") {
-      options_.networks = names(key, value);
-    } else if (key == "devices") {
-      options_.devices = names(key, value);
-    } else if (key == "precisions") {
-      options_.precisions = names(key, value);
-    } else if (key == "repeat") {
-      options_.repeat = whole<unsigned>(key, value, 1, max_repeats);
-    } else if (key == "seconds") {
-      options_.seconds = positive(key, value);
-    } else if (key == "seed") {
-      options_.seed =
-          whole<std::uint64_t>(key, value, 0, std::numeric_limits<std::uint64_t>::max());
-    } else if (key == "compute_threads") {
-      options_.compute_threads = whole<unsigned>(key, value, 1, max_threads);
-    } else if (key == "exclude") {
-      for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
-    } else if (key == "only") {
-      for (const json& one : objects(key, value)) options_.only.push_back(only(one));
-    } else {
-      return false;
+  void take(const std::string& key, const json& value) {
+    const std::pair<std::string_view, std::function<void()>> known[] = {
+        {"datasets",
+         [&] {
+           for (const std::string& path : names(key, value)) options_.paths.emplace_back(path);
+         }},
+        {"tools", [&] { options_.tools = names(key, value); }},
+        {"recipes", [&] { options_.recipes = names(key, value); }},
+        {"batches", [&] { options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch); }},
+        {"caches", [&] { options_.caches = names(key, value); }},
+        {"threads", [&] { options_.threads = wholes<unsigned>(key, value, 0, max_threads); }},
+        {"networks", [&] { options_.networks = names(key, value); }},
+        {"devices", [&] { options_.devices = names(key, value); }},
+        {"precisions", [&] { options_.precisions = names(key, value); }},
+        {"repeat", [&] { options_.repeat = whole<unsigned>(key, value, 1, max_repeats); }},
+        {"seconds", [&] { options_.seconds = positive(key, value); }},
+        {"seed", [&] { options_.seed = whole<std::uint64_t>(key, value, 0, any_seed); }},
+        {"compute_threads",
+         [&] { options_.compute_threads = whole<unsigned>(key, value, 1, max_threads); }},
+        {"exclude",
+         [&] {
+           for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
+         }},
+        {"only", [&] {
+           for (const json& one : objects(key, value)) options_.only.push_back(only(one));
+         }}};
+    std::vector<std::string_view> there;
+    for (const auto& [name, work] : known) {
+      if (name == key) return work();
+      there.push_back(name);
     }
-    return true;
+    refuse(in_quotes(key), unknown_kind("key", key, there));
   }
 
   /// With the line where `token` stands, when it stands in one place alone.

@@ -124,7 +124,7 @@ std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& op
                                {"seed", options.seed},
                                {"least_seconds", least_seconds(points.size(), options)},
                                {"points", all}};
-  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(object);
 }
 
 }  // namespace feedrate::tools

@@ -157,6 +157,16 @@ CLI::Option* add_json(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print one JSON object to stdout")->group("Output");
 }
 
+CLI::Option* add_output(CLI::App& app, const std::string& name, std::filesystem::path& path,
+                        const std::string& description, const std::string& place) {
+  return app.add_option(name, path, description)->type_name(place)->group("Output");
+}
+
+CLI::Option* add_name(CLI::App& app, const std::string& option, std::string& name,
+                      const std::string& description) {
+  return app.add_option(option, name, description)->type_name("NAME")->capture_default_str();
+}
+
 CLI::Option* check_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
   return option->check([least, most](const std::string& text) {
     const std::optional<std::uint64_t> number = parse_number<std::uint64_t>(text);
@@ -195,10 +205,7 @@ CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
 }
 
 CLI::Option* add_precision(CLI::App& app, std::string& precision) {
-  return app.add_option("--precision", precision, precision_text)
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->check(known_precision());
+  return add_name(app, "--precision", precision, precision_text)->check(known_precision());
 }
 
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen) {
@@ -268,9 +275,8 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<uns
 }
 
 CLI::Option* add_log(CLI::App& app, const LogKind& log, LogPaths& paths) {
-  return app.add_option(fmt::format("--{}", log.name), paths[log.name], std::string(log.summary))
-      ->type_name(std::string(log.place))
-      ->group("Output");
+  return add_output(app, fmt::format("--{}", log.name), paths[log.name], std::string(log.summary),
+                    std::string(log.place));
 }
 
 }  // namespace feedrate::tools

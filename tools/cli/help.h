@@ -2,6 +2,7 @@
 // How help looks, and the options that mean the same for every command.
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ CLI::Option* check_positive(CLI::Option* option);
 CLI::Option* check_not_negative(CLI::Option* option);
 
 CLI::Option* add_json(CLI::App& app, bool& json);
+/// A file, or a directory, that is written beside what goes to stdout.
+CLI::Option* add_output(CLI::App& app, const std::string& name, std::filesystem::path& path,
+                        const std::string& description, const std::string& place = "FILE");
+/// A name, of which 'feedrate list' mostly tells; its default stands in the help.
+CLI::Option* add_name(CLI::App& app, const std::string& option, std::string& name,
+                      const std::string& description);
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed);
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch);
 CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches);

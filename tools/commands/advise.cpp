@@ -183,19 +183,13 @@ class AdviseCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     app.add_option("PATH", options->path, "The dataset")->required();
-    auto* network =
-        app.add_option("--network", options->network, "The network to be fed")->type_name("NAME");
+    auto* network = add_name(app, "--network", options->network, "The network to be fed");
     auto* target = app.add_option("--target", options->target, "Or: the images/s to be fed")
                        ->type_name("RATE")
                        ->excludes(network);
     check_positive(target);
-    app.add_option("--recipe", options->recipe, "Augmentation")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app.add_option("--device", options->device, "Where the network trains")
-        ->type_name("NAME")
-        ->needs(network)
-        ->capture_default_str();
+    add_name(app, "--recipe", options->recipe, "Augmentation");
+    add_name(app, "--device", options->device, "Where the network trains")->needs(network);
     add_precision(app, options->precision)->needs(network);
     add_batch(app, options->batch)->capture_default_str();
     check_positive(app.add_option("--seconds", options->seconds, "Spent on measuring, about"))

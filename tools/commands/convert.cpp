@@ -158,7 +158,7 @@ void print_result(const Options& options, const std::vector<Done>& all) {
                                       {"format", options.format},
                                       {"codec", all.front().result.codec},
                                       {"splits", splits}};
-  print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  print(json_text(object));
 }
 
 int join(const Options& options) {

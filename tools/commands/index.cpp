@@ -9,6 +9,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -32,8 +33,7 @@ int run(const Options& options) {
   }
   const ordered_json object{
       {"path", options.path.string()}, {"format", container.name()}, {"files", files}};
-  print(options.json ? object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
-                     : text);
+  print(options.json ? json_text(object) : text);
   return exit_done;
 }
 

@@ -48,11 +48,7 @@ int run(const Options& options) {
   const Survey looked = options.all ? survey_all(*dataset) : survey(*dataset);
   const Inspection found = inspect(*dataset, looked, options.samples);
   if (!options.sheet.empty()) write_sheet(*dataset, looked, options.sheet);
-  if (options.json) {
-    print(inspection_json(found));
-  } else {
-    print(inspection_text(found));
-  }
+  print(options.json ? inspection_json(found) : inspection_text(found));
   return exit_done;
 }
 
@@ -96,9 +92,7 @@ class InspectCommand : public Command {
         ->type_name("N")
         ->capture_default_str();
     app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
-    app.add_option("--sheet", options->sheet, "Draw some images of every class as a PNG")
-        ->type_name("FILE")
-        ->group("Output");
+    add_output(app, "--sheet", options->sheet, "Draw some images of every class as a PNG");
     add_json(app, options->json);
     return [options] { return run(*options); };
   }

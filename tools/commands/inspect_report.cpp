@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "formats/base/error.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -155,7 +156,7 @@ std::string inspection_json(const Inspection& found) {
                                {"shape", shape_json(one.shape)},
                                {"bytes", one.bytes}});
   }
-  return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(object);
 }
 
 }  // namespace feedrate::tools

@@ -12,6 +12,7 @@
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
 #include "trainer/optimizers/optimizer.h"
@@ -45,71 +46,65 @@ struct Registry {
   std::vector<Row> (*rows)();
 };
 
-template <class Kinds>
-std::vector<Row> plain_rows(const Kinds& kinds) {
+template <class Kinds, class Describe>
+std::vector<Row> rows_of(const Kinds& kinds, const Describe& describe) {
   std::vector<Row> rows;
-  for (const Kind* kind : kinds) {
+  for (const auto* kind : kinds) {
     rows.push_back({std::string(kind->name()), std::string(kind->summary()), "", {}});
+    describe(*kind, rows.back());
   }
   return rows;
+}
+
+template <class Kinds>
+std::vector<Row> plain_rows(const Kinds& kinds) {
+  return rows_of(kinds, [](const Kind&, Row&) {});
 }
 
 std::vector<Row> network_rows() {
-  std::vector<Row> rows;
-  for (const Network* kind : networks()) {
-    const Shape input = kind->published_input();
-    const Graph graph = kind->build(input, kind->published_classes());
-    rows.push_back(
-        {std::string(kind->name()),
-         std::string(kind->summary()),
-         fmt::format("{} × {} × {} in, {} classes: {} parameters, {} multiply-adds, {} bytes of "
-                     "activations",
-                     input.height, input.width, input.channels, kind->published_classes(),
-                     grouped(static_cast<std::uint64_t>(graph.parameter_count())),
-                     grouped(graph.macs()), grouped(graph.activations() * sizeof(float))),
-         {{"parameters", graph.parameter_count()},
-          {"macs", graph.macs()},
-          {"activation_bytes", graph.activations() * sizeof(float)},
-          {"batch", kind->recipe().batch}}});
-  }
-  return rows;
+  return rows_of(networks(), [](const Network& kind, Row& row) {
+    const Shape input = kind.published_input();
+    const Graph graph = kind.build(input, kind.published_classes());
+    const std::uint64_t activation_bytes = graph.activations() * sizeof(float);
+    row.detail =
+        fmt::format("{} in, {} classes: {} parameters, {} multiply-adds, {} bytes of activations",
+                    shape_text(input), kind.published_classes(),
+                    grouped(static_cast<std::uint64_t>(graph.parameter_count())),
+                    grouped(graph.macs()), grouped(activation_bytes));
+    row.more = {{"parameters", graph.parameter_count()},
+                {"macs", graph.macs()},
+                {"activation_bytes", activation_bytes},
+                {"batch", kind.recipe().batch}};
+  });
 }
 
 std::vector<Row> preset_rows() {
-  std::vector<Row> rows;
-  for (const Preset* kind : presets()) {
-    const TrainRecipe& recipe = kind->recipe();
+  return rows_of(presets(), [](const Preset& kind, Row& row) {
+    const TrainRecipe& recipe = kind.recipe();
     const bool by_steps = recipe.steps > 0;
     const std::uint64_t length = by_steps ? recipe.steps : recipe.epochs;
-    rows.push_back({std::string(kind->name()),
-                    std::string(kind->summary()),
-                    fmt::format("{}: {} of {}, {} at {}, recipe {}", kind->network(),
-                                counted(length, by_steps ? "step" : "epoch"), recipe.batch,
-                                recipe.optimizer, recipe.schedule.rate, kind->augmentation()),
-                    {{"network", kind->network()},
-                     {"batch", recipe.batch},
-                     {by_steps ? "steps" : "epochs", length},
-                     {"optimizer", recipe.optimizer},
-                     {"rate", recipe.schedule.rate},
-                     {"schedule", recipe.schedule.policy},
-                     {"recipe", kind->augmentation()}}});
-  }
-  return rows;
+    row.detail = fmt::format("{}: {} of {}, {} at {}, recipe {}", kind.network(),
+                             counted(length, by_steps ? "step" : "epoch"), recipe.batch,
+                             recipe.optimizer, recipe.schedule.rate, kind.augmentation());
+    row.more = {{"network", kind.network()},
+                {"batch", recipe.batch},
+                {by_steps ? "steps" : "epochs", length},
+                {"optimizer", recipe.optimizer},
+                {"rate", recipe.schedule.rate},
+                {"schedule", recipe.schedule.policy},
+                {"recipe", kind.augmentation()}};
+  });
 }
 
 std::vector<Row> device_rows() {
-  std::vector<Row> rows;
-  for (const Backend* kind : backends()) {
-    const std::string why_not = kind->unavailable();
-    const std::string device = why_not.empty() ? kind->device_name() : "";
-    rows.push_back({std::string(kind->name()),
-                    std::string(kind->summary()),
-                    why_not.empty() ? device : "not here: " + why_not,
-                    {{"available", why_not.empty()},
-                     {"device", why_not.empty() ? ordered_json(device) : ordered_json(nullptr)},
-                     {"reason", why_not.empty() ? ordered_json(nullptr) : ordered_json(why_not)}}});
-  }
-  return rows;
+  return rows_of(backends(), [](const Backend& kind, Row& row) {
+    const std::string why_not = kind.unavailable();
+    const std::string device = why_not.empty() ? kind.device_name() : "";
+    row.detail = why_not.empty() ? device : "not here: " + why_not;
+    row.more = {{"available", why_not.empty()},
+                {"device", or_null<ordered_json>(device)},
+                {"reason", or_null<ordered_json>(why_not)}};
+  });
 }
 
 constexpr Registry registries[] = {
@@ -147,7 +142,7 @@ int run(const Options& options) {
     }
   }
   if (text.empty()) throw Error(unknown_kind("list", options.what, registry_names()));
-  print(options.json ? object.dump(2) + "\n" : text);
+  print(options.json ? json_text(object) : text);
   return exit_done;
 }
 

@@ -239,10 +239,8 @@ class LoadCommand : public Command {
     add_threads(app, "--threads", options->loader.threads, options->loader.tune,
                 "Loader threads, or auto; 0 loads in the consumer's own");
     add_batch(app, options->loader.batch)->capture_default_str();
-    app.add_option("--recipe", options->recipe,
-                   "Crop, resize and flip; 'feedrate list recipes' tells which")
-        ->type_name("NAME")
-        ->capture_default_str();
+    add_name(app, "--recipe", options->recipe,
+             "Crop, resize and flip; 'feedrate list recipes' tells which");
     add_pixels(app, options->loader.pixels);
     add_mean(app, options->means)->needs("--pixels");
     add_deviation(app, options->deviations)->needs("--pixels");
@@ -316,13 +314,9 @@ class LoadCommand : public Command {
         ->type_name("N")
         ->capture_default_str();
     app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
-    app.add_option("--quarantine", options->quarantine,
-                   "List bad samples: file, offset, index, key, reason")
-        ->type_name("FILE")
-        ->group("Output");
-    app.add_option("--trace", options->trace, "Write what every thread did, for Perfetto")
-        ->type_name("FILE")
-        ->group("Output");
+    add_output(app, "--quarantine", options->quarantine,
+               "List bad samples: file, offset, index, key, reason");
+    add_output(app, "--trace", options->trace, "Write what every thread did, for Perfetto");
     for (const LogKind& log : log_kinds) {
       if (log.follows_load) add_log(app, log, options->logs);
     }

@@ -14,6 +14,7 @@
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -74,9 +75,7 @@ std::string as_text(const Options& options, const Told& told) {
   std::string text = options.path.string() + ": ";
   text += told.is_dataset ? counted(means.images, "image") : "a mean image";
   if (means.mean_image) {
-    const Shape& shape = means.mean_image->shape;
-    text += fmt::format(", {} × {} × {} (height × width × channels)\n", shape.height, shape.width,
-                        shape.channels);
+    text += fmt::format(", {} (height × width × channels)\n", shape_text(means.mean_image->shape));
   } else {
     text += " of several sizes\n";
   }
@@ -106,7 +105,7 @@ ordered_json as_json(const Options& options, const Told& told) {
     return array;
   };
   ordered_json object{{"path", options.path.string()}};
-  object["images"] = told.is_dataset ? ordered_json(means.images) : ordered_json(nullptr);
+  object["images"] = null_unless<ordered_json>(told.is_dataset, means.images);
   object["shape"] = nullptr;
   if (means.mean_image) {
     const Shape& shape = means.mean_image->shape;
@@ -114,14 +113,14 @@ ordered_json as_json(const Options& options, const Told& told) {
         {"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
   }
   const auto deviation = [&](double scale) {
-    return told.is_dataset ? list(means.deviation, scale) : ordered_json(nullptr);
+    return null_unless<ordered_json>(told.is_dataset, list(means.deviation, scale));
   };
   object["mean"] = list(means.mean, 1);
   object["deviation"] = deviation(1);
   object["unit_mean"] = list(means.mean, brightest);
   object["unit_deviation"] = deviation(brightest);
-  object["file"] = told.layout ? ordered_json(options.out.string()) : ordered_json(nullptr);
-  object["layout"] = told.layout ? ordered_json(order_text(told)) : ordered_json(nullptr);
+  object["file"] = or_null<ordered_json>(told.layout ? options.out.string() : "");
+  object["layout"] = or_null<ordered_json>(told.layout ? order_text(told) : "");
   return object;
 }
 
@@ -139,7 +138,7 @@ int run(const Options& options) {
     note(fmt::format("wrote {}: {}, {}", options.out.string(), mean_format(options.out).name(),
                      order_text(told)));
   }
-  print(options.json ? as_json(options, told).dump(2) + "\n" : as_text(options, told));
+  print(options.json ? json_text(as_json(options, told)) : as_text(options, told));
   return exit_done;
 }
 
@@ -171,9 +170,7 @@ class MeanCommand : public Command {
     for (const MeanFormat* format : mean_formats()) {
       extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
     }
-    app.add_option("--out", options->out, "Write the mean image to this file: " + extensions)
-        ->type_name("FILE")
-        ->group("Output");
+    add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
     add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
     add_json(app, options->json);
     return [options] { return run(*options); };

@@ -83,15 +83,11 @@ class ReportCommand : public Command {
   std::function<int()> prepare(CLI::App& app) const override {
     auto options = std::make_shared<Options>();
     app.add_option("RESULTS", options->results, "Rows of 'feedrate bench'")->required();
-    app.add_option("--html", options->html, "Write one page with curves, opened without a network")
-        ->type_name("FILE")
-        ->group("Output");
-    app.add_option("--csv", options->csv, "Write every row as CSV")
-        ->type_name("FILE")
-        ->group("Output");
-    app.add_option("--svg", options->svg, "Write each chart as an SVG file into this directory")
-        ->type_name("DIR")
-        ->group("Output");
+    add_output(app, "--html", options->html,
+               "Write one page with curves, opened without a network");
+    add_output(app, "--csv", options->csv, "Write every row as CSV");
+    add_output(app, "--svg", options->svg, "Write each chart as an SVG file into this directory",
+               "DIR");
     app.add_option("--training", options->training,
                    "What 'feedrate train --json' printed: adds how the training went")
         ->type_name("FILE");

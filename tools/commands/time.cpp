@@ -44,9 +44,7 @@ class TimeCommand : public Command {
     check_positive(app.add_option("--seconds", request.seconds, "Spent on steps, about"))
         ->type_name("S")
         ->capture_default_str();
-    app.add_option("--device", request.device, "Where to train ('feedrate list devices')")
-        ->type_name("NAME")
-        ->capture_default_str();
+    add_name(app, "--device", request.device, "Where to train ('feedrate list devices')");
     add_precision(app, request.precision);
     add_threads(app, "--compute-threads", request.compute_threads,
                 "Threads of a CPU trainer (default: every core)");

@@ -42,25 +42,20 @@ int run(Options& options) {
 void add_data_options(CLI::App& app, TrainingRequest& request) {
   app.add_option("PATH", request.path, "The dataset to train on")->required();
   auto* network =
-      app.add_option("--network", request.network, "Network: see 'feedrate list networks'");
-  auto* preset = app.add_option("--preset", request.preset,
-                                "A known way to train one: see 'feedrate list presets'");
-  network->type_name("NAME");
-  preset->type_name("NAME");
+      add_name(app, "--network", request.network, "Network: see 'feedrate list networks'");
+  auto* preset = add_name(app, "--preset", request.preset,
+                          "A known way to train one: see 'feedrate list presets'");
   app.final_callback([network, preset] {
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
   });
-  app.add_option("--mode", request.mode, "train, infer or features")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_name(app, "--mode", request.mode, "train, infer or features");
   app.add_option("--val", request.validation, "Measure accuracy on this dataset at the end")
       ->type_name("PATH");
   check_whole(app.add_option("--val-every", request.val_every, "And after every so many epochs")
                   ->needs("--val")
                   ->type_name("N"),
               1);
-  app.add_option("--recipe", request.recipe, "Augmentation (default: the preset's, or none)")
-      ->type_name("NAME");
+  add_name(app, "--recipe", request.recipe, "Augmentation (default: the preset's, or none)");
   app.add_flag("--resident", request.resident,
                "Repeat a few batches held in memory: what the trainer can take");
   app.add_flag_callback(
@@ -89,55 +84,58 @@ void add_length_options(CLI::App& app, TrainingRequest& request) {
 }
 
 void add_machine_options(CLI::App& app, TrainingRequest& request) {
-  const std::string group = "Machine";
-  app.add_option("--device", request.device, "Where to train ('feedrate list devices')")
-      ->type_name("NAME")
-      ->capture_default_str()
-      ->group(group);
-  add_precision(app, request.precision)->group(group);
-  add_pixels(app, request.pixels)->group(group);
+  app.option_defaults()->group("Machine");
+  add_name(app, "--device", request.device, "Where to train ('feedrate list devices')");
+  add_precision(app, request.precision);
+  add_pixels(app, request.pixels);
   add_threads(app, "--threads", request.threads, request.auto_threads,
-              "Loader threads, or auto; 0 loads in the trainer's own")
-      ->group(group);
+              "Loader threads, or auto; 0 loads in the trainer's own");
   add_threads(app, "--compute-threads", request.compute_threads,
-              "Threads of a CPU trainer (default: every core)")
-      ->group(group);
+              "Threads of a CPU trainer (default: every core)");
 }
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
-  const std::string group = "Optimisation (default: as the preset or the network's authors say)";
-  add_batch(app, request.batch)->group(group);
-  app.add_option("--optimizer", request.optimizer,
-                 "'feedrate list optimizers'; a change takes its defaults")
-      ->type_name("NAME")
-      ->group(group);
-  auto* rate = app.add_option("--lr", request.rate, "Learning rate at the start");
-  auto* momentum = app.add_option("--momentum", request.momentum, "Momentum (Adam's beta1)");
-  auto* decay = app.add_option("--decay", request.decay, "Weight decay");
-  auto* beta2 = app.add_option("--beta2", request.beta2, "Adam's beta2, RMSprop's alpha");
-  auto* epsilon = app.add_option("--epsilon", request.epsilon, "Of Adam and RMSprop");
-  auto* trust = app.add_option("--trust", request.trust, "LARS' trust coefficient");
-  check_not_negative(rate)->type_name("R")->group(group);
-  check_not_negative(momentum)->type_name("M")->group(group);
-  check_not_negative(decay)->type_name("D")->group(group);
-  check_not_negative(beta2)->type_name("B")->group(group);
-  check_not_negative(epsilon)->type_name("E")->group(group);
-  check_not_negative(trust)->type_name("T")->group(group);
-  app.add_option("--schedule", request.schedule, "How the rate falls: fixed, cosine, poly, …")
-      ->type_name("NAME")
-      ->group(group);
-  auto* warmup = app.add_option("--warmup", request.warmup, "Epochs in which the rate grows");
-  check_not_negative(warmup)->type_name("E")->group(group);
-  auto* smoothing = app.add_option("--label-smoothing", request.smoothing,
-                                   "Share of each target that goes to all classes");
-  check_not_negative(smoothing)->type_name("S")->group(group);
-  app.add_option("--init", request.init, "Start of weights: xavier, glorot, he, he-fan-out")
-      ->type_name("NAME")
-      ->group(group);
-  add_mean(app, request.means)->group(group);
-  add_deviation(app, request.deviations)->group(group);
-  app.add_flag("--zero-gamma", request.zero_gamma, "Residual branches start at zero")->group(group);
-  add_seed(app, request.seed)->group(group);
+  app.option_defaults()->group(
+      "Optimisation (default: as the preset or the network's authors say)");
+  const auto add_number = [&](const char* name, std::optional<double>& number, const char* unit,
+                              const char* description) {
+    check_not_negative(app.add_option(name, number, description))->type_name(unit);
+  };
+  add_batch(app, request.batch);
+  add_name(app, "--optimizer", request.optimizer,
+           "'feedrate list optimizers'; a change takes its defaults");
+  add_number("--lr", request.rate, "R", "Learning rate at the start");
+  add_number("--momentum", request.momentum, "M", "Momentum (Adam's beta1)");
+  add_number("--decay", request.decay, "D", "Weight decay");
+  add_number("--beta2", request.beta2, "B", "Adam's beta2, RMSprop's alpha");
+  add_number("--epsilon", request.epsilon, "E", "Of Adam and RMSprop");
+  add_number("--trust", request.trust, "T", "LARS' trust coefficient");
+  add_name(app, "--schedule", request.schedule, "How the rate falls: fixed, cosine, poly, …");
+  add_number("--warmup", request.warmup, "E", "Epochs in which the rate grows");
+  add_number("--label-smoothing", request.smoothing, "S",
+             "Share of each target that goes to all classes");
+  add_name(app, "--init", request.init, "Start of weights: xavier, glorot, he, he-fan-out");
+  add_mean(app, request.means);
+  add_deviation(app, request.deviations);
+  app.add_flag("--zero-gamma", request.zero_gamma, "Residual branches start at zero");
+  add_seed(app, request.seed);
+}
+
+void add_output_options(CLI::App& app, Options& options) {
+  TrainingRequest& request = options.request;
+  app.option_defaults()->group("Output");
+  app.add_option("--checkpoint", request.checkpoint, "Save parameters and position at the end")
+      ->type_name("FILE")
+      ->excludes("--resident");
+  check_whole(app.add_option("--checkpoint-every", request.save_every, "And every so many steps"),
+              1)
+      ->needs("--checkpoint")
+      ->type_name("N");
+  app.add_option("--out", request.out, "Where --mode features puts them, as a .npy file")
+      ->type_name("FILE")
+      ->excludes("--resident");
+  for (const LogKind& log : log_kinds) add_log(app, log, request.logs);
+  add_json(app, options.json);
 }
 
 class TrainCommand : public Command {
@@ -178,26 +176,12 @@ class TrainCommand : public Command {
     TrainingRequest& request = options->request;
     add_data_options(app, request);
     add_length_options(app, request);
-    add_machine_options(app, request);
-    add_recipe_options(app, request);
-    app.add_option("--checkpoint", request.checkpoint, "Save parameters and position at the end")
-        ->type_name("FILE")
-        ->excludes("--resident")
-        ->group("Output");
-    check_whole(app.add_option("--checkpoint-every", request.save_every, "And every so many steps")
-                    ->needs("--checkpoint")
-                    ->type_name("N")
-                    ->group("Output"),
-                1);
-    app.add_option("--out", request.out, "Where --mode features puts them, as a .npy file")
-        ->type_name("FILE")
-        ->excludes("--resident")
-        ->group("Output");
-    for (const LogKind& log : log_kinds) add_log(app, log, request.logs);
     app.add_option("--resume", request.resume, "Go on from a checkpoint")
         ->type_name("FILE")
         ->excludes("--resident");
-    add_json(app, options->json);
+    add_machine_options(app, request);
+    add_recipe_options(app, request);
+    add_output_options(app, *options);
     return [options] { return run(*options); };
   }
 };

@@ -52,8 +52,7 @@ std::string describe(const Dataset& dataset, std::uint64_t index) {
   try {
     Scratch scratch;
     const Sample sample = dataset.read(index, scratch);
-    return fmt::format("label {}, {} × {} × {}", sample.label, sample.shape.height,
-                       sample.shape.width, sample.shape.channels);
+    return fmt::format("label {}, {}", sample.label, shape_text(sample.shape));
   } catch (const Error&) {
     return "damaged";  // told among the findings
   }
@@ -177,15 +176,13 @@ int run(const Options& options) {
     object["against"] = as_json(there);
     object["equal"] = comparison.equal();
     object["same_set"] = comparison.same_set();
-    object["first_difference"] =
-        comparison.first ? ordered_json(*comparison.first) : ordered_json(nullptr);
+    object["first_difference"] = or_null<ordered_json>(comparison.first);
     object["different"] = comparison.different;
     object["missing"] = comparison.missing;
     object["extra"] = comparison.extra;
     text += as_text(there) + comparison_text(here, there, comparison);
   }
-  print(options.json ? object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
-                     : text);
+  print(options.json ? json_text(object) : text);
   return sound ? exit_done : exit_failed;
 }
 

@@ -5,11 +5,30 @@
 #include <optional>
 #include <string>
 
+#include "tools/cli/text.h"
+
 namespace feedrate::tools {
+
+/// As a command prints it. Names that are not UTF-8 have the replacement character in them.
+template <class Json>
+std::string json_text(const Json& object) {
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// `value` where it means something.
+template <class Json, class T>
+Json null_unless(bool known, const T& value) {
+  return known ? Json(value) : Json(nullptr);
+}
 
 template <class Json, class T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+/// To so many places.
+template <class Json>
+Json or_null(const std::optional<double>& value, int digits) {
+  return value ? Json(rounded(*value, digits)) : Json(nullptr);
 }
 template <class Json>
 Json or_null(const std::string& text) {

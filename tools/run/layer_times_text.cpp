@@ -5,6 +5,7 @@
 
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 #include "tools/run/layer_times.h"
 
 namespace feedrate::tools {
@@ -19,8 +20,9 @@ constexpr double giga = 1e9;
 constexpr const char* columns = "  {} {:<12} {:>15} {:>9} {:>9} {:>7} {:>9} {:>8}\n";
 constexpr std::size_t name_columns = 22;
 
-ordered_json or_null(const std::optional<double>& value, double scale, int digits) {
-  return value ? ordered_json(rounded(*value * scale, digits)) : ordered_json(nullptr);
+ordered_json scaled(std::optional<double> value, double scale, int digits) {
+  if (value) *value *= scale;
+  return or_null<ordered_json>(value, digits);
 }
 
 std::string cell(const std::optional<double>& value, double scale, std::string_view unit = "") {
@@ -73,14 +75,14 @@ std::string LayerTimes::json() const {
     list.push_back({{"name", layer.name},
                     {"op", layer.op},
                     {"extent", {layer.extent.channels, layer.extent.height, layer.extent.width}},
-                    {"forward_ms", or_null(layer.forward, 1e3, 4)},
-                    {"backward_ms", or_null(layer.backward, 1e3, 4)},
+                    {"forward_ms", scaled(layer.forward, 1e3, 4)},
+                    {"backward_ms", scaled(layer.backward, 1e3, 4)},
                     {"forward_flops", layer.work.forward.flops},
                     {"backward_flops", layer.work.backward.flops},
                     {"forward_bytes", layer.work.forward.bytes},
                     {"backward_bytes", layer.work.backward.bytes},
-                    {"gflops_per_second", or_null(layer.flops_per_second(), 1 / giga, 2)},
-                    {"of_roofline", or_null(layer.of_roofline(roof), 1, 4)}});
+                    {"gflops_per_second", scaled(layer.flops_per_second(), 1 / giga, 2)},
+                    {"of_roofline", or_null<ordered_json>(layer.of_roofline(roof), 4)}});
   }
   const ordered_json object = {
       {"network", request.network},
@@ -98,7 +100,7 @@ std::string LayerTimes::json() const {
                                    {"gb_per_second", rounded(roof->bytes / giga, 1)}}
                     : ordered_json(nullptr)},
       {"layers", list}};
-  return object.dump(2) + "\n";
+  return json_text(object);
 }
 
 }  // namespace feedrate::tools

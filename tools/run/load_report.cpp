@@ -7,6 +7,7 @@
 #include "formats/base/text.h"
 #include "loader/verdict.h"
 #include "tools/cli/text.h"
+#include "tools/measure/or_null.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -51,15 +52,14 @@ std::string LoadReport::json() const {
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second", rounded(result.images_per_second, 1)},
-      {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
-                                               : ordered_json(nullptr)},
+      {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
       {"threads", threads},
       {"workers_seen", stats.workers_seen},
       {"auto", as_json(tuning)},
       {"batch", batch},
       {"pixels", name(pixels)},
       {"epochs", rounded(epochs, 3)},
-      {"digest", digest.empty() ? ordered_json(nullptr) : ordered_json(digest)},
+      {"digest", or_null<ordered_json>(digest)},
       {"stall_seconds", rounded(result.stall_seconds, 6)},
       {"busy",
        {{"read", rounded(stats.busy_read, 6)},
@@ -68,22 +68,23 @@ std::string LoadReport::json() const {
       {"bound", name(verdict.bound)},
       {"supply", rounded(verdict.supply, 1)},
       {"demand", rounded(verdict.demand, 1)},
-      {"accelerator_utilisation",
-       utilisation ? ordered_json(rounded(*utilisation, 4)) : ordered_json(nullptr)},
-      {"passes", utilisation ? ordered_json(*utilisation >= mlperf_share) : ordered_json(nullptr)},
+      {"accelerator_utilisation", or_null<ordered_json>(utilisation, 4)},
+      {"passes", null_unless<ordered_json>(utilisation.has_value(), utilisation >= mlperf_share)},
       {"cpu_seconds", rounded(result.cpu_seconds, 6)},
       {"cpu_seconds_per_image", rounded(per_image(result), 9)},
       {"peak_rss_bytes", result.peak_rss_bytes},
       {"bytes_read", stats.bytes_read},
       {"storage_bytes", storage_bytes},
-      {"in_memory", in_memory ? ordered_json(rounded(*in_memory, 4)) : ordered_json(nullptr)},
+      {"in_memory", or_null<ordered_json>(in_memory, 4)},
+      {"cache", cached ? ordered_json{{"samples", cached->samples}, {"bytes", cached->bytes}}
+                       : ordered_json(nullptr)},
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
   for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
     // Of the whole call, as cpu_seconds_per_image is: it is told already.
-    if (key != "cpu_seconds") object[key] = value ? ordered_json(*value) : ordered_json(nullptr);
+    if (key != "cpu_seconds") object[key] = or_null<ordered_json>(value);
   });
-  return object.dump(2) + "\n";
+  return json_text(object);
 }
 
 std::string LoadReport::text() const {
@@ -106,6 +107,10 @@ std::string LoadReport::text() const {
   if (in_memory) {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));
+  }
+  if (cached) {
+    text += fmt::format("  cache: {} kept, {}\n", counted(cached->samples, "sample"),
+                        bytes_text(cached->bytes));
   }
   if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
   if (result.accelerator_utilisation) {

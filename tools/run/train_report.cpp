@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/text.h"
@@ -49,18 +50,18 @@ double wait_ms_per_step(const TrainingReport& report) {
 std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
   const TrainResult& result = report.result;
   // The clock starts after the first step: one step alone has no rate.
-  const auto timed = [&](double value) {
-    return result.seconds > 0 ? ordered_json(value) : ordered_json(nullptr);
+  const auto timed = [&](double value, int digits) {
+    return null_unless<ordered_json>(result.seconds > 0, rounded(value, digits));
   };
   ordered_json curve = ordered_json::array();
   for (const TrainOptions::Progress& at : result.curve) {
-    curve.push_back({{"step", at.step},
-                     {"epoch", at.epoch},
-                     {"loss", rounded(at.loss, 6)},
-                     {"accuracy", rounded(at.accuracy, 6)},
-                     {"images_per_second", at.images_per_second > 0
-                                               ? ordered_json(rounded(at.images_per_second, 3))
-                                               : ordered_json(nullptr)}});
+    curve.push_back(
+        {{"step", at.step},
+         {"epoch", at.epoch},
+         {"loss", rounded(at.loss, 6)},
+         {"accuracy", rounded(at.accuracy, 6)},
+         {"images_per_second",
+          null_unless<ordered_json>(at.images_per_second > 0, rounded(at.images_per_second, 3))}});
   }
   ordered_json validations = ordered_json::array();
   for (const TrainingReport::Validation& at : report.validations) {
@@ -71,8 +72,8 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
                            {"accuracy5", rounded(at.evaluation.accuracy5, 6)},
                            {"seconds", rounded(at.evaluation.seconds, 3)}});
   }
-  const TrainingReport::Validation* last =
-      report.validations.empty() ? nullptr : &report.validations.back();
+  const bool validated = !report.validations.empty();
+  const Evaluation last = validated ? report.validations.back().evaluation : Evaluation{};
   ordered_json object = {
       {"network", request.network},
       {"parameters", report.parameters},
@@ -86,11 +87,10 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"steps", result.steps},
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
-      {"images_per_second", timed(rounded(result.images_per_second, 3))},
-      {"warmup_seconds", result.warmup_seconds ? ordered_json(rounded(*result.warmup_seconds, 3))
-                                               : ordered_json(nullptr)},
-      {"stall_percent", timed(rounded(result.stall_percent, 3))},
-      {"wait_ms_per_step", timed(rounded(wait_ms_per_step(report), 6))},
+      {"images_per_second", timed(result.images_per_second, 3)},
+      {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
+      {"stall_percent", timed(result.stall_percent, 3)},
+      {"wait_ms_per_step", timed(wait_ms_per_step(report), 6)},
       {"busy", busy(report.loader)},
       {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
       {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
@@ -98,16 +98,14 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"accuracy", rounded(result.accuracy, 6)},
       {"accuracy5", rounded(result.accuracy5, 6)},
       {"curve", curve},
-      {"val_accuracy", last == nullptr ? ordered_json(nullptr)
-                                       : ordered_json(rounded(last->evaluation.accuracy, 6))},
-      {"val_accuracy5", last == nullptr ? ordered_json(nullptr)
-                                        : ordered_json(rounded(last->evaluation.accuracy5, 6))},
+      {"val_accuracy", null_unless<ordered_json>(validated, rounded(last.accuracy, 6))},
+      {"val_accuracy5", null_unless<ordered_json>(validated, rounded(last.accuracy5, 6))},
       {"validations", validations}};
   put(object, report.telemetry);
   object["threads"] = report.threads;
-  object["workers_seen"] =
-      report.loader ? ordered_json(report.loader->workers_seen) : ordered_json(nullptr);
-  return object.dump(2) + "\n";
+  object["workers_seen"] = nullptr;
+  if (report.loader) object["workers_seen"] = report.loader->workers_seen;
+  return json_text(object);
 }
 
 std::string to_text(const TrainingRequest& request, const TrainingReport& report) {
@@ -138,8 +136,8 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
   const Inference& result = report.result;
   const bool timed = result.timed_images > 0;
   const bool infers = report.features.empty();
-  const auto when = [](bool known, double value) {
-    return known ? ordered_json(value) : ordered_json(nullptr);
+  const auto when = [](bool known, double value, int digits) {
+    return null_unless<ordered_json>(known, rounded(value, digits));
   };
   const Extent& extent = report.feature_extent;
   ordered_json object = {
@@ -154,18 +152,18 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second",
-       when(timed, rounded(static_cast<double>(result.timed_images) / result.seconds, 1))},
-      {"seconds_per_1000", when(timed, rounded(result.seconds_per_1000(), 4))},
-      {"stall_percent", when(timed, rounded(100 * result.wait_seconds / result.seconds, 3))},
-      {"loss", when(infers, rounded(result.loss, 6))},
-      {"accuracy", when(infers, rounded(result.accuracy, 6))},
-      {"accuracy5", when(infers, rounded(result.accuracy5, 6))},
-      {"features", infers ? ordered_json(nullptr) : ordered_json(report.features)},
-      {"feature_shape", infers ? ordered_json(nullptr)
-                               : ordered_json({extent.channels, extent.height, extent.width})}};
+       when(timed, static_cast<double>(result.timed_images) / result.seconds, 1)},
+      {"seconds_per_1000", when(timed, result.seconds_per_1000(), 4)},
+      {"stall_percent", when(timed, 100 * result.wait_seconds / result.seconds, 3)},
+      {"loss", when(infers, result.loss, 6)},
+      {"accuracy", when(infers, result.accuracy, 6)},
+      {"accuracy5", when(infers, result.accuracy5, 6)},
+      {"features", or_null<ordered_json>(report.features)},
+      {"feature_shape", null_unless<ordered_json>(
+                            !infers, std::array{extent.channels, extent.height, extent.width})}};
   put(object, report.telemetry);
   object["threads"] = report.threads;
-  return object.dump(2) + "\n";
+  return json_text(object);
 }
 
 std::string to_text(const TrainingRequest& request, const ForwardReport& report) {

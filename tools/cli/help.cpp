@@ -130,8 +130,8 @@ class HelpLayout : public CLI::Formatter {
 }  // namespace
 
 void set_help(CLI::App& app, const Command& command) {
-  app.description(std::string(command.description()));
-  app.footer("Examples:\n" + std::string(command.examples()));
+  app.description(std::string(command.description));
+  app.footer("Examples:\n" + std::string(command.examples));
   app.formatter(std::make_shared<HelpLayout>());
   app.set_help_flag("-h,--help", "Print this help")->group(help_group);
 }

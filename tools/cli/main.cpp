@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/kind.h"
 #include "formats/io/lost_pages.h"
 #include "tools/cli/build_info.h"
 #include "tools/cli/command.h"
@@ -33,7 +34,7 @@ std::string overview() {
       "Usage: feedrate COMMAND …        feedrate COMMAND --help tells everything about one\n\n"
       "Commands:\n";
   for (const Command* command : commands()) {
-    text += fmt::format("  {:<9}{}\n", command->name(), command->summary());
+    text += fmt::format("  {:<9}{}\n", command->name, command->summary);
   }
   return text +
          "\nThe usual way, with the files of MNIST or of one of its relatives in archives/:\n"
@@ -97,7 +98,7 @@ void occupy_standard_streams() {
 }
 
 int run(const Command& command, std::vector<std::string> arguments) {
-  const std::string program = fmt::format("feedrate {}", command.name());
+  const std::string program = fmt::format("feedrate {}", command.name);
   name_console(program);
   CLI::App app("", program);
   set_help(app, command);
@@ -122,7 +123,7 @@ int run(const Command& command, std::vector<std::string> arguments) {
     return failure(program, "out of memory", "A smaller --batch or fewer --threads need less.");
   } catch (const std::exception& error) {
     lost = lost_pages_of_process();
-    if (lost.empty()) return failure(program, error.what(), command.advice());
+    if (lost.empty()) return failure(program, error.what(), command.advice);
   }
   return failure(program, lost, "Results from it are of no use; run again on the whole file.");
 }
@@ -142,10 +143,11 @@ int run(std::vector<std::string> arguments) {
     print(version_text());
     return exit_done;
   }
+  std::vector<std::string_view> names;
   for (const Command* command : commands()) {
-    if (command->name() == word) return run(*command, std::move(arguments));
+    if (command->name == word) return run(*command, std::move(arguments));
+    names.push_back(command->name);
   }
-  std::vector<std::string_view> names = kind_names(commands());
   names.insert(names.end(), {"--help", "--version"});
   return misuse("feedrate", unknown_kind("command", word, names), "feedrate --help");
 }

@@ -154,62 +154,48 @@ Advice advise(const Options& options) {
   return advice;
 }
 
-class AdviseCommand : public Command {
- public:
-  AdviseCommand()
-      : Command("advise", "Says how many loader threads and which format a device needs") {}
-
-  std::string_view description() const override {
-    return "Measures what the loader gives from a dataset as it is, what a network takes (or some "
-           "rate\n"
-           "that you name), and, on some of the images converted into a scratch directory, what "
-           "other\n"
-           "codecs and sizes would give. Says how many threads to use, what the limit is, and "
-           "which\n"
-           "conversion would deliver more: how much, in how many bytes, and how sure that is. What "
-           "is\n"
-           "converted lies in memory when it is measured, as it would where it fits. Nothing of "
-           "yours\n"
-           "is changed.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000\n"
-           "  feedrate advise data/mnist/train --network lenet --seconds 20\n";
-  }
-  std::string_view advice() const override {
-    return "'feedrate list' names networks and recipes; 'feedrate load' measures one loader alone.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("PATH", options->path, "The dataset")->required();
-    auto* network = add_name(app, "--network", options->network, "The network to be fed");
-    auto* target = app.add_option("--target", options->target, "Or: the images/s to be fed")
-                       ->type_name("RATE")
-                       ->excludes(network);
-    check_positive(target);
-    add_name(app, "--recipe", options->recipe, "Augmentation");
-    add_name(app, "--device", options->device, "Where the network trains")->needs(network);
-    add_precision(app, options->precision)->needs(network);
-    add_batch(app, options->batch)->capture_default_str();
-    check_positive(app.add_option("--seconds", options->seconds, "Spent on measuring, about"))
-        ->type_name("S")
-        ->capture_default_str();
-    add_seed(app, options->seed);
-    add_json(app, options->json);
-    return [options] {
-      const Advice found = advise(*options);
-      print(options->json ? found.json() : found.text());
-      return exit_done;
-    };
-  }
-};
-
-const AdviseCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset")->required();
+  auto* network = add_name(app, "--network", options->network, "The network to be fed");
+  auto* target = app.add_option("--target", options->target, "Or: the images/s to be fed")
+                     ->type_name("RATE")
+                     ->excludes(network);
+  check_positive(target);
+  add_name(app, "--recipe", options->recipe, "Augmentation");
+  add_name(app, "--device", options->device, "Where the network trains")->needs(network);
+  add_precision(app, options->precision)->needs(network);
+  add_batch(app, options->batch)->capture_default_str();
+  check_positive(app.add_option("--seconds", options->seconds, "Spent on measuring, about"))
+      ->type_name("S")
+      ->capture_default_str();
+  add_seed(app, options->seed);
+  add_json(app, options->json);
+  return [options] {
+    const Advice found = advise(*options);
+    print(options->json ? found.json() : found.text());
+    return exit_done;
+  };
+}
 
 }  // namespace
 
-extern const Command& advise_command;
-const Command& advise_command = the_command;
+extern const Command advise_command;
+const Command advise_command{
+    .name = "advise",
+    .summary = "Says how many loader threads and which format a device needs",
+    .description =
+        R"(Measures what the loader gives from a dataset as it is, what a network takes (or some rate
+that you name), and, on some of the images converted into a scratch directory, what other
+codecs and sizes would give. Says how many threads to use, what the limit is, and which
+conversion would deliver more: how much, in how many bytes, and how sure that is. What is
+converted lies in memory when it is measured, as it would where it fits. Nothing of yours
+is changed.)",
+    .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
+  feedrate advise data/mnist/train --network lenet --seconds 20
+)",
+    .advice =
+        "'feedrate list' names networks and recipes; 'feedrate load' measures one loader alone.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -216,108 +216,97 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class BenchCommand : public Command {
- public:
-  BenchCommand() : Command("bench", "Measures supply, demand and delivered images/s") {}
-
-  std::string_view description() const override {
-    return "Measures what the loader can supply, what the trainer can take (demand) and what\n"
-           "arrives when both work (delivered), for every combination of the lists given or of a\n"
-           "plan's. Every repeat is a fresh process. Of each set of images supply comes first, in\n"
-           "rounds of one repeat of each point, in an order drawn from the seed; then rounds of\n"
-           "demand and delivered, which is predicted from both before it is measured. So points\n"
-           "take turns while a machine's speed drifts. One JSON line a point is added to the\n"
-           "results in its last round, with the machine, the build and the digest of the images.\n"
-           "Datasets given as PATH must hold the same images; those of a plan are compared where\n"
-           "they do. A CPU trainer has every core at every number of loader threads; of another\n"
-           "device's, demand is measured once more with batches that stay on it (compute).\n"
-           "--cache cold has the system forget the dataset before each repeat. --tool measures\n"
-           "PyTorch, TensorFlow and MXNet beside us: an adapter trains the same network on the\n"
-           "same dataset with the framework's own loader, run by python3 or by what\n"
-           "FEEDRATE_PYTHON names; a framework that is not there, or cannot, is left out.\n"
-           "A plan is a JSON object of lists, of which it measures every combination but those\n"
-           "that an exclusion fits:\n"
-           "  {\"datasets\": [\"data/lmdb/train\"], \"tools\": [\"feedrate\", \"pytorch\"],\n"
-           "   \"recipes\": [\"none\"], \"batches\": [64, 256],\n"
-           "   \"caches\": [\"warm\", \"cold\"], \"threads\": [0, 1, 2, 4], \"networks\": "
-           "[\"lenet\"],\n"
-           "   \"devices\": [\"cpu\"], \"precisions\": [\"fp32\"], \"repeat\": 3, \"seconds\": 2,\n"
-           "   \"seed\": 1, \"exclude\": [{\"kind\": \"delivered\", \"threads\": [0, 1], "
-           "\"batch\": 256}],\n"
-           "   \"only\": [{\"when\": {\"cache\": \"cold\"}, \"then\": {\"kind\": \"supply\"}}]}";
-  }
-  std::string_view examples() const override {
-    return "  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \\\n"
-           "      --network lenet --threads 0,1,2,4 --out results.jsonl\n"
-           "  feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl\n"
-           "  feedrate bench data/lmdb/train --network lenet --tool feedrate,pytorch \\\n"
-           "      --threads 0,1,2,4 --out peers.jsonl\n"
-           "  feedrate bench --plan plan.json --dry-run\n"
-           "  feedrate bench --plan plan.json --out results.jsonl --resume\n";
-  }
-  std::string_view advice() const override {
-    return "Rows measured so far are kept, but not the rounds of a point before its last; the "
-           "same\n"
-           "command with --resume measures the rest.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    BenchOptions& bench = options->bench;
-    auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
-    auto* plan = app.add_option("--plan", options->plan, "Measure what this file says instead")
-                     ->type_name("FILE");
-    auto* out = app.add_option("--out", options->out, "File of results, one JSON line a point")
-                    ->type_name("FILE");
-    app.add_flag("--resume", options->resume, "Measure only the points that the file lacks");
-    auto* dry_run =
-        app.add_flag("--dry-run", options->dry_run, "Print what would be measured, and end");
-    app.add_flag("--beside-others", options->beside_others,
-                 "Measure although another bench runs on this machine");
-    add_json(app, options->json)->needs(dry_run);
-    app.final_callback([=] {
-      if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
-      if (out->empty() && dry_run->empty()) throw CLI::RequiredError("--out");
-    });
-    const auto names = [&](const char* option, std::vector<std::string>& values,
-                           const char* description) {
-      return app.add_option(option, values, description)
-          ->type_name("NAME,…")
-          ->delimiter(',')
-          ->allow_extra_args(false);
-    };
-    std::vector<CLI::Option*> planned = {
-        paths,
-        add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
-        names("--network", bench.networks, "Networks to train; without, supply alone"),
-        names("--tool", bench.tools, "Whose work: feedrate, pytorch, tensorflow, mxnet")
-            ->default_str("feedrate"),
-        check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
-            ->type_name("N")
-            ->capture_default_str(),
-        check_positive(app.add_option("--seconds", bench.seconds, "Length of each repeat"))
-            ->type_name("S")
-            ->capture_default_str(),
-        add_batch(app, bench.batches)->default_str("64"),
-        names("--recipe", bench.recipes, "Augmentation")->default_str("none"),
-        names("--cache", bench.caches, "Where samples come from at first: warm, cold")
-            ->default_str("warm")
-            ->check(CLI::IsMember({"warm", "cold"}).description("")),
-        add_threads(app, "--compute-threads", bench.compute_threads,
-                    "Threads of a CPU trainer (default: every core)"),
-        names("--device", bench.devices, "Where to train")->default_str("cpu"),
-        add_precision(app, bench.precisions),
-        add_seed(app, bench.seed)};
-    for (CLI::Option* option : planned) plan->excludes(option);
-    return [options] { return run(*options); };
-  }
-};
-
-const BenchCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  BenchOptions& bench = options->bench;
+  auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
+  auto* plan = app.add_option("--plan", options->plan, "Measure what this file says instead")
+                   ->type_name("FILE");
+  auto* out = app.add_option("--out", options->out, "File of results, one JSON line a point")
+                  ->type_name("FILE");
+  app.add_flag("--resume", options->resume, "Measure only the points that the file lacks");
+  auto* dry_run =
+      app.add_flag("--dry-run", options->dry_run, "Print what would be measured, and end");
+  app.add_flag("--beside-others", options->beside_others,
+               "Measure although another bench runs on this machine");
+  add_json(app, options->json)->needs(dry_run);
+  app.final_callback([=] {
+    if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
+    if (out->empty() && dry_run->empty()) throw CLI::RequiredError("--out");
+  });
+  const auto names = [&](const char* option, std::vector<std::string>& values,
+                         const char* description) {
+    return app.add_option(option, values, description)
+        ->type_name("NAME,…")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+  };
+  std::vector<CLI::Option*> planned = {
+      paths,
+      add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
+      names("--network", bench.networks, "Networks to train; without, supply alone"),
+      names("--tool", bench.tools, "Whose work: feedrate, pytorch, tensorflow, mxnet")
+          ->default_str("feedrate"),
+      check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
+          ->type_name("N")
+          ->capture_default_str(),
+      check_positive(app.add_option("--seconds", bench.seconds, "Length of each repeat"))
+          ->type_name("S")
+          ->capture_default_str(),
+      add_batch(app, bench.batches)->default_str("64"),
+      names("--recipe", bench.recipes, "Augmentation")->default_str("none"),
+      names("--cache", bench.caches, "Where samples come from at first: warm, cold")
+          ->default_str("warm")
+          ->check(CLI::IsMember({"warm", "cold"}).description("")),
+      add_threads(app, "--compute-threads", bench.compute_threads,
+                  "Threads of a CPU trainer (default: every core)"),
+      names("--device", bench.devices, "Where to train")->default_str("cpu"),
+      add_precision(app, bench.precisions),
+      add_seed(app, bench.seed)};
+  for (CLI::Option* option : planned) plan->excludes(option);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& bench_command;
-const Command& bench_command = the_command;
+extern const Command bench_command;
+const Command bench_command{
+    .name = "bench",
+    .summary = "Measures supply, demand and delivered images/s",
+    .description =
+        R"(Measures what the loader can supply, what the trainer can take (demand) and what
+arrives when both work (delivered), for every combination of the lists given or of a
+plan's. Every repeat is a fresh process. Of each set of images supply comes first, in
+rounds of one repeat of each point, in an order drawn from the seed; then rounds of
+demand and delivered, which is predicted from both before it is measured. So points
+take turns while a machine's speed drifts. One JSON line a point is added to the
+results in its last round, with the machine, the build and the digest of the images.
+Datasets given as PATH must hold the same images; those of a plan are compared where
+they do. A CPU trainer has every core at every number of loader threads; of another
+device's, demand is measured once more with batches that stay on it (compute).
+--cache cold has the system forget the dataset before each repeat. --tool measures
+PyTorch, TensorFlow and MXNet beside us: an adapter trains the same network on the
+same dataset with the framework's own loader, run by python3 or by what
+FEEDRATE_PYTHON names; a framework that is not there, or cannot, is left out.
+A plan is a JSON object of lists, of which it measures every combination but those
+that an exclusion fits:
+  {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
+   "recipes": ["none"], "batches": [64, 256],
+   "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
+   "devices": ["cpu"], "precisions": ["fp32"], "repeat": 3, "seconds": 2,
+   "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
+   "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",
+    .examples = R"(  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \
+      --network lenet --threads 0,1,2,4 --out results.jsonl
+  feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl
+  feedrate bench data/lmdb/train --network lenet --tool feedrate,pytorch \
+      --threads 0,1,2,4 --out peers.jsonl
+  feedrate bench --plan plan.json --dry-run
+  feedrate bench --plan plan.json --out results.jsonl --resume
+)",
+    .advice =
+        "Rows measured so far are kept, but not the rounds of a point before its last; the "
+        "same\ncommand with --resume measures the rest.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

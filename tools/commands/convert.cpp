@@ -190,85 +190,77 @@ int run(Options options) {
   return exit_done;
 }
 
-class ConvertCommand : public Command {
- public:
-  ConvertCommand() : Command("convert", "Turns a published dataset into one of the formats") {}
-
-  std::string_view description() const override {
-    return "Reads a dataset in the packaging in which it is published and writes it in one of the\n"
-           "formats. The samples, their order and the files are the same at any thread count. The\n"
-           "dataset is made as PATH.partial and renamed once everything is on disk, so what "
-           "stands\n"
-           "under PATH is whole. --part and --join share one conversion among machines.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion\n"
-           "  feedrate convert mnist archives --to recordio --encode png --split all --out data\n";
-  }
-  std::string_view advice() const override {
-    return "Nothing unfinished stands under a final name; 'feedrate convert --help' has examples.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    const std::string known_sources = fmt::format("{}", fmt::join(kind_names(sources()), ", "));
-    const std::string known_formats = fmt::format("{}", fmt::join(kind_names(containers()), ", "));
-    const std::string known_codecs = fmt::format("{}", fmt::join(kind_names(codecs()), ", "));
-    const std::vector<CLI::Option*> operands = {
-        app.add_option("SOURCE", options->source, "What is published: " + known_sources),
-        app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
-        app.add_option("--to", options->format, "Format to write: " + known_formats)
-            ->type_name("FORMAT"),
-        app.add_option("--out", options->out, "Directory to make; it must not exist")
-            ->type_name("PATH")};
-    for (CLI::Option* operand : operands) operand->required();
-    app.add_option("--split", options->split,
-                   "Part (default: the first); all makes PATH/train, PATH/test, …")
-        ->type_name("NAME");
-    app.add_option("--encode", options->encoding,
-                   "keep, or " + known_codecs + "[:QUALITY] (default: keep if it can)")
-        ->type_name("CODEC");
-    app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
-        ->type_name("SIZE");
-    app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
-        ->type_name("FILE");
-    app.add_option("--fix", options->fix, "CMYK and misnamed images: keep, or reencode as RGB JPEG")
-        ->type_name("HOW")
-        ->check(CLI::IsMember({"keep", "reencode"}).description(""));
-    app.add_option("--on-bad", options->on_bad, "An image that cannot be read: fail, or skip it")
-        ->type_name("HOW")
-        ->check(CLI::IsMember({"fail", "skip"}).description(""));
-    app.add_option("--shuffle", options->shuffle, "Put the images into the order of this seed")
-        ->type_name("SEED");
-    check_whole(app.add_option("--shards", options->shards, "Files to make (where the format can)"),
-                1, 99'999)
-        ->type_name("N");
-    app.add_option("--part", options->part, "Make part I of N, for one of N machines")
-        ->type_name("I/N");
-    // Finished parts say themselves what they are: --join needs nothing but their path.
-    app.add_option_function<fs::path>(
-           "--join",
-           [options, operands](const fs::path& path) {
-             options->join = path;
-             for (CLI::Option* operand : operands) operand->required(false);
-           },
-           "Put the finished parts of PATH together")
-        ->type_name("PATH");
-    check_whole(app.add_option("--limit", options->limit, "Stop after so many images"), 1)
-        ->type_name("N");
-    app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
-    app.add_flag("--resume", options->resume, "Go on where an earlier run was stopped");
-    add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const ConvertCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  const std::string known_sources = fmt::format("{}", fmt::join(kind_names(sources()), ", "));
+  const std::string known_formats = fmt::format("{}", fmt::join(kind_names(containers()), ", "));
+  const std::string known_codecs = fmt::format("{}", fmt::join(kind_names(codecs()), ", "));
+  const std::vector<CLI::Option*> operands = {
+      app.add_option("SOURCE", options->source, "What is published: " + known_sources),
+      app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
+      app.add_option("--to", options->format, "Format to write: " + known_formats)
+          ->type_name("FORMAT"),
+      app.add_option("--out", options->out, "Directory to make; it must not exist")
+          ->type_name("PATH")};
+  for (CLI::Option* operand : operands) operand->required();
+  app.add_option("--split", options->split,
+                 "Part (default: the first); all makes PATH/train, PATH/test, …")
+      ->type_name("NAME");
+  app.add_option("--encode", options->encoding,
+                 "keep, or " + known_codecs + "[:QUALITY] (default: keep if it can)")
+      ->type_name("CODEC");
+  app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
+      ->type_name("SIZE");
+  app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
+      ->type_name("FILE");
+  app.add_option("--fix", options->fix, "CMYK and misnamed images: keep, or reencode as RGB JPEG")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"keep", "reencode"}).description(""));
+  app.add_option("--on-bad", options->on_bad, "An image that cannot be read: fail, or skip it")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"fail", "skip"}).description(""));
+  app.add_option("--shuffle", options->shuffle, "Put the images into the order of this seed")
+      ->type_name("SEED");
+  check_whole(app.add_option("--shards", options->shards, "Files to make (where the format can)"),
+              1, 99'999)
+      ->type_name("N");
+  app.add_option("--part", options->part, "Make part I of N, for one of N machines")
+      ->type_name("I/N");
+  // Finished parts say themselves what they are: --join needs nothing but their path.
+  app.add_option_function<fs::path>(
+         "--join",
+         [options, operands](const fs::path& path) {
+           options->join = path;
+           for (CLI::Option* operand : operands) operand->required(false);
+         },
+         "Put the finished parts of PATH together")
+      ->type_name("PATH");
+  check_whole(app.add_option("--limit", options->limit, "Stop after so many images"), 1)
+      ->type_name("N");
+  app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
+  app.add_flag("--resume", options->resume, "Go on where an earlier run was stopped");
+  add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& convert_command;
-const Command& convert_command = the_command;
+extern const Command convert_command;
+const Command convert_command{
+    .name = "convert",
+    .summary = "Turns a published dataset into one of the formats",
+    .description =
+        R"(Reads a dataset in the packaging in which it is published and writes it in one of the
+formats. The samples, their order and the files are the same at any thread count. The
+dataset is made as PATH.partial and renamed once everything is on disk, so what stands
+under PATH is whole. --part and --join share one conversion among machines.)",
+    .examples =
+        R"(  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion
+  feedrate convert mnist archives --to recordio --encode png --split all --out data
+)",
+    .advice =
+        "Nothing unfinished stands under a final name; 'feedrate convert --help' has examples.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -38,44 +38,33 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class FetchCommand : public Command {
- public:
-  FetchCommand() : Command("fetch", "Downloads a published dataset and checks its known hashes") {}
-
-  std::string_view description() const override {
-    return "Downloads the files of a published dataset, one mirror after the other, goes on where "
-           "an\n"
-           "earlier call stopped, and checks the hashes the world knows: a file has its name only\n"
-           "once its hash is right. --from takes a directory or a URL in place of the mirrors.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate fetch fashion-mnist --out archives\n"
-           "  feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out "
-           "archives\n";
-  }
-  std::string_view advice() const override {
-    return "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("NAME", options->what,
-                   fmt::format("One of {}", fmt::join(kind_names(published_sets()), ", ")))
-        ->required();
-    app.add_option("--out", options->out, "Directory for the files; made when missing")
-        ->type_name("DIR")
-        ->required();
-    app.add_option("--from", options->from, "Take the files from here, not from the mirrors")
-        ->type_name("URL|DIR");
-    return [options] { return run(*options); };
-  }
-};
-
-const FetchCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->what,
+                 fmt::format("One of {}", fmt::join(kind_names(published_sets()), ", ")))
+      ->required();
+  app.add_option("--out", options->out, "Directory for the files; made when missing")
+      ->type_name("DIR")
+      ->required();
+  app.add_option("--from", options->from, "Take the files from here, not from the mirrors")
+      ->type_name("URL|DIR");
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& fetch_command;
-const Command& fetch_command = the_command;
+extern const Command fetch_command;
+const Command fetch_command{
+    .name = "fetch",
+    .summary = "Downloads a published dataset and checks its known hashes",
+    .description =
+        R"(Downloads the files of a published dataset, one mirror after the other, goes on where an
+earlier call stopped, and checks the hashes the world knows: a file has its name only
+once its hash is right. --from takes a directory or a URL in place of the mirrors.)",
+    .examples = R"(  feedrate fetch fashion-mnist --out archives
+  feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out archives
+)",
+    .advice = "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -37,39 +37,28 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class IndexCommand : public Command {
- public:
-  IndexCommand() : Command("index", "Makes the index files of a dataset anew, from its data") {}
-
-  std::string_view description() const override {
-    return "Writes the .idx file beside every .rec, TFRecord file or tar of a dataset, in place "
-           "of\n"
-           "one that is lost, stale or damaged. The data alone are read, and only where records\n"
-           "start. Feedrate reads the data without them too, but has to walk over all records\n"
-           "first; MXNet and DALI need them. Prints the names of the files written.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate index train.rec\n"
-           "  feedrate index data/tfrecord/train\n";
-  }
-  std::string_view advice() const override {
-    return "'feedrate verify' says which records are damaged.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("PATH", options->path, "The dataset: a directory, or one file of it")
-        ->required();
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const IndexCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset: a directory, or one file of it")->required();
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& index_command;
-const Command& index_command = the_command;
+extern const Command index_command;
+const Command index_command{
+    .name = "index",
+    .summary = "Makes the index files of a dataset anew, from its data",
+    .description =
+        R"(Writes the .idx file beside every .rec, TFRecord file or tar of a dataset, in place of
+one that is lost, stale or damaged. The data alone are read, and only where records
+start. Feedrate reads the data without them too, but has to walk over all records
+first; MXNet and DALI need them. Prints the names of the files written.)",
+    .examples = R"(  feedrate index train.rec
+  feedrate index data/tfrecord/train
+)",
+    .advice = "'feedrate verify' says which records are damaged.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -52,57 +52,41 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class InspectCommand : public Command {
- public:
-  InspectCommand() : Command("inspect", "Tells what a dataset holds and shows its images") {}
-
-  std::string_view description() const override {
-    return "Opens a dataset of any format, ours or another tool's, and tells on one screen what "
-           "it\n"
-           "holds: format, files, where it came from, samples of each class, sizes, codecs, and "
-           "the\n"
-           "first samples. However large the dataset is, at most 10,000 samples are looked at, "
-           "spread\n"
-           "evenly over it, and for no longer than 0.15 s; what is known of these alone is said "
-           "to\n"
-           "be. --sheet draws a hundred of them and names their classes, in a font it finds.\n"
-           "\n"
-           "JSON: class_counts are of the samples looked at where these are all (--all sees to "
-           "it),\n"
-           "else those in feedrate.json, else of the samples looked at; class_counts_from says "
-           "which:\n"
-           "all, sidecar, some. classes is the number in feedrate.json; without one, and beyond "
-           "it,\n"
-           "the largest label met + 1. looked_at tells of the samples looked at alone.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate inspect data/lmdb/train --samples 3\n"
-           "  feedrate inspect train.rec --all\n"
-           "  feedrate inspect data/lmdb/train --sheet sheet.png\n";
-  }
-  std::string_view advice() const override {
-    return "A dataset is a directory made by 'feedrate convert', or a bare file of its format.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("PATH", options->path, "The dataset")->required();
-    check_whole(
-        app.add_option("--samples", options->samples, "How many of the first samples to list"), 0)
-        ->type_name("N")
-        ->capture_default_str();
-    app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
-    add_output(app, "--sheet", options->sheet, "Draw some images of every class as a PNG");
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const InspectCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset")->required();
+  check_whole(
+      app.add_option("--samples", options->samples, "How many of the first samples to list"), 0)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
+  add_output(app, "--sheet", options->sheet, "Draw some images of every class as a PNG");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& inspect_command;
-const Command& inspect_command = the_command;
+extern const Command inspect_command;
+const Command inspect_command{
+    .name = "inspect",
+    .summary = "Tells what a dataset holds and shows its images",
+    .description =
+        R"(Opens a dataset of any format, ours or another tool's, and tells on one screen what it
+holds: format, files, where it came from, samples of each class, sizes, codecs, and the
+first samples. However large the dataset is, at most 10,000 samples are looked at, spread
+evenly over it, and for no longer than 0.15 s; what is known of these alone is said to
+be. --sheet draws a hundred of them and names their classes, in a font it finds.
+
+JSON: class_counts are of the samples looked at where these are all (--all sees to it),
+else those in feedrate.json, else of the samples looked at; class_counts_from says which:
+all, sidecar, some. classes is the number in feedrate.json; without one, and beyond it,
+the largest label met + 1. looked_at tells of the samples looked at alone.)",
+    .examples = R"(  feedrate inspect data/lmdb/train --samples 3
+  feedrate inspect train.rec --all
+  feedrate inspect data/lmdb/train --sheet sheet.png
+)",
+    .advice = "A dataset is a directory made by 'feedrate convert', or a bare file of its format.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

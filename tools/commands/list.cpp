@@ -146,36 +146,28 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class ListCommand : public Command {
- public:
-  ListCommand() : Command("list", "Lists the kinds that the other commands take by name") {}
-
-  std::string_view description() const override {
-    return "Lists what can be named: published sources, formats, codecs, augmentation recipes,\n"
-           "networks with their parameters, and for one image their multiply-adds and activations\n"
-           "(fp32, before any memory is shared), presets (known ways to train them), optimizers,\n"
-           "and devices with the reason when one cannot be used here.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate list\n"
-           "  feedrate list devices --json\n";
-  }
-  std::string_view advice() const override { return "'feedrate list' alone lists everything."; }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("WHAT", options->what,
-                   "sources, formats, codecs, recipes, networks, presets, …");
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const ListCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("WHAT", options->what, "sources, formats, codecs, recipes, networks, presets, …");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& list_command;
-const Command& list_command = the_command;
+extern const Command list_command;
+const Command list_command{
+    .name = "list",
+    .summary = "Lists the kinds that the other commands take by name",
+    .description =
+        R"(Lists what can be named: published sources, formats, codecs, augmentation recipes,
+networks with their parameters, and for one image their multiply-adds and activations
+(fp32, before any memory is shared), presets (known ways to train them), optimizers,
+and devices with the reason when one cannot be used here.)",
+    .examples = R"(  feedrate list
+  feedrate list devices --json
+)",
+    .advice = "'feedrate list' alone lists everything.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -15,7 +15,6 @@
 #include "formats/io/page_cache.h"
 #include "formats/io/replace.h"
 #include "loader/drive.h"
-#include "loader/engine/sample_cache.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
@@ -44,7 +43,6 @@ struct Options {
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
-  std::uint64_t cache = 0;  // bytes
   std::string from;
   std::string last = "partial";
   std::string on_bad = "fail";
@@ -139,9 +137,6 @@ LoadReport load(const Options& options) {
     settings.threads = settings.max_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
-  // Of the loader alone: the digest's pass reads as it would without.
-  const SampleCache cache(*dataset, options.cache);
-  const Dataset& source = options.cache > 0 ? static_cast<const Dataset&>(cache) : *dataset;
   Logs logs(options.logs);
   Fields run = {{"run", "load"},
                 {"dataset", options.path.string()},
@@ -158,7 +153,7 @@ LoadReport load(const Options& options) {
   loaded.skips = settings.on_bad == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
-    Loader loader(source, augment, settings);
+    Loader loader(*dataset, augment, settings);
     try {
       Watch watch(loader, settings.epochs * dataset->size(), logs);
       Sampler sampler;
@@ -177,7 +172,6 @@ LoadReport load(const Options& options) {
     loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
     logs.end();
-    if (options.cache > 0) loaded.cached = {cache.samples_kept(), cache.bytes_kept()};
     loaded.threads = loaded.stats.threads;
     if (settings.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
@@ -207,129 +201,112 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class LoadCommand : public Command {
- public:
-  LoadCommand() : Command("load", "Measures the loader alone: images/s, stalls, where time goes") {}
-
-  std::string_view description() const override {
-    return "Reads, decodes, augments and batches a dataset with nothing behind the loader, and\n"
-           "tells how fast that goes, where the time went and what limited it. --emulate takes\n"
-           "batches at the pace of a trainer of that speed and tells its utilisation as MLPerf\n"
-           "Storage does, who wants 90 %. --threads auto finds the fewest threads that keep up\n"
-           "with that, within the cores and the quota there are, and leaves a core to the\n"
-           "trainer. --cold measures the first epoch from the disk, and says how much of it was\n"
-           "in memory all the same. The digest of the first epoch, hashed in a pass of its own,\n"
-           "is the same at any number of threads. What a run ends with as its state, --from goes\n"
-           "on from, at any number of threads, ranks or images a batch. Batches hold pixels as\n"
-           "images have them (u8, channels last), or with --pixels f32 or f16 what a CPU trains\n"
-           "on: (pixel - mean) / deviation, one plane a channel.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate load data/lmdb/train --threads 2 --seconds 3\n"
-           "  feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json\n"
-           "  feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30\n";
-  }
-  std::string_view advice() const override {
-    return "'feedrate verify PATH' names every damaged sample of a dataset.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("PATH", options->path, "The dataset")->required();
-    add_threads(app, "--threads", options->loader.threads, options->loader.tune,
-                "Loader threads, or auto; 0 loads in the consumer's own");
-    add_batch(app, options->loader.batch)->capture_default_str();
-    add_name(app, "--recipe", options->recipe,
-             "Crop, resize and flip; 'feedrate list recipes' tells which");
-    add_pixels(app, options->loader.pixels);
-    add_mean(app, options->means)->needs("--pixels");
-    add_deviation(app, options->deviations)->needs("--pixels");
-    auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")
-                       ->type_name("N")
-                       ->capture_default_str();
-    auto* seconds = app.add_option("--seconds", options->drive.seconds, "Load for so long instead")
-                        ->type_name("S")
-                        ->excludes(epochs);
-    check_whole(epochs, 1, 1'000'000);
-    check_positive(seconds);
-    add_seed(app, options->loader.seed);
-    auto* unshuffled =
-        app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
-    check_whole(app.add_option("--shuffle-window", options->loader.shuffle_window,
-                               "Shuffle among so many neighbours only (media that read in order)"),
-                2)
-        ->type_name("N")
-        ->excludes(unshuffled);
-    app.add_option("--last", options->last, "What fills no batch at the end: partial, drop, wrap")
-        ->type_name("HOW")
-        ->check(CLI::IsMember({"partial", "drop", "wrap"}).description(""))
-        ->capture_default_str();
-    auto* rank =
-        app.add_option("--rank", options->loader.rank, "Load the part of rank R …")->type_name("R");
-    auto* ranks = app.add_option("--ranks", options->loader.ranks, "… of N that share each epoch")
-                      ->type_name("N");
-    check_whole(rank, 0, max_ranks - 1)->needs(ranks);
-    check_whole(ranks, 1, max_ranks)->needs(rank);
-    app.callback([options] {
-      const LoaderOptions& loader = options->loader;
-      if (loader.pixels == PixelType::u8 &&
-          options->means.size() + options->deviations.size() > 0) {
-        throw CLI::ValidationError("--mean and --deviation make numbers: with --pixels f32 or f16");
-      }
-      if (loader.rank < loader.ranks) return;
-      throw CLI::ValidationError(fmt::format("--rank {} of {}; ranks count from 0 to {}",
-                                             loader.rank, loader.ranks, loader.ranks - 1));
-    });
-    app.add_option("--from", options->from, "Go on at a state of that seed: EPOCH or EPOCH:IMAGES")
-        ->type_name("STATE")
-        ->check([options](const std::string& text) {
-          return read_state(text, options->loader)
-                     ? std::string()
-                     : fmt::format("expected EPOCH or EPOCH:IMAGES, found '{}'", text);
-        });
-    check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
-                                  "Take batches as a trainer of so many images/s"))
-        ->type_name("RATE");
-    app.add_flag("--cold", options->cold,
-                 "Have the system forget the dataset first: it comes from the disk");
-    app.add_option("--cache", options->cache,
-                   "Keep so much of the encoded samples in memory: 2000000000, 2gb, 500mb")
-        ->type_name("BYTES")
-        ->check([](const std::string& text) {  // the parser would take -1 for all that can be
-          return text.starts_with('-') ? fmt::format("expected a size, found '{}'", text) : "";
-        })
-        ->transform(CLI::AsSizeValue(true).description(""));
-    check_whole(app.add_option("--io-threads", options->loader.io_threads,
-                               "Threads that have data read from disk ahead of the workers"),
-                0, max_io_threads)
-        ->type_name("N")
-        ->capture_default_str();
-    app.add_option("--on-bad", options->on_bad, "A bad sample: fail, replace it, or skip its seat")
-        ->type_name("HOW")
-        ->check(CLI::IsMember({"fail", "replace", "skip"}).description(""))
-        ->capture_default_str();
-    check_whole(app.add_option("--bad-budget", options->loader.bad_budget,
-                               "Bad samples that may be before it fails all the same"),
-                0)
-        ->type_name("N")
-        ->capture_default_str();
-    app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
-    add_output(app, "--quarantine", options->quarantine,
-               "List bad samples: file, offset, index, key, reason");
-    add_output(app, "--trace", options->trace, "Write what every thread did, for Perfetto");
-    for (const LogKind& log : log_kinds) {
-      if (log.follows_load) add_log(app, log, options->logs);
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset")->required();
+  add_threads(app, "--threads", options->loader.threads, options->loader.tune,
+              "Loader threads, or auto; 0 loads in the consumer's own");
+  add_batch(app, options->loader.batch)->capture_default_str();
+  add_name(app, "--recipe", options->recipe,
+           "Crop, resize and flip; 'feedrate list recipes' tells which");
+  add_pixels(app, options->loader.pixels);
+  add_mean(app, options->means)->needs("--pixels");
+  add_deviation(app, options->deviations)->needs("--pixels");
+  auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")
+                     ->type_name("N")
+                     ->capture_default_str();
+  auto* seconds = app.add_option("--seconds", options->drive.seconds, "Load for so long instead")
+                      ->type_name("S")
+                      ->excludes(epochs);
+  check_whole(epochs, 1, 1'000'000);
+  check_positive(seconds);
+  add_seed(app, options->loader.seed);
+  auto* unshuffled =
+      app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
+  check_whole(app.add_option("--shuffle-window", options->loader.shuffle_window,
+                             "Shuffle among so many neighbours only (media that read in order)"),
+              2)
+      ->type_name("N")
+      ->excludes(unshuffled);
+  app.add_option("--last", options->last, "What fills no batch at the end: partial, drop, wrap")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"partial", "drop", "wrap"}).description(""))
+      ->capture_default_str();
+  auto* rank =
+      app.add_option("--rank", options->loader.rank, "Load the part of rank R …")->type_name("R");
+  auto* ranks = app.add_option("--ranks", options->loader.ranks, "… of N that share each epoch")
+                    ->type_name("N");
+  check_whole(rank, 0, max_ranks - 1)->needs(ranks);
+  check_whole(ranks, 1, max_ranks)->needs(rank);
+  app.callback([options] {
+    const LoaderOptions& loader = options->loader;
+    if (loader.pixels == PixelType::u8 && options->means.size() + options->deviations.size() > 0) {
+      throw CLI::ValidationError("--mean and --deviation make numbers: with --pixels f32 or f16");
     }
-    add_json(app, options->json);
-    return [options] { return run(*options); };
+    if (loader.rank < loader.ranks) return;
+    throw CLI::ValidationError(fmt::format("--rank {} of {}; ranks count from 0 to {}", loader.rank,
+                                           loader.ranks, loader.ranks - 1));
+  });
+  app.add_option("--from", options->from, "Go on at a state of that seed: EPOCH or EPOCH:IMAGES")
+      ->type_name("STATE")
+      ->check([options](const std::string& text) {
+        return read_state(text, options->loader)
+                   ? std::string()
+                   : fmt::format("expected EPOCH or EPOCH:IMAGES, found '{}'", text);
+      });
+  check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
+                                "Take batches as a trainer of so many images/s"))
+      ->type_name("RATE");
+  app.add_flag("--cold", options->cold,
+               "Have the system forget the dataset first: it comes from the disk");
+  check_whole(app.add_option("--io-threads", options->loader.io_threads,
+                             "Threads that have data read from disk ahead of the workers"),
+              0, max_io_threads)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--on-bad", options->on_bad, "A bad sample: fail, replace it, or skip its seat")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"fail", "replace", "skip"}).description(""))
+      ->capture_default_str();
+  check_whole(app.add_option("--bad-budget", options->loader.bad_budget,
+                             "Bad samples that may be before it fails all the same"),
+              0)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
+  add_output(app, "--quarantine", options->quarantine,
+             "List bad samples: file, offset, index, key, reason");
+  add_output(app, "--trace", options->trace, "Write what every thread did, for Perfetto");
+  for (const LogKind& log : log_kinds) {
+    if (log.follows_load) add_log(app, log, options->logs);
   }
-};
-
-const LoadCommand the_command;
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& load_command;
-const Command& load_command = the_command;
+extern const Command load_command;
+const Command load_command{
+    .name = "load",
+    .summary = "Measures the loader alone: images/s, stalls, where time goes",
+    .description =
+        R"(Reads, decodes, augments and batches a dataset with nothing behind the loader, and
+tells how fast that goes, where the time went and what limited it. --emulate takes
+batches at the pace of a trainer of that speed and tells its utilisation as MLPerf
+Storage does, who wants 90 %. --threads auto finds the fewest threads that keep up
+with that, within the cores and the quota there are, and leaves a core to the
+trainer. --cold measures the first epoch from the disk, and says how much of it was
+in memory all the same. The digest of the first epoch, hashed in a pass of its own,
+is the same at any number of threads. What a run ends with as its state, --from goes
+on from, at any number of threads, ranks or images a batch. Batches hold pixels as
+images have them (u8, channels last), or with --pixels f32 or f16 what a CPU trains
+on: (pixel - mean) / deviation, one plane a channel.)",
+    .examples = R"(  feedrate load data/lmdb/train --threads 2 --seconds 3
+  feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
+  feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30
+)",
+    .advice = "'feedrate verify PATH' names every damaged sample of a dataset.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -142,46 +142,35 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class MeanCommand : public Command {
- public:
-  MeanCommand() : Command("mean", "Computes the mean image and the means of the channels") {}
-
-  std::string_view description() const override {
-    return "Decodes every image of a dataset and prints the mean and the standard deviation of "
-           "each\n"
-           "channel, exactly: sums are whole numbers, the same at any thread count. --out writes "
-           "the\n"
-           "mean image as Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd) reads it; images must\n"
-           "have one size then. PATH may be such a file too, to turn one into another.";
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset, or a mean image")->required();
+  std::string extensions;
+  for (const MeanFormat* format : mean_formats()) {
+    extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
   }
-  std::string_view examples() const override {
-    return "  feedrate mean data/lmdb/train\n"
-           "  feedrate mean data/lmdb/train --out mean.binaryproto\n"
-           "  feedrate mean mean.binaryproto --out mean.nd\n";
-  }
-  std::string_view advice() const override {
-    return "PATH is a dataset or a mean image; what --out becomes is told by its extension.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("PATH", options->path, "The dataset, or a mean image")->required();
-    std::string extensions;
-    for (const MeanFormat* format : mean_formats()) {
-      extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
-    }
-    add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
-    add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const MeanCommand the_command;
+  add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
+  add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& mean_command;
-const Command& mean_command = the_command;
+extern const Command mean_command;
+const Command mean_command{
+    .name = "mean",
+    .summary = "Computes the mean image and the means of the channels",
+    .description =
+        R"(Decodes every image of a dataset and prints the mean and the standard deviation of each
+channel, exactly: sums are whole numbers, the same at any thread count. --out writes the
+mean image as Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd) reads it; images must
+have one size then. PATH may be such a file too, to turn one into another.)",
+    .examples = R"(  feedrate mean data/lmdb/train
+  feedrate mean data/lmdb/train --out mean.binaryproto
+  feedrate mean mean.binaryproto --out mean.nd
+)",
+    .advice = "PATH is a dataset or a mean image; what --out becomes is told by its extension.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

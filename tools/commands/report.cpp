@@ -54,53 +54,38 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class ReportCommand : public Command {
- public:
-  ReportCommand() : Command("report", "Answers how many threads and which format, from a bench") {}
-
-  std::string_view description() const override {
-    return "Reads the rows of a bench and answers how many loader threads to use and which "
-           "format,\n"
-           "with the figures behind it: the fewest threads that deliver within 3 % of the best, "
-           "and\n"
-           "what limits there. Differences smaller than the spread of the repeats count as none.\n"
-           "Rows of different images are never put into one chart; what makes rows doubtful is "
-           "said.\n"
-           "Shows too where the time of an image goes, how far predictions were off and what a "
-           "format\n"
-           "costs in time, memory and energy.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate report results.jsonl\n"
-           "  feedrate report results.jsonl --html report.html --csv results.csv\n"
-           "  feedrate report results.jsonl --training lenet.json --svg charts --html "
-           "report.html\n";
-  }
-  std::string_view advice() const override {
-    return "Rows are made by 'feedrate bench PATH… --out results.jsonl'.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("RESULTS", options->results, "Rows of 'feedrate bench'")->required();
-    add_output(app, "--html", options->html,
-               "Write one page with curves, opened without a network");
-    add_output(app, "--csv", options->csv, "Write every row as CSV");
-    add_output(app, "--svg", options->svg, "Write each chart as an SVG file into this directory",
-               "DIR");
-    app.add_option("--training", options->training,
-                   "What 'feedrate train --json' printed: adds how the training went")
-        ->type_name("FILE");
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const ReportCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RESULTS", options->results, "Rows of 'feedrate bench'")->required();
+  add_output(app, "--html", options->html, "Write one page with curves, opened without a network");
+  add_output(app, "--csv", options->csv, "Write every row as CSV");
+  add_output(app, "--svg", options->svg, "Write each chart as an SVG file into this directory",
+             "DIR");
+  app.add_option("--training", options->training,
+                 "What 'feedrate train --json' printed: adds how the training went")
+      ->type_name("FILE");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& report_command;
-const Command& report_command = the_command;
+extern const Command report_command;
+const Command report_command{
+    .name = "report",
+    .summary = "Answers how many threads and which format, from a bench",
+    .description =
+        R"(Reads the rows of a bench and answers how many loader threads to use and which format,
+with the figures behind it: the fewest threads that deliver within 3 % of the best, and
+what limits there. Differences smaller than the spread of the repeats count as none.
+Rows of different images are never put into one chart; what makes rows doubtful is said.
+Shows too where the time of an image goes, how far predictions were off and what a
+format costs in time, memory and energy.)",
+    .examples = R"(  feedrate report results.jsonl
+  feedrate report results.jsonl --html report.html --csv results.csv
+  feedrate report results.jsonl --training lenet.json --svg charts --html report.html
+)",
+    .advice = "Rows are made by 'feedrate bench PATH… --out results.jsonl'.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

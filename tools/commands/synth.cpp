@@ -34,47 +34,35 @@ int run(const Options& options) {
   return exit_done;
 }
 
-class SynthCommand : public Command {
- public:
-  SynthCommand()
-      : Command("synth", "Makes archives like the published ones, learnable, any size") {}
-
-  std::string_view description() const override {
-    return "Draws images that a network can learn and packs them exactly as a published dataset "
-           "is\n"
-           "packed: for tests, for stress, and where there is no network. The same seed gives the\n"
-           "same bytes on every machine.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate synth mnist --images 60000 --out archives\n"
-           "  feedrate convert mnist archives --to lmdb --split all --out data\n";
-  }
-  std::string_view advice() const override {
-    return "Nothing was written under the final name; --out must be a directory not yet there.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("KIND", options->what,
-                   fmt::format("Whose packaging: {}", fmt::join(kind_names(synths()), ", ")))
-        ->required();
-    app.add_option("--out", options->out, "Directory to make; it must not exist")
-        ->type_name("DIR")
-        ->required();
-    check_whole(app.add_option("--images", options->synth.images, "Images of the training split"),
-                1)
-        ->type_name("N")
-        ->capture_default_str();
-    add_seed(app, options->synth.seed);
-    return [options] { return run(*options); };
-  }
-};
-
-const SynthCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("KIND", options->what,
+                 fmt::format("Whose packaging: {}", fmt::join(kind_names(synths()), ", ")))
+      ->required();
+  app.add_option("--out", options->out, "Directory to make; it must not exist")
+      ->type_name("DIR")
+      ->required();
+  check_whole(app.add_option("--images", options->synth.images, "Images of the training split"), 1)
+      ->type_name("N")
+      ->capture_default_str();
+  add_seed(app, options->synth.seed);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& synth_command;
-const Command& synth_command = the_command;
+extern const Command synth_command;
+const Command synth_command{
+    .name = "synth",
+    .summary = "Makes archives like the published ones, learnable, any size",
+    .description =
+        R"(Draws images that a network can learn and packs them exactly as a published dataset is
+packed: for tests, for stress, and where there is no network. The same seed gives the
+same bytes on every machine.)",
+    .examples = R"(  feedrate synth mnist --images 60000 --out archives
+  feedrate convert mnist archives --to lmdb --split all --out data
+)",
+    .advice = "Nothing was written under the final name; --out must be a directory not yet there.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

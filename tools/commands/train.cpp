@@ -138,59 +138,51 @@ void add_output_options(CLI::App& app, Options& options) {
   add_json(app, options.json);
 }
 
-class TrainCommand : public Command {
- public:
-  TrainCommand() : Command("train", "Trains a network and tells how long it waited for data") {}
-
-  std::string_view description() const override {
-    return "Trains a network on a dataset and tells the rate, the share of time spent waiting for\n"
-           "data (stall, the first step left out), the loss and the accuracy. A checkpoint holds\n"
-           "all that is needed to go on as if training had never stopped: with any number of\n"
-           "loader threads, and to the last bit with the same number of compute threads. A loss\n"
-           "that is not finite ends training with the step, the layer and the last checkpoint.\n"
-           "--mode infer runs forward alone and tells the time for 1,000 images; features the\n"
-           "same as far as the last pooling, whose values --out keeps. They see images in the\n"
-           "order of the dataset, and take their weights from --resume. Started by mpirun or\n"
-           "srun, several processes train one network together: --batch is that of all of them,\n"
-           "each computes the gradients of its share, and they learn what one alone would learn.\n"
-           "With --device cuda each has the GPU of its number on its machine, and gradients go\n"
-           "by NCCL.\n"
-           "--log writes an object a line for each event (init, start, epoch_start, progress,\n"
-           "epoch_end, validation_start, validation, end) with its time and what is known then.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
-           "  feedrate train data/lmdb/train --network lenet --resident --seconds 5\n"
-           "  feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test\n"
-           "  feedrate train data/lmdb/test --network lenet --mode infer --resume lenet.st\n"
-           "  feedrate train data/lmdb/train --network lenet --epochs 2 --checkpoint lenet.st\n"
-           "  feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st\n"
-           "  mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256\n";
-  }
-  std::string_view advice() const override {
-    return "'feedrate list' names networks and devices; 'feedrate verify PATH' checks a dataset.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    TrainingRequest& request = options->request;
-    add_data_options(app, request);
-    add_length_options(app, request);
-    app.add_option("--resume", request.resume, "Go on from a checkpoint")
-        ->type_name("FILE")
-        ->excludes("--resident");
-    add_machine_options(app, request);
-    add_recipe_options(app, request);
-    add_output_options(app, *options);
-    return [options] { return run(*options); };
-  }
-};
-
-const TrainCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  TrainingRequest& request = options->request;
+  add_data_options(app, request);
+  add_length_options(app, request);
+  app.add_option("--resume", request.resume, "Go on from a checkpoint")
+      ->type_name("FILE")
+      ->excludes("--resident");
+  add_machine_options(app, request);
+  add_recipe_options(app, request);
+  add_output_options(app, *options);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& train_command;
-const Command& train_command = the_command;
+extern const Command train_command;
+const Command train_command{
+    .name = "train",
+    .summary = "Trains a network and tells how long it waited for data",
+    .description =
+        R"(Trains a network on a dataset and tells the rate, the share of time spent waiting for
+data (stall, the first step left out), the loss and the accuracy. A checkpoint holds
+all that is needed to go on as if training had never stopped: with any number of
+loader threads, and to the last bit with the same number of compute threads. A loss
+that is not finite ends training with the step, the layer and the last checkpoint.
+--mode infer runs forward alone and tells the time for 1,000 images; features the
+same as far as the last pooling, whose values --out keeps. They see images in the
+order of the dataset, and take their weights from --resume. Started by mpirun or
+srun, several processes train one network together: --batch is that of all of them,
+each computes the gradients of its share, and they learn what one alone would learn.
+With --device cuda each has the GPU of its number on its machine, and gradients go
+by NCCL.
+--log writes an object a line for each event (init, start, epoch_start, progress,
+epoch_end, validation_start, validation, end) with its time and what is known then.)",
+    .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
+  feedrate train data/lmdb/train --network lenet --resident --seconds 5
+  feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test
+  feedrate train data/lmdb/test --network lenet --mode infer --resume lenet.st
+  feedrate train data/lmdb/train --network lenet --epochs 2 --checkpoint lenet.st
+  feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st
+  mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256
+)",
+    .advice =
+        "'feedrate list' names networks and devices; 'feedrate verify PATH' checks a dataset.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -186,44 +186,31 @@ int run(const Options& options) {
   return sound ? exit_done : exit_failed;
 }
 
-class VerifyCommand : public Command {
- public:
-  VerifyCommand()
-      : Command("verify", "Decodes every image, prints the digest, compares datasets") {}
-
-  std::string_view description() const override {
-    return "Reads, checks and decodes every sample of a dataset and prints its content digest, "
-           "which\n"
-           "depends on labels, sizes and pixels alone: two datasets with equal digests hold the "
-           "same\n"
-           "images in the same order, whatever their formats. Exits with 1 when a sample is "
-           "damaged\n"
-           "or the two datasets differ.";
-  }
-  std::string_view examples() const override {
-    return "  feedrate verify data/lmdb/train\n"
-           "  feedrate verify data/lmdb/train --against data/png-map/train\n";
-  }
-  std::string_view advice() const override {
-    return "A dataset is a directory made by 'feedrate convert', or a bare file of its format.";
-  }
-
-  std::function<int()> prepare(CLI::App& app) const override {
-    auto options = std::make_shared<Options>();
-    app.add_option("PATH", options->path, "The dataset")->required();
-    app.add_option("--against", options->against, "Compare with this one, and name what differs")
-        ->type_name("PATH");
-    add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
-    add_json(app, options->json);
-    return [options] { return run(*options); };
-  }
-};
-
-const VerifyCommand the_command;
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset")->required();
+  app.add_option("--against", options->against, "Compare with this one, and name what differs")
+      ->type_name("PATH");
+  add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
 
 }  // namespace
 
-extern const Command& verify_command;
-const Command& verify_command = the_command;
+extern const Command verify_command;
+const Command verify_command{
+    .name = "verify",
+    .summary = "Decodes every image, prints the digest, compares datasets",
+    .description =
+        R"(Reads, checks and decodes every sample of a dataset and prints its content digest, which
+depends on labels, sizes and pixels alone: two datasets with equal digests hold the same
+images in the same order, whatever their formats. Exits with 1 when a sample is damaged
+or the two datasets differ.)",
+    .examples = R"(  feedrate verify data/lmdb/train
+  feedrate verify data/lmdb/train --against data/png-map/train
+)",
+    .advice = "A dataset is a directory made by 'feedrate convert', or a bare file of its format.",
+    .prepare = prepare};
 
 }  // namespace feedrate::tools

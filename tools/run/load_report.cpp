@@ -76,8 +76,6 @@ std::string LoadReport::json() const {
       {"bytes_read", stats.bytes_read},
       {"storage_bytes", storage_bytes},
       {"in_memory", or_null<ordered_json>(in_memory, 4)},
-      {"cache", cached ? ordered_json{{"samples", cached->samples}, {"bytes", cached->bytes}}
-                       : ordered_json(nullptr)},
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
   for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
@@ -107,10 +105,6 @@ std::string LoadReport::text() const {
   if (in_memory) {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));
-  }
-  if (cached) {
-    text += fmt::format("  cache: {} kept, {}\n", counted(cached->samples, "sample"),
-                        bytes_text(cached->bytes));
   }
   if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
   if (result.accelerator_utilisation) {

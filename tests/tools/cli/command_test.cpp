@@ -31,13 +31,13 @@ void expect_said(const std::vector<std::string>& arguments, int code,
 
 TEST(CommandsHelp, every_command_explains_itself_on_stdout_and_exits_0) {
   for (const Command* command : commands()) {
-    const Said said = feedrate({std::string(command->name()), "--help"});
-    EXPECT_EQ(said.code, exit_done) << command->name();
-    EXPECT_EQ(said.errors, "") << command->name();
+    const Said said = feedrate({std::string(command->name), "--help"});
+    EXPECT_EQ(said.code, exit_done) << command->name;
+    EXPECT_EQ(said.errors, "") << command->name;
     for (const std::string_view part :
          {std::string_view("Usage: feedrate "), std::string_view("Examples:\n"),
-          std::string_view("--help"), command->name(), command->description()}) {
-      EXPECT_NE(said.output.find(part), std::string::npos) << command->name() << ": " << part;
+          std::string_view("--help"), command->name, command->description}) {
+      EXPECT_NE(said.output.find(part), std::string::npos) << command->name << ": " << part;
     }
   }
 }
@@ -53,7 +53,7 @@ TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
   constexpr std::size_t name_columns = 26;
   std::size_t seen = 0;
   for (const Command* command : commands()) {
-    std::istringstream help(feedrate({std::string(command->name()), "--help"}).output);
+    std::istringstream help(feedrate({std::string(command->name), "--help"}).output);
     for (std::string line; std::getline(help, line);) {
       if (!line.starts_with("  -")) continue;
       ++seen;
@@ -76,11 +76,11 @@ TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
 
 TEST(CommandsHelp, no_line_of_help_is_wider_than_a_common_terminal) {
   for (const Command* command : commands()) {
-    const std::string help = feedrate({std::string(command->name()), "--help"}).output;
+    const std::string help = feedrate({std::string(command->name), "--help"}).output;
     std::size_t columns = 0;
     for (const char c : help) {
       columns = c == '\n' ? 0 : columns + ((c & 0xC0) != 0x80 ? 1 : 0);
-      ASSERT_LE(columns, 100U) << command->name() << "\n" << help;
+      ASSERT_LE(columns, 100U) << command->name << "\n" << help;
     }
   }
 }
@@ -89,7 +89,7 @@ TEST(CommandsHelp, the_overview_names_every_command) {
   const Said said = feedrate({"--help"});
   EXPECT_EQ(said.code, exit_done);
   for (const Command* command : commands()) {
-    EXPECT_NE(said.output.find(command->summary()), std::string::npos) << command->name();
+    EXPECT_NE(said.output.find(command->summary), std::string::npos) << command->name;
   }
 }
 

@@ -1,14 +1,18 @@
 #include "loader/recipe.h"
 
-#include "loader/recipes/rows.h"
-
 namespace feedrate::loader {
 using namespace formats;
 
+#define FEEDRATE_ROW(name) extern const Recipe& name##_recipe;
+#include "loader/recipes/list.inc"
+#undef FEEDRATE_ROW
+
 std::span<const Recipe* const> recipes() {
   static const Recipe* const rows[] = {
-      &none_recipe,           &mnist_recipe,         &cifar_train_recipe, &cifar_eval_recipe,
-      &imagenet_train_recipe, &imagenet_eval_recipe, &caffe_recipe,       &caffe_eval_recipe};
+#define FEEDRATE_ROW(name) &name##_recipe,
+#include "loader/recipes/list.inc"
+#undef FEEDRATE_ROW
+  };
   return rows;
 }
 

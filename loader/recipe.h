@@ -1,6 +1,6 @@
 #pragma once
-// A recipe says what of a stored image goes into a batch: crop, resize and flip, as a view. What
-// executes the view is the loader's Renderer.
+// A recipe says what part of a stored image goes into a batch, and how: crop, resize and flip,
+// expressed as a View. The loader's Renderer executes the view.
 
 #include <span>
 
@@ -15,17 +15,19 @@ namespace feedrate::loader {
 class Recipe : public formats::Kind {
  public:
   using formats::Kind::Kind;
-  /// Shape of every image it gives, for a dataset whose first sample has `stored`. Throws Error
-  /// when the recipe does not suit it.
+  /// The shape of every image in a batch, for a dataset whose first image has the shape
+  /// `stored`. Throws Error when the recipe cannot be used on such images.
   virtual formats::Shape shape(formats::Shape stored) const = 0;
-  /// What becomes of one image: a pure function of its shape and the sample's draws. Of another
-  /// size than shape() says where an image does not suit the batch, which is then an Error.
+  /// What is done to one image: a pure function of its shape and the sample's random draws. The
+  /// loader reports an Error when the view's size differs from shape().
   virtual View view(formats::Shape stored, const SampleRandom& random) const = 0;
-  /// The recipe that accuracy is measured with when this one was trained with.
+  /// The recipe for evaluating a network that was trained with this one.
   virtual const Recipe& evaluation() const { return *this; }
 };
 
+/// All recipes, in the order of help.
 std::span<const Recipe* const> recipes();
+/// The recipe of that name. Throws Error with the nearest name when there is none.
 const Recipe& recipe(std::string_view name);
 
 }  // namespace feedrate::loader

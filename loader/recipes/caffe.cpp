@@ -1,12 +1,12 @@
-#include "loader/recipes/rows.h"
+#include "loader/recipe.h"
 
 namespace feedrate::loader {
 using namespace formats;
 
 namespace {
 
-// As bvlc_reference_caffenet is trained: `convert_imageset --resize_height 256 --resize_width 256`,
-// then crop_size 227 and mirror. Subtracting the mean is left to the trainer.
+// How bvlc_reference_caffenet is trained: `convert_imageset --resize_height 256 --resize_width
+// 256`, then crop_size 227 and mirror. The trainer subtracts the mean.
 constexpr std::uint32_t scaled = 256;
 constexpr std::uint32_t side = 227;
 
@@ -22,7 +22,7 @@ class Caffe final : public Recipe {
  public:
   Caffe()
       : Recipe("caffe",
-               "To 256 x 256 whatever the ratio was, a random 227 x 227 of it, RGB, flip") {}
+               "Resize to 256 x 256 whatever the ratio was, random 227 x 227 crop, RGB, flip") {}
 
   Shape shape(Shape) const override { return {side, side, 3}; }
 
@@ -33,12 +33,12 @@ class Caffe final : public Recipe {
     return view;
   }
 
-  const Recipe& evaluation() const override { return caffe_eval_recipe; }
+  const Recipe& evaluation() const override { return recipe("caffe-eval"); }
 };
 
 class CaffeEval final : public Recipe {
  public:
-  CaffeEval() : Recipe("caffe-eval", "To 256 x 256, the 227 x 227 at the centre, RGB") {}
+  CaffeEval() : Recipe("caffe-eval", "Resize to 256 x 256, crop 227 x 227 at the centre, RGB") {}
 
   Shape shape(Shape) const override { return {side, side, 3}; }
   View view(Shape stored, const SampleRandom&) const override {
@@ -51,6 +51,8 @@ const CaffeEval eval_row;
 
 }  // namespace
 
+extern const Recipe& caffe_recipe;
+extern const Recipe& caffe_eval_recipe;
 const Recipe& caffe_recipe = row;
 const Recipe& caffe_eval_recipe = eval_row;
 

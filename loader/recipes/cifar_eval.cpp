@@ -1,4 +1,4 @@
-#include "loader/recipes/rows.h"
+#include "loader/recipe.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -8,12 +8,11 @@ namespace {
 class CifarEval final : public Recipe {
  public:
   CifarEval()
-      : Recipe("cifar-eval",
-               "Images of one size as they are stored: what cifar-train is measured with") {}
+      : Recipe("cifar-eval", "Images of one size, as stored: evaluates what cifar-train trained") {}
 
   Shape shape(Shape stored) const override {
     if (stored.plausible()) return stored;
-    throw Error("recipe cifar-eval: the dataset does not tell the size of its images");
+    throw Error("recipe cifar-eval: the dataset does not state the size of its images");
   }
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
@@ -22,6 +21,7 @@ const CifarEval row;
 
 }  // namespace
 
+extern const Recipe& cifar_eval_recipe;
 const Recipe& cifar_eval_recipe = row;
 
 }  // namespace feedrate::loader

@@ -1,22 +1,22 @@
-#include "loader/recipes/rows.h"
+#include "loader/recipe.h"
 
 namespace feedrate::loader {
 using namespace formats;
 
 namespace {
 
-constexpr std::uint32_t padding = 4;  // black pixels on each side, as He et al. (2015) have it
+constexpr std::uint32_t padding = 4;  // black pixels on each side, as in He et al. (2015)
 
 enum Draw : std::uint32_t { draw_y, draw_x, draw_flip };
 
 class CifarTrain final : public Recipe {
  public:
   CifarTrain()
-      : Recipe("cifar-train", "4 black pixels around, a random crop of the old size, flip") {}
+      : Recipe("cifar-train", "Pad with 4 black pixels, random crop of the original size, flip") {}
 
   Shape shape(Shape stored) const override {
     if (stored.plausible()) return stored;
-    throw Error("recipe cifar-train: the dataset does not tell the size of its images");
+    throw Error("recipe cifar-train: the dataset does not state the size of its images");
   }
 
   View view(Shape stored, const SampleRandom& random) const override {
@@ -29,13 +29,14 @@ class CifarTrain final : public Recipe {
     return view;
   }
 
-  const Recipe& evaluation() const override { return cifar_eval_recipe; }
+  const Recipe& evaluation() const override { return recipe("cifar-eval"); }
 };
 
 const CifarTrain row;
 
 }  // namespace
 
+extern const Recipe& cifar_train_recipe;
 const Recipe& cifar_train_recipe = row;
 
 }  // namespace feedrate::loader

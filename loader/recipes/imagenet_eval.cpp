@@ -1,5 +1,5 @@
 #include "formats/pixels/resize.h"
-#include "loader/recipes/rows.h"
+#include "loader/recipe.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -9,16 +9,17 @@ namespace {
 constexpr std::uint32_t short_side = 256;
 constexpr std::uint32_t side = 224;
 
-// Where torchvision's CenterCrop begins: half of what is left over, a half rounded to even.
+// Where torchvision's CenterCrop begins: half of the excess, rounded half to even.
 std::uint32_t central(std::uint32_t length) {
-  const std::uint32_t left = length - side;
-  return left / 2 + (left % 4 == 3 ? 1 : 0);
+  const std::uint32_t excess = length - side;
+  return excess / 2 + (excess % 4 == 3 ? 1 : 0);
 }
 
 class ImagenetEval final : public Recipe {
  public:
   ImagenetEval()
-      : Recipe("imagenet-eval", "The short side to 256, the 224 x 224 at the centre, RGB") {}
+      : Recipe("imagenet-eval", "Resize the short side to 256, crop 224 x 224 at the centre, RGB") {
+  }
 
   Shape shape(Shape) const override { return {side, side, 3}; }
 
@@ -34,6 +35,7 @@ const ImagenetEval row;
 
 }  // namespace
 
+extern const Recipe& imagenet_eval_recipe;
 const Recipe& imagenet_eval_recipe = row;
 
 }  // namespace feedrate::loader

@@ -1,5 +1,5 @@
+#include "loader/recipe.h"
 #include "loader/recipes/random_resized_crop.h"
-#include "loader/recipes/rows.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -12,7 +12,7 @@ class ImagenetTrain final : public Recipe {
  public:
   ImagenetTrain()
       : Recipe("imagenet-train",
-               "A random crop (8 to 100 % of the area, 3:4 to 4:3) to 224 x 224 RGB, flip") {}
+               "Random crop (8 to 100 % of the area, 3:4 to 4:3), resize to 224 x 224 RGB, flip") {}
 
   Shape shape(Shape) const override { return {side, side, 3}; }
 
@@ -22,13 +22,14 @@ class ImagenetTrain final : public Recipe {
     return view;
   }
 
-  const Recipe& evaluation() const override { return imagenet_eval_recipe; }
+  const Recipe& evaluation() const override { return recipe("imagenet-eval"); }
 };
 
 const ImagenetTrain row;
 
 }  // namespace
 
+extern const Recipe& imagenet_train_recipe;
 const Recipe& imagenet_train_recipe = row;
 
 }  // namespace feedrate::loader

@@ -1,14 +1,14 @@
-#include "loader/recipes/rows.h"
+#include "loader/recipe.h"
 
 namespace feedrate::loader {
 using namespace formats;
 
 namespace {
 
-// The digits are trained on as they are: no crop, no flip (a mirrored 2 is no 2).
+// No crop, no flip: a mirrored 2 is not a 2.
 class Mnist final : public Recipe {
  public:
-  Mnist() : Recipe("mnist", "Grey images of one size, as they are stored: no crop, no flip") {}
+  Mnist() : Recipe("mnist", "Grey images of one size, as stored: no crop, no flip") {}
 
   Shape shape(Shape stored) const override {
     if (stored.plausible() && stored.channels == 1) return stored;
@@ -18,10 +18,11 @@ class Mnist final : public Recipe {
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
-const Mnist mnist;
+const Mnist row;
 
 }  // namespace
 
-const Recipe& mnist_recipe = mnist;
+extern const Recipe& mnist_recipe;
+const Recipe& mnist_recipe = row;
 
 }  // namespace feedrate::loader

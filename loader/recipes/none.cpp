@@ -1,4 +1,4 @@
-#include "loader/recipes/rows.h"
+#include "loader/recipe.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -7,19 +7,20 @@ namespace {
 
 class None final : public Recipe {
  public:
-  None() : Recipe("none", "Pixels as they are stored; every image must have one size") {}
+  None() : Recipe("none", "Pixels as stored; all images must have the same size") {}
 
   Shape shape(Shape stored) const override {
     if (stored.plausible()) return stored;
-    throw Error("recipe none: the dataset does not tell the size of its images");
+    throw Error("recipe none: the dataset does not state the size of its images");
   }
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
-const None none;
+const None row;
 
 }  // namespace
 
-const Recipe& none_recipe = none;
+extern const Recipe& none_recipe;
+const Recipe& none_recipe = row;
 
 }  // namespace feedrate::loader

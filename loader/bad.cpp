@@ -10,15 +10,15 @@ using namespace formats;
 
 namespace {
 
-// A tab or a line's end in a name or a reason would start a column or a line of its own.
+// Control characters become spaces: a tab or a newline would start a new column or line.
 std::string one_column(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   return text;
 }
 
-// What is wrong and where; most readers name the place themselves, a decoder does not know it.
-std::string named(const BadSample& bad) {
+// The reason with its place. Readers name the place themselves; decoders do not know it.
+std::string reason_with_place(const BadSample& bad) {
   if (bad.reason.starts_with(bad.place.file.string())) return bad.reason;
   return join(bad.place.file, ": sample ", bad.index, " (byte ", bad.place.offset,
               "): ", bad.reason);
@@ -41,14 +41,14 @@ namespace detail {
 void BadList::add(std::span<Fault> faults) {
   std::ranges::sort(faults, {}, &Fault::seat);
   for (Fault& fault : faults) {
-    // A few, or the budget is used up: looking through all costs nothing.
+    // The budget keeps the list short, so a linear search is cheap.
     if (std::ranges::find(samples_, fault.index, &BadSample::index) != samples_.end()) continue;
     samples_.push_back(
         {dataset_.place(fault.index), fault.index, std::move(fault.key), std::move(fault.reason)});
     if (samples_.size() > budget_) {
       throw Error(join(samples_.size(), samples_.size() == 1 ? " bad sample" : " bad samples",
                        ", more than the ", budget_,
-                       " that may be; the last one: ", named(samples_.back())));
+                       " allowed; the last one: ", reason_with_place(samples_.back())));
     }
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Samples that cannot be read, decoded or augmented, and what becomes of their seats.
+// Samples that cannot be read, decoded or augmented, and what happens to their seats in a batch.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,28 +11,28 @@
 
 namespace feedrate::loader {
 
-/// All but `fail` leave every batch a pure function of the options and the data: the same at any
-/// number of threads, damage included.
+/// What to do about a bad sample. Under `replace` and `skip` every batch stays a pure function of
+/// the options and the data: the same at any number of threads, damage included.
 enum class BadPolicy : std::uint8_t {
-  fail,     // an Error from the next() that would give its batch
-  replace,  // another sample takes its seat, drawn by (seed, epoch, index)
-  skip,     // its seat is left out: the batch is smaller, the others keep theirs
+  fail,     // the next() that would return its batch throws Error
+  replace,  // another sample, drawn by (seed, epoch, index), takes its seat
+  skip,     // its seat is removed: the batch is smaller
 };
 
 struct BadSample {
   formats::SamplePlace place;
   std::uint64_t index = 0;  // in the dataset
-  std::string key;          // the sample's name; empty where it has none or it could not be read
+  std::string key;          // the sample's name; empty when it has none or could not be read
   std::string reason;
 };
 
-/// A list for people and scripts: a line each, file, offset, index, key and reason with tabs
-/// between them. Throws Error when the file cannot be written.
+/// Writes the samples as tab-separated lines under a header: file, offset, index, key, reason.
+/// Throws Error when the file cannot be written.
 void write_quarantine(const std::filesystem::path& file, std::span<const BadSample> samples);
 
 namespace detail {
 
-/// A seat whose sample is bad, as a worker tells it.
+/// A seat whose sample is bad, as reported by a worker.
 struct Fault {
   std::uint32_t seat = 0;
   std::uint64_t index = 0;
@@ -40,13 +40,13 @@ struct Fault {
   std::string reason;
 };
 
-/// The bad samples met so far, each once. Told by the consumer, batch by batch and seat by seat, so
-/// that neither the list nor the moment when the budget is used up depends on timing.
+/// The bad samples so far, each once. Filled by the consumer, batch by batch and seat by seat, so
+/// that neither the list nor the sample that exceeds the budget depends on timing. One thread.
 class BadList {
  public:
   BadList(const formats::Dataset& dataset, std::uint64_t budget)
       : dataset_(dataset), budget_(budget) {}
-  /// Throws Error when these are more than the budget allows.
+  /// Adds the samples that are not in the list yet. Throws Error when the list exceeds the budget.
   void add(std::span<Fault> faults);
   const std::vector<BadSample>& samples() const { return samples_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a loader hands to a trainer, and where its pixels live.
+// What a loader hands to a trainer, and where the memory of its pixels comes from.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace feedrate::loader {
 
 /// How a batch holds its images.
 enum class PixelType : std::uint8_t {
-  u8,   // as pixels, 0 … 255, channels last (HWC): what goes to a device, which makes the numbers
-  f32,  // as numbers, (pixel - mean) × scale, channel by channel (CHW): what a CPU computes with
+  u8,   // pixels, 0 … 255, channels last (HWC); the device turns them into numbers
+  f32,  // numbers, (pixel - mean) × scale, channels first (CHW): what a CPU computes with
   f16,  // the same, rounded to the nearest half
 };
 
@@ -28,19 +28,19 @@ constexpr std::string_view name(PixelType type) {
 }
 
 struct Batch {
-  std::uint64_t number = 0;  // counts through all epochs, from 0
+  std::uint64_t number = 0;  // from 0, through all epochs
   std::uint64_t epoch = 0;
-  std::uint32_t count = 0;         // images in it: the batch size, less in an epoch's last one
+  std::uint32_t count = 0;         // images: the batch size, fewer in an epoch's last batch
   formats::Shape shape;            // of each image
-  std::span<std::uint8_t> pixels;  // count × shape, u8 HWC, one image after the other (type u8)
+  std::span<std::uint8_t> pixels;  // type u8: count × shape, HWC, image after image
   std::span<std::int32_t> labels;  // count
   bool last_of_epoch = false;
 
-  // Instead of pixels, which are empty then: count × shape, CHW, one image after the other.
+  // For the other types, `pixels` is empty and one of these holds count × shape, CHW.
   PixelType type = PixelType::u8;
   std::span<float> floats{};          // f32
-  std::span<std::uint16_t> halves{};  // f16: its bits
-  PixelScales scales{};               // that they were made with
+  std::span<std::uint16_t> halves{};  // f16, as bits
+  PixelScales scales{};               // that made the numbers
 
   /// All images, whatever their type.
   std::span<std::byte> bytes() const {
@@ -48,7 +48,7 @@ struct Batch {
     if (type == PixelType::f16) return std::as_writable_bytes(halves);
     return std::as_writable_bytes(pixels);
   }
-  /// They begin at `first`; the type, the count and the shape say how many there are.
+  /// Sets the span of `type` to count × shape values from `first` on, and empties the others.
   void set_bytes(std::byte* first) {
     const std::size_t size = count * shape.bytes();
     pixels = {};
@@ -64,24 +64,34 @@ struct Batch {
   }
 };
 
-/// Anything batches come from. One consumer thread.
+/// Anything that yields batches. One consumer thread.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  /// The next batch, or null at the end. It stays valid, and its slot in use, until the next call.
+  /// The next batch, or null at the end. It stays valid until the next call.
   virtual const Batch* next() = 0;
   virtual formats::Shape shape() const = 0;
   virtual std::uint32_t batch_size() const = 0;
 };
 
-/// Where slots get their pixel memory: plain by default, pinned when the trainer is a GPU.
+/// Alignment of pixel memory, and of what a slot holds in it: a cache line.
+inline constexpr std::size_t pixel_alignment = 64;
+
+/// `bytes`, rounded up to a multiple of `alignment`.
+constexpr std::size_t aligned_size(std::size_t bytes, std::size_t alignment = pixel_alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Where slots get their memory: plain by default, pinned when the trainer runs on a GPU.
 class PixelMemory {
  public:
   virtual ~PixelMemory() = default;
-  /// At least `bytes` bytes, 64-byte aligned, every page touched. Throws Error when there are none.
+  /// At least `bytes` bytes, aligned to `pixel_alignment`, every page touched. Throws Error when
+  /// there is not enough memory.
   virtual std::byte* allocate(std::size_t bytes) = 0;
   virtual void release(std::byte* memory, std::size_t bytes) noexcept = 0;
 };
+/// Memory of the process, in huge pages where the kernel grants them. Any thread.
 PixelMemory& plain_memory();
 
 }  // namespace feedrate::loader

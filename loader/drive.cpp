@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr double longest_step = 1e9;  // seconds: more than a clock could be asked to wait for
+constexpr double max_step = 1e9;  // seconds: longer waits could overflow the clock
 
 double since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
 
@@ -33,7 +33,7 @@ rusage usage_now() {
   return usage;
 }
 
-// Its result is kept, so that the reads cannot be optimised away.
+// Reads a byte of every cache line. The caller keeps the sum, so that no read is optimised away.
 unsigned touch(const Batch& batch) {
   const std::span<const std::byte> bytes = batch.bytes();
   unsigned sum = 0;
@@ -41,14 +41,14 @@ unsigned touch(const Batch& batch) {
   return sum;
 }
 
-// A trainer of fixed speed. It computes on each batch for `step`, then takes the next; what it
-// waits for the loader pushes its schedule back, what the sleep overshoots does not.
+// A trainer of fixed speed: it computes on each batch for a fixed time, then takes the next.
+// Waiting for the loader delays its schedule; overshooting a sleep does not.
 class Pace {
  public:
   explicit Pace(double images_per_second) : rate_(images_per_second) {}
   void start(Clock::time_point now) { due_ = now; }
   void waited() { due_ = std::max(due_, Clock::now()); }
-  /// At most `left` seconds: the end of the run interrupts a step.
+  // At most `left` seconds: the end of the run interrupts a step.
   void compute(std::uint32_t images, double left) {
     const Seconds step(std::clamp(images / rate_, 0.0, std::max(left, 0.0)));
     compute_ += step.count();
@@ -93,7 +93,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     if (result.batches == 0) {
       result.first_batch_seconds = Seconds(start - called).count();
       const LoaderStats first = loader.stats();
-      const double ahead = std::max(0.0, first.mean_filled - 1);  // batches beside this one
+      const double ahead = std::max(0.0, first.mean_filled - 1);  // batches besides this one
       prepared = batch->count + static_cast<std::uint64_t>(ahead) * loader.batch_size();
       first_waited = first.wait_seconds;
       marks.add({0, prepared, 0});
@@ -108,8 +108,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
       sink = sink + touch(*batch);
     }
     if (emulate) {
-      pace.compute(batch->count,
-                   options.seconds > 0 ? options.seconds - since(start) : longest_step);
+      pace.compute(batch->count, options.seconds > 0 ? options.seconds - since(start) : max_step);
     }
     if (options.seconds <= 0) continue;
     const double now = since(start);

@@ -1,6 +1,6 @@
 #pragma once
-// The loader: reads, decodes and augments samples in parallel, straight into batches, in an order
-// that is a pure function of (seed, epoch): the same bytes at any thread count.
+// The loader: reads, decodes and augments samples in parallel, directly into batches, in an order
+// that is a pure function of (seed, epoch). The bytes are the same at any thread count.
 //
 //            refill the slot just given back
 //       ┌──────────────────────────────────────────┐
@@ -21,76 +21,93 @@
 
 namespace feedrate::loader {
 
-/// What becomes of the images that fill no batch at an epoch's end.
+/// What happens to the images at an epoch's end that do not fill a batch.
 enum class LastBatch : std::uint8_t {
-  partial,  // a smaller batch; ranks share it evenly, and where images are fewer some have none
-  drop,     // left out
-  wrap,     // filled up with the epoch's first images
+  partial,  // a smaller batch; ranks share it evenly, and some get none when images are too few
+  drop,     // no batch
+  wrap,     // a full batch, completed with the epoch's first images
 };
 
-/// Threads that a loader may have on this machine: every usable core, but one where the consumer
-/// computes and wants one for the thread that drives it. At least 1.
+/// How many threads a loader should have on this machine: one for each usable core, less one when
+/// the consumer itself computes and its thread needs a core. At least 1.
 unsigned loader_cores(bool consumer_computes);
 
-/// Where a run stands: what to give to LoaderOptions to go on with the next batch, at any number of
-/// threads or ranks and in batches of any size.
+/// Where a run stands. Its values in LoaderOptions resume the run at the next batch, with any
+/// number of threads and ranks and any batch size.
 struct LoaderState {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t position = 0;  // images of the epoch given so far, by all ranks together
+  std::uint64_t position = 0;  // images of the epoch handed out so far, by all ranks together
   bool operator==(const LoaderState&) const = default;
 };
 
 struct LoaderOptions {
-  unsigned threads = 2;      // workers; 0 fills each batch in the caller's thread (reference)
-  unsigned max_threads = 0;  // that set_threads() and tune may go to; 0: `threads`
-  bool tune = false;         // finds the best number from 1 to max_threads, starting at `threads`
-  std::uint32_t batch = 64;
-  PixelType pixels = PixelType::u8;  // what batches hold: pixels, or numbers made by …
-  PixelScales scales{};              // … these; the trainer wants its network's
+  // Threads.
+  unsigned threads = 2;      // workers; 0: next() fills each batch in its own thread (reference)
+  unsigned max_threads = 0;  // the limit of set_threads() and tune; 0: `threads`
+  bool tune = false;         // find the best number from 1 to max_threads, starting at `threads`
+
+  // Batches.
+  std::uint32_t batch = 64;          // images
+  PixelType pixels = PixelType::u8;  // what batches hold: pixels, or numbers …
+  PixelScales scales{};              // … made with these, which must be the network's
+
+  // Order, and where to resume.
   std::uint64_t seed = 1;
   bool shuffle = true;
-  std::uint64_t shuffle_window = 0;  // shuffle only among so many neighbours; 0: the whole epoch
-  std::uint64_t epochs = 1;          // epochs to give, the resumed one included; 0: without end
-  std::uint64_t first_epoch = 0;     // resume: (seed, first_epoch, first_position) is all of it
+  std::uint64_t shuffle_window = 0;  // shuffle among this many neighbours; 0: the whole epoch
+  std::uint64_t epochs = 1;          // to hand out, a resumed one included; 0: without end
+  std::uint64_t first_epoch = 0;     // LoaderState::epoch
   std::uint64_t first_position = 0;  // LoaderState::position
   LastBatch last = LastBatch::partial;
-  std::uint32_t rank = 0;   // of `ranks` loaders that share each epoch: step k of all ranks, one
-  std::uint32_t ranks = 1;  // after the other, is batch k of one loader with ranks × batch images
+
+  // Ranks that share each epoch: their batches k, concatenated in the order of the ranks, are
+  // batch k of a single loader with batches of ranks × batch images.
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+
+  // Bad samples.
   BadPolicy on_bad = BadPolicy::fail;
   std::uint64_t bad_budget = 100;  // bad samples, each counted once; one more is an Error
-  unsigned io_threads = 1;         // that have data read from disk ahead of the workers; 0: none
-  unsigned depth = 0;              // slots; 0: max(3, max_threads + 2), up to 16 of tiny batches
-  PixelMemory* memory = nullptr;   // null: plain_memory()
-  bool trace = false;              // keep events for write_trace
-  bool counts = true;              // false: stats() tells images, batches and waiting alone, to
-                                   // measure what telling more costs; not with trace or tune
+
+  // Reading ahead, and memory.
+  unsigned io_threads = 1;        // threads that read ahead of the workers; 0: none
+  unsigned depth = 0;             // slots; 0: max(3, max_threads + 2), up to 16 for tiny batches
+  PixelMemory* memory = nullptr;  // null: plain_memory()
+
+  // Diagnosis.
+  bool trace = false;  // record events for write_trace()
+  bool counts = true;  // false: stats() has only images, batches and waits, to measure what the
+                       // other counters cost; ignored with trace or tune
 };
 
-/// Sums since construction. busy_* are seconds of worker time, summed over workers.
+/// Sums since construction. busy_* are seconds, summed over workers.
 struct LoaderStats {
   std::uint64_t images = 0;  // handed out
   std::uint64_t batches = 0;
-  std::uint64_t bytes_read = 0;   // encoded bytes
-  std::uint64_t asked_ahead = 0;  // samples that the system was asked for before a worker read them
+  std::uint64_t bytes_read = 0;   // encoded
+  std::uint64_t asked_ahead = 0;  // samples requested from the system ahead of the workers
   double busy_read = 0;
   double busy_decode = 0;
   double busy_augment = 0;
-  double wait_seconds = 0;        // the consumer inside next() with no batch ready
-  double first_wait_seconds = 0;  // of which for the very first batch (start-up)
+  double wait_seconds = 0;        // of the consumer in next(), with no batch ready
+  double first_wait_seconds = 0;  // of these, for the very first batch (start-up)
   double alive_seconds = 0;       // since construction, when filling began
-  std::uint64_t bad_seats = 0;    // in batches handed out: replaced or skipped
-  double mean_filled = 0;         // batches that lay ready when next() was called, on average
-  unsigned threads = 0;           // at work now
+  std::uint64_t bad_seats = 0;    // replaced or skipped, in batches handed out
+  double mean_filled = 0;         // batches that were ready at a call of next(), on average
+  unsigned threads = 0;           // workers now
   unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
 };
 
-/// One consumer thread calls next(); the dataset must outlive the loader. An Error in a worker
-/// comes out of the next() that would give its batch, names the sample, and ends the loader: from
-/// then on next() gives null. Destruction at any moment joins all. Bad samples are treated as
-/// options.on_bad says; a batch of which all are skipped is not given.
+/// One consumer thread calls next(). The dataset and the recipe must outlive the loader. An Error
+/// in a worker is thrown by the next() that would return its batch; it names the sample and ends
+/// the loader: from then on next() returns null. The destructor may run at any moment and joins all
+/// threads. Bad samples are handled as options.on_bad says; a batch whose samples are all skipped
+/// is left out.
 class Loader : public BatchSource {
  public:
+  /// Starts to fill batches. Throws Error when the recipe does not suit the dataset or the options
+  /// give no batch.
   Loader(const formats::Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
   ~Loader() override;
 
@@ -98,18 +115,19 @@ class Loader : public BatchSource {
   formats::Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
-  /// From now on so many workers, 1 … max_threads: one that is too many finishes its run first.
-  /// The batches stay the same. Throws Error, and changes nothing, when there cannot be so many.
-  /// Consumer thread.
+  /// Sets the number of workers, from 1 to max_threads. The batches stay the same; a worker that is
+  /// no longer wanted finishes its run first. Throws Error, and changes nothing, when there cannot
+  /// be that many. Consumer thread.
   void set_threads(unsigned threads);
-  /// What options.tune has found by now. Consumer thread.
+  /// What options.tune has found so far. Consumer thread.
   const Tuning& tuning() const;
-  /// Behind the batch given last. Consumer thread.
+  /// The state after the batch returned last. Consumer thread.
   LoaderState state() const;
-  /// The bad samples of all batches given so far, in their order, each once. Consumer thread.
+  /// The bad samples of all batches returned so far, in that order, each once. Consumer thread.
   const std::vector<BadSample>& bad_samples() const;
   LoaderStats stats() const;  // any thread
-  /// A Chrome/Perfetto trace of what every worker and the consumer did (options.trace).
+  /// Writes a Chrome/Perfetto trace of every worker and of the consumer. Throws Error without
+  /// options.trace, or when the file cannot be written.
   void write_trace(const std::filesystem::path& file) const;
 
  private:
@@ -117,10 +135,11 @@ class Loader : public BatchSource {
   std::unique_ptr<Engine> engine_;
 };
 
-/// Repeats a few batches held in memory: what a trainer can do when data costs nothing (demand).
+/// Repeats a few batches held in memory, to measure a trainer whose data cost nothing (demand).
 class Replay : public BatchSource {
  public:
-  /// Copies `distinct` batches from `source`, then gives `steps` of them in turn (0: without end).
+  /// Copies up to `distinct` batches from `source`, then returns them in turn, `steps` times in all
+  /// (0: without end). Throws Error when the source has none.
   Replay(BatchSource& source, unsigned distinct, std::uint64_t steps,
          PixelMemory* memory = nullptr);
   ~Replay() override;

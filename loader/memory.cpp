@@ -11,17 +11,17 @@ using namespace formats;
 
 namespace {
 
-constexpr std::size_t cache_line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 class PlainMemory final : public PixelMemory {
  public:
   std::byte* allocate(std::size_t bytes) override {
-    const std::size_t alignment = bytes < huge_page ? cache_line : huge_page;
-    const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+    const std::size_t alignment = bytes < huge_page ? pixel_alignment : huge_page;
+    const std::size_t size = aligned_size(bytes, alignment);
     void* memory = size < bytes ? nullptr : std::aligned_alloc(alignment, size);
-    if (memory == nullptr) throw Error(join("no memory for batches: ", bytes, " bytes refused"));
-    // Fewer pages to look up; a kernel that refuses only costs speed.
+    if (memory == nullptr)
+      throw Error(join("no memory for batches: cannot allocate ", bytes, " bytes"));
+    // Huge pages need fewer TLB entries; a refusal only costs speed.
     if (alignment == huge_page) madvise(memory, size, MADV_HUGEPAGE);
     std::memset(memory, 0, size);
     return static_cast<std::byte*>(memory);

@@ -20,9 +20,9 @@ struct Replay::State {
   }
 
   void hold(const Batch& batch) {
-    // Labels behind the images, aligned as every allocation is.
+    // One allocation: the images, then the labels.
     const std::span<const std::byte> images = batch.bytes();
-    const std::size_t labels_at = (images.size() + 63) / 64 * 64;
+    const std::size_t labels_at = aligned_size(images.size());
     const std::size_t bytes = labels_at + batch.labels.size_bytes();
     held.reserve(held.size() + 1);
     held.push_back({memory.allocate(bytes), bytes, batch});

@@ -21,12 +21,12 @@ Verdict judge(const LoaderStats& stats, unsigned threads) {
   const std::array<double, 3> stages = {stats.busy_read, stats.busy_decode, stats.busy_augment};
   const double busy = stages[0] + stages[1] + stages[2];
   const double images = static_cast<double>(stats.images);
-  // What the consumer did itself: all the time but that in next().
-  const double taking = stats.alive_seconds - stats.wait_seconds;
-  if (stats.images == 0 || busy <= 0 || taking <= 0) return verdict;
+  // The time outside next(), in which the consumer worked.
+  const double consuming = stats.alive_seconds - stats.wait_seconds;
+  if (stats.images == 0 || busy <= 0 || consuming <= 0) return verdict;
   const auto longest = std::ranges::max_element(stages);
   verdict.supply = images * std::max(1U, threads) / busy;
-  verdict.demand = images / taking;
+  verdict.demand = images / consuming;
   verdict.stage = *longest / busy;
   if (verdict.demand >= verdict.supply)
     verdict.bound = static_cast<Bound>(longest - stages.begin());

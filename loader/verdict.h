@@ -1,5 +1,5 @@
 #pragma once
-// What limited a run, from what the loader counted of itself.
+// What limited a run, according to the loader's own counters.
 
 #include <cstdint>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace feedrate::loader {
 
-/// Who kept the images from coming faster: a stage of the workers, or who takes the batches.
+/// The bottleneck: a stage of the workers, or the consumer of the batches.
 enum class Bound : std::uint8_t { fetch, decode, augment, consumer };
 
 struct Verdict {
   Bound bound = Bound::consumer;
-  double supply = 0;  // images/s, had the workers never waited
-  double demand = 0;  // images/s, had the consumer never waited
+  double supply = 0;  // images/s if the workers never waited
+  double demand = 0;  // images/s if the consumer never waited
   double stage = 0;   // share of the workers' busy time in the bound stage, or in the longest one
 
-  /// How many times as fast the other side could go: at least 1.
+  /// How many times as fast as the bottleneck the other side is: at least 1.
   double margin() const { return bound == Bound::consumer ? supply / demand : demand / supply; }
-  /// "decode-bound: …", a line.
+  /// One line: "decode-bound: …".
   std::string text() const;
 };
 
@@ -28,7 +28,8 @@ std::string_view name(Bound bound);
 /// "2.4 times", "37 times"
 std::string times(double factor);
 
-/// Of a run with `threads` workers (0: the consumer fills). Where nothing was handed out all is 0.
+/// The verdict on a run with `threads` workers (0: the consumer fills). All 0 when no image was
+/// handed out.
 Verdict judge(const LoaderStats& stats, unsigned threads);
 
 }  // namespace feedrate::loader

@@ -1,5 +1,5 @@
 #pragma once
-// What the loader counts while it works: one writer for each number, any reader, no locks.
+// The loader's counters: one writer for each, any reader, no locks.
 
 #include <atomic>
 #include <chrono>
@@ -15,13 +15,13 @@ inline std::uint64_t clock_ns() {
                                         .count());
 }
 
-/// Tells what went by between stages of work. Off, it reads no clock and tells nothing.
+/// Times the stages of work, one after the other. When off, it reads no clock and adds nothing.
 class StageClock {
  public:
   explicit StageClock(bool on) : on_(on), start_(on ? clock_ns() : 0), end_(start_) {}
-  /// Adds the time since the last call, or the start, to `stage`.
+  /// Adds the time since the last call, or since construction, to `stage`.
   template <class Sum>
-  void book(Sum& stage) {
+  void add_to(Sum& stage) {
     if (!on_) return;
     const std::uint64_t now = clock_ns();
     stage.add(now - end_);
@@ -38,7 +38,7 @@ class StageClock {
 
 inline double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
-/// A sum that only its owner adds to: a load and a store, not a locked addition.
+/// A sum that only one thread adds to: a load and a store instead of a locked addition.
 class Counter {
  public:
   void add(std::uint64_t amount) { value_.store(get() + amount, std::memory_order_relaxed); }
@@ -54,7 +54,7 @@ struct WorkerCounters {
   Counter augment_ns;
   Counter bytes_read;
   Counter images;                         // seats filled
-  std::atomic<std::thread::id> thread{};  // of the first seat filled
+  std::atomic<std::thread::id> thread{};  // that filled the first seat
 };
 
 struct ConsumerCounters {
@@ -63,7 +63,7 @@ struct ConsumerCounters {
   Counter wait_ns;
   Counter first_wait_ns;
   Counter bad_seats;
-  Counter filled;  // slots found filled by each next(), summed
+  Counter filled;  // sum over calls of next(): slots found filled
 };
 
 }  // namespace feedrate::loader::detail

@@ -10,12 +10,13 @@ using namespace detail;
 
 namespace {
 
-// A slot for each worker, one in use and one filled. Batches that take microseconds to fill need
-// more of them, or threads that share cores would hand over batch by batch; 1 MiB stays in cache.
 unsigned max_threads(const LoaderOptions& options) {
   return options.threads == 0 ? 0 : std::max(options.threads, options.max_threads);
 }
 
+// A slot for each worker, one in use and one filled. Batches that take microseconds to fill get
+// more slots: otherwise threads that share a core would switch at every batch. 1 MiB stays in the
+// cache.
 unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
   if (options.threads == 0) return 1;  // filled and used in turn
   if (options.depth != 0) return options.depth;
@@ -79,7 +80,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       ahead_(job_, plan_, max_threads_ > 0 ? options.io_threads : 0, claimed_, open_),
       workers_(options.threads, max_threads_, [this](unsigned worker) { work(worker); }) {}
 
-Loader::Engine::~Engine() { end(); }
+Loader::Engine::~Engine() { stop(); }
 
 TraceLane* Loader::Engine::lane(std::size_t thread) const {
   return thread < lanes_.size() ? lanes_[thread].get() : nullptr;
@@ -111,11 +112,11 @@ void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
 
 void Loader::Engine::set_threads(unsigned threads) {
   if (threads == 0 || threads > max_threads_) {
-    throw Error(join("loader: ", threads, " threads asked, expected 1 to ", max_threads_,
-                     "; see LoaderOptions::most_threads"));
+    throw Error(join("loader: ", threads, " threads requested, expected 1 to ", max_threads_,
+                     "; see LoaderOptions::max_threads"));
   }
   workers_.resize(threads);
-  room_.wake(Workers::most);  // those that are to leave
+  room_.wake(Workers::max_workers);  // some of them have to leave
 }
 
 void Loader::Engine::tune() {
@@ -132,12 +133,12 @@ void Loader::Engine::tune() {
     sums.decode_ns += worker.decode_ns.get();
     sums.augment_ns += worker.augment_ns.get();
   }
-  const unsigned threads = tuner_.look(sums);
+  const unsigned threads = tuner_.update(sums);
   if (threads == workers_.count()) return;
   try {
     set_threads(threads);
   } catch (const Error&) {
-    tuner_.limit(workers_.count());  // other loaders of the process have the rest
+    tuner_.limit(workers_.count());  // other loaders of the process use the rest
   }
 }
 
@@ -149,7 +150,7 @@ const Batch* Loader::Engine::next() {
     Slot& slot = ring_.slot(taken_);
     if (job_.counts) count_filled();
     if (!slot.filled()) await(slot, place.number);
-    const std::uint32_t count = settle(slot, place);
+    const std::uint32_t count = resolve_faults(slot, place);
     ++taken_;
     in_use_ = true;
     if (lane(0) != nullptr) use_start_ns_ = clock_ns();
@@ -173,14 +174,14 @@ const Batch* Loader::Engine::next() {
   }
 }
 
-// Throws what went wrong with the batch, or tells how many images are left in it.
-std::uint32_t Loader::Engine::settle(Slot& slot, const BatchPlace& place) {
+// Throws the batch's error, or returns how many images are left in it.
+std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchPlace& place) {
   if (!slot.error && slot.faults.empty()) return place.count;
   try {
     if (slot.error) std::rethrow_exception(slot.error);
     bad_.add(slot.faults);
   } catch (...) {
-    end();
+    stop();
     throw;
   }
   consumer_.bad_seats.add(slot.faults.size());
@@ -209,7 +210,7 @@ void Loader::Engine::give_back() {
   if (TraceLane* trace = lane(0)) {
     trace->add(Activity::use, use_start_ns_, clock_ns(), batch_.number);
   }
-  // The slot's next batch is `depth` ahead; the last ones need none.
+  // The slot's next batch is `depth` further on, unless the run ends before it.
   if (taken_ - 1 + ring_.depth() >= plan_.batches()) return;
   ring_.slot(taken_ - 1).pending.store(plan_.runs_per_batch());
   open_.fetch_add(plan_.runs_per_batch());
@@ -218,15 +219,15 @@ void Loader::Engine::give_back() {
 }
 
 void Loader::Engine::count_filled() {
-  const std::uint64_t most = std::min<std::uint64_t>(ring_.depth(), plan_.batches() - taken_);
+  const std::uint64_t limit = std::min<std::uint64_t>(ring_.depth(), plan_.batches() - taken_);
   std::uint64_t filled = 0;
-  while (filled < most && ring_.slot(taken_ + filled).filled()) ++filled;
+  while (filled < limit && ring_.slot(taken_ + filled).filled()) ++filled;
   consumer_.filled.add(filled);
 }
 
-void Loader::Engine::end() {
+void Loader::Engine::stop() {
   stop_.store(true);
-  room_.wake(Workers::most);
+  room_.wake(Workers::max_workers);
 }
 
 LoaderState Loader::Engine::state() const { return state_; }
@@ -260,7 +261,7 @@ LoaderStats Loader::Engine::stats() const {
 }
 
 void Loader::Engine::write_trace(const std::filesystem::path& file) const {
-  if (lanes_.empty()) throw Error("loader: no trace was kept; set LoaderOptions::trace");
+  if (lanes_.empty()) throw Error("loader: no trace was recorded; set LoaderOptions::trace");
   write_chrome_trace(file, lanes_, origin_ns_);
 }
 

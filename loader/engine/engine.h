@@ -1,15 +1,15 @@
 #pragma once
-// How workers and consumer meet. Runs are numbered through all batches to be given; run r belongs
-// to batch r / runs_per_batch, and that batch to slot (batch % depth), so a number says everything:
+// How workers and the consumer meet. Runs are numbered through all batches: run r belongs to batch
+// r / runs_per_batch, and that batch to slot (batch % depth). Three counters hold the whole state:
 //
 //      given back        in use        filled and filling        free
 //   ───────────────────┬────────┬──────────────────────────┬────────────────┐
 //   runs 0 …           │ taken_ │                     claimed_            open_
 //                                                        └─ the next worker takes this one
 //
-// A worker claims the next run by raising claimed_; the consumer opens a batch's runs by raising
-// open_ when it gives the slot of an earlier batch back. Nobody else coordinates anything: there is
-// no queue, no lock on the way, and no barrier between batches or epochs.
+// A worker claims the next run by raising claimed_. The consumer raises open_ by a batch's runs
+// when it gives back the slot of an earlier batch. There is no other coordination: no queue, no
+// lock while there is work, and no barrier between batches or epochs.
 
 #include <atomic>
 #include <memory>
@@ -47,18 +47,18 @@ class Loader::Engine {
   void write_trace(const std::filesystem::path& file) const;
 
  private:
-  // Workers.
+  // Called by workers.
   void work(unsigned worker);
   std::optional<std::uint64_t> claim(unsigned worker);
   void fill(detail::Filler& filler, std::uint64_t run);
 
-  // The consumer.
+  // Called by the consumer.
   void give_back();
   void await(detail::Slot& slot, std::uint64_t batch);
-  std::uint32_t settle(detail::Slot& slot, const detail::BatchPlace& place);
+  std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchPlace& place);
   void count_filled();
   void tune();
-  void end();
+  void stop();
   detail::TraceLane* lane(std::size_t thread) const;
 
   const detail::Job job_;
@@ -68,7 +68,7 @@ class Loader::Engine {
   const std::uint64_t origin_ns_;
   detail::Ring ring_;
   std::vector<std::unique_ptr<detail::TraceLane>> lanes_;  // the consumer's, then the workers'
-  std::vector<std::unique_ptr<detail::Filler>> fillers_;   // one a worker; one with no workers
+  std::vector<std::unique_ptr<detail::Filler>> fillers_;   // one a worker; one without workers
 
   alignas(64) std::atomic<std::uint64_t> claimed_{0};
   alignas(64) std::atomic<std::uint64_t> open_{0};
@@ -77,7 +77,7 @@ class Loader::Engine {
   detail::Gate ready_;  // the consumer waits here for a batch
 
   alignas(64) std::uint64_t taken_ = 0;  // batches handed out
-  bool in_use_ = false;                  // the last of them is the consumer's still
+  bool in_use_ = false;                  // the last of these is still in use
   std::uint64_t use_start_ns_ = 0;
   Batch batch_;
   LoaderState state_;
@@ -87,7 +87,7 @@ class Loader::Engine {
   detail::Tuner tuner_;
 
   detail::LookAhead ahead_;
-  detail::Workers workers_;  // last: they use everything above
+  detail::Workers workers_;  // last, since they use everything above
 };
 
 }  // namespace feedrate::loader

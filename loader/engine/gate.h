@@ -1,5 +1,5 @@
 #pragma once
-// Where threads sleep until other threads have made something true.
+// Where threads sleep until a condition holds that other threads change.
 
 #include <atomic>
 #include <condition_variable>
@@ -8,16 +8,16 @@
 
 namespace feedrate::loader::detail {
 
-/// A condition variable that costs the waking side one load while nobody sleeps.
+/// A condition variable whose wake() costs one load while no thread sleeps.
 ///
-/// What `ready` reads and what the waking side stored before wake() must be sequentially consistent
-/// atomics: then either the sleeper sees the store or wake() sees the sleeper.
+/// `ready` must read sequentially consistent atomics, which the waking side stores before wake():
+/// then either the sleeper sees the store or wake() sees the sleeper.
 class Gate {
  public:
   template <class Ready>
   void wait(Ready ready) {
-    // Often the thread waited for only lacks a core: lending it this one is cheaper than sleeping
-    // here and being woken there.
+    // Often the thread waited for only lacks a core: yielding this one is cheaper than sleeping and
+    // being woken.
     std::this_thread::yield();
     if (ready()) return;
     std::unique_lock lock(mutex_);
@@ -30,7 +30,7 @@ class Gate {
   void wake(unsigned count) {
     const unsigned sleepers = sleepers_.load();
     if (sleepers == 0) return;
-    // A sleeper holds the mutex from its last look at `ready` until it sleeps.
+    // A sleeper holds the mutex from its last check of `ready` until it sleeps.
     { const std::lock_guard lock(mutex_); }
     if (count >= sleepers) {
       changed_.notify_all();

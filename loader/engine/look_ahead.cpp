@@ -7,14 +7,14 @@
 namespace feedrate::loader::detail {
 namespace {
 
-// Enough that a disk's queue is never empty, little enough to stay in memory until it is used.
+// Enough to keep a disk's queue full, and few enough to stay in memory until they are used.
 constexpr std::uint64_t samples_beyond = 64;
-// After so many samples in a row that were in memory already, the next ones are taken to be too.
-constexpr unsigned convincing = 64;
-constexpr std::chrono::milliseconds between_looks(50);
+// After this many samples in a row that were in memory already, the next ones are assumed to be
+// too.
+constexpr unsigned in_memory_streak = 64;
+constexpr std::chrono::milliseconds recheck_interval(50);
 
-// What this thread has had read from disks, in blocks of 512 bytes: nothing where all was in
-// memory.
+// Blocks of 512 bytes that this thread has caused to be read from disks; none for data in memory.
 long blocks_read() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -48,15 +48,15 @@ void LookAhead::work(const std::stop_token& stop) {
   RunOrder order(job_);
   std::uint64_t in_memory = 0;
   while (!stop.stop_requested()) {
-    if (in_memory >= convincing) {
-      rest(stop);
-      // The farthest run is the first to tell that there is something to do again.
-      if (const auto run = far_run(); run && ask(order, *run)) in_memory = 0;
+    if (in_memory >= in_memory_streak) {
+      pause(stop);
+      // The farthest run is the first that may be missing from memory again.
+      if (const auto run = farthest_run(); run && request(order, *run)) in_memory = 0;
       continue;
     }
     const auto run = next_run(stop);
     if (!run) return;
-    in_memory = ask(order, *run) ? 0 : in_memory + plan_.run_length();
+    in_memory = request(order, *run) ? 0 : in_memory + plan_.run_length();
   }
 }
 
@@ -65,27 +65,27 @@ std::uint64_t LookAhead::horizon() const {
 }
 
 std::optional<std::uint64_t> LookAhead::next_run(const std::stop_token& stop) {
-  std::uint64_t at = at_.load();
+  std::uint64_t at = next_.load();
   while (!stop.stop_requested() && at < plan_.runs()) {
-    const std::uint64_t next = std::max(at, claimed_.load());  // what is claimed is being read
-    if (next < horizon()) {
-      if (at_.compare_exchange_weak(at, next + 1)) return next;
+    const std::uint64_t run = std::max(at, claimed_.load());  // claimed runs are being read already
+    if (run < horizon()) {
+      if (next_.compare_exchange_weak(at, run + 1)) return run;
       continue;
     }
-    room_.wait([&] { return stopped_.load() || at_.load() < horizon(); });
-    at = at_.load();
+    room_.wait([&] { return stopped_.load() || next_.load() < horizon(); });
+    at = next_.load();
   }
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> LookAhead::far_run() const {
+std::optional<std::uint64_t> LookAhead::farthest_run() const {
   const std::uint64_t end = horizon();
   if (end == 0 || end == plan_.runs()) return std::nullopt;
   return end - 1;
 }
 
-/// True when that had something read from a disk.
-bool LookAhead::ask(RunOrder& order, std::uint64_t number) {
+// Returns whether anything had to be read from a disk.
+bool LookAhead::request(RunOrder& order, std::uint64_t number) {
   const Run run = plan_.run(number);
   order.enter(run);
   const long before = blocks_read();
@@ -96,9 +96,9 @@ bool LookAhead::ask(RunOrder& order, std::uint64_t number) {
   return blocks_read() != before;
 }
 
-void LookAhead::rest(const std::stop_token& stop) {
-  std::unique_lock lock(resting_);
-  rested_.wait_for(lock, stop, between_looks, [] { return false; });
+void LookAhead::pause(const std::stop_token& stop) {
+  std::unique_lock lock(pause_mutex_);
+  pause_.wait_for(lock, stop, recheck_interval, [] { return false; });
 }
 
 }  // namespace feedrate::loader::detail

@@ -1,4 +1,4 @@
-// GCC 12 takes what its own intrinsics leave undefined on purpose for a mistake.
+// GCC 12 warns about values that its own intrinsics leave undefined on purpose.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -18,7 +18,7 @@
 namespace feedrate::loader {
 namespace {
 
-using Half = std::uint16_t;  // its bits
+using Half = std::uint16_t;  // as bits
 
 template <class Number>
 Number number_of(float value) {
@@ -29,7 +29,7 @@ Number number_of(float value) {
   }
 }
 
-// From pixel `first` on: what a vector loop leaves over, or all.
+// From pixel `first` on: the remainder of a vector loop, or all pixels.
 template <class Number, std::size_t Channels>
 void plain_from(std::size_t first, const std::byte* pixels, std::size_t count,
                 const PixelScales& scales, std::byte* to) {
@@ -50,7 +50,7 @@ void plain(const std::byte* pixels, std::size_t count, const PixelScales& scales
 
 constexpr std::size_t step = 16;  // pixels at a time
 
-// Where the pixels of a colour are in three registers of interleaved ones; 0x80 gives a zero.
+// Shuffle masks: where each of three registers of interleaved pixels holds a colour; 0x80 gives 0.
 struct ColourPlaces {
   std::array<std::array<std::array<std::uint8_t, step>, 3>, 3> at{};  // [colour][register][pixel]
   constexpr ColourPlaces() {
@@ -71,7 +71,7 @@ FEEDRATE_AVX2 inline __m128i load(const void* at) {
   return _mm_loadu_si128(static_cast<const __m128i*>(at));
 }
 
-// 16 pixels of one colour out of three registers of all.
+// 16 pixels of one colour, from three registers of interleaved pixels.
 FEEDRATE_AVX2 inline __m128i colour_of(std::size_t colour, const __m128i (&parts)[3]) {
   const auto& at = places.at[colour];
   return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(parts[0], load(at[0].data())),
@@ -79,14 +79,14 @@ FEEDRATE_AVX2 inline __m128i colour_of(std::size_t colour, const __m128i (&parts
                       _mm_shuffle_epi8(parts[2], load(at[2].data())));
 }
 
-FEEDRATE_AVX2 inline __m256 eight(__m128i pixels, const PixelScale& own) {
+FEEDRATE_AVX2 inline __m256 eight_values(__m128i pixels, const PixelScale& own) {
   const __m256 values = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(pixels));
   return _mm256_mul_ps(_mm256_sub_ps(values, _mm256_set1_ps(own.mean)), _mm256_set1_ps(own.scale));
 }
 
 template <class Number>
-FEEDRATE_AVX2 inline void put_avx2(__m128i pixels, const PixelScale& own, std::byte* to) {
-  const __m256 low = eight(pixels, own), high = eight(_mm_srli_si128(pixels, 8), own);
+FEEDRATE_AVX2 inline void store_avx2(__m128i pixels, const PixelScale& own, std::byte* to) {
+  const __m256 low = eight_values(pixels, own), high = eight_values(_mm_srli_si128(pixels, 8), own);
   if constexpr (sizeof(Number) == sizeof(Half)) {
     constexpr int nearest = _MM_FROUND_TO_NEAREST_INT;
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(low, nearest));
@@ -98,7 +98,7 @@ FEEDRATE_AVX2 inline void put_avx2(__m128i pixels, const PixelScale& own, std::b
 }
 
 template <class Number>
-FEEDRATE_AVX512 inline void put_avx512(__m128i pixels, const PixelScale& own, std::byte* to) {
+FEEDRATE_AVX512 inline void store_avx512(__m128i pixels, const PixelScale& own, std::byte* to) {
   const __m512 values = _mm512_mul_ps(
       _mm512_sub_ps(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(pixels)), _mm512_set1_ps(own.mean)),
       _mm512_set1_ps(own.scale));
@@ -110,7 +110,7 @@ FEEDRATE_AVX512 inline void put_avx512(__m128i pixels, const PixelScale& own, st
   }
 }
 
-// Written out for each instruction set: an attribute cannot be a template's parameter.
+// Written twice: a target attribute cannot be a template parameter.
 template <class Number, std::size_t Channels>
 FEEDRATE_AVX2 void values_avx2(const std::byte* pixels, std::size_t count,
                                const PixelScales& scales, std::byte* to) {
@@ -120,11 +120,11 @@ FEEDRATE_AVX2 void values_avx2(const std::byte* pixels, std::size_t count,
     const std::byte* from = pixels + Channels * i;
     std::byte* place = to + i * sizeof(Number);
     if constexpr (Channels == 1) {
-      put_avx2<Number>(load(from), scales[0], place);
+      store_avx2<Number>(load(from), scales[0], place);
     } else {
       const __m128i parts[3] = {load(from), load(from + step), load(from + 2 * step)};
       for (std::size_t c = 0; c < Channels; ++c) {
-        put_avx2<Number>(colour_of(c, parts), scales[c], place + c * plane);
+        store_avx2<Number>(colour_of(c, parts), scales[c], place + c * plane);
       }
     }
   }
@@ -140,18 +140,18 @@ FEEDRATE_AVX512 void values_avx512(const std::byte* pixels, std::size_t count,
     const std::byte* from = pixels + Channels * i;
     std::byte* place = to + i * sizeof(Number);
     if constexpr (Channels == 1) {
-      put_avx512<Number>(load(from), scales[0], place);
+      store_avx512<Number>(load(from), scales[0], place);
     } else {
       const __m128i parts[3] = {load(from), load(from + step), load(from + 2 * step)};
       for (std::size_t c = 0; c < Channels; ++c) {
-        put_avx512<Number>(colour_of(c, parts), scales[c], place + c * plane);
+        store_avx512<Number>(colour_of(c, parts), scales[c], place + c * plane);
       }
     }
   }
   plain_from<Number, Channels>(i, pixels, count, scales, to);
 }
 
-// Clang 14's __builtin_cpu_supports has no word for it.
+// Clang 14's __builtin_cpu_supports does not know f16c.
 bool has_f16c() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;

@@ -8,22 +8,22 @@ using namespace formats;
 
 namespace {
 
-// A run is long enough to make claiming and timing it cheap (about 50 KB of pixels: tens of
+// A run is long enough to make claiming and timing it cheap (50 KiB of pixels: tens of
 // microseconds) and short enough to balance the workers and to stay in a core's cache. MNIST's
 // usual batch of 64 is one run.
-constexpr std::size_t run_bytes = std::size_t{50} << 10;
-constexpr std::size_t longest_run = 64;
+constexpr std::size_t max_run_bytes = std::size_t{50} << 10;
+constexpr std::size_t max_run_images = 64;
 
 void check(const LoaderOptions& options, std::uint64_t size) {
-  if (size == 0) throw Error("loader: the dataset holds no sample");
+  if (size == 0) throw Error("loader: the dataset holds no samples");
   if (options.batch == 0) throw Error("loader: a batch needs at least 1 image");
   if (options.ranks == 0 || options.rank >= options.ranks) {
-    throw Error(join("loader: rank ", options.rank, " of ", options.ranks,
-                     "; ranks count from 0 to one less than there are"));
+    throw Error(
+        join("loader: rank ", options.rank, " of ", options.ranks, "; ranks are numbered from 0"));
   }
   if (options.first_position > size) {
-    throw Error(join("loader: position ", options.first_position, " lies behind the ", size,
-                     " images of an epoch; is the state of another dataset?"));
+    throw Error(join("loader: position ", options.first_position, " is beyond the ", size,
+                     " images of an epoch; is the state from another dataset?"));
   }
 }
 
@@ -41,21 +41,22 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
       first_position_(options.first_position),
       first_batches_(batches_in(size - first_position_)) {
   if (per_epoch_ == 0) {
-    throw Error(join("loader: ", ranks_, ranks_ == 1 ? " batch of " : " ranks' batches of ", batch_,
-                     " images leave rank ", rank_, " none of the dataset's ", size));
+    throw Error(join("loader: the dataset's ", size, " images give rank ", rank_, " of ", ranks_,
+                     " no batch (of ", batch_, " images)"));
   }
   const std::size_t fitting =
-      std::max<std::size_t>(1, run_bytes / std::max<std::size_t>(1, image_bytes));
-  run_length_ = static_cast<std::uint32_t>(std::min({fitting, longest_run, std::size_t{batch_}}));
+      std::max<std::size_t>(1, max_run_bytes / std::max<std::size_t>(1, image_bytes));
+  run_length_ =
+      static_cast<std::uint32_t>(std::min({fitting, max_run_images, std::size_t{batch_}}));
   runs_per_batch_ = (batch_ - 1) / run_length_ + 1;
-  run_length_ = (batch_ - 1) / runs_per_batch_ + 1;  // evenly: a rest of a few costs a run's price
+  run_length_ = (batch_ - 1) / runs_per_batch_ + 1;  // evenly: a short last run costs as much
   runs_per_batch_ = (batch_ - 1) / run_length_ + 1;
-  // Without end means: while runs count in 64 bits, which is longer than any machine lives.
+  // "Without end" lasts while runs can be counted in 64 bits.
   batches_ = std::numeric_limits<std::uint64_t>::max() / 4 / runs_per_batch_;
   if (options.epochs != 0) batches_ = first_batches_ + (options.epochs - 1) * per_epoch_;
 }
 
-// The first ranks have one more where not all can have the same.
+// When the images do not divide evenly, the first ranks get one more.
 std::uint32_t Plan::share(std::uint64_t images) const {
   return static_cast<std::uint32_t>(images / ranks_ + (rank_ < images % ranks_ ? 1 : 0));
 }

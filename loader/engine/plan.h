@@ -1,6 +1,6 @@
 #pragma once
-// Which positions of which epoch make which batch, and how a batch is cut into runs: arithmetic on
-// the loader's options, no state of its own.
+// Which positions of an epoch form which batch, and how a batch is cut into runs: pure arithmetic
+// on the loader's options. Immutable; any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace feedrate::loader::detail {
 
 struct BatchPlace {
-  std::uint64_t number = 0;  // through all epochs
+  std::uint64_t number = 0;  // from 0, through all epochs
   std::uint64_t epoch = 0;
-  std::uint64_t first = 0;  // position in the epoch; at its end positions go on from its start
+  std::uint64_t first = 0;  // position in the epoch; past its end, positions restart at 0
   std::uint32_t count = 0;
   bool last_of_epoch = false;
-  std::uint64_t after = 0;  // position behind this step of all ranks
+  std::uint64_t after = 0;  // position after this step of all ranks
 };
 
-/// Consecutive seats of one batch: what a worker fills at a time. Empty at the end of a short
+/// Consecutive seats of one batch, which a worker fills at a time. Empty at the end of a short
 /// batch.
 struct Run {
   BatchPlace batch;
@@ -28,25 +28,26 @@ struct Run {
 
 class Plan {
  public:
-  /// `image_bytes`: decoded size of a sample, by which runs are cut. Throws Error when the options
-  /// give no batch at all.
+  /// `size`: samples of the dataset. `image_bytes`: size of a decoded sample, which decides the
+  /// length of runs. Throws Error when the options give no batch.
   Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes);
 
   std::uint64_t batches_per_epoch() const { return per_epoch_; }
-  /// Batches to give in all, and runs in them.
+  /// All batches to hand out, and the runs in them.
   std::uint64_t batches() const { return batches_; }
   std::uint64_t runs() const { return batches_ * runs_per_batch_; }
   unsigned runs_per_batch() const { return runs_per_batch_; }
   std::uint32_t run_length() const { return run_length_; }
 
-  /// The batch given `step`-th, from 0.
+  /// The batch of step `step`, counted from 0 at the start of this run.
   BatchPlace batch(std::uint64_t step) const;
-  /// Run `number` counts from 0 through the batches given.
+  /// The run `number`, counted from 0 through these batches.
   Run run(std::uint64_t number) const;
 
  private:
-  /// Batches of this rank in the rest of an epoch of which `images` are left.
+  // Batches of this rank in the rest of an epoch, of which `images` are left.
   std::uint64_t batches_in(std::uint64_t images) const;
+  // This rank's share of `images`.
   std::uint32_t share(std::uint64_t images) const;
 
   std::uint64_t size_;
@@ -58,7 +59,7 @@ class Plan {
   std::uint64_t per_epoch_;
   std::uint64_t first_epoch_;
   std::uint64_t first_position_;
-  std::uint64_t first_batches_;  // in what is left of the first epoch
+  std::uint64_t first_batches_;  // in the rest of the first epoch
   std::uint64_t batches_;
   std::uint32_t run_length_;
   std::uint32_t runs_per_batch_;

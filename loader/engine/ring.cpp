@@ -11,12 +11,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::size_t cache_line = 64;
 constexpr std::size_t max_bytes = std::size_t{1} << 62;  // far beyond any memory, far from 2^64
-
-std::size_t rounded(std::size_t bytes) {
-  return (bytes + cache_line - 1) / cache_line * cache_line;
-}
 
 }  // namespace
 
@@ -24,18 +19,19 @@ Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigne
            PixelMemory& memory)
     : depth_(depth), image_bytes_(image_bytes), memory_(&memory) {
   const auto pixel_bytes = checked_multiply(image_bytes_, batch);
-  const std::size_t label_bytes = rounded(batch * sizeof(std::int32_t));
+  const std::size_t label_bytes = aligned_size(batch * sizeof(std::int32_t));
   const auto total = pixel_bytes && *pixel_bytes < max_bytes
-                         ? checked_multiply(rounded(*pixel_bytes) + label_bytes, depth)
+                         ? checked_multiply(aligned_size(*pixel_bytes) + label_bytes, depth)
                          : std::nullopt;
-  if (!total) throw Error(join("loader: ", depth, " batches of ", batch, " images fit no memory"));
+  if (!total)
+    throw Error(join("loader: ", depth, " batches of ", batch, " images do not fit into memory"));
   total_bytes_ = *total;
   slots_ = std::make_unique<Slot[]>(depth);
   slab_ = memory.allocate(total_bytes_);
   for (unsigned i = 0; i < depth; ++i) {
     std::byte* start = slab_ + i * (total_bytes_ / depth);
     slots_[i].pixels = start;
-    slots_[i].labels = reinterpret_cast<std::int32_t*>(start + rounded(*pixel_bytes));
+    slots_[i].labels = reinterpret_cast<std::int32_t*>(start + aligned_size(*pixel_bytes));
     slots_[i].pending = runs_per_batch;
   }
 }
@@ -43,14 +39,14 @@ Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigne
 Ring::~Ring() { memory_->release(slab_, total_bytes_); }
 
 void Ring::fail(Slot& slot, std::uint32_t seat, std::exception_ptr error) {
-  const std::lock_guard lock(failures_);
+  const std::lock_guard lock(failures_mutex_);
   if (slot.error && slot.failed_seat <= seat) return;
   slot.failed_seat = seat;
   slot.error = std::move(error);
 }
 
 void Ring::add_faults(Slot& slot, std::span<Fault> faults) {
-  const std::lock_guard lock(failures_);
+  const std::lock_guard lock(failures_mutex_);
   slot.faults.insert(slot.faults.end(), std::move_iterator(faults.begin()),
                      std::move_iterator(faults.end()));
 }

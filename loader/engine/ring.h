@@ -1,5 +1,5 @@
 #pragma once
-// The slots: memory for `depth` batches, made and touched once, used again and again.
+// The slots: memory for `depth` batches, allocated and touched once, then reused.
 
 #include <atomic>
 #include <cstdint>
@@ -15,21 +15,22 @@
 
 namespace feedrate::loader::detail {
 
-/// Memory of one batch. Workers fill seats and count runs down; the consumer reads when none is
-/// left.
+/// Memory of one batch. Workers fill seats and count `pending` down; the consumer reads the slot
+/// when it is 0.
 struct alignas(64) Slot {
   std::atomic<std::uint32_t> pending{0};  // runs not yet filled
   std::byte* pixels = nullptr;
   std::int32_t* labels = nullptr;
-  std::uint32_t failed_seat = 0;  // of `error`; both read when nothing is pending
+  std::uint32_t failed_seat = 0;  // of `error`
   std::exception_ptr error;
-  std::vector<Fault> faults;  // seats that were replaced or are to be skipped
+  std::vector<Fault> faults;  // seats that were replaced, or have to be skipped
 
   bool filled() const { return pending.load() == 0; }
 };
 
 class Ring {
  public:
+  /// Throws Error when there is not enough memory.
   Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned runs_per_batch,
        PixelMemory& memory);
   ~Ring();
@@ -38,12 +39,15 @@ class Ring {
 
   unsigned depth() const { return depth_; }
   std::size_t image_bytes() const { return image_bytes_; }
-  /// The slot of the batch given `step`-th.
+  /// The slot of the batch of step `step`.
   Slot& slot(std::uint64_t step) { return slots_[step % depth_]; }
-  /// Keeps the error of the first seat, so that what next() throws does not depend on timing.
+  /// Keeps the error of the lowest seat, so that what next() throws does not depend on timing.
+  /// Any thread.
   void fail(Slot& slot, std::uint32_t seat, std::exception_ptr error);
+  /// Any thread.
   void add_faults(Slot& slot, std::span<Fault> faults);
-  /// Moves the other seats together over those of the slot's faults. Returns how many are left.
+  /// Removes the seats of the slot's faults from the first `count` seats. Returns how many are
+  /// left. Consumer thread.
   std::uint32_t close_gaps(Slot& slot, std::uint32_t count) const;
 
  private:
@@ -53,7 +57,7 @@ class Ring {
   PixelMemory* memory_;
   std::byte* slab_;
   std::unique_ptr<Slot[]> slots_;
-  std::mutex failures_;  // of errors and faults
+  std::mutex failures_mutex_;  // of errors and faults
 };
 
 }  // namespace feedrate::loader::detail

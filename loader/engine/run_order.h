@@ -10,7 +10,7 @@
 
 namespace feedrate::loader::detail {
 
-/// What is the same for all workers.
+/// What all workers share. Immutable.
 struct Job {
   const formats::Dataset& dataset;
   const Recipe& recipe;
@@ -20,24 +20,24 @@ struct Job {
   std::uint64_t shuffle_window;
   BadPolicy on_bad;
   PixelType pixels;
-  PixelScales scales;  // of numbers
-  bool counts;         // of itself
+  PixelScales scales;  // when seats hold numbers
+  bool counts;         // whether to keep all counters
 
   std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels); }
 };
 
-/// Keeps the order of the epoch asked for last. One thread at a time.
+/// Holds the order of one epoch at a time. One thread at a time.
 class RunOrder {
  public:
   explicit RunOrder(const Job& job) : job_(job) {}
 
-  /// Before index(): makes the order of the run's epoch.
+  /// Prepares index() for the run's epoch.
   void enter(const Run& run) {
     if (order_ && epoch_ == run.batch.epoch) return;
     epoch_ = run.batch.epoch;
     order_.emplace(job_.dataset.size(), job_.seed, epoch_, job_.shuffle, job_.shuffle_window);
   }
-  /// Index of the sample in the run's `seat`-th seat.
+  /// The index of the sample in seat `seat` of the run.
   std::uint64_t index(const Run& run, std::uint32_t seat) const {
     const std::uint64_t position = run.batch.first + run.seat + seat;
     const std::uint64_t size = job_.dataset.size();

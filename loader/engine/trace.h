@@ -1,6 +1,6 @@
 #pragma once
 // What every thread did and when, for chrome://tracing and ui.perfetto.dev. Memory is bounded and
-// made at the start: a lane that is full counts what it leaves out, and the file says so.
+// allocated at the start: a full lane counts the events it leaves out, and the file has the count.
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace feedrate::loader::detail {
 
 enum class Activity : std::uint8_t { fill, wait, use };
 
-/// The events of one thread. One writer; readers see whole events.
+/// The events of one thread. One writer; readers see complete events only.
 class TraceLane {
  public:
   static constexpr std::uint32_t max_events = 1U << 16;
@@ -37,7 +37,8 @@ class TraceLane {
   std::atomic<std::uint64_t> left_out_{0};
 };
 
-/// Writes all lanes as one JSON object; times count from `origin_ns`.
+/// Writes all lanes as one JSON object, with times relative to `origin_ns`. Throws Error when the
+/// file cannot be written.
 void write_chrome_trace(const std::filesystem::path& file,
                         std::span<const std::unique_ptr<TraceLane>> lanes, std::uint64_t origin_ns);
 

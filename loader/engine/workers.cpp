@@ -16,41 +16,40 @@ using namespace formats;
 
 namespace {
 
-std::mutex census_mutex;
-unsigned census = 0;  // workers of all loaders alive
+std::mutex workers_mutex;
+unsigned workers_in_process = 0;  // of all loaders
 
-// An arena only asks for threads; a limit for the whole process grants them, by default one a core.
-// Where several limits live the smallest wins, so it is raised once and never lowered: arenas of
-// others keep their own sizes.
-unsigned granted() {
+// How many workers the process may have. An arena only requests threads; a limit of the whole
+// process grants them, by default one a core. The smallest of several limits applies, so this one
+// is raised once and never lowered. Arenas of other code keep their own sizes.
+unsigned process_limit() {
   static const tbb::global_control raised(tbb::global_control::max_allowed_parallelism,
-                                          Workers::most + 1);
+                                          Workers::max_workers + 1);
   // oneTBB counts the calling thread too.
   const auto limit =
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) - 1;
-  return static_cast<unsigned>(std::min<std::size_t>(limit, Workers::most));
+  return static_cast<unsigned>(std::min<std::size_t>(limit, Workers::max_workers));
 }
 
-// A loader's part of the census. Threads beyond the limit would never come and the loaders that
-// hold the others could starve: an error is better than a measurement at another thread count than
-// the one asked.
-class Counted {
+// A loader's share of workers_in_process. Threads beyond the limit would never start: an error is
+// better than a measurement with fewer threads than requested.
+class Quota {
  public:
-  Counted() = default;
-  ~Counted() { change(0); }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
+  Quota() = default;
+  ~Quota() { change(0); }
+  Quota(const Quota&) = delete;
+  Quota& operator=(const Quota&) = delete;
 
   void change(unsigned count) {
-    const unsigned limit = granted();
-    const std::lock_guard lock(census_mutex);
-    const unsigned others = census - count_;
+    const unsigned limit = process_limit();
+    const std::lock_guard lock(workers_mutex);
+    const unsigned others = workers_in_process - count_;
     if (count > count_ && count > limit - std::min(limit, others)) {
-      throw Error(join("loader: ", count, " threads asked, but this process may have ", limit,
+      throw Error(join("loader: ", count, " threads requested, but this process may have ", limit,
                        " loader threads and ", others,
-                       " are in use; ask for fewer, or raise the process's tbb::global_control"));
+                       " are in use; use fewer, or raise the process's tbb::global_control"));
     }
-    census = others + count;
+    workers_in_process = others + count;
     count_ = count;
   }
 
@@ -58,15 +57,15 @@ class Counted {
   unsigned count_ = 0;
 };
 
-/// Arenas with room for one thread each, so that none comes who was not asked for. They are kept
-/// and used again, the last one first: its thread may be there still. A new arena would have a new
-/// thread made for it while those of others are on their way to sleep.
+// Arenas with room for one thread each, so that no extra thread joins. They are reused, the last
+// one first, since its thread may still be there. A new arena would start a new thread while the
+// threads of others are about to sleep.
 class Arenas {
  public:
   using Arena = std::unique_ptr<tbb::task_arena>;
 
   static Arenas& of_process() {
-    static Arenas& arenas = *new Arenas;  // never destroyed: threads may outlive the main one
+    static Arenas& arenas = *new Arenas;  // never destroyed: threads may outlive main()
     return arenas;
   }
   Arena take() {
@@ -94,8 +93,8 @@ struct Workers::State {
     bool running = false;
   };
 
-  State(unsigned most, std::function<void(unsigned)> b)
-      : limit(most), body(std::move(b)), workers(std::make_unique<Worker[]>(most)) {}
+  State(unsigned max_count, std::function<void(unsigned)> b)
+      : limit(max_count), body(std::move(b)), workers(std::make_unique<Worker[]>(max_count)) {}
   ~State() {
     for (unsigned i = 0; i < limit; ++i) {
       if (workers[i].arena) Arenas::of_process().give_back(std::move(workers[i].arena));
@@ -112,12 +111,12 @@ struct Workers::State {
 
   void run(unsigned number) {
     for (;;) {
-      const unsigned asked = changes.load();
+      const unsigned changes_before = changes.load();
       body(number);
-      // Notified under the lock: the owner may destroy all this as soon as it can take the lock.
+      // Notify under the lock: the owner may destroy this state as soon as it can take the lock.
       const std::lock_guard lock(mutex);
-      // It may have left because it was not wanted, and be wanted again by now.
-      if (changes.load() != asked && number < count.load()) continue;
+      // It may have returned because it was not wanted, and be wanted again by now.
+      if (changes.load() != changes_before && number < count.load()) continue;
       workers[number].running = false;
       if (--running == 0) ended.notify_all();
       return;
@@ -125,7 +124,7 @@ struct Workers::State {
   }
 
   const unsigned limit;
-  Counted counted;
+  Quota quota;
   std::atomic<unsigned> count{0};
   std::atomic<unsigned> changes{0};  // of count
   unsigned running = 0;
@@ -142,7 +141,7 @@ Workers::Workers(unsigned count, unsigned limit, std::function<void(unsigned)> b
 
 void Workers::resize(unsigned count) {
   State& state = *state_;
-  state.counted.change(count);
+  state.quota.change(count);
   const std::lock_guard lock(state.mutex);
   state.count.store(count);
   state.changes.fetch_add(1);

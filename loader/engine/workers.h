@@ -1,28 +1,29 @@
 #pragma once
-// The loader's threads: oneTBB's, but exactly as many as were asked for, also when that changes.
+// The loader's threads: those of oneTBB, but always exactly as many as requested.
 
 #include <functional>
 #include <memory>
 
 namespace feedrate::loader::detail {
 
-/// Threads that each run `body(worker)`, worker = 0 … count()-1. Bodies wait inside when they have
-/// nothing to do, so each keeps its thread; they return when all is done, or as soon as they see
-/// that they are not wanted() any more. They must not throw.
+/// Threads that each run `body(worker)`, with worker = 0 … count()-1. A body that has nothing to do
+/// waits inside, so that it keeps its thread. It returns when all work is done, or as soon as it is
+/// not wanted() any more. It must not throw.
 class Workers {
  public:
-  static constexpr unsigned most = 256;  // of all Workers of a process: what oneTBB guarantees
+  /// Threads of all Workers in a process: as many as oneTBB guarantees.
+  static constexpr unsigned max_workers = 256;
 
-  /// There will never be more than `limit`. Throws as resize() does.
+  /// Starts `count` threads; resize() accepts up to `limit`. Throws what resize() throws.
   Workers(unsigned count, unsigned limit, std::function<void(unsigned worker)> body);
-  /// Waits until every body has returned; the owner has told them to.
+  /// Waits until every body has returned; the owner has made them return.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// From now on so many, at most `limit`. New ones start at once; those that are one too many end
-  /// by themselves, and the owner wakes them. Throws Error, and changes nothing, when the process
-  /// cannot have that many more. The owner's thread.
+  /// Sets the number of threads, up to `limit`. New ones start at once. Those that are not wanted
+  /// any more end by themselves when the owner wakes them. Throws Error, and changes nothing, when
+  /// the process cannot have that many more. The owner's thread.
   void resize(unsigned count);
   unsigned count() const;               // any thread
   bool wanted(unsigned worker) const {  // any thread

@@ -6,10 +6,11 @@
 
 #include "formats/base/random.h"
 
-// Why no array: measured beside a shuffled array of 32 bits an index (one core, -O3), the network
-// takes 10 … 70 ns an index in 60,000 … 14 million, about 1 % of the quickest sample's time; the
-// array takes 3 … 52 ns to build and 0.1 … 6 ns to read, but it is built by one thread while all
-// wait, for 20 ms (1.28 million) … 730 ms (14 million) at every epoch's start and every resume.
+// Why not a shuffled array? Measured on one core with -O3, for 60,000 to 14 million samples: the
+// network takes 10 to 70 ns an index, about 1 % of the time of the fastest sample. An array of
+// 32-bit indices takes 3 to 52 ns an index to build and 0.1 to 6 ns to read, but one thread builds
+// it while all others wait: 20 ms (1.28 million) to 730 ms (14 million) at each epoch's start and
+// each resume.
 
 namespace feedrate::loader {
 using namespace formats;
@@ -24,20 +25,21 @@ std::uint64_t round_function(std::uint64_t half, std::uint64_t add, std::uint64_
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Halves of a bit or two mix poorly; among 64 values orders of a few are equally likely.
-constexpr unsigned fewest_bits = 6;
+// Halves of one or two bits mix poorly. From 64 values on, all orders of a small dataset are
+// equally likely.
+constexpr unsigned min_bits = 6;
 
-// A window of its own for what each epoch cuts off at the start, so that no two neighbours stay
-// apart for ever.
-std::uint64_t first_window(std::uint64_t key, std::uint64_t size, std::uint64_t window) {
+// Where the first window ends. It changes with the epoch, so that no window boundary separates the
+// same two neighbours in every epoch.
+std::uint64_t first_window_end(std::uint64_t key, std::uint64_t size, std::uint64_t window) {
   return std::min(size, 1 + mix64(key) % window);
 }
 
 }  // namespace
 
-// The network permutes the smallest power of two that holds `size` (or the window), split into two
-// halves that may differ by a bit, so a walk takes less than two steps on average (more below 32
-// samples; in the epoch's first and last window, which may be short, one window's steps in all).
+// The network permutes the smallest power of two that holds `size` (or the window). Its two halves
+// may differ by a bit. So a walk takes fewer than two steps on average; more below 32 samples and
+// in the epoch's first and last windows, which may be short.
 Order::Order(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch, bool shuffle,
              std::uint64_t window)
     : size_(size),
@@ -45,18 +47,18 @@ Order::Order(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch, bool s
       window_(window < size ? window : 0),
       first_end_(size),
       keys_{} {
-  const std::uint64_t most = (window_ != 0 ? window_ : size) - 1;
+  const std::uint64_t max_value = (window_ != 0 ? window_ : size) - 1;
   const unsigned bits =
-      shuffle_ ? std::max(static_cast<unsigned>(std::bit_width(most)), fewest_bits) : 0;
+      shuffle_ ? std::max(static_cast<unsigned>(std::bit_width(max_value)), min_bits) : 0;
   low_bits_ = (bits + 1) / 2;
   low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
   high_mask_ = (std::uint64_t{1} << (bits / 2)) - 1;
   const std::uint64_t key = mix64(mix64(seed) + mix64(~epoch));
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    // An odd multiplier loses nothing of the half it multiplies.
+    // Multipliers are odd, and so invertible: they lose no bit of the half.
     keys_[i] = random_bits(key, i) | (i % 2);
   }
-  if (window_ != 0) first_end_ = first_window(key, size, window_);
+  if (window_ != 0) first_end_ = first_window_end(key, size, window_);
 }
 
 std::uint64_t Order::permute(std::uint64_t value, std::uint64_t tweak) const {
@@ -69,7 +71,8 @@ std::uint64_t Order::permute(std::uint64_t value, std::uint64_t tweak) const {
   return high << low_bits_ | low;
 }
 
-// Values beyond the size lead back into it: the permutation's cycle returns to where it began.
+// Cycle walking: a value beyond the size is permuted again until it falls inside. That ends, since
+// the cycle returns to where it began.
 std::uint64_t Order::walk(std::uint64_t value, std::uint64_t size, std::uint64_t tweak) const {
   value = permute(value, tweak);
   while (value >= size) value = permute(value, tweak);

@@ -1,18 +1,18 @@
 #pragma once
-// The order of an epoch: position → index, a pure function of (seed, epoch). No state but its keys.
+// The order of an epoch: position → index, a pure function of (seed, epoch).
 
 #include <array>
 #include <cstdint>
 
 namespace feedrate::loader {
 
-/// A bijection of [0, size): every index once an epoch, in an order that looks random, without an
-/// array (a keyed Feistel network with cycle walking). `shuffle == false` is the identity.
+/// A pseudo-random permutation of [0, size), computed without an array: a keyed Feistel network
+/// with cycle walking. Every index comes once an epoch. Without `shuffle` it is the identity.
 ///
-/// With a `window` indices stay near their positions, for media that read best in order: the epoch
-/// is cut into windows of so many neighbours, at places that differ from epoch to epoch, and each
-/// is shuffled in itself. So |index - position| < window. 0: one window, the whole epoch.
-/// Any thread. The same on every machine.
+/// A `window` keeps indices near their positions, for media that read best in order: the epoch is
+/// cut into windows of that many neighbours, at places that change with the epoch, and each window
+/// is shuffled by itself, so that |index - position| < window. 0: one window, the whole epoch. Any
+/// thread. The same on every machine.
 class Order {
  public:
   Order(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch, bool shuffle,
@@ -28,7 +28,7 @@ class Order {
 
   std::uint64_t size_;
   bool shuffle_;
-  std::uint64_t window_;     // 0: the whole epoch is one
+  std::uint64_t window_;     // 0: the whole epoch is one window
   std::uint64_t first_end_;  // where the first window ends
   unsigned low_bits_;
   std::uint64_t low_mask_;

@@ -1,11 +1,11 @@
 #pragma once
-// The randomness of loading: a pure function of (seed, epoch, index, draw), for host and device.
+// Random draws for samples: a pure function of (seed, epoch, index, draw).
 
 #include "formats/base/random.h"
 
 namespace feedrate::loader {
 
-/// The draws of one sample in one epoch.
+/// The random draws of one sample in one epoch. Any thread.
 class SampleRandom {
  public:
   constexpr SampleRandom(std::uint64_t seed, std::uint64_t epoch, std::uint64_t index)
@@ -19,11 +19,11 @@ class SampleRandom {
   std::uint64_t key_;
 };
 
-/// The sample among `size` that takes the seat of the bad sample `index`, if those of earlier tries
-/// are bad too.
+/// The index in [0, size) of the sample to try at this attempt in the seat of a bad sample with
+/// these draws.
 constexpr std::uint64_t substitute(const SampleRandom& random, std::uint32_t attempt,
                                    std::uint64_t size) {
-  // Draws far from those that recipes take.
+  // Numbered from the end, far from the draws of recipes.
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<Wide>(random.bits(~attempt)) * size >> 64);
 }

@@ -29,15 +29,15 @@ FEEDRATE_SSSE3 inline void store(std::byte* at, __m128i bytes) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(at), bytes);
 }
 
-// Five pixels at a time from the end of the row, which are the last 15 of 16 bytes loaded; the
-// sixteenth byte stored is written again by the next five.
+// Five pixels at a time, from the end of the row: the last 15 of 16 bytes loaded. The sixteenth
+// byte stored is overwritten by the next five pixels.
 FEEDRATE_SSSE3 void mirror_rgb(const std::byte* from, std::size_t count, std::byte* to) {
   const __m128i reversed = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0);
-  std::size_t left = count;
-  for (; left >= 6; left -= 5, to += 15) {
-    store(to, _mm_shuffle_epi8(load(from + 3 * left - 16), reversed));
+  std::size_t remaining = count;
+  for (; remaining >= 6; remaining -= 5, to += 15) {
+    store(to, _mm_shuffle_epi8(load(from + 3 * remaining - 16), reversed));
   }
-  plain<3, 3, true>(from, left, to);
+  plain<3, 3, true>(from, remaining, to);
 }
 
 FEEDRATE_SSSE3 void spread_grey(const std::byte* from, std::size_t count, std::byte* to) {

@@ -1,6 +1,5 @@
 #pragma once
-// Runs of pixels from one place to another: as they are, mirrored, grey spread to three colours.
-// Stateless.
+// Copies rows of pixels: as they are, mirrored, or grey spread over three colours. Stateless.
 
 #include <array>
 #include <cstddef>
@@ -8,12 +7,13 @@
 
 namespace feedrate::loader {
 
-/// `count` pixels from `from` to `to`, which do not overlap.
+/// Copies `count` pixels from `from` to `to`, which do not overlap.
 using CopyPixels = void (*)(const std::byte* from, std::size_t count, std::byte* to);
 
-/// Channels are 1 or 3, not more stored than wanted. The fastest that this CPU can run.
+/// The fastest copier that this CPU can run. Both counts of channels are 1 or 3, and `stored` is at
+/// most `wanted`.
 CopyPixels pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrored);
-/// The same in plain C++: the referee.
+/// The same in plain C++: the reference.
 CopyPixels plain_pixel_copier(std::uint32_t stored, std::uint32_t wanted, bool mirrored);
 
 }  // namespace feedrate::loader

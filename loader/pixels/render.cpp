@@ -12,7 +12,7 @@ namespace {
 
 // A seat's row: black | pixels of the image | black.
 struct Columns {
-  std::size_t before, inside, behind;
+  std::size_t before, inside, after;
 };
 
 Columns columns_of(const View& view, const Rect& part) {
@@ -20,8 +20,8 @@ Columns columns_of(const View& view, const Rect& part) {
   Columns columns{};
   columns.inside = part.width;
   columns.before = part.width == 0 ? 0 : static_cast<std::size_t>(part.x - left);
-  columns.behind = view.window.width - columns.before - columns.inside;
-  if (view.mirrored) std::swap(columns.before, columns.behind);
+  columns.after = view.window.width - columns.before - columns.inside;
+  if (view.mirrored) std::swap(columns.before, columns.after);
   return columns;
 }
 
@@ -41,8 +41,8 @@ void copy_window(const View& view, Shape stored, PixelRows from, std::uint32_t c
     to += columns.before * channels;
     copy(from.first + y * from.stride, columns.inside, to);
     to += columns.inside * channels;
-    std::memset(to, 0, columns.behind * channels);
-    to += columns.behind * channels;
+    std::memset(to, 0, columns.after * channels);
+    to += columns.after * channels;
   }
   std::memset(to, 0, static_cast<std::size_t>(seat.data() + seat.size() - to));
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Executes views: the pixels that were decoded for one become an image of a batch, in one pass.
-// One thread for each Renderer, which keeps its memory: nothing is allocated for images no larger
-// than those it has seen.
+// Executes views: turns the pixels decoded for a view into an image of a batch, in one pass. One
+// thread for each Renderer, which keeps its memory: images no larger than those before allocate
+// nothing.
 
 #include "formats/pixels/resize.h"
 #include "loader/pixels/view.h"
@@ -10,9 +10,9 @@ namespace feedrate::loader {
 
 class Renderer {
  public:
-  /// `part` holds needed_part(view, stored), `stored.channels` bytes a pixel. Writes all of `seat`,
-  /// which has the size of the view's window and `channels` bytes a pixel: as many as the stored
-  /// image, or 3 of a grey one, whose three colours are then the same.
+  /// `part` holds needed_part(view, stored), with `stored.channels` bytes a pixel. Writes all of
+  /// `seat`, which has the size of the view's window and `channels` bytes a pixel: as many as the
+  /// stored image has, or 3 for a grey one, whose colours are then equal.
   void render(const View& view, formats::Shape stored, formats::PixelRows part,
               std::uint32_t channels, formats::MutableBytes seat);
 

@@ -15,7 +15,7 @@ bool is_resized(const View& view) {
   return view.height != view.scaled_height || view.width != view.scaled_width;
 }
 
-// What of [begin, begin + count) lies in [0, side).
+// The part of [begin, begin + count) that lies in [0, side).
 PixelRange inside(std::int64_t begin, std::int64_t count, std::int64_t side) {
   const std::int64_t first = std::clamp<std::int64_t>(begin, 0, side);
   const std::int64_t end = std::clamp<std::int64_t>(begin + count, first, side);
@@ -56,7 +56,7 @@ void check_view(const View& view, Shape stored) {
        view.x >= 0 && fits(static_cast<std::uint32_t>(view.x), view.width, stored.width));
   if (inside_crop && inside_image) return;
   throw Error(join("a view of ", view.height, "x", view.width, " pixels at ", view.y, ",", view.x,
-                   " does not suit an image of ", stored.height, "x", stored.width));
+                   " does not fit an image of ", stored.height, "x", stored.width));
 }
 
 detail::ViewSpans detail::spans_of(const View& view) {

@@ -1,6 +1,6 @@
 #pragma once
-// When a run has warmed up: its rate is that of what follows. Found by the slope of the rate over
-// time, not by a number of steps that suits some machines.
+// When a run has warmed up, so that its rate is measured on the rest. Found from the slope of the
+// rate over time: a fixed number of warm-up steps would suit some machines only.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,32 +10,32 @@
 
 namespace feedrate::loader {
 
-/// How far a run was, on a clock that begins with its first mark.
+/// How far a run has come, on a clock that starts at its first mark.
 struct Mark {
   double seconds = 0;
   std::uint64_t images = 0;
-  double waited = 0;  // seconds of the consumer, so far
+  double waited = 0;  // seconds that the consumer has waited so far
 };
 
-/// Marks of a run that is to last so many seconds: some tens of them, evenly spread, and no
-/// allocation after construction. One thread.
+/// Some tens of marks, evenly spread over a run of known length. Allocates at construction only.
+/// One thread.
 class Marks {
  public:
-  /// 0: of unknown length, and no marks are kept.
+  /// 0: the length is unknown, and no mark is kept.
   explicit Marks(double run_seconds);
-  /// Keeps the mark when it is the first, or far enough behind the last.
+  /// Keeps the mark if it is the first, or far enough from the last one kept.
   void add(const Mark& mark);
   std::span<const Mark> all() const { return marks_; }
 
  private:
-  double apart_ = 0;  // seconds
+  double spacing_ = 0;  // seconds
   std::vector<Mark> marks_;
 };
 
-/// The first mark from which on images/s no longer change: the slope of the rates between marks is
-/// not significantly different from 0 (Student's t, 95 %), the first of them does not stand apart
-/// from the others, or both differ by less than 1 %. Half of the run is kept however it changes.
-/// Nothing where there are too few marks to tell. A pure function.
+/// The index of the first mark after which images/s no longer change: the rates between the marks
+/// have no significant slope (Student's t, 95 %) and the first of them is no outlier, or these
+/// differences are below 1 %. At least half of the run is always kept. Nothing when there are too
+/// few marks to tell. A pure function.
 std::optional<std::size_t> settled_from(std::span<const Mark> marks);
 
 }  // namespace feedrate::loader

@@ -8,15 +8,15 @@
 namespace feedrate::loader {
 namespace {
 
-// A consumer that waits less than this is fed; threads that bring less than this bring nothing.
-// Shorter waits and gains cannot be told from chance in a window.
-constexpr double little = 0.03;
-// Work comes unevenly: workers that had no time to spare would be late half of the time.
-constexpr double spare = 1.05;
-// So much, relative, must the need for workers change before the search starts anew.
-constexpr double change = 0.25;
-// Where the consumer computes nothing at all, its demand is a number without meaning.
-constexpr double no_limit = 1000;
+// Smaller waits and gains are noise in one window. A consumer that waits for a smaller share of the
+// time is fed; a thread that gains less gains nothing.
+constexpr double negligible = 0.03;
+// Work arrives unevenly: workers without any headroom would be late half of the time.
+constexpr double headroom = 1.05;
+// The relative change of `need` that starts the search again.
+constexpr double significant_change = 0.25;
+// A higher need means that the consumer does no work of its own: its demand is unlimited.
+constexpr double max_need = 1000;
 
 std::string ordinal(unsigned number) {
   const unsigned last = number % 100 / 10 == 1 ? 0 : number % 10;
@@ -33,7 +33,7 @@ const ThreadsTried* Tuning::knee() const {
   double best = 0;
   for (const ThreadsTried& one : tried) best = std::max(best, one.images_per_second);
   for (const ThreadsTried& one : tried) {
-    if (one.images_per_second >= best * (1 - little)) return &one;
+    if (one.images_per_second >= best * (1 - negligible)) return &one;
   }
   return nullptr;
 }
@@ -41,34 +41,33 @@ const ThreadsTried* Tuning::knee() const {
 std::string Tuning::text() const {
   const ThreadsTried* found = knee();
   if (found == nullptr) {
-    return fmt::format("{}: too short a run to tell how many are best", threads_text(threads));
+    return fmt::format("{}: the run was too short to find the best number", threads_text(threads));
   }
-  const char* is = found->threads == 1 ? "s" : "";
+  const char* verb_end = found->threads == 1 ? "s" : "";
   std::string text;
-  if (found->waited <= little) {
-    text = fmt::format("{} keep{} the consumer fed, whose images are {:.2g} threads' work",
-                       threads_text(found->threads), is, need);
-    if (found->threads < most)
-      text += fmt::format("; a {} brings nothing", ordinal(found->threads + 1));
-  } else if (found->threads == most) {
-    text =
-        fmt::format("{} give{} most, and more there may not be", threads_text(found->threads), is);
-    if (need < no_limit)
-      text += fmt::format("; the consumer's images are {:.2g} threads' work", need);
+  if (found->waited <= negligible) {
+    text = fmt::format("{} keep{} the consumer fed, which needs {:.2g}",
+                       threads_text(found->threads), verb_end, need);
+    if (found->threads < max_threads)
+      text += fmt::format("; a {} gains nothing", ordinal(found->threads + 1));
+  } else if (found->threads == max_threads) {
+    text = fmt::format("{}, the limit, give{} the most images/s", threads_text(found->threads),
+                       verb_end);
+    if (need < max_need) text += fmt::format("; the consumer needs {:.2g}", need);
   } else {
-    text = fmt::format("{} give{} as many images as more do: something else limits",
-                       threads_text(found->threads), is);
+    text = fmt::format("{} give{} as many images/s as more do: the bottleneck is elsewhere",
+                       threads_text(found->threads), verb_end);
   }
-  return settled ? text : text + " (the search was not over)";
+  return settled ? text : text + " (the search had not ended)";
 }
 
 namespace detail {
 
-Tuner::Tuner(unsigned threads, unsigned most, unsigned depth) : depth_(depth) {
+Tuner::Tuner(unsigned threads, unsigned max_threads, unsigned depth) : depth_(depth) {
   tuning_.threads = threads;
-  tuning_.most = std::max(threads, most);
-  tuning_.tried.reserve(tuning_.most);  // nothing is allocated later
-  due_batches_ = depth;                 // what start-up costs is no image's cost
+  tuning_.max_threads = std::max(threads, max_threads);
+  tuning_.tried.reserve(tuning_.max_threads);  // nothing is allocated later
+  due_batches_ = depth;                        // leaves out the costs of start-up
 }
 
 void Tuner::start_waiting(std::uint64_t now_ns, std::uint64_t batches, std::uint64_t span_ns,
@@ -77,7 +76,7 @@ void Tuner::start_waiting(std::uint64_t now_ns, std::uint64_t batches, std::uint
   due_batches_ = batches + count;
 }
 
-unsigned Tuner::look(const TunerSums& sums) {
+unsigned Tuner::update(const TunerSums& sums) {
   if (!from_) {
     from_ = sums;
     start_waiting(sums.now_ns, sums.batches, window_ns, 2 * std::uint64_t{depth_});
@@ -95,9 +94,9 @@ unsigned Tuner::look(const TunerSums& sums) {
   return next;
 }
 
-void Tuner::limit(unsigned most) {
-  tuning_.most = tuning_.threads = std::max(1U, most);
-  std::erase_if(tuning_.tried, [&](const ThreadsTried& one) { return one.threads > most; });
+void Tuner::limit(unsigned max_threads) {
+  tuning_.max_threads = tuning_.threads = std::max(1U, max_threads);
+  std::erase_if(tuning_.tried, [&](const ThreadsTried& one) { return one.threads > max_threads; });
 }
 
 bool Tuner::measure(const TunerSums& sums) {
@@ -113,11 +112,12 @@ bool Tuner::measure(const TunerSums& sums) {
   tuning_.augment = span(from_->augment_ns, sums.augment_ns) / filled;
   tuning_.demand = taken / std::max(elapsed - waited, 1e-9);
   tuning_.need = tuning_.demand * (tuning_.read + tuning_.decode + tuning_.augment);
-  if (tuning_.settled && std::abs(tuning_.need - settled_need_) > change * settled_need_ &&
+  if (tuning_.settled &&
+      std::abs(tuning_.need - settled_need_) > significant_change * settled_need_ &&
       predicted() != tuning_.threads) {
     tuning_.settled = false;
     tuning_.tried.clear();
-    return false;  // part of the window was as before
+    return false;  // part of the window was before the change
   }
   const ThreadsTried now{tuning_.threads, taken / elapsed, waited / elapsed};
   const auto at = std::ranges::lower_bound(tuning_.tried, now.threads, {}, &ThreadsTried::threads);
@@ -130,8 +130,8 @@ bool Tuner::measure(const TunerSums& sums) {
 }
 
 unsigned Tuner::predicted() const {
-  const double threads = std::ceil(std::min(tuning_.need * spare, no_limit));
-  return std::clamp(static_cast<unsigned>(threads), 1U, tuning_.most);
+  const double threads = std::ceil(std::min(tuning_.need * headroom, max_need));
+  return std::clamp(static_cast<unsigned>(threads), 1U, tuning_.max_threads);
 }
 
 const ThreadsTried* Tuner::tried(unsigned threads) const {
@@ -139,15 +139,15 @@ const ThreadsTried* Tuner::tried(unsigned threads) const {
   return at == tuning_.tried.end() ? nullptr : &*at;
 }
 
-// The prediction first; then, from the best so far, one more where the consumer waits, and one
-// fewer where that may do as well.
+// The prediction first. Then, from the best number so far, one more if the consumer waits, and one
+// fewer if that may be enough.
 unsigned Tuner::choose() {
   if (tuning_.settled) return tuning_.threads;
   if (tried(predicted()) == nullptr) return predicted();
   const ThreadsTried knee = *tuning_.knee();
   const unsigned fewer = knee.threads - 1, more = knee.threads + 1;
-  const bool fed = knee.waited <= little;
-  if (!fed && more <= tuning_.most && tried(more) == nullptr) return more;
+  const bool fed = knee.waited <= negligible;
+  if (!fed && more <= tuning_.max_threads && tried(more) == nullptr) return more;
   if (fewer > 0 && tried(fewer) == nullptr && (!fed || tuning_.need <= fewer)) return fewer;
   tuning_.settled = true;
   settled_need_ = tuning_.need;

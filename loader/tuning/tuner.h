@@ -1,6 +1,6 @@
 #pragma once
-// How many threads? Measures what an image costs a worker and how fast the consumer takes images,
-// goes to the number of threads that this comes to, and looks there whether it was right.
+// How many threads? The tuner measures what an image costs a worker and how fast the consumer takes
+// images, goes to the number of threads that follows from these, and checks it by measuring there.
 
 #include <cstdint>
 #include <optional>
@@ -9,67 +9,70 @@
 
 namespace feedrate::loader {
 
-/// One number of threads, as measured.
+/// One number of threads and what was measured with it.
 struct ThreadsTried {
   unsigned threads = 0;
   double images_per_second = 0;
   double waited = 0;  // share of the time in which the consumer waited
 };
 
-/// What is known by now.
+/// What the tuner has found so far.
 struct Tuning {
-  unsigned threads = 0;  // at work now
-  unsigned most = 0;     // that there may be
-  bool settled = false;
-  double read = 0;     // seconds of a worker for an image, as measured last …
-  double decode = 0;   //
-  double augment = 0;  //
-  double demand = 0;   // … images/s that the consumer would take if it never waited …
-  double need = 0;     // … and the workers that this keeps busy
-  std::vector<ThreadsTried> tried;  // by number; a new demand starts anew
+  unsigned threads = 0;      // in use now
+  unsigned max_threads = 0;  // the limit
+  bool settled = false;      // the search has ended
 
-  /// The fewest threads tried that give as much as any: null before the first measurement.
+  // As measured last.
+  double read = 0;     // seconds of a worker for an image
+  double decode = 0;   // the same
+  double augment = 0;  // the same
+  double demand = 0;   // images/s that the consumer would take if it never waited
+  double need = 0;     // how many workers that demand keeps busy
+
+  std::vector<ThreadsTried> tried;  // by number of threads; cleared when the demand changes
+
+  /// The fewest threads tried that give as many images/s as any; null before the first measurement.
   const ThreadsTried* knee() const;
-  /// "3 threads keep the consumer fed …", a line.
+  /// One line: "3 threads keep the consumer fed …".
   std::string text() const;
 };
 
 namespace detail {
 
-/// Sums that only grow, as they stand at one moment.
+/// The loader's counters at one moment, since construction.
 struct TunerSums {
   std::uint64_t now_ns = 0;
-  std::uint64_t batches = 0;  // taken
-  std::uint64_t images = 0;   // of them
+  std::uint64_t batches = 0;  // taken by the consumer
+  std::uint64_t images = 0;   // in these
   std::uint64_t wait_ns = 0;  // of the consumer
-  std::uint64_t filled = 0;   // images by workers
-  std::uint64_t read_ns = 0;  // of workers
+  std::uint64_t filled = 0;   // images filled by workers
+  std::uint64_t read_ns = 0;  // of the workers, like the next two
   std::uint64_t decode_ns = 0;
   std::uint64_t augment_ns = 0;
 };
 
-/// One thread. A measurement takes half a second or, where batches are slow, as many batches as
-/// tell something; those that were filled before a move are left out.
+/// A measurement takes half a second, or longer when batches are slow: at least 2 × `depth`
+/// batches. Batches filled before a change of the number of threads are not measured. One thread.
 class Tuner {
  public:
   static constexpr std::uint64_t window_ns = 500'000'000;
 
-  /// `depth`: batches that may lie ready.
-  Tuner(unsigned threads, unsigned most, unsigned depth);
-  /// True when look() has something to look at: asked after each batch, it costs next to nothing.
+  /// `depth`: how many batches may be ready at a time.
+  Tuner(unsigned threads, unsigned max_threads, unsigned depth);
+  /// Whether it is time for update(). Cheap: called after each batch.
   bool due(std::uint64_t now_ns, std::uint64_t batches) const {
     return batches >= due_batches_ && now_ns >= due_ns_;
   }
-  /// The number of threads to go on with.
-  unsigned look(const TunerSums& sums);
-  /// There cannot be more than `most`, which work now.
-  void limit(unsigned most);
+  /// Measures, and returns the number of threads to continue with.
+  unsigned update(const TunerSums& sums);
+  /// Continue with `max_threads` threads, and never use more.
+  void limit(unsigned max_threads);
   const Tuning& tuning() const { return tuning_; }
 
  private:
   void start_waiting(std::uint64_t now_ns, std::uint64_t batches, std::uint64_t span_ns,
                      std::uint64_t count);
-  /// False where the demand has changed, and the search starts anew.
+  /// False when the demand has changed and the search starts again.
   bool measure(const TunerSums& sums);
   unsigned choose();
   unsigned predicted() const;
@@ -79,7 +82,7 @@ class Tuner {
   const unsigned depth_;
   std::uint64_t due_ns_ = 0;
   std::uint64_t due_batches_ = 0;
-  std::optional<TunerSums> from_;  // of the window; nothing while batches of before are left
+  std::optional<TunerSums> from_;  // the window's start; nothing while old batches are left
   double settled_need_ = 0;
 };
 

@@ -20,8 +20,8 @@ namespace {
 std::atomic<std::uint64_t> allocations{0};
 }  // namespace
 
-// Every `new` of the test program is counted. Not inlined, or the compiler takes malloc's memory in
-// operator delete for a mismatch.
+// Counts every `new` of the test program. Not inlined: the compiler would report a mismatch of
+// malloc and operator delete.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(size)) return memory;
@@ -41,20 +41,22 @@ using testing::Mirroring;
 const Mirroring mirroring;
 
 TEST(UnitAllocations, steady_state_allocates_nothing) {
+  const Recipe& none = recipe("none");
   const MemoryDataset dataset(1000);
-  for (const Recipe* way : {&recipe("none"), static_cast<const Recipe*>(&mirroring)}) {
+  for (const Recipe* recipe : {&none, static_cast<const Recipe*>(&mirroring)}) {
     for (const unsigned threads : {0U, 1U, 3U}) {
-      Loader loader(dataset, *way, {.threads = threads, .batch = 64, .epochs = 0, .trace = true});
+      Loader loader(dataset, *recipe,
+                    {.threads = threads, .batch = 64, .epochs = 0, .trace = true});
       // Until every worker has filled its longest run.
       for (int i = 0; i < 1000 || loader.stats().workers_seen < threads; ++i) loader.next();
       const std::uint64_t before = allocations;
       for (int i = 0; i < 500; ++i) loader.next();
-      EXPECT_EQ(allocations - before, 0U) << way->name() << ", " << threads << " threads";
+      EXPECT_EQ(allocations - before, 0U) << recipe->name() << ", " << threads << " threads";
     }
   }
 }
 
-// Grey ones and those of different sizes among them, as a real dataset has.
+// Grey images and several sizes among colour images, as in a real dataset.
 void mixed(std::uint64_t index, Sample& sample) {
   const auto step = static_cast<std::uint32_t>(index % 7);
   sample.shape = {300 - 20 * step, 180 + 20 * step, index % 5 == 0 ? 1U : 3U};
@@ -78,7 +80,7 @@ TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
   }
 }
 
-// Of all threads; the kernel's own doings (a page moved, a huge one made) are faults too.
+// Of all threads. The kernel's own work counts too: moving a page, making a huge one.
 long page_faults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -91,9 +93,9 @@ long resident_pages() {
   return resident;
 }
 
-// Datasets on disk, in every format, of photographs' size: each page was touched in the epochs
-// before, and what a codec's library takes it takes from memory that it gave back.
-TEST(UnitAllocations, steady_state_of_every_format_faults_no_page_and_stays_as_large_as_it_is) {
+// Datasets on disk, in every format, with images of photographs' size. Earlier epochs have touched
+// every page, and codec libraries reuse the memory that they freed.
+TEST(UnitAllocations, steady_state_of_every_format_faults_no_page_and_does_not_grow) {
   const testing::TempDirectory directory;
   const auto examples = testing::make_examples({300, 280, 3}, 24);
   std::size_t which = 0;
@@ -101,7 +103,7 @@ TEST(UnitAllocations, steady_state_of_every_format_faults_no_page_and_stays_as_l
     const auto path = directory / pair.name();
     write_dataset(*pair.container, *pair.codec, path, examples);
     const auto dataset = open_dataset(path);
-    // Pixels and numbers in turn, not to take twice as long.
+    // Alternate between the types, to save time.
     const PixelType type = pixel_types[which++ % 2];
     Loader loader(*dataset, recipe("imagenet-train"),
                   {.threads = 2, .batch = 8, .pixels = type, .epochs = 0});

@@ -1,4 +1,4 @@
-// Bad samples by policy: the same batches at any thread count, damage included.
+// Bad samples under each policy: the same batches at any thread count, damage included.
 
 #include "loader/bad.h"
 
@@ -24,7 +24,7 @@ using namespace testing;
 const Mirroring mirroring;
 const Recipe& none() { return recipe("none"); }
 
-// Every 10th cannot be read, every 7th not decoded; labels are indices.
+// Every 10th sample cannot be read, every 7th cannot be decoded. Labels are indices.
 void damage(std::uint64_t index, Sample& sample) {
   sample.label = static_cast<std::int32_t>(index);
   if (index % 10 == 3) throw Error("the bytes are gone");
@@ -52,14 +52,14 @@ LoaderOptions tolerant(BadPolicy policy) {
 
 TEST(HostileBad, any_number_of_threads_gives_the_same_batches_and_list_in_spite_of_damage) {
   const MemoryDataset dataset = damaged(400);
-  for (const Recipe* way : {&none(), static_cast<const Recipe*>(&mirroring)}) {
+  for (const Recipe* recipe : {&none(), static_cast<const Recipe*>(&mirroring)}) {
     for (const BadPolicy policy : {BadPolicy::replace, BadPolicy::skip}) {
       std::vector<std::string> reference;
       std::vector<std::uint64_t> listed;
       for (const unsigned threads : {0U, 1U, 2U, 3U, 8U, 16U}) {
         LoaderOptions options = tolerant(policy);
         options.threads = threads;
-        Loader loader(dataset, *way, options);
+        Loader loader(dataset, *recipe, options);
         const auto all = digests(loader);
         std::vector<std::uint64_t> list;
         for (const BadSample& bad : loader.bad_samples()) list.push_back(bad.index);
@@ -67,8 +67,8 @@ TEST(HostileBad, any_number_of_threads_gives_the_same_batches_and_list_in_spite_
           reference = all;
           listed = list;
         }
-        EXPECT_EQ(all, reference) << way->name() << ", " << threads << " threads";
-        EXPECT_EQ(list, listed) << way->name() << ", " << threads << " threads";
+        EXPECT_EQ(all, reference) << recipe->name() << ", " << threads << " threads";
+        EXPECT_EQ(list, listed) << recipe->name() << ", " << threads << " threads";
         EXPECT_EQ(list.size(), bad_below(400)) << "each once, though there were two epochs";
         EXPECT_EQ(loader.stats().bad_seats, 2 * bad_below(400));
       }
@@ -122,7 +122,7 @@ TEST(HostileBad, skip_gives_every_good_sample_once_and_no_bad_one) {
   EXPECT_EQ(loader.stats().images, images);
 }
 
-TEST(HostileBad, a_batch_of_bad_samples_alone_is_passed_over) {
+TEST(HostileBad, a_batch_of_bad_samples_only_is_left_out) {
   const auto first_are_bad = [](std::uint64_t index, Sample&) {
     if (index < 8) throw Error("gone");
   };
@@ -164,7 +164,7 @@ TEST(HostileBad, the_budget_ends_the_run_at_the_same_sample_at_any_thread_count)
   EXPECT_NE(ends.begin()->find("memory: sample "), std::string::npos);
 }
 
-TEST(HostileBad, a_label_that_is_no_class_is_bad) {
+TEST(HostileBad, a_label_outside_the_classes_is_bad) {
   const auto mislabel = [](std::uint64_t index, Sample& sample) {
     if (index == 5) sample.label = 10;
     if (index == 6) sample.label = -1;
@@ -178,27 +178,28 @@ TEST(HostileBad, a_label_that_is_no_class_is_bad) {
   EXPECT_EQ(loader.next()->count, 18U);
 }
 
-TEST(HostileBad, past_the_budget_the_last_one_is_named_with_its_place) {
+TEST(HostileBad, beyond_the_budget_the_last_bad_sample_is_named_with_its_place) {
   const auto cut = [](std::uint64_t index, Sample& sample) {
-    if (index == 3) sample.bytes = {};  // the decoder does not know of which file
+    if (index == 3) sample.bytes = {};  // the decoder does not know the file
   };
   const MemoryDataset dataset(20, {28, 28, 1}, cut);
   LoaderOptions options{.threads = 0, .batch = 20, .on_bad = BadPolicy::skip};
   options.bad_budget = 0;
   expect_error([&] { Loader(dataset, none(), options).next(); },
-               {"1 bad sample, more than the 0 that may be; the last one: memory", "sample 3"});
+               {"1 bad sample, more than the 0 allowed; the last one: memory", "sample 3"});
 }
 
-TEST(HostileBad, where_nothing_is_good_there_is_no_substitute) {
+TEST(HostileBad, without_good_samples_there_is_no_substitute) {
   const auto gone = [](std::uint64_t, Sample&) { throw Error("gone"); };
   const MemoryDataset dataset(20, {28, 28, 1}, gone);
   LoaderOptions options = tolerant(BadPolicy::replace);
-  expect_error([&] { Loader(dataset, none(), options).next(); }, {"no substitute", "gone"});
+  expect_error([&] { Loader(dataset, none(), options).next(); },
+               {"none of 100 substitutes", "gone"});
   options.on_bad = BadPolicy::skip;
   EXPECT_EQ(Loader(dataset, none(), options).next(), nullptr);
 }
 
-TEST(UnitBad, the_list_has_a_line_a_sample_and_no_text_breaks_it) {
+TEST(UnitBad, the_list_has_one_line_for_each_sample_whatever_its_text) {
   const TempDirectory directory;
   const BadSample bad[] = {{{"a/data.rec", 4096}, 7, "cat\t1.jpg", "torn\nin two"},
                            {{"a/data.rec", 9000}, 8, "", "gone"}};

@@ -1,5 +1,5 @@
 #pragma once
-// What loader tests do with batches: hash them, keep their indices.
+// Hashes of batches, for tests of the loader.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace feedrate::testing {
 using namespace formats;
 using namespace loader;
 
-/// Everything a trainer could tell apart in a batch.
+/// Hash of everything in a batch that a trainer can see.
 inline std::string batch_digest(const Batch& batch) {
   const std::uint64_t head[] = {batch.number, batch.epoch, batch.count,
                                 batch.last_of_epoch ? 1U : 0U};
@@ -22,7 +22,7 @@ inline std::string batch_digest(const Batch& batch) {
   return hex(hasher.finish());
 }
 
-/// All batches to the end.
+/// The hashes of all batches up to the end.
 inline std::vector<std::string> digests(BatchSource& source) {
   std::vector<std::string> all;
   while (const Batch* batch = source.next()) all.push_back(batch_digest(*batch));

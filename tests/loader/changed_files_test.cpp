@@ -1,4 +1,5 @@
-// Datasets that change under a loader: an error that names the file, never a crash or a mixture.
+// Datasets whose files change while a loader reads them: an error that names the file, never a
+// crash or a mixture of old and new data.
 
 #include <gtest/gtest.h>
 
@@ -22,17 +23,17 @@ namespace {
 namespace fs = std::filesystem;
 using namespace testing;
 
-// Formats that are read in place, and the file that holds their pixels.
-struct Mapped {
+// Formats that are read in place, and the extension of the file that holds their pixels.
+struct MappedFormat {
   const char* format;
   const char* extension;
 };
-constexpr Mapped all_mapped[] = {
+constexpr MappedFormat mapped_formats[] = {
     {"lmdb", ".mdb"}, {"recordio", ".rec"}, {"tfrecord", ""}, {"webdataset", ".tar"}};
 
-class Changed {
+class ChangingDataset {
  public:
-  explicit Changed(const Mapped& format) : path_(directory_ / format.format) {
+  explicit ChangingDataset(const MappedFormat& format) : path_(directory_ / format.format) {
     write_dataset(container(format.format), png_codec, path_, make_examples({64, 64, 3}, 200));
     std::uint64_t largest = 0;
     for (const auto& entry : fs::recursive_directory_iterator(path_)) {
@@ -53,22 +54,22 @@ class Changed {
   std::unique_ptr<Dataset> dataset_;
 };
 
-void read_on(Loader& loader) {
+void read_to_end(Loader& loader) {
   while (loader.next() != nullptr) continue;
 }
 
 TEST(HostileChangedFiles, a_file_that_shrinks_ends_the_run_with_its_name_under_every_policy) {
-  for (const Mapped& format : all_mapped) {
+  for (const MappedFormat& format : mapped_formats) {
     for (const unsigned threads : {0U, 2U}) {
       for (const BadPolicy policy : {BadPolicy::fail, BadPolicy::replace, BadPolicy::skip}) {
-        const Changed changed(format);
+        const ChangingDataset changed(format);
         LoaderOptions options{.threads = threads, .batch = 8, .epochs = 1000, .on_bad = policy};
         options.bad_budget = 1'000'000;
         Loader loader(changed.dataset(), recipe("none"), options);
         ASSERT_NE(loader.next(), nullptr);
         const std::uint64_t before = fs::file_size(changed.file());
         fs::resize_file(changed.file(), 8192);
-        expect_error([&] { read_on(loader); },
+        expect_error([&] { read_to_end(loader); },
                      {changed.file().string(), "became shorter while it was being read",
                       std::to_string(before), "8192"});
       }
@@ -76,10 +77,10 @@ TEST(HostileChangedFiles, a_file_that_shrinks_ends_the_run_with_its_name_under_e
   }
 }
 
-// The system tells of a missing page only the first who reads it; the others read zeros.
-TEST(HostileChangedFiles, a_file_that_shrank_ends_the_run_whoever_met_the_missing_pages_first) {
-  for (const Mapped& format : all_mapped) {
-    const Changed changed(format);
+// The system reports a missing page to its first reader only; later ones read zeros.
+TEST(HostileChangedFiles, a_shrunk_file_ends_the_run_even_if_another_thread_hit_the_missing_pages) {
+  for (const MappedFormat& format : mapped_formats) {
+    const ChangingDataset changed(format);
     LoaderOptions options{.threads = 0, .batch = 8, .epochs = 1000, .on_bad = BadPolicy::replace};
     options.bad_budget = 1'000'000;
     Loader loader(changed.dataset(), recipe("none"), options);
@@ -96,29 +97,29 @@ TEST(HostileChangedFiles, a_file_that_shrank_ends_the_run_whoever_met_the_missin
       }
       EXPECT_NE(lost_pages_of_thread(), "");
     }).join();
-    expect_error([&] { read_on(loader); }, {changed.file().string(), "became shorter"});
+    expect_error([&] { read_to_end(loader); }, {changed.file().string(), "became shorter"});
   }
 }
 
 TEST(HostileChangedFiles, a_file_that_is_written_to_ends_the_run_at_the_end_of_the_epoch) {
-  for (const Mapped& format : all_mapped) {
-    const Changed changed(format);
+  for (const MappedFormat& format : mapped_formats) {
+    const ChangingDataset changed(format);
     Loader loader(changed.dataset(), recipe("none"), {.threads = 2, .batch = 8, .epochs = 1000});
     ASSERT_NE(loader.next(), nullptr);
     std::ofstream(changed.file(), std::ios::app) << "more";
     fs::last_write_time(changed.file(),
                         fs::last_write_time(changed.file()) + std::chrono::seconds(1));
-    expect_error([&] { read_on(loader); }, {changed.file().string(), "was changed while"});
+    expect_error([&] { read_to_end(loader); }, {changed.file().string(), "was changed while"});
   }
 }
 
-TEST(HostileChangedFiles, a_file_put_in_its_place_changes_nothing) {
-  for (const Mapped& format : all_mapped) {
-    const Changed changed(format);
+TEST(HostileChangedFiles, a_file_that_is_replaced_changes_nothing) {
+  for (const MappedFormat& format : mapped_formats) {
+    const ChangingDataset changed(format);
     Loader loader(changed.dataset(), recipe("none"), {.threads = 2, .batch = 8, .epochs = 3});
     fs::rename(changed.file(), changed.file().string() + ".old");
     write_text(changed.file(), "another");
-    EXPECT_NO_THROW(read_on(loader));
+    EXPECT_NO_THROW(read_to_end(loader));
   }
 }
 

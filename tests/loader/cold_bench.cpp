@@ -1,12 +1,12 @@
-// What does reading ahead bring where the data is on a disk? Random records of 112 KB out of an
-// LMDB, which the system has been made to forget before each measurement.
+// How much does reading ahead gain for data on a disk? Reads random records of 112 KB from an LMDB
+// that is evicted from the page cache before each measurement.
 //
-//   bench_cold DIRECTORY [RECORDS]     makes DIRECTORY/cold of 40,000 records (4.5 GB), once
+//   bench_cold DIRECTORY [RECORDS]     writes DIRECTORY/cold, 40,000 records (4.5 GB), once
 //
-// The limit is what the disk gives to many threads at once. The peers are one thread that touches
-// every page of one record after the other in a plain map, as the system reads by itself and with
-// MADV_RANDOM (what liblmdb does where it is told not to read ahead). The records are raw images:
-// nothing is decoded, so the disk is what is measured.
+// The limit is the rate of the disk with many threads at once. The peers are a single thread that
+// touches every page of one record after the other in a plain map: with the system's default
+// read-ahead, and with MADV_RANDOM (what liblmdb uses with MDB_NORDAHEAD). The records are raw
+// images, so that nothing but the disk is measured.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -44,10 +44,10 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr Shape shape{193, 193, 3};  // 111,747 bytes
-// Far more than a disk gives in a second: else reading around pages would bring all of it.
+// Far more than a disk reads in a second: otherwise read-around would soon load all of it.
 constexpr std::uint64_t standard_records = 40'000;
 constexpr double seconds_each = 0.6;
-constexpr double seconds_of_loader = 1.5;  // it starts empty, with nothing asked for
+constexpr double seconds_of_loader = 1.5;  // it starts empty, with nothing requested
 constexpr std::uint64_t repeats = 3;
 
 void make(const fs::path& path, std::uint64_t records) {
@@ -75,7 +75,7 @@ struct Measured {
   double in_memory = 0;       // the largest share of the data before a measurement
 };
 
-// A dataset of which nothing is in memory.
+// Opens the dataset with none of it in memory.
 std::unique_ptr<Dataset> open_cold(const fs::path& path, Measured& measured) {
   std::unique_ptr<Dataset> dataset = open_dataset(path);
   const std::vector<fs::path> files = sample_files(*dataset);
@@ -107,7 +107,7 @@ void add_plain(const fs::path& path, bool single_pages, std::uint64_t seed, Meas
   }
 }
 
-// What the disk can do: the same records, past the system's memory, by as many threads as it takes.
+// The limit of the disk: the same records, read by many threads past the page cache.
 void add_disk(const fs::path& path, std::uint64_t seed, Measured& measured) {
   constexpr unsigned readers = 16;
   constexpr std::uint64_t block = 4096;
@@ -115,7 +115,7 @@ void add_disk(const fs::path& path, std::uint64_t seed, Measured& measured) {
   const auto dataset = open_cold(path, measured);
   const fs::path& data = dataset->info().files.front();
   const Descriptor file(::open(data.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
-  if (!file) throw Error(join(data, ": cannot be read past the system's memory"));
+  if (!file) throw Error(join(data, ": cannot be read past the page cache"));
   const Order order(dataset->size(), seed, 0, true);
   std::atomic<std::uint64_t> next{0}, records{0};
   const auto start = Clock::now();
@@ -150,8 +150,8 @@ void run(const fs::path& directory, std::uint64_t records) {
   if (!fs::exists(path)) make(path, records);
   Measured plain, single, disk;
   Measured none_ahead, one_ahead, two_ahead;
-  // Alternately, so that a noisy neighbour disturbs all. A rented disk has so many bytes a second,
-  // and a while to regain what was taken in excess: the slow peer goes between those that take all.
+  // In turns, so that other processes disturb all alike. A cloud disk has a budget of bytes a
+  // second and needs time to recover: the slow peer runs between those that use all of it.
   for (std::uint64_t seed = 0; seed < repeats; ++seed) {
     add_plain(path, true, seed, single);
     add_loader(path, 1, seed, one_ahead);
@@ -164,20 +164,20 @@ void run(const fs::path& directory, std::uint64_t records) {
     add_loader(path, 0, seed, none_ahead);
   }
   fmt::print(
-      "records/s of {} bytes, medians of {}; times a plain map with MADV_RANDOM, and of "
-      "the disk\n",
+      "records/s of {} bytes, medians of {}; ratio to a plain map with MADV_RANDOM and to the "
+      "disk\n",
       shape.bytes(), repeats);
   const auto print = [&](std::string_view name, const Measured& measured) {
     fmt::print("{:<44} {:>8.0f} {:>7.1f} {:>6.2f} {:>6.1f} % in memory before\n", name,
                median(measured.rates), median(measured.rates) / median(single.rates),
                median(measured.rates) / median(disk.rates), 100 * measured.in_memory);
   };
-  print("disk, 16 threads that read past the memory", disk);
+  print("disk, 16 threads past the page cache", disk);
   print("plain map, 1 thread", plain);
   print("plain map, 1 thread, MADV_RANDOM", single);
-  print("loader, 2 threads, none that reads ahead", none_ahead);
-  print("loader, 2 threads, 1 that reads ahead", one_ahead);
-  print("loader, 2 threads, 2 that read ahead", two_ahead);
+  print("loader, 2 threads, no thread reads ahead", none_ahead);
+  print("loader, 2 threads, 1 thread reads ahead", one_ahead);
+  print("loader, 2 threads, 2 threads read ahead", two_ahead);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(UnitDrive, stops_when_the_time_is_up) {
   EXPECT_GT(result.cpu_seconds, 0);
 }
 
-TEST(UnitDrive, a_run_of_given_length_tells_how_long_it_warmed_up) {
+TEST(UnitDrive, a_run_of_given_length_reports_its_warm_up) {
   const MemoryDataset dataset(1000);
   Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 16, .epochs = 0});
   const DriveResult timed = drive(loader, {.seconds = 1});
@@ -62,7 +62,7 @@ TEST(UnitDrive, a_trainer_slower_than_the_loader_runs_at_its_own_speed_without_s
   const MemoryDataset dataset(1000);
   Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 10, .epochs = 0});
   const DriveResult result = drive(loader, {.seconds = 0.5, .emulate_images_per_second = 1000});
-  // 10 ms a batch: 50 batches, the sleeps' overshoot made good.
+  // 10 ms a batch: 50 batches, since overshooting a sleep does not delay the schedule.
   EXPECT_NEAR(static_cast<double>(result.batches), 50, 3);
   EXPECT_LT(result.stall_seconds, 0.1);
   ASSERT_TRUE(result.accelerator_utilisation.has_value());
@@ -74,19 +74,19 @@ TEST(UnitDrive, a_trainer_faster_than_the_loader_stalls_and_is_used_in_part) {
   const auto slow = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(1ms); };
   const MemoryDataset dataset(1000, {28, 28, 1}, slow);
   Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 10, .epochs = 0});
-  // A batch takes the loader 10 ms and more, the trainer 2.5 ms.
+  // A batch takes the loader at least 10 ms and the trainer 2.5 ms.
   const DriveResult result = drive(loader, {.seconds = 0.4, .emulate_images_per_second = 4000});
   EXPECT_LT(*result.accelerator_utilisation, 0.35);
   EXPECT_GT(result.stall_seconds, 0.2);
   EXPECT_LT(result.images_per_second, 1000);
 }
 
-TEST(UnitDrive, batches_that_lay_ready_when_the_clock_started_are_no_rate) {
+TEST(UnitDrive, batches_that_were_ready_at_the_start_do_not_raise_the_rate) {
   const auto slow = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(2ms); };
   const MemoryDataset dataset(40, {28, 28, 1}, slow);
   for (const std::uint32_t batch : {40U, 20U, 5U}) {
     Loader loader(dataset, recipe("none"), {.threads = 1, .batch = batch});
-    std::this_thread::sleep_for(120ms);  // by now the slots hold all there is
+    std::this_thread::sleep_for(120ms);  // by now the slots hold all images
     const DriveResult result = drive(loader, {});
     EXPECT_EQ(result.images, 40U);
     EXPECT_LT(result.images_per_second, 500) << "batches of " << batch;

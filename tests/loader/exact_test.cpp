@@ -22,9 +22,9 @@ using namespace testing;
 
 const Recipe& none() { return recipe("none"); }
 
-// Every container × codec × recipe × pixels or numbers × thread count. Formats that keep the order
-// and the pixels give one digest among them all.
-TEST(ConformanceExact, threads_times_formats_times_recipes_have_one_digest_a_column) {
+// Every container × codec × recipe × pixel type × thread count. All formats that keep the order and
+// the pixels give the same digests.
+TEST(ConformanceExact, digests_depend_on_neither_threads_nor_format) {
   const TempDirectory directory;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> columns;
   for (const std::uint32_t channels : {1U, 3U}) {
@@ -37,7 +37,7 @@ TEST(ConformanceExact, threads_times_formats_times_recipes_have_one_digest_a_col
         try {
           row->shape(dataset->info().shape);
         } catch (const Error&) {
-          continue;  // not for such images
+          continue;  // the recipe does not suit such images
         }
         for (const PixelType type : pixel_types) {
           LoaderOptions options{.threads = 0, .batch = 7, .pixels = type, .epochs = 2};
@@ -62,7 +62,7 @@ TEST(ConformanceExact, threads_times_formats_times_recipes_have_one_digest_a_col
   EXPECT_GE(columns.size(), 18U) << "none and mnist in grey, none in colour, lossless and JPEG";
 }
 
-// Step k of all ranks together: pixels in the order of the ranks.
+// The digest of each step of all ranks together, in the order of the ranks.
 std::vector<std::string> joint_digests(const Dataset& dataset, LoaderOptions options) {
   std::vector<std::unique_ptr<Loader>> loaders;
   for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
@@ -103,7 +103,7 @@ TEST(ConformanceRanks, all_ranks_together_give_what_one_loader_gives) {
   }
 }
 
-TEST(ConformanceRanks, a_rank_is_a_pure_function_whatever_else_runs) {
+TEST(ConformanceRanks, a_rank_alone_gives_the_same_at_any_thread_count) {
   const MemoryDataset dataset(1000);
   LoaderOptions options{.threads = 0, .batch = 32, .epochs = 2};
   options.rank = 2;
@@ -115,7 +115,7 @@ TEST(ConformanceRanks, a_rank_is_a_pure_function_whatever_else_runs) {
   }
 }
 
-// The images from a state on, without regard to how they are cut into batches.
+// The labels from a state on, however they are cut into batches.
 std::vector<std::int32_t> labels_from(const Dataset& dataset, LoaderOptions options,
                                       const LoaderState& state) {
   options.seed = state.seed;
@@ -140,7 +140,7 @@ std::vector<std::int32_t> labels_from(const Dataset& dataset, LoaderOptions opti
   return labels;
 }
 
-TEST(ConformanceRanks, a_state_goes_on_at_other_ranks_threads_and_batch_sizes) {
+TEST(ConformanceRanks, a_state_resumes_with_other_ranks_threads_and_batch_sizes) {
   const auto number = [](std::uint64_t index, Sample& sample) {
     sample.label = static_cast<std::int32_t>(index);
   };
@@ -191,7 +191,7 @@ TEST(ConformanceRanks, resuming_deep_in_a_large_epoch_takes_less_than_50_ms) {
   LoaderOptions options{.threads = 2, .batch = 64, .epochs = 0};
   options.first_epoch = 1000;
   options.first_position = 1'000'001;
-  double best = 1e9;  // a neighbour may hold the cores for longer than that
+  double best = 1e9;  // the best of five: other processes may hold the cores
   for (int i = 0; i < 5; ++i) {
     const auto start = std::chrono::steady_clock::now();
     Loader loader(dataset, none(), options);
@@ -202,7 +202,7 @@ TEST(ConformanceRanks, resuming_deep_in_a_large_epoch_takes_less_than_50_ms) {
   EXPECT_LT(best, 0.050);
 }
 
-TEST(HostileRanks, states_and_ranks_that_cannot_be_are_refused) {
+TEST(HostileRanks, impossible_states_and_ranks_are_refused) {
   const MemoryDataset dataset(10);
   LoaderOptions options{.batch = 4};
   options.rank = 2;

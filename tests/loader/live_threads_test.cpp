@@ -1,4 +1,5 @@
-// The number of workers changes while they work: the batches do not, and nobody is left behind.
+// The number of workers changes during a run: the batches stay the same and no thread is left
+// behind.
 
 #include <gtest/gtest.h>
 
@@ -21,12 +22,12 @@ using namespace std::chrono_literals;
 
 const Recipe& none() { return recipe("none"); }
 
-// Some samples take long, so that batches are filled out of turn.
+// Some samples take long, so that batches are filled out of order.
 void uneven(std::uint64_t index, Sample&) {
   if (index % 37 == 0) std::this_thread::sleep_for(std::chrono::microseconds(index % 900));
 }
 
-TEST(ConformanceThreads, changes_in_mid_epoch_leave_every_batch_as_it_was) {
+TEST(ConformanceThreads, changes_in_mid_epoch_leave_every_batch_the_same) {
   const MemoryDataset dataset(1500, {30, 30, 3}, uneven);
   for (const std::uint32_t batch : {3U, 64U}) {
     LoaderOptions options{.threads = 3, .batch = batch, .epochs = 3};
@@ -61,11 +62,11 @@ TEST(ConformanceThreads, a_loader_that_tunes_itself_gives_the_same_batches) {
   EXPECT_GT(loader.tuning().demand, 0) << "it has measured";
 }
 
-TEST(UnitThreads, as_many_work_at_once_as_were_asked_last) {
-  std::atomic<unsigned> working{0}, most{0};
+TEST(UnitThreads, as_many_work_at_once_as_were_requested_last) {
+  std::atomic<unsigned> working{0}, peak{0};
   const auto work = [&](std::uint64_t, Sample&) {
     const unsigned now = ++working;
-    for (unsigned seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+    for (unsigned seen = peak; seen < now && !peak.compare_exchange_weak(seen, now);) continue;
     std::this_thread::sleep_for(500us);
     --working;
   };
@@ -74,10 +75,10 @@ TEST(UnitThreads, as_many_work_at_once_as_were_asked_last) {
   for (const unsigned threads : {2U, 12U, 1U, 7U, 3U, 4U}) {
     loader.set_threads(threads);
     EXPECT_EQ(loader.stats().threads, threads);
-    for (int i = 0; i < 40; ++i) loader.next();  // what those were at that have to leave
-    most = 0;
+    for (int i = 0; i < 40; ++i) loader.next();  // surplus workers finish their runs
+    peak = 0;
     for (unsigned i = 0; i < 60 + 20 * threads; ++i) loader.next();
-    EXPECT_EQ(most.load(), threads);
+    EXPECT_EQ(peak.load(), threads);
   }
 }
 
@@ -89,14 +90,14 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (!loader.tuning().settled && std::chrono::steady_clock::now() < end) {
     loader.next();
-    std::this_thread::sleep_for(
-        20ms);  // a batch takes one thread a millisecond, on a machine at rest
+    // A batch takes one thread a millisecond on an idle machine.
+    std::this_thread::sleep_for(20ms);
   }
   EXPECT_TRUE(loader.tuning().settled);
   EXPECT_EQ(loader.stats().threads, 1U) << loader.tuning().text();
 }
 
-TEST(HostileThreads, numbers_that_cannot_be_are_refused_and_change_nothing) {
+TEST(HostileThreads, impossible_numbers_of_threads_are_refused_and_change_nothing) {
   const MemoryDataset dataset(1000);
   Loader loader(dataset, none(), {.threads = 2, .max_threads = 5, .batch = 10, .epochs = 0});
   expect_error([&] { loader.set_threads(0); }, {"0 threads", "1 to 5"});
@@ -117,7 +118,7 @@ std::size_t threads_of_process() {
   return count;
 }
 
-// Processor time of all threads, in ticks.
+// CPU time of all threads, in clock ticks.
 long processor_ticks() {
   std::ifstream file("/proc/self/stat");
   std::string word;
@@ -128,22 +129,22 @@ long processor_ticks() {
   return ticks;
 }
 
-// oneTBB keeps its threads, asleep, for the next loader: their number must not grow, and they must
+// oneTBB keeps its threads asleep for the next loader: their number must not grow, and they must
 // not run.
-void expect_nobody_left(const std::function<void()>& load_and_leave) {
+void expect_no_thread_left(const std::function<void()>& load_and_leave) {
   for (int i = 0; i < 3; ++i) load_and_leave();
   const std::size_t threads = threads_of_process();
   for (int i = 0; i < 20; ++i) load_and_leave();
   EXPECT_LE(threads_of_process(), threads);
-  std::this_thread::sleep_for(50ms);  // they look around before they sleep
+  std::this_thread::sleep_for(50ms);  // oneTBB threads spin before they sleep
   const long ticks = processor_ticks();
   std::this_thread::sleep_for(300ms);
   EXPECT_LE(processor_ticks() - ticks, 3);
 }
 
-TEST(UnitThreads, destruction_in_mid_epoch_leaves_nobody_behind) {
+TEST(UnitThreads, destruction_in_mid_epoch_leaves_no_thread_behind) {
   const MemoryDataset dataset(1000, {28, 28, 1}, uneven);
-  expect_nobody_left([&] {
+  expect_no_thread_left([&] {
     Loader loader(dataset, none(), {.threads = 6, .max_threads = 8, .batch = 16, .epochs = 0});
     for (int i = 0; i < 10; ++i) loader.next();
     loader.set_threads(2);
@@ -153,12 +154,12 @@ TEST(UnitThreads, destruction_in_mid_epoch_leaves_nobody_behind) {
   });
 }
 
-TEST(UnitThreads, an_exception_in_a_worker_leaves_nobody_behind) {
+TEST(UnitThreads, an_exception_in_a_worker_leaves_no_thread_behind) {
   const auto broken = [](std::uint64_t index, Sample&) {
     if (index == 500) throw Error("broken");
   };
   const MemoryDataset dataset(1000, {28, 28, 1}, broken);
-  expect_nobody_left([&] {
+  expect_no_thread_left([&] {
     Loader loader(dataset, none(), {.threads = 6, .max_threads = 8, .batch = 16, .epochs = 0});
     expect_error(
         [&] {
@@ -168,7 +169,7 @@ TEST(UnitThreads, an_exception_in_a_worker_leaves_nobody_behind) {
           }
         },
         {"sample 500", "broken"});
-    loader.set_threads(8);  // of a loader that has ended: they see it and go
+    loader.set_threads(8);  // the loader has ended: new workers end at once
     EXPECT_EQ(loader.next(), nullptr);
   });
 }

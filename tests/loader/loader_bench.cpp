@@ -1,14 +1,14 @@
-// How much of the work is the loader's own? Small raw images are the hardest case: nothing hides
-// what it costs to hand work out and batches over.
+// How much overhead does the loader add? Small raw images are the hardest case: nothing hides the
+// cost of distributing work and handing batches over.
 //
 //   bench_loader [counters] [PATH[,RECIPE[,BATCH]] …]     RECIPE none, BATCH 64
 //
-// reads the dataset at each PATH, or where none is given raw images of MNIST's and CIFAR's size in
-// memory. With `counters` it tells what the loader's counters and clocks cost instead: a loader
-// with them and one without take turns of milliseconds, and new ones take their places every round.
+// reads the dataset at each PATH, or without one raw images of MNIST's and CIFAR's size in memory.
+// With `counters` it measures what the loader's counters and clocks cost instead: a loader with
+// them and one without take turns of milliseconds, and both are made anew in every round.
 //
-// The kernel is the same order, read, decode and recipe with the same consumer, in plain threads
-// that share nothing: no ring, no order between batches, nothing handed over.
+// The kernel is the reference: the same order, reading, decoding, recipe and consumer in plain
+// threads that share nothing: no ring, no order between batches, no handing over.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ namespace {
 constexpr double seconds_each = 0.5;
 constexpr int repeats = 5;
 constexpr int rounds = 21;  // of counters
-constexpr int turns = 16;   // of each in a round
+constexpr int turns = 16;   // of each loader in a round
 constexpr double turn_seconds = 0.02;
 
 struct Task {
@@ -47,7 +47,7 @@ struct Task {
 
 struct Rates {
   std::vector<double> a_second;
-  std::vector<double> a_cpu_second;  // does not suffer from neighbours that take the cores away
+  std::vector<double> a_cpu_second;  // not affected by other processes that take the cores
 };
 
 double cpu_now() {
@@ -64,7 +64,7 @@ void add_loader_rates(const Task& task, unsigned threads, Rates& rates) {
   rates.a_cpu_second.push_back(static_cast<double>(result.images) / (cpu_now() - cpu));
 }
 
-// All of one image, with memory of its own.
+// Does all the work for one image, in memory of its own.
 class Maker {
  public:
   explicit Maker(const Task& task)
@@ -96,7 +96,7 @@ struct Made {
   double seconds = 0;
 };
 
-// What one thread makes, to the end of a batch.
+// Runs one thread until the time is up, to the end of a batch.
 Made kernel(const Task& task, std::uint64_t seed) {
   using Clock = std::chrono::steady_clock;
   const std::uint64_t size = task.dataset.size();
@@ -125,7 +125,7 @@ Made kernel(const Task& task, std::uint64_t seed) {
   }
 }
 
-// So that the first one measured does not pay for pages that the others find mapped.
+// So that the first measurement does not pay for mapping pages.
 void read_once(const Dataset& dataset) {
   Scratch scratch;
   volatile unsigned sink = 0;
@@ -170,7 +170,7 @@ std::vector<std::string> parts_of(std::string_view word) {
 
 void measure(const std::string& name, const Task& task) {
   read_once(task.dataset);
-  // Alternately, so that a noisy neighbour disturbs all.
+  // In turns, so that other processes disturb all alike.
   Rates loader, one, two;
   for (int i = 0; i < repeats; ++i) {
     add_loader_rates(task, 2, loader);
@@ -206,9 +206,9 @@ void take(Loader& loader, Turns& sum) {
   sum.cpu_seconds += cpu_now() - cpu;
 }
 
-// While one works the other's ring is full and its threads sleep: neighbours of the machine and its
-// drift meet both. Where a loader's memory happens to lie matters as much, so each has another
-// place in every round.
+// While one loader works, the other's ring is full and its threads sleep, so that other processes
+// and drift affect both alike. The placement of a loader's memory matters as much, so every round
+// makes new loaders.
 void measure_counters(const std::string& name, const Task& task) {
   read_once(task.dataset);
   std::vector<double> with_rates, without_rates, by_clock, by_cpu;  // percent
@@ -250,9 +250,8 @@ void run(std::vector<std::string_view> words) {
     words.erase(words.begin());
     measured = measure_counters;
     fmt::print(
-        "images/s with the loader's counters and without, medians of {} rounds; how much they "
-        "take,\n"
-        "by clock and by CPU time: the median of the rounds and their quartiles\n",
+        "images/s with the loader's counters and without, medians of {} rounds; their cost by\n"
+        "clock and by CPU time: the median of the rounds and the quartiles\n",
         rounds);
   } else {
     fmt::print(
@@ -271,7 +270,7 @@ void run(std::vector<std::string_view> words) {
     const auto dataset = open_dataset(parts[0]);
     const Recipe& asked = recipe(parts.size() > 1 ? parts[1] : std::string("none"));
     const auto batch = parts.size() > 2 ? parse_number<std::uint32_t>(parts[2]) : 64;
-    if (!batch || *batch == 0) throw Error(join("'", parts[2], "' is no batch"));
+    if (!batch || *batch == 0) throw Error(join("'", parts[2], "' is not a batch size"));
     measured(join(dataset->info().path.filename().string(), " (", dataset->info().format, " × ",
                   dataset->info().codec, "), ", asked.name(), ", ", *batch),
              {*dataset, asked, *batch});

@@ -18,11 +18,11 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-// Cuts, mirrors and shifts by the sample's draws: what no later stage could put right if a draw
-// depended on the thread.
-class Shaking final : public Recipe {
+// Crops, resizes and mirrors by the sample's draws: if a draw depended on the thread, the pixels
+// would differ.
+class RandomCrop final : public Recipe {
  public:
-  Shaking() : Recipe("shaking", "for tests") {}
+  RandomCrop() : Recipe("random-crop", "for tests") {}
   Shape shape(Shape) const override { return {5, 6, 3}; }
   View view(Shape stored, const SampleRandom& random) const override {
     const Rect crop{below(random.bits(0), 4), below(random.bits(1), 3), stored.height - 4,
@@ -32,7 +32,7 @@ class Shaking final : public Recipe {
     return view;
   }
 };
-const Shaking shaking;
+const RandomCrop random_crop;
 
 const Recipe& none() { return recipe("none"); }
 
@@ -44,7 +44,7 @@ std::uint64_t index_of(const Batch& batch, std::uint32_t seat) {
 
 TEST(ConformanceLoader, any_number_of_threads_gives_the_same_batches) {
   const MemoryDataset dataset(333, {9, 7, 3});
-  for (const Recipe* recipe : {&none(), static_cast<const Recipe*>(&shaking)}) {
+  for (const Recipe* recipe : {&none(), static_cast<const Recipe*>(&random_crop)}) {
     for (const std::uint32_t batch : {1U, 7U, 64U, 333U, 1000U}) {
       for (const bool shuffle : {true, false}) {
         LoaderOptions options{.threads = 0, .batch = batch, .shuffle = shuffle, .epochs = 2};
@@ -63,7 +63,7 @@ TEST(ConformanceLoader, any_number_of_threads_gives_the_same_batches) {
 TEST(ConformanceLoader, a_run_resumed_anywhere_gives_the_rest_of_the_whole_run) {
   const MemoryDataset dataset(100, {9, 7, 3});
   const LoaderOptions whole{.threads = 2, .batch = 16, .seed = 5, .epochs = 3};
-  const auto reference = digests(dataset, shaking, whole);
+  const auto reference = digests(dataset, random_crop, whole);
   ASSERT_EQ(reference.size(), 21U);
   for (std::uint64_t start = 0; start <= reference.size(); ++start) {
     LoaderOptions rest = whole;
@@ -74,7 +74,7 @@ TEST(ConformanceLoader, a_run_resumed_anywhere_gives_the_rest_of_the_whole_run) 
     if (rest.epochs == 0) continue;
     const std::vector<std::string> tail(reference.begin() + static_cast<std::ptrdiff_t>(start),
                                         reference.end());
-    EXPECT_EQ(digests(dataset, shaking, rest), tail) << "from batch " << start;
+    EXPECT_EQ(digests(dataset, random_crop, rest), tail) << "from batch " << start;
   }
 }
 
@@ -134,10 +134,10 @@ TEST(ConformanceLoader, slow_samples_do_not_change_the_order) {
   const MemoryDataset slow(200, {9, 7, 3}, pause);
   const MemoryDataset quick(200, {9, 7, 3});
   LoaderOptions options{.threads = 0, .batch = 8, .epochs = 2};
-  const auto reference = digests(quick, shaking, options);
+  const auto reference = digests(quick, random_crop, options);
   for (const unsigned threads : {1U, 3U, 8U}) {
     options.threads = threads;
-    EXPECT_EQ(digests(slow, shaking, options), reference) << threads << " threads";
+    EXPECT_EQ(digests(slow, random_crop, options), reference) << threads << " threads";
   }
 }
 
@@ -185,7 +185,7 @@ TEST(ConformanceLoader, several_loaders_work_side_by_side) {
   EXPECT_EQ(test_digests, test_reference);
 }
 
-TEST(HostileLoader, a_bad_sample_comes_out_of_next_by_name_after_the_good_batches) {
+TEST(HostileLoader, next_throws_for_a_bad_sample_by_name_after_the_good_batches) {
   const auto damage = [](std::uint64_t index, Sample&) {
     if (index == 77) throw Error("the bytes are gone");
   };
@@ -227,7 +227,7 @@ TEST(HostileLoader, damage_found_while_decoding_names_dataset_and_sample) {
       {"memory: sample 5 'image-5'", "784", "100"});
 }
 
-TEST(HostileLoader, an_error_that_names_the_file_already_is_left_as_it_is) {
+TEST(HostileLoader, an_error_that_already_names_the_file_is_kept_as_it_is) {
   const auto damage = [](std::uint64_t, Sample&) { fail("memory/data.mdb", "page 3 is torn"); };
   const MemoryDataset dataset(20, {28, 28, 1}, damage);
   Loader loader(dataset, none(), {.threads = 1, .batch = 4});
@@ -239,7 +239,7 @@ TEST(HostileLoader, an_error_that_names_the_file_already_is_left_as_it_is) {
   }
 }
 
-TEST(HostileLoader, what_a_library_throws_becomes_an_error_of_ours) {
+TEST(HostileLoader, an_exception_of_a_library_becomes_an_error) {
   const auto damage = [](std::uint64_t index, Sample&) {
     if (index == 3) throw std::length_error("somewhere deep");
   };
@@ -263,10 +263,10 @@ TEST(HostileLoader, an_image_of_another_size_is_named_with_both_sizes) {
   }
 }
 
-TEST(HostileLoader, a_size_that_no_image_has_allocates_nothing) {
+TEST(HostileLoader, an_implausible_size_allocates_nothing) {
   const auto swell = [](std::uint64_t, Sample& sample) { sample.shape = {65535, 65535, 3}; };
   const MemoryDataset dataset(20, {28, 28, 1}, swell);
-  Loader loader(dataset, shaking, {.threads = 1, .batch = 4});
+  Loader loader(dataset, random_crop, {.threads = 1, .batch = 4});
   expect_error([&] { loader.next(); }, {"65535 x 65535 x 3"});
 }
 
@@ -274,7 +274,7 @@ TEST(HostileLoader, requests_that_give_no_batch_are_refused_at_once) {
   const MemoryDataset empty(0);
   const MemoryDataset ten(10);
   const MemoryDataset colour(10, {28, 28, 3});
-  expect_error([&] { Loader(empty, none(), {}); }, {"holds no sample"});
+  expect_error([&] { Loader(empty, none(), {}); }, {"holds no samples"});
   expect_error([&] { Loader(ten, none(), {.batch = 0}); }, {"at least 1"});
   expect_error([&] { Loader(ten, none(), {.batch = 11, .last = LastBatch::drop}); }, {"11", "10"});
   expect_error([&] { Loader(colour, recipe("mnist"), {}); }, {"memory", "mnist", "3 channels"});
@@ -299,7 +299,7 @@ TEST(HostileLoader, destruction_at_any_moment_leaves_nothing_running) {
   }
 }
 
-TEST(HostileLoader, threads_are_given_back_when_loaders_go) {
+TEST(HostileLoader, threads_are_given_back_when_loaders_end) {
   const MemoryDataset dataset(10);
   for (int i = 0; i < 10; ++i) {
     Loader loader(dataset, none(), {.threads = 200, .batch = 4});

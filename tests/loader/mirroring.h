@@ -1,5 +1,5 @@
 #pragma once
-// A recipe that cannot decode straight into the seat, for tests of that way through the loader.
+// A recipe whose images cannot be decoded directly into their seats, to test the indirect path.
 
 #include "loader/recipe.h"
 

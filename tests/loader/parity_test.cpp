@@ -1,4 +1,4 @@
-// The recipes for ImageNet give torchvision's pixels, to the bit, and its crops.
+// The recipes for ImageNet give torchvision's pixels to the bit, and its distribution of crops.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(UnitParity, a_resized_crop_is_torchvisions) {
   }
 }
 
-TEST(UnitParity, where_no_crop_fits_it_is_torchvisions_central_one) {
+TEST(UnitParity, the_fallback_is_torchvisions_central_crop) {
   for (const auto& stored : torchvision().at("fallback")) {
     const Shape shape{stored.at("shape")[0], stored.at("shape")[1], 3};
     for (std::uint64_t index = 0; index < 50; ++index) {
@@ -83,7 +83,7 @@ TEST(UnitParity, crops_are_spread_as_torchvisions_are) {
     const double mean = sums[k] / count;
     const double deviation = std::sqrt(squares[k] / count - mean * mean);
     const double their_deviation = torchvision().at("deviation_of_375x500")[k];
-    // Two means of so many draws differ by that much once in 60,000 times.
+    // The means of two such samples differ by more than this once in 40,000 runs.
     EXPECT_NEAR(mean, torchvision().at("mean_of_375x500")[k].get<double>(),
                 their_deviation * 4.2 * std::sqrt(2.0 / count));
     EXPECT_NEAR(deviation / their_deviation, 1.0, 0.02);

@@ -27,7 +27,7 @@ TEST(UnitRecipe, an_unknown_recipe_is_answered_with_the_nearest_name) {
   expect_error([] { recipe("minst"); }, {"no recipe 'minst'", "did you mean mnist?"});
 }
 
-TEST(UnitRecipe, none_takes_any_image_and_asks_for_a_known_size) {
+TEST(UnitRecipe, none_takes_any_image_of_known_size) {
   const Shape colour{32, 32, 3};
   EXPECT_EQ(recipe("none").shape(colour), colour);
   EXPECT_EQ(recipe("none").view(colour, SampleRandom(1, 2, 3)), whole_view(colour));
@@ -41,7 +41,7 @@ TEST(UnitRecipe, mnist_takes_grey_images_only) {
   expect_error([] { recipe("mnist").shape({28, 28, 3}); }, {"grey", "3 channels"});
 }
 
-TEST(UnitRecipe, every_view_is_a_function_of_its_draws_and_fits_any_image) {
+TEST(UnitRecipe, every_view_is_a_pure_function_and_fits_any_image) {
   for (const Recipe* row : recipes()) {
     for (const Shape stored : {Shape{32, 32, 3}, {375, 500, 3}, {28, 28, 1}, {60, 900, 1}}) {
       if (row->name() == "mnist" && stored.channels == 3) continue;
@@ -84,7 +84,7 @@ TEST(UnitRecipe, caffe_takes_any_of_the_900_windows_of_a_square_of_256) {
             (Rect{14, 14, 227, 227}));
 }
 
-TEST(UnitRecipe, what_was_trained_with_one_is_measured_with_another) {
+TEST(UnitRecipe, each_recipe_names_its_recipe_for_evaluation) {
   const auto evaluation = [](std::string_view name) { return recipe(name).evaluation().name(); };
   EXPECT_EQ(evaluation("none"), "none");
   EXPECT_EQ(evaluation("cifar-train"), "cifar-eval");

@@ -20,12 +20,12 @@ bool same_content(const Batch& a, const Batch& b) {
          std::memcmp(a.labels.data(), b.labels.data(), a.labels.size_bytes()) == 0;
 }
 
-TEST(UnitReplay, gives_its_batches_in_turn_as_often_as_asked) {
+TEST(UnitReplay, repeats_its_batches_in_turn_for_the_given_steps) {
   const MemoryDataset dataset(100);
   const LoaderOptions options{.threads = 2, .batch = 16};
   std::optional<Loader> source(std::in_place, dataset, recipe("none"), options);
   Replay replay(*source, 3, 10);
-  source.reset();  // the copies are the replay's own
+  source.reset();  // the replay owns its copies
   EXPECT_EQ(replay.shape(), (Shape{28, 28, 1}));
   EXPECT_EQ(replay.batch_size(), 16U);
   for (std::uint64_t step = 0; step < 10; ++step) {

@@ -1,5 +1,5 @@
-// Twenty seconds of what a day of training does: loaders come and go, stall, fail, and run side by
-// side, and the digests stay what they were.
+// A soak test: for twenty seconds loaders start, stall, stop early and run side by side, and the
+// digests of their batches stay the same.
 
 #include <gtest/gtest.h>
 

@@ -21,27 +21,27 @@ const Mirroring mirroring;
 
 const Recipe& none() { return recipe("none"); }
 
-TEST(UnitStats, exactly_the_threads_asked_for_work_at_once_even_beyond_the_cores) {
+TEST(UnitStats, exactly_the_requested_threads_work_at_once_even_beyond_the_cores) {
   for (const unsigned threads : {1U, 2U, 4U, 16U, 64U}) {
     std::atomic<unsigned> working{0};
-    std::atomic<unsigned> most{0};
+    std::atomic<unsigned> peak{0};
     const auto work = [&](std::uint64_t, Sample&) {
       const unsigned now = ++working;
-      for (unsigned seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
+      for (unsigned seen = peak; seen < now && !peak.compare_exchange_weak(seen, now);) continue;
       std::this_thread::sleep_for(1ms);
       --working;
     };
     const MemoryDataset dataset(1000, {28, 28, 1}, work);
     Loader loader(dataset, none(), {.threads = threads, .batch = 1, .epochs = 0});
-    // A busy machine starts the last of them late; once all are there, there come no more.
-    for (unsigned i = 0; i < 20'000 && most < threads; ++i) loader.next();
+    // A busy machine may start the last of them late. Once all have started, no more may start.
+    for (unsigned i = 0; i < 20'000 && peak < threads; ++i) loader.next();
     for (unsigned i = 0; i < 8 * threads + 20; ++i) loader.next();
     EXPECT_EQ(loader.stats().workers_seen, threads);
-    EXPECT_EQ(most.load(), threads);
+    EXPECT_EQ(peak.load(), threads);
   }
 }
 
-TEST(UnitStats, without_workers_the_callers_thread_fills_and_all_of_it_is_wait) {
+TEST(UnitStats, without_workers_the_callers_thread_fills_and_that_counts_as_waiting) {
   std::set<std::thread::id> threads;
   const auto note = [&](std::uint64_t, Sample&) {
     threads.insert(std::this_thread::get_id());
@@ -67,7 +67,7 @@ TEST(UnitStats, sums_are_what_was_handed_out) {
   EXPECT_EQ(stats.bytes_read, 200U * 784);
 }
 
-TEST(UnitStats, time_is_booked_on_the_stage_that_took_it) {
+TEST(UnitStats, time_is_added_to_the_stage_that_took_it) {
   const auto slow = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(2ms); };
   const MemoryDataset dataset(40, {28, 28, 1}, slow);
   Loader loader(dataset, mirroring, {.threads = 2, .batch = 8});
@@ -94,7 +94,7 @@ TEST(UnitStats, a_slow_consumer_finds_its_batches_ready) {
   EXPECT_LT(stats.wait_seconds - stats.first_wait_seconds, 0.060) << "of 120 ms and more";
 }
 
-TEST(UnitStats, slots_come_from_the_memory_given_and_go_back_to_it) {
+TEST(UnitStats, slots_are_allocated_from_the_given_memory_and_released_to_it) {
   struct Counting final : PixelMemory {
     std::byte* allocate(std::size_t bytes) override {
       held += bytes;

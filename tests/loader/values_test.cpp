@@ -1,4 +1,4 @@
-// Batches of numbers: the same images as in batches of pixels, made where they are loaded.
+// Batches of numbers hold the same images as batches of pixels.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using namespace testing;
 
 const PixelScales scales{{{0.25F, 17.5F}, {0.017F, 3}, {1.0F / 58, 115}, {}}};
 
-// Grey ones among colours, of several sizes: every way from a sample to a seat.
+// Grey among colour images, in several sizes: every path from a sample to a seat.
 void mixed(std::uint64_t index, Sample& sample) {
   const auto step = static_cast<std::uint32_t>(index % 7);
   sample.shape = {300 - 20 * step, 180 + 20 * step, index % 5 == 0 ? 1U : 3U};
@@ -30,7 +30,7 @@ void expect_numbers_of(const Batch& pixels, const Batch& numbers, std::string_vi
   ASSERT_EQ(numbers.count, pixels.count);
   ASSERT_EQ(numbers.shape, pixels.shape);
   ASSERT_TRUE(std::ranges::equal(numbers.labels, pixels.labels));
-  EXPECT_TRUE(numbers.pixels.empty()) << "nobody takes numbers for pixels";
+  EXPECT_TRUE(numbers.pixels.empty()) << "a batch of numbers has no pixels";
   EXPECT_EQ(numbers.scales, scales);
   EXPECT_EQ(numbers.bytes().size(), pixels.pixels.size() * bytes_of(numbers.type));
   const std::size_t channels = pixels.shape.channels;
@@ -72,7 +72,7 @@ TEST(ConformanceValues, batches_of_numbers_hold_the_images_of_batches_of_pixels_
   }
 }
 
-// Caffe's planes of BGR, which are decoded on the way.
+// Caffe's planar BGR samples, which decoding turns into RGB pixels.
 TEST(ConformanceValues, numbers_of_planar_samples_are_those_of_their_pixels) {
   const MemoryDataset planar(20, {32, 32, 3}, [](std::uint64_t, Sample& sample) {
     sample.order = PixelOrder::planar_bgr;
@@ -120,7 +120,7 @@ TEST(ConformanceValues, ranks_resumes_and_replays_of_numbers_are_those_of_pixels
   }
 }
 
-// A bad sample's seat is another's, or closed, at its own size.
+// Replacing and removing bad samples handle seats of the right size.
 TEST(ConformanceValues, bad_samples_leave_the_same_numbers_at_any_number_of_threads) {
   const auto third_is_bad = [](std::uint64_t index, Sample&) {
     if (index % 3 == 0) throw Error("does not decode");
@@ -147,22 +147,22 @@ TEST(ConformanceValues, bad_samples_leave_the_same_numbers_at_any_number_of_thre
 class CountedMemory final : public PixelMemory {
  public:
   std::byte* allocate(std::size_t bytes) override {
-    asked += bytes;
+    allocated += bytes;
     return plain_memory().allocate(bytes);
   }
   void release(std::byte* memory, std::size_t bytes) noexcept override {
     plain_memory().release(memory, bytes);
   }
-  std::size_t asked = 0;
+  std::size_t allocated = 0;
 };
 
-TEST(UnitValues, slots_have_room_for_numbers_and_for_no_more) {
+TEST(UnitValues, slots_are_exactly_as_large_as_their_numbers) {
   const MemoryDataset dataset(100, {32, 32, 3});
   for (const PixelType type : pixel_types) {
     CountedMemory memory;
     const Loader loader(dataset, recipe("none"),
                         {.threads = 1, .batch = 64, .pixels = type, .depth = 4, .memory = &memory});
-    EXPECT_EQ(memory.asked, 4 * 64 * (3072 * bytes_of(type) + sizeof(std::int32_t)));
+    EXPECT_EQ(memory.allocated, 4 * 64 * (3072 * bytes_of(type) + sizeof(std::int32_t)));
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-LoaderStats ran(double read, double decode, double augment, double wait) {
+LoaderStats stats_of(double read, double decode, double augment, double wait) {
   LoaderStats stats;
   stats.images = 1000;
   stats.busy_read = read;
@@ -26,20 +26,20 @@ LoaderStats ran(double read, double decode, double augment, double wait) {
 }
 
 TEST(UnitVerdict, the_longest_stage_bounds_a_consumer_that_waits) {
-  const Verdict verdict = judge(ran(2, 16, 2, 9), 2);
+  const Verdict verdict = judge(stats_of(2, 16, 2, 9), 2);
   EXPECT_EQ(verdict.bound, Bound::decode);
   EXPECT_DOUBLE_EQ(verdict.supply, 100);   // 20 s of two workers for 1,000 images
-  EXPECT_DOUBLE_EQ(verdict.demand, 1000);  // one second of the consumer's own
+  EXPECT_DOUBLE_EQ(verdict.demand, 1000);  // one second outside next()
   EXPECT_DOUBLE_EQ(verdict.margin(), 10);
   EXPECT_EQ(verdict.text(),
             "decode-bound: it took 80 % of the workers' time; the consumer could take 10 times as "
             "many images/s");
-  EXPECT_EQ(judge(ran(16, 2, 2, 9), 2).bound, Bound::fetch);
-  EXPECT_EQ(judge(ran(2, 2, 16, 9), 2).bound, Bound::augment);
+  EXPECT_EQ(judge(stats_of(16, 2, 2, 9), 2).bound, Bound::fetch);
+  EXPECT_EQ(judge(stats_of(2, 2, 16, 9), 2).bound, Bound::augment);
 }
 
-TEST(UnitVerdict, workers_that_idle_are_bound_by_the_consumer) {
-  const Verdict verdict = judge(ran(1, 3, 0, 0.1), 2);
+TEST(UnitVerdict, idle_workers_are_bound_by_the_consumer) {
+  const Verdict verdict = judge(stats_of(1, 3, 0, 0.1), 2);
   EXPECT_EQ(verdict.bound, Bound::consumer);
   EXPECT_DOUBLE_EQ(verdict.supply, 500);
   EXPECT_NEAR(verdict.margin(), 4.95, 1e-9);
@@ -47,15 +47,15 @@ TEST(UnitVerdict, workers_that_idle_are_bound_by_the_consumer) {
 }
 
 TEST(UnitVerdict, without_threads_the_consumer_is_its_own_worker) {
-  EXPECT_DOUBLE_EQ(judge(ran(1, 3, 0, 4), 0).supply, 250);
+  EXPECT_DOUBLE_EQ(judge(stats_of(1, 3, 0, 4), 0).supply, 250);
 }
 
-TEST(UnitVerdict, where_nothing_was_given_nothing_is_judged) {
+TEST(UnitVerdict, without_images_there_is_no_verdict) {
   EXPECT_EQ(judge({}, 2).text(), "nothing was handed out");
 }
 
-// The real thing: a slow source, then a slow consumer, on a loader with two threads.
-TEST(UnitVerdict, a_loader_is_judged_by_what_was_slow) {
+// A real loader with two threads: first a slow source, then a slow consumer.
+TEST(UnitVerdict, a_real_loader_is_judged_by_its_slow_side) {
   using std::chrono::milliseconds;
   const auto verdict_with = [](milliseconds reading, milliseconds taking) {
     const MemoryDataset dataset(

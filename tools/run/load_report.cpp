@@ -34,7 +34,7 @@ ordered_json as_json(const std::optional<Tuning>& tuning) {
   const ThreadsTried* knee = tuning->knee();
   return {{"knee", knee != nullptr ? ordered_json(knee->threads) : ordered_json(nullptr)},
           {"settled", tuning->settled},
-          {"most", tuning->most},
+          {"most", tuning->max_threads},
           {"need", rounded(tuning->need, 3)},
           {"seconds_per_image",
            {{"read", rounded(tuning->read, 9)},

@@ -23,10 +23,10 @@ using namespace std::chrono_literals;
 
 const Recipe& none() { return recipe("none"); }
 
-/// Knows what was asked for and what was read. Its samples are in memory: no block is ever read.
-class Listening final : public Dataset {
+/// Records what was requested. Its samples are in memory: no block is ever read.
+class RecordingDataset final : public Dataset {
  public:
-  explicit Listening(std::uint64_t size) : samples_(size) { info_ = samples_.info(); }
+  explicit RecordingDataset(std::uint64_t size) : samples_(size) { info_ = samples_.info(); }
 
   Sample read(std::uint64_t index, Scratch& scratch) const override {
     return samples_.read(index, scratch);
@@ -47,33 +47,33 @@ class Listening final : public Dataset {
   mutable std::vector<std::uint64_t> asked_;
 };
 
-// Until so many were asked for, or for two seconds.
-void await(const Listening& dataset, std::size_t count) {
+// Waits until that many samples were requested, for at most two seconds.
+void await(const RecordingDataset& dataset, std::size_t count) {
   for (int i = 0; i < 2000 && dataset.asked().size() < count; ++i) {
     std::this_thread::sleep_for(1ms);
   }
 }
 
-TEST(UnitLookAhead, asks_for_what_comes_in_its_order_and_rests_where_all_is_in_memory) {
-  const Listening dataset(10'000);
+TEST(UnitLookAhead, requests_samples_in_their_order_and_pauses_for_data_in_memory) {
+  const RecordingDataset dataset(10'000);
   Loader loader(dataset, none(), {.threads = 1, .batch = 64, .seed = 5, .epochs = 0});
   await(dataset, 1 + 64);
   std::vector<std::uint64_t> asked = dataset.asked();
   ASSERT_GE(asked.size(), 65U);
-  EXPECT_EQ(asked[0], 0U) << "whether there is anything to ask";
+  EXPECT_EQ(asked[0], 0U) << "the probe for support";
   const Order order(10'000, 5, 0, true);
   std::uint64_t position = 0;
   while (order.index(position) != asked[1]) ++position;
-  EXPECT_LE(position, 16U * 64) << "what is claimed by then is left out";
+  EXPECT_LE(position, 16U * 64) << "runs claimed by then are left out";
   for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(asked[1 + i], order.index(position + i));
-  // Then it looks twenty times a second at a run, of 61 images, no more.
+  // Then it requests a single run, of 61 images, twenty times a second.
   std::this_thread::sleep_for(300ms);
   for (int i = 0; i < 500; ++i) loader.next();
   EXPECT_LE(dataset.asked().size(), asked.size() + 64 * 20);
 }
 
-TEST(UnitLookAhead, nothing_is_asked_where_there_are_no_threads_for_it) {
-  const Listening dataset(1000);
+TEST(UnitLookAhead, nothing_is_requested_without_threads) {
+  const RecordingDataset dataset(1000);
   for (const LoaderOptions& options :
        {LoaderOptions{.threads = 0}, LoaderOptions{.threads = 2, .io_threads = 0}}) {
     Loader loader(dataset, none(), options);
@@ -90,7 +90,7 @@ TEST(UnitLookAhead, samples_in_memory_get_no_thread) {
   EXPECT_EQ(loader.stats().asked_ahead, 0U);
 }
 
-// Any container may be asked for any sample, in memory or not; batches stay the same.
+// Every container accepts requests for any sample, in memory or not; batches stay the same.
 TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_read_ahead) {
   const TempDirectory directory;
   const std::vector<Example> examples = make_examples({40, 36, 3}, 90);
@@ -116,7 +116,7 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
 }
 
 TEST(UnitLookAhead, destruction_at_any_moment_ends_its_threads) {
-  const Listening dataset(10'000);
+  const RecordingDataset dataset(10'000);
   for (int i = 0; i < 200; ++i) {
     Loader loader(dataset, none(), {.threads = 2, .batch = 8, .epochs = 0, .io_threads = 3});
     for (int k = 0; k < i % 7; ++k) loader.next();

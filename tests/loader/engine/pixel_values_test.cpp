@@ -23,7 +23,7 @@ using testing::FencedBytes;
 const PixelScales scales{
     {{0.017F, 123.675F}, {0.0175F, 116.28F}, {0.01743F, 103.53F}, {99.0F, 99.0F}}};
 
-TEST(UnitPixelValues, vector_and_plain_make_the_same_bits_and_touch_no_others) {
+TEST(UnitPixelValues, vector_and_plain_code_write_the_same_bits_and_no_others) {
   std::mt19937 random(1);
   for (const std::uint32_t channels : {1U, 3U}) {
     for (const PixelType type : {PixelType::f32, PixelType::f16}) {
@@ -46,7 +46,7 @@ TEST(UnitPixelValues, vector_and_plain_make_the_same_bits_and_touch_no_others) {
   }
 }
 
-TEST(UnitPixelValues, a_number_is_the_pixel_less_the_mean_times_the_scale_in_the_channels_plane) {
+TEST(UnitPixelValues, numbers_are_pixel_minus_mean_times_scale_in_planes) {
   Buffer pixels;
   for (int i = 0; i < 256; ++i) {
     for (const int pixel : {i, 255 - i, i / 2}) pixels.push_back(static_cast<std::byte>(pixel));
@@ -67,7 +67,7 @@ TEST(UnitPixelValues, a_number_is_the_pixel_less_the_mean_times_the_scale_in_the
   }
 }
 
-// What a half stands for, by its definition.
+// The value of a half, by definition.
 float value_of_half(std::uint16_t half) {
   const int exponent = half >> 10 & 31, fraction = half & 1023;
   const double size =
@@ -75,14 +75,15 @@ float value_of_half(std::uint16_t half) {
   return static_cast<float>(half >> 15 != 0 ? -size : size);
 }
 
-TEST(UnitHalf, every_half_is_itself_and_what_lies_between_two_goes_to_the_nearer_or_the_even_one) {
+TEST(UnitHalf, every_half_is_exact_and_values_in_between_round_to_nearest_even) {
   for (std::uint32_t sign : {0U, 0x8000U}) {
-    for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {  // the last finite one has no next
+    for (std::uint32_t bits = 0; bits < 0x7bff;
+         ++bits) {  // the largest finite half has no successor
       const auto half = static_cast<std::uint16_t>(sign | bits);
       const auto next = static_cast<std::uint16_t>(half + 1);
       const float low = value_of_half(half), high = value_of_half(next);
       ASSERT_EQ(half_bits(low), half);
-      const float middle = (low + high) / 2;  // exact: a float has 13 bits more
+      const float middle = (low + high) / 2;  // exact: a float has 13 more bits
       ASSERT_EQ(half_bits(middle), bits % 2 == 0 ? half : next) << middle;
       ASSERT_EQ(half_bits(std::nextafter(middle, low)), half) << middle;
       ASSERT_EQ(half_bits(std::nextafter(middle, high)), next) << middle;
@@ -90,7 +91,7 @@ TEST(UnitHalf, every_half_is_itself_and_what_lies_between_two_goes_to_the_nearer
   }
   EXPECT_EQ(half_bits(65504), 0x7bff);
   EXPECT_EQ(half_bits(65519.996F), 0x7bff);
-  EXPECT_EQ(half_bits(65520), 0x7c00) << "rounds to what no half holds";
+  EXPECT_EQ(half_bits(65520), 0x7c00) << "rounds to infinity";
   EXPECT_EQ(half_bits(-1e30F), 0xfc00);
   EXPECT_EQ(half_bits(std::numeric_limits<float>::infinity()), 0x7c00);
   EXPECT_EQ(half_bits(1e-30F), 0);
@@ -102,8 +103,8 @@ __attribute__((target("avx2,f16c"))) std::uint16_t processors_half(float value) 
       _mm_extract_epi16(_mm_cvtps_ph(_mm_set1_ps(value), _MM_FROUND_TO_NEAREST_INT), 0));
 }
 
-TEST(UnitHalf, is_what_the_processor_rounds_to) {
-  if (runnable_value_makers(1, PixelType::f16).size() == 1) GTEST_SKIP() << "it has no F16C";
+TEST(UnitHalf, rounds_as_the_processor_does) {
+  if (runnable_value_makers(1, PixelType::f16).size() == 1) GTEST_SKIP() << "this CPU has no F16C";
   std::mt19937 random(1);
   for (int i = 0; i < 3'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
@@ -111,7 +112,7 @@ TEST(UnitHalf, is_what_the_processor_rounds_to) {
   }
 }
 
-TEST(UnitPixelScale, one_mean_is_of_all_channels_and_other_numbers_of_them_are_refused) {
+TEST(UnitPixelScale, one_value_serves_all_channels_and_wrong_counts_are_refused) {
   const PixelScales plain = make_scales({}, {}, 3);
   EXPECT_EQ(plain, (PixelScales{}));
   EXPECT_EQ(plain[1], (PixelScale{1, 0}));

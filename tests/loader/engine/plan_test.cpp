@@ -28,7 +28,7 @@ TEST(UnitPlan, runs_cover_every_position_of_every_epoch_once_and_in_order) {
   }
 }
 
-TEST(UnitPlan, small_images_are_filled_many_at_a_time_and_large_ones_singly) {
+TEST(UnitPlan, runs_hold_many_small_images_or_one_large_image) {
   EXPECT_EQ(Plan({.batch = 256}, 60000, 784).run_length(), 64U);
   EXPECT_EQ(Plan({.batch = 64}, 60000, 784).runs_per_batch(), 1U);
   EXPECT_EQ(Plan({.batch = 70}, 60000, 784).run_length(), 35U) << "not 64 and 6";
@@ -37,7 +37,7 @@ TEST(UnitPlan, small_images_are_filled_many_at_a_time_and_large_ones_singly) {
   EXPECT_EQ(Plan({.batch = 8}, 60000, 784).run_length(), 8U);
 }
 
-TEST(UnitPlan, a_state_at_an_epochs_end_is_the_next_epochs_beginning) {
+TEST(UnitPlan, the_end_of_an_epoch_is_the_start_of_the_next) {
   EXPECT_EQ(Plan({.batch = 10, .epochs = 1, .first_position = 100}, 100, 784).batches(), 0U);
   const Plan plan({.batch = 10, .epochs = 2, .first_position = 100}, 100, 784);
   EXPECT_EQ(plan.batches(), 10U);
@@ -45,7 +45,7 @@ TEST(UnitPlan, a_state_at_an_epochs_end_is_the_next_epochs_beginning) {
   EXPECT_EQ(plan.batch(0).first, 0U);
 }
 
-TEST(UnitPlan, ranks_cover_every_epoch_once_whatever_is_left_at_its_end) {
+TEST(UnitPlan, ranks_cover_every_epoch_once_for_any_remainder) {
   for (const std::uint64_t size : {8U, 63U, 64U, 65U, 1000U}) {
     for (const std::uint32_t ranks : {1U, 2U, 3U, 8U}) {
       for (const std::uint64_t start : {0U, 1U, 8U}) {

@@ -55,7 +55,7 @@ TEST(UnitTrace, shows_each_workers_runs_and_the_consumers_batches) {
   EXPECT_EQ(trace.at("otherData").at("events_left_out"), 0);
 }
 
-TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_says_how_many_it_left_out) {
+TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_counts_the_others) {
   const MemoryDataset dataset(4, {1, 1, 1});
   Loader loader(dataset, none(), {.threads = 0, .batch = 1, .epochs = 0, .trace = true});
   for (int i = 0; i < 30000; ++i) loader.next();  // 30,000 fills and waits, 29,999 uses
@@ -67,7 +67,7 @@ TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_says_how_many_it_left_out
   EXPECT_EQ(trace.at("otherData").at("most_events_per_thread"), 65536);
 }
 
-TEST(UnitTrace, asking_for_a_trace_that_was_not_kept_is_an_error) {
+TEST(UnitTrace, writing_a_trace_that_was_not_recorded_is_an_error) {
   const MemoryDataset dataset(4);
   const Loader loader(dataset, none(), {});
   expect_error([&] { loader.write_trace("nowhere.json"); }, {"no trace"});

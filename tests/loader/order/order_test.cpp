@@ -19,7 +19,7 @@ std::vector<std::uint64_t> epoch_of(std::uint64_t size, std::uint64_t seed, std:
   return indices;
 }
 
-// Standard deviations by which Pearson's statistic lies from what chance gives.
+// By how many standard deviations Pearson's chi-square exceeds its expected value.
 double chi_square_sigmas(const std::vector<double>& counts) {
   const double expected =
       std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
@@ -66,10 +66,10 @@ TEST(UnitOrder, a_window_keeps_indices_near_their_positions_and_still_gives_each
   }
 }
 
-TEST(UnitOrder, windows_lie_elsewhere_in_each_epoch_and_differ_from_each_other) {
+TEST(UnitOrder, windows_move_with_the_epoch_and_differ_from_each_other) {
   constexpr std::uint64_t window = 16;
   std::map<std::vector<std::int64_t>, int> patterns;
-  bool crossed = false;  // an image leaves its window of the epoch before
+  bool crossed = false;  // whether windows straddle the multiples of 16
   for (std::uint64_t epoch = 0; epoch < 50; ++epoch) {
     const Order order(1600, 1, epoch, true, window);
     for (std::uint64_t start = 0; start < 1600; start += window) {
@@ -90,14 +90,14 @@ TEST(UnitOrder, without_shuffle_it_is_the_identity) {
   for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(order.index(i), i);
 }
 
-TEST(UnitOrder, the_order_is_the_same_on_every_machine_and_for_ever) {
-  // A checkpoint of today must resume to the same samples tomorrow.
+TEST(UnitOrder, the_order_never_changes) {
+  // A checkpoint must resume with the same samples on any machine and in any later version.
   const std::vector<std::uint64_t> indices = epoch_of(60000, 1, 0);
   const std::vector<std::uint64_t> first(indices.begin(), indices.begin() + 4);
   EXPECT_EQ(first, (std::vector<std::uint64_t>{39801, 50326, 33240, 24848}));
 }
 
-TEST(UnitOrder, seeds_and_epochs_give_orders_of_their_own) {
+TEST(UnitOrder, seeds_and_epochs_give_different_orders) {
   const auto base = epoch_of(5000, 1, 0);
   for (const auto& other : {epoch_of(5000, 1, 1), epoch_of(5000, 2, 0), epoch_of(5000, 0, 1)}) {
     std::size_t same = 0;
@@ -126,7 +126,7 @@ TEST(UnitOrder, each_index_is_equally_likely_at_each_position) {
   }
 }
 
-TEST(UnitOrder, neighbours_in_the_order_are_strangers_in_the_dataset) {
+TEST(UnitOrder, indices_at_small_lags_are_uncorrelated) {
   for (const std::uint64_t size : {1000U, 60000U, 65536U}) {
     for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
       const auto indices = epoch_of(size, 3, epoch);
@@ -146,7 +146,7 @@ TEST(UnitOrder, neighbours_in_the_order_are_strangers_in_the_dataset) {
   }
 }
 
-TEST(UnitOrder, differences_of_neighbours_have_no_favourites) {
+TEST(UnitOrder, differences_of_neighbours_are_uniform) {
   constexpr std::uint64_t size = 65536;
   constexpr std::size_t bins = 256;
   std::vector<double> counts(bins);

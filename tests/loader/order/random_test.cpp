@@ -48,7 +48,7 @@ TEST(UnitRandom, below_covers_its_range_evenly) {
   for (const int count : counts) EXPECT_NEAR(count, 10000, 500);
 }
 
-TEST(UnitRandom, one_bit_of_the_index_moves_half_of_the_bits_drawn) {
+TEST(UnitRandom, flipping_one_bit_of_the_index_flips_half_of_the_bits) {
   double moved = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const std::uint64_t a = SampleRandom(1, 0, i).bits(0);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What torchvision makes of made images and where it crops; tests/loader/parity_test.cpp reads it.
+"""Writes recipes.json for parity_test.cpp: what torchvision makes of generated images, and its crops.
 
     apt install python3-torchvision && /usr/bin/python3 tests/loader/parity/make_recipes.py
 
-The pixels are a pure function of their place, written out again in the test. Needs a Pillow before
-13 (see formats/pixels/resize.h)."""
+The pixels are a pure function of their position, which the test repeats. Needs Pillow before 13 (see
+formats/pixels/resize.h)."""
 
 import hashlib
 import json

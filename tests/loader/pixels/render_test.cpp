@@ -26,8 +26,8 @@ Buffer rendered(const View& view, Shape stored, PixelRows part, std::uint32_t ch
   return seat;
 }
 
-// The same step by step over whole images, as its definition reads.
-Buffer referee(const Image& image, const View& view, std::uint32_t channels) {
+// The definition, step by step over whole images.
+Buffer reference(const Image& image, const View& view, std::uint32_t channels) {
   const std::uint32_t stored = image.shape.channels;
   Image crop{{view.height, view.width, stored}, {}};
   crop.pixels.resize(crop.shape.bytes());
@@ -101,23 +101,23 @@ TEST(UnitRender, a_view_is_crop_resize_window_and_mirror_one_after_the_other) {
     if (part.height > 0 && part.width > 0) {
       rows = raw_codec.decode_part(image.pixels, shape, part, memory);
     }
-    ASSERT_EQ(rendered(view, shape, rows, channels), referee(image, view, channels)) << round;
+    ASSERT_EQ(rendered(view, shape, rows, channels), reference(image, view, channels)) << round;
   }
 }
 
-TEST(UnitRender, only_what_a_view_needs_is_looked_at) {
-  // The middle of a large image that is halved: a part no larger than that and its neighbours.
+TEST(UnitRender, only_the_pixels_that_a_view_needs_are_requested) {
+  // The middle of a large image at half its size: that part and its neighbours.
   View view = resized_view({0, 0, 1000, 800}, 500, 400);
   view.window = {200, 100, 50, 40};
   const Rect part = needed_part(view, {1000, 800, 3});
   EXPECT_EQ(part, (Rect{399, 199, 102, 82}));
-  // A shift by four leaves the rest of the image.
+  // A crop that is shifted out of the image needs the rest of the image.
   EXPECT_EQ(needed_part(crop_view(-4, 3, 32, 32), {32, 32, 3}), (Rect{0, 3, 28, 29}));
   const Rect nothing = needed_part(crop_view(40, 0, 8, 8), {32, 32, 3});
   EXPECT_EQ(nothing.height, 0U);
 }
 
-TEST(UnitRender, nothing_is_read_beyond_the_part_nor_written_beyond_the_seat) {
+TEST(UnitRender, no_access_outside_the_part_or_the_seat) {
   std::mt19937 random(5);
   Renderer renderer;
   for (std::uint32_t round = 0; round < 1000; ++round) {

@@ -11,11 +11,11 @@ namespace {
 using detail::Tuner;
 using detail::TunerSums;
 
-/// A loader and its consumer in simulated time, batches of 100 images.
+/// A loader and its consumer in simulated time, with batches of 100 images.
 struct Simulation {
-  double service = 1e-3;  // seconds of a worker for an image
+  double service = 1e-3;  // seconds that an image takes a worker
   double demand = 1e9;    // images/s of the consumer
-  /// Workers that really work at so many threads.
+  /// How many of that many threads really run.
   std::function<double(unsigned)> workers = [](unsigned threads) { return double{1} * threads; };
 
   /// Takes batches for `seconds`; returns how often the number of threads changed.
@@ -32,10 +32,10 @@ struct Simulation {
       ++sums.batches;
       sums.images += 100;
       sums.filled += 100;
-      // A worker that waits for a core is busy all the same.
+      // A worker that waits for a core counts as busy.
       sums.decode_ns +=
           static_cast<std::uint64_t>(100 * service * threads / workers(threads) * 1e9);
-      if (tuner.due(sums.now_ns, sums.batches) && tuner.look(sums) != threads) ++moves;
+      if (tuner.due(sums.now_ns, sums.batches) && tuner.update(sums) != threads) ++moves;
     }
     return moves;
   }
@@ -62,27 +62,25 @@ TEST(UnitTuner, goes_to_the_fewest_threads_that_keep_the_consumer_fed) {
 TEST(UnitTuner, says_what_it_found) {
   Simulation simulation{.demand = 2600};
   Tuner tuner(8, 8, 5);
-  EXPECT_EQ(tuner.tuning().text(), "8 threads: too short a run to tell how many are best");
+  EXPECT_EQ(tuner.tuning().text(), "8 threads: the run was too short to find the best number");
   simulation.run(tuner, 30);
   EXPECT_EQ(tuner.tuning().text(),
-            "3 threads keep the consumer fed, whose images are 2.6 threads' work; a 4th brings "
-            "nothing");
+            "3 threads keep the consumer fed, which needs 2.6; a 4th gains nothing");
   Tuner small(2, 2, 5);
   simulation.run(small, 30);
   EXPECT_EQ(small.tuning().text(),
-            "2 threads give most, and more there may not be; the consumer's images are 2.6 "
-            "threads' work");
+            "2 threads, the limit, give the most images/s; the consumer needs 2.6");
 }
 
-TEST(UnitTuner, a_consumer_without_limit_gets_all_threads_that_bring_something) {
+TEST(UnitTuner, a_consumer_without_limit_gets_every_thread_that_helps) {
   Simulation simulation;
   Tuner tuner(2, 6, 5);
   simulation.run(tuner, 30);
   EXPECT_EQ(tuner.tuning().threads, 6U);
-  EXPECT_EQ(tuner.tuning().text(), "6 threads give most, and more there may not be");
+  EXPECT_EQ(tuner.tuning().text(), "6 threads, the limit, give the most images/s");
 }
 
-TEST(UnitTuner, threads_that_bring_nothing_are_given_up) {
+TEST(UnitTuner, threads_that_gain_nothing_are_given_up) {
   Simulation simulation;
   simulation.workers = [](unsigned threads) { return std::min(threads, 3U); };  // cores
   Tuner tuner(5, 5, 5);
@@ -90,17 +88,16 @@ TEST(UnitTuner, threads_that_bring_nothing_are_given_up) {
   EXPECT_EQ(tuner.tuning().threads, 3U);
   EXPECT_EQ(tuner.tuning().knee()->threads, 3U);
   EXPECT_EQ(tuner.tuning().text(),
-            "3 threads give as many images as more do: something else "
-            "limits");
+            "3 threads give as many images/s as more do: the bottleneck is elsewhere");
 }
 
-TEST(UnitTuner, follows_a_consumer_that_changes_but_not_its_trembling) {
+TEST(UnitTuner, follows_changes_of_the_consumer_but_not_its_noise) {
   Simulation simulation{.demand = 2500};
   Tuner tuner(4, 8, 5);
   simulation.run(tuner, 10);
   EXPECT_EQ(tuner.tuning().threads, 3U);
-  for (const double tremble : {1.1, 0.9, 1.05}) {
-    simulation.demand = 2500 * tremble;
+  for (const double noise : {1.1, 0.9, 1.05}) {
+    simulation.demand = 2500 * noise;
     EXPECT_EQ(simulation.run(tuner, 3), 0U);
   }
   simulation.demand = 6300;
@@ -111,7 +108,7 @@ TEST(UnitTuner, follows_a_consumer_that_changes_but_not_its_trembling) {
   EXPECT_EQ(tuner.tuning().threads, 1U);
 }
 
-TEST(UnitTuner, keeps_to_what_there_can_be) {
+TEST(UnitTuner, never_exceeds_a_lowered_limit) {
   Simulation simulation{.demand = 6500};
   Tuner tuner(2, 8, 5);
   simulation.run(tuner, 10);

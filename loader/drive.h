@@ -26,7 +26,7 @@ struct DriveResult {
   std::uint64_t batches = 0;
   double first_batch_seconds = 0;                 // from the call to the first batch
   double seconds = 0;                             // from the first batch to the end
-  bool from_start = false;                        // or, in so short a run, from the loader's start
+  bool from_start = false;                        // from the loader's start instead: a short run
   double images_per_second = 0;                   // since the rate has settled
   std::optional<double> warmup_seconds;           // of `seconds`, before that; absent: unknown
   double stall_seconds = 0;                       // waits of the consumer after the first batch

@@ -77,8 +77,7 @@ float value_of_half(std::uint16_t half) {
 
 TEST(UnitHalf, every_half_is_exact_and_values_in_between_round_to_nearest_even) {
   for (std::uint32_t sign : {0U, 0x8000U}) {
-    for (std::uint32_t bits = 0; bits < 0x7bff;
-         ++bits) {  // the largest finite half has no successor
+    for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {  // the largest has no successor
       const auto half = static_cast<std::uint16_t>(sign | bits);
       const auto next = static_cast<std::uint16_t>(half + 1);
       const float low = value_of_half(half), high = value_of_half(next);

@@ -1,15 +1,21 @@
 #include "converters/source.h"
 
-#include "converters/sources/rows.h"
 #include "formats/digests/digest.h"
 
 namespace feedrate::converters {
 using namespace formats;
 
+#define FEEDRATE_ROW(name) extern const Source& name##_source;
+#include "converters/sources/list.inc"
+#undef FEEDRATE_ROW
+
 std::span<const Source* const> sources() {
-  static const Source* const rows[] = {&mnist_source,    &cifar10_source, &cifar100_source,
-                                       &imagenet_source, &folder_source,  &dataset_source};
-  return rows;
+  static const Source* const all[] = {
+#define FEEDRATE_ROW(name) &name##_source,
+#include "converters/sources/list.inc"
+#undef FEEDRATE_ROW
+  };
+  return all;
 }
 
 const Source& source(std::string_view name) { return find_kind("source", name, sources()); }

@@ -9,23 +9,17 @@
 namespace feedrate::converters {
 using namespace formats;
 
-namespace {
-
-const Synth mnist("mnist", "drawn digits in MNIST's four files: N to train, N/6 to test",
-                  {1, std::uint64_t{1} << 31, 6}, make_mnist);
-// One image for each of five batches; as many as the reader still holds in memory.
-const Synth cifar10("cifar10", "drawn shapes in CIFAR-10's binary archive: N to train, N/6 to test",
-                    {5, 300'000, 6}, make_cifar10);
-// The devkit labels 50,000 validation images.
-const Synth imagenet("imagenet",
-                     "drawn scenes in ILSVRC2012's tars and devkit: N to train, N/26 to val",
-                     {1, 1'300'000, 26}, make_imagenet);
-
-}  // namespace
+#define FEEDRATE_ROW(name) extern const Synth& name##_synth;
+#include "converters/synths/list.inc"
+#undef FEEDRATE_ROW
 
 std::span<const Synth* const> synths() {
-  static const Synth* const rows[] = {&mnist, &cifar10, &imagenet};
-  return rows;
+  static const Synth* const all[] = {
+#define FEEDRATE_ROW(name) &name##_synth,
+#include "converters/synths/list.inc"
+#undef FEEDRATE_ROW
+  };
+  return all;
 }
 
 const Synth& synth(std::string_view name) { return find_kind("made dataset", name, synths()); }

@@ -1,5 +1,4 @@
 #include "converters/sources/cifar_source.h"
-#include "converters/sources/rows.h"
 
 namespace feedrate::converters {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "converters/sources/dataset_stream.h"
-#include "converters/sources/rows.h"
 #include "formats/base/error.h"
 #include "formats/container.h"
 

@@ -2,7 +2,6 @@
 // those for each split, under train/, val/ and test/.
 
 #include "converters/sources/dataset_stream.h"
-#include "converters/sources/rows.h"
 #include "formats/base/error.h"
 #include "formats/container.h"
 

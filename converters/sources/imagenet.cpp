@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "converters/imagenet/imagenet_streams.h"
-#include "converters/sources/rows.h"
+#include "converters/source.h"
 #include "formats/base/error.h"
 
 namespace feedrate::converters {

@@ -1,8 +1,7 @@
-#include "converters/sources/rows.h"
-
 #include <algorithm>
 #include <array>
 
+#include "converters/source.h"
 #include "converters/sources/idx.h"
 #include "converters/sources/mnist_files.h"
 #include "formats/base/error.h"

@@ -30,8 +30,6 @@ Buffer draw_record(std::uint64_t, Draws draws) {
   return record;
 }
 
-}  // namespace
-
 void make_cifar10(const std::filesystem::path& directory, MadeImages& images) {
   GzipFile file(directory / "cifar-10-binary.tar.gz");
   TarWriter tar(file);
@@ -59,5 +57,13 @@ void make_cifar10(const std::filesystem::path& directory, MadeImages& images) {
   tar.finish();
   file.close();
 }
+
+// The minimum is one image for each batch, the maximum what the reader still holds in memory.
+const Synth row("cifar10", "drawn shapes in CIFAR-10's binary archive: N to train, N/6 to test",
+                {train_batches, 300'000, 6}, make_cifar10);
+
+}  // namespace
+
+const Synth& cifar10_synth = row;
 
 }  // namespace feedrate::converters

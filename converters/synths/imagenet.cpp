@@ -110,13 +110,19 @@ void make_val(const std::filesystem::path& path, const MadeLabels& labels, MadeI
   file.close();
 }
 
-}  // namespace
-
 void make_imagenet(const std::filesystem::path& directory, MadeImages& images) {
   const MadeLabels labels = spread_labels(images);
   make_train(directory / "ILSVRC2012_img_train.tar", labels, images);
   make_val(directory / "ILSVRC2012_img_val.tar", labels, images);
   write_imagenet_devkit(directory / "ILSVRC2012_devkit_t12.tar.gz", labels.val);
 }
+
+// The devkit labels 50,000 validation images: 1,300,000 / 26.
+const Synth row("imagenet", "drawn scenes in ILSVRC2012's tars and devkit: N to train, N/26 to val",
+                {1, 1'300'000, 26}, make_imagenet);
+
+}  // namespace
+
+const Synth& imagenet_synth = row;
 
 }  // namespace feedrate::converters

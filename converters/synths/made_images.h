@@ -1,5 +1,5 @@
 #pragma once
-// The makers of archives and what they have in common.
+// The images of one run of a synth, drawn in parallel and taken in order.
 
 #include <functional>
 
@@ -31,9 +31,5 @@ class MadeImages {
   const std::uint64_t test_;
   std::uint64_t done_ = 0;
 };
-
-void make_mnist(const std::filesystem::path& directory, MadeImages& images);
-void make_cifar10(const std::filesystem::path& directory, MadeImages& images);
-void make_imagenet(const std::filesystem::path& directory, MadeImages& images);
 
 }  // namespace feedrate::converters

@@ -53,8 +53,6 @@ void write_header(GzipFile& file, std::initializer_list<std::uint64_t> words) {
   }
 }
 
-}  // namespace
-
 void make_mnist(const std::filesystem::path& directory, MadeImages& made) {
   for (const MadeSplit split : {MadeSplit::train, MadeSplit::test}) {
     const std::string prefix = split == MadeSplit::train ? "train-" : "t10k-";
@@ -71,5 +69,12 @@ void make_mnist(const std::filesystem::path& directory, MadeImages& made) {
     labels.close();
   }
 }
+
+const Synth row("mnist", "drawn digits in MNIST's four files: N to train, N/6 to test",
+                {1, std::uint64_t{1} << 31, 6}, make_mnist);
+
+}  // namespace
+
+const Synth& mnist_synth = row;
 
 }  // namespace feedrate::converters

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "converters/sources/rows.h"
+#include "converters/source.h"
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {
@@ -57,7 +57,7 @@ inline Read read(SampleStream& stream) {
 }
 
 inline Read read(const std::vector<std::filesystem::path>& inputs, std::string_view split) {
-  return read(*imagenet_source.open(inputs, split));
+  return read(*source("imagenet").open(inputs, split));
 }
 
 }  // namespace feedrate::testing

@@ -105,7 +105,7 @@ TEST(HostileImagenet, an_empty_image_is_a_sample_with_a_problem) {
   const auto devkit = write(directory / "devkit.tar.gz", make_devkit());
   const std::vector inputs{train, val, devkit};
   for (const char* split : {"train", "val"}) {
-    const auto stream = imagenet_source.open(inputs, split);
+    const auto stream = source("imagenet").open(inputs, split);
     Sample sample;
     ASSERT_TRUE(stream->next(sample));
     EXPECT_EQ(stream->problem(), "the image is empty");
@@ -210,7 +210,7 @@ TEST(HostileImagenet, inputs_that_are_something_else_are_refused) {
   expect_error([&] { read({train}, "val"); }, {"no validation images", "ILSVRC2012_img_val.tar"});
   const auto devkit = write(directory / "devkit.tar.gz", make_devkit());
   expect_error([&] { read({devkit}, "train"); }, {"no training images"});
-  expect_error([&] { imagenet_source.splits(std::vector{devkit}); }, {"holds no images"});
+  expect_error([&] { source("imagenet").splits(std::vector{devkit}); }, {"holds no images"});
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "converters/sources/rows.h"
+#include "converters/source.h"
 #include "tests/converters/make_annotation.h"
 #include "tests/converters/make_devkit.h"
 #include "tests/converters/make_imagenet.h"
@@ -27,7 +27,7 @@ const Read three_classes = {{0, "n01440764/n01440764_2.JPEG", image(2)},
 TEST(UnitImagenet, training_images_come_in_the_order_of_the_tars_with_sorted_wnids_as_labels) {
   const TempDirectory directory;
   const auto plain = write(directory / "any_name.tar", train_tar());
-  const auto stream = imagenet_source.open(Inputs{plain}, "train");
+  const auto stream = source("imagenet").open(Inputs{plain}, "train");
   EXPECT_TRUE(stream->lasting());
   EXPECT_EQ(read(*stream), three_classes);
   EXPECT_EQ(stream->info().classes, 1000U);
@@ -40,7 +40,7 @@ TEST(UnitImagenet, training_images_come_in_the_order_of_the_tars_with_sorted_wni
 TEST(UnitImagenet, a_compressed_tar_a_directory_and_single_class_tars_give_the_same) {
   const TempDirectory directory;
   const auto gz = write(directory / "train.tar.gz", compressed(train_tar()));
-  const auto stream = imagenet_source.open(Inputs{gz}, "train");
+  const auto stream = source("imagenet").open(Inputs{gz}, "train");
   EXPECT_FALSE(stream->lasting());
   EXPECT_EQ(read(*stream), three_classes);
 
@@ -52,13 +52,13 @@ TEST(UnitImagenet, a_compressed_tar_a_directory_and_single_class_tars_give_the_s
   Read sorted = three_classes;  // a directory has no order of its own
   std::swap(sorted[2], sorted[3]);
   EXPECT_EQ(read({classes}, "train"), sorted);
-  EXPECT_TRUE(imagenet_source.open(Inputs{classes}, "train")->lasting());
+  EXPECT_TRUE(source("imagenet").open(Inputs{classes}, "train")->lasting());
 }
 
 TEST(UnitImagenet, samples_of_plain_tars_can_be_collected) {
   const TempDirectory directory;
   const auto stream =
-      imagenet_source.open(Inputs{write(directory / "train.tar", train_tar())}, "train");
+      source("imagenet").open(Inputs{write(directory / "train.tar", train_tar())}, "train");
   std::vector<Sample> samples;
   for (Sample sample; stream->next(sample);) samples.push_back(sample);
   ASSERT_EQ(samples.size(), three_classes.size());
@@ -80,7 +80,7 @@ TEST(UnitImagenet, validation_images_come_in_the_order_of_their_names_labelled_b
       {made_val_label(49999), "ILSVRC2012_val_00050000.JPEG", image(50000)},
   };
   for (const Inputs& inputs : {Inputs{val, devkit}, Inputs{devkit, val}, Inputs{gz, devkit}}) {
-    const auto stream = imagenet_source.open(inputs, "val");
+    const auto stream = source("imagenet").open(inputs, "val");
     EXPECT_EQ(stream->info().size, 4U);
     EXPECT_EQ(stream->info().class_names.texts[0], "tench, Tinca tinca");
     EXPECT_TRUE(stream->lasting());
@@ -92,7 +92,7 @@ TEST(UnitImagenet, validation_images_can_be_had_in_any_order) {
   const TempDirectory directory;
   const auto val = write(directory / "val.tar", val_tar({50000, 3, 1, 777}));
   const auto devkit = write(directory / "devkit.tar.gz", make_devkit());
-  const auto stream = imagenet_source.open(Inputs{val, devkit}, "val");
+  const auto stream = source("imagenet").open(Inputs{val, devkit}, "val");
   ASSERT_TRUE(stream->seekable());
   const Read all = read(*stream);
   for (const std::uint64_t index : {2, 0, 3, 1, 1}) {
@@ -116,12 +116,12 @@ TEST(UnitImagenet, a_directory_of_everything_has_both_splits_and_the_boxes) {
   fs::create_directories(boxes);
   write(boxes / "n01440764_10.xml", make_annotation(100, 100, {{"n01440764", 10, 20, 30, 40}}));
   const Inputs inputs{directory.path()};
-  EXPECT_EQ(imagenet_source.splits(inputs), (std::vector<std::string>{"train", "val"}));
+  EXPECT_EQ(source("imagenet").splits(inputs), (std::vector<std::string>{"train", "val"}));
   EXPECT_EQ(
-      imagenet_source.files(inputs, "train"),
+      source("imagenet").files(inputs, "train"),
       (Inputs{directory / "ILSVRC2012_img_train.tar", directory / "ILSVRC2012_devkit_t12.tar.gz"}));
   EXPECT_EQ(read(inputs, "val").size(), 2U);
-  const auto stream = imagenet_source.open(inputs, "train");
+  const auto stream = source("imagenet").open(inputs, "train");
   std::map<std::string, std::size_t> count;
   for (Sample sample; stream->next(sample);) {
     count[std::string(sample.name)] = sample.boxes.size();
@@ -137,9 +137,9 @@ TEST(UnitImagenet, a_directory_of_everything_has_both_splits_and_the_boxes) {
 
 TEST(UnitImagenet, splits_are_those_that_the_inputs_hold) {
   const TempDirectory directory;
-  EXPECT_EQ(imagenet_source.splits(Inputs{write(directory / "t.tar", train_tar())}),
+  EXPECT_EQ(source("imagenet").splits(Inputs{write(directory / "t.tar", train_tar())}),
             std::vector<std::string>{"train"});
-  EXPECT_EQ(imagenet_source.splits(Inputs{write(directory / "v.tar", val_tar({1}))}),
+  EXPECT_EQ(source("imagenet").splits(Inputs{write(directory / "v.tar", val_tar({1}))}),
             std::vector<std::string>{"val"});
 }
 
@@ -150,7 +150,7 @@ TEST(UnitImagenet, what_a_mac_leaves_behind_is_counted_and_left_out) {
                                {".DS_Store", "Bud1"}});
   const auto file = write(directory / "train.tar",
                           tar({{"._n01440764.tar", "Mac OS X"}, {"x/n01440764.tar", one}}));
-  const auto stream = imagenet_source.open(Inputs{file}, "train");
+  const auto stream = source("imagenet").open(Inputs{file}, "train");
   EXPECT_EQ(read(*stream), (Read{{0, "n01440764/n01440764_1.JPEG", image(1)}}));
   EXPECT_EQ(stream->info().notes.back(), "left out: 3 files like .DS_Store and ._name");
 }
@@ -160,7 +160,7 @@ TEST(UnitImagenet, a_tar_of_the_published_size_promises_the_published_images) {
   const TempDirectory directory;
   const auto file = write(directory / "train.tar", train_tar());
   fs::resize_file(file, 147'897'477'120);  // sparse: it takes no room
-  EXPECT_EQ(imagenet_source.open(Inputs{file}, "train")->info().size, 1'281'167U);
+  EXPECT_EQ(source("imagenet").open(Inputs{file}, "train")->info().size, 1'281'167U);
 }
 
 TEST(InteropImagenet, the_genuine_training_images_are_read) {
@@ -168,7 +168,7 @@ TEST(InteropImagenet, the_genuine_training_images_are_read) {
   const auto devkit = data_file("imagenet/ILSVRC2012_devkit_t12.tar.gz");
   const auto boxes = data_file("imagenet/bbox_xml_transcribed");
   if (!file || !devkit || !boxes) GTEST_SKIP() << "ImageNet's archives are not on this machine";
-  const auto stream = imagenet_source.open(Inputs{*file, *devkit, *boxes}, "train");
+  const auto stream = source("imagenet").open(Inputs{*file, *devkit, *boxes}, "train");
   std::size_t images = 0;
   for (Sample sample; stream->next(sample); ++images) {
     const auto& info = stream->info();
@@ -184,7 +184,7 @@ TEST(InteropImagenet, the_genuine_validation_images_have_the_labels_that_are_kno
   const auto devkit = data_file("imagenet/ILSVRC2012_devkit_t12.tar.gz");
   const auto boxes = data_file("imagenet/bbox_xml_transcribed");
   if (!file || !devkit || !boxes) GTEST_SKIP() << "ImageNet's archives are not on this machine";
-  const auto stream = imagenet_source.open(Inputs{*file, *devkit, *boxes}, "val");
+  const auto stream = source("imagenet").open(Inputs{*file, *devkit, *boxes}, "val");
   EXPECT_EQ(stream->info().size, 150U);
   std::string before;
   for (Sample sample; stream->next(sample);) {

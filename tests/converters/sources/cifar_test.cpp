@@ -3,7 +3,7 @@
 #include <map>
 
 #include "converters/archive.h"
-#include "converters/sources/rows.h"
+#include "converters/source.h"
 #include "formats/digests/digest.h"
 #include "tests/converters/make_cifar.h"
 #include "tests/support/data.h"
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(, UnitCifar, ::testing::Values(&cifar10_layout, &cifar1
 TEST(UnitCifars, a_batch_that_begins_with_zeros_is_no_empty_tar) {
   const TempDirectory directory;
   const auto file = write(directory / "test_batch.bin", std::string(3073, '\0'));
-  const auto stream = cifar10_source.open(Inputs{file}, "test");
+  const auto stream = source("cifar10").open(Inputs{file}, "test");
   EXPECT_EQ(read_all(*stream).labels, std::vector<int>{0});
 }
 
@@ -239,9 +239,9 @@ TEST(UnitCifars, copies_pickled_by_any_protocol_are_read) {
   for (std::size_t i = 0; i < std::size(pickled_cifar10); ++i) {
     SCOPED_TRACE(pickled_cifar10[i].protocol);
     const std::vector<int> labels{6, 9, 4};
-    EXPECT_EQ(read(cifar10_source, "test_batch", pickled_cifar10[i]).labels, labels);
-    EXPECT_EQ(read(cifar10_source, "test_batch", pickled_cifar10_arrays[i]).labels, labels);
-    EXPECT_EQ(read(cifar100_source, "test", pickled_cifar100[i]).all_labels,
+    EXPECT_EQ(read(source("cifar10"), "test_batch", pickled_cifar10[i]).labels, labels);
+    EXPECT_EQ(read(source("cifar10"), "test_batch", pickled_cifar10_arrays[i]).labels, labels);
+    EXPECT_EQ(read(source("cifar100"), "test", pickled_cifar100[i]).all_labels,
               (std::vector<float>{19, 11, 29, 15, 99, 4}));
   }
 }
@@ -287,7 +287,7 @@ TEST(SlowCifar, the_published_files_hold_what_the_world_knows_in_both_packagings
   auto frame = files_in(*frames);
   write(python / "batches.meta", frame["batches.meta"]);
   for (const std::string_view split : {"train", "test"}) {
-    const auto stream = cifar10_source.open(Inputs{binary}, split);
+    const auto stream = source("cifar10").open(Inputs{binary}, split);
     EXPECT_EQ(stream->info().size, split == "train" ? 50'000U : 10'000U);
     EXPECT_EQ(stream->info().class_names.names.at(6), "frog");
     Sample sample;
@@ -297,11 +297,11 @@ TEST(SlowCifar, the_published_files_hold_what_the_world_knows_in_both_packagings
       for (int i = 0; i < 10'000 && stream->next(sample); ++i) pickle += as_text(sample.bytes);
       write(python / name, pickle += frame[name + ".tail"]);
     }
-    const auto again = cifar10_source.open(Inputs{python}, split);
+    const auto again = source("cifar10").open(Inputs{python}, split);
     EXPECT_EQ(again->info().class_names.names, stream->info().class_names.names);
     const char* published = split == "train" ? published_train : published_test;
     EXPECT_EQ(digest_of(*again), published);
-    EXPECT_EQ(digest_of(*cifar10_source.open(Inputs{binary}, split)), published);
+    EXPECT_EQ(digest_of(*source("cifar10").open(Inputs{binary}, split)), published);
   }
 }
 

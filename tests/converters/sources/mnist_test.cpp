@@ -1,7 +1,6 @@
-#include "converters/sources/rows.h"
-
 #include <gtest/gtest.h>
 
+#include "converters/source.h"
 #include "tests/converters/make_archive.h"
 #include "tests/support/data.h"
 #include "tests/support/expect_error.h"
@@ -25,7 +24,7 @@ struct Content {
 };
 
 Content read_all(const std::vector<fs::path>& inputs, std::string_view split) {
-  const auto stream = mnist_source.open(inputs, split);
+  const auto stream = source("mnist").open(inputs, split);
   Content content{stream->info(), {}, {}};
   Sample sample;
   while (stream->next(sample)) {
@@ -92,7 +91,7 @@ TEST(UnitMnist, labels_beyond_nine_make_more_classes) {
   const TempDirectory directory;
   const auto images = write(directory / "i", idx_images(100, 4, 4));
   const auto labels = write(directory / "l", idx_labels(100, 47));
-  EXPECT_EQ(mnist_source.open(std::vector{images, labels}, "train")->info().classes, 47U);
+  EXPECT_EQ(source("mnist").open(std::vector{images, labels}, "train")->info().classes, 47U);
 }
 
 TEST(UnitMnist, of_a_file_there_plain_and_compressed_one_is_taken) {
@@ -107,7 +106,7 @@ TEST(UnitMnist, of_a_file_there_plain_and_compressed_one_is_taken) {
 TEST(UnitMnist, files_names_what_the_split_reads) {
   const TempDirectory directory;
   write_mnist(directory.path(), 3, 2);
-  EXPECT_EQ(mnist_source.files(std::vector{directory.path()}, "test"),
+  EXPECT_EQ(source("mnist").files(std::vector{directory.path()}, "test"),
             (std::vector{directory / "t10k-images-idx3-ubyte.gz",
                          directory / "t10k-labels-idx1-ubyte.gz"}));
 }

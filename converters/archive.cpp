@@ -14,8 +14,8 @@ using namespace formats;
 
 namespace {
 
-// A file may be compressed twice (a .gz that a server compressed again). The bound is for a file
-// that decompresses to itself.
+// A file may be compressed twice (a .gz that a server compressed again). The limit guards against a
+// file that decompresses to itself.
 constexpr int max_compressions = 2;
 
 constexpr std::size_t entry_block = std::size_t{64} << 10;
@@ -33,7 +33,7 @@ class EntryStream final : public ByteStream {
   Buffer buffer_;
 };
 
-// The same where the entry lies in memory.
+// The same for an entry that lies in mapped memory.
 class ViewStream final : public ByteStream {
  public:
   ViewStream(Bytes view, ByteStream& outer) : outer_(outer), view_(view), rest_(view) {}
@@ -51,7 +51,8 @@ class ViewStream final : public ByteStream {
 };
 
 std::string stored_name(archive_entry* entry) {
-  // The first is null for a UTF-8 name that the locale cannot show; the bytes are what we want.
+  // The first call returns null for a UTF-8 name that the locale cannot show; we want the raw
+  // bytes.
   const char* name = archive_entry_pathname(entry);
   if (name == nullptr) name = archive_entry_pathname_utf8(entry);
   return name != nullptr ? name : "";
@@ -75,7 +76,7 @@ struct Archive::State {
       : container(std::move(where)), name(std::move(own_name)) {
     unwrap(std::move(source));
     handle = std::make_unique<ArchiveHandle>(*stream, ArchiveHandle::Reads::archives);
-    found_first = handle->next_header();  // only now the format is known
+    found_first = handle->next_header();  // the format is known only now
     if (handle->failed()) fail_here("cannot be read");
     single = handle->single();
   }
@@ -111,7 +112,7 @@ struct Archive::State {
       fail(container, "the tar stops without an end marker, after ",
            name.empty() ? "no entry" : "the entry " + name, "; is the download complete?");
     }
-    // What follows the marker holds the checksum of the compressed data, so read it.
+    // The checksum of the compressed data follows the marker: read on to have it checked.
     while (compressed && !stream->next().empty()) {
     }
     return false;
@@ -135,7 +136,7 @@ struct Archive::State {
     }
   }
 
-  // What libarchive is done with, the stream need not keep in memory.
+  // Tells the stream what libarchive has consumed, so that it can release that memory.
   void tell_progress() {
     if (const auto whole = stream->whole()) stream->passed(whole->data() + handle->consumed());
   }
@@ -157,15 +158,15 @@ struct Archive::State {
     return copied;
   }
 
-  // libarchive's block of an entry is a view of the one block that the stream gave, and ends early
-  // only where the stream does.
+  // libarchive's block of an entry is a view of the stream's one block. It is shorter than the
+  // entry only if the stream ends early.
   Bytes whole_block() {
     const std::optional<Bytes> block = handle->next_block();
     if (!block) fail_here(join("at byte 0 of ", size));
     if (block->size() == size) return *block;
     if (!handle->next_block()) fail_here(join("at byte ", block->size(), " of ", size));
-    fail(place(), "comes in pieces, the first of ", block->size(), " bytes, where one of ", size,
-         " was expected");
+    fail(place(), "expected one block of ", size, " bytes, found several, the first of ",
+         block->size());
   }
 
   std::string place() const { return single ? container : container + ":" + name; }
@@ -175,7 +176,7 @@ struct Archive::State {
     try {
       handle->fail(place(), what);
     } catch (const Error& error) {
-      // Faults of the compressed stream know the file only; a reader wants the entry as well.
+      // Errors of the compressed stream name only the file; add the entry.
       const std::string_view message = error.what();
       if (message.starts_with(place())) throw;
       throw Error(join(message, " (in the entry ", name, ", byte ", position, ")"));
@@ -188,13 +189,13 @@ struct Archive::State {
   std::unique_ptr<ArchiveHandle> handle;
   bool compressed = false;
   bool single = false;
-  bool first = true;  // the first header was read at the start
+  bool first = true;  // next() has not been called; the constructor read the first header
   bool found_first = false;
   bool regular = false;
   std::string irregular;
   std::uint64_t size = 0;
   std::uint64_t position = 0;
-  std::optional<Bytes> view;  // once asked for; then reading is from it
+  std::optional<Bytes> view;  // set once asked for; read() then copies from it
 };
 
 Archive::Archive(const std::filesystem::path& path)
@@ -241,7 +242,7 @@ std::size_t Archive::read(MutableBytes into) {
 
 void Archive::read_all(Buffer& into, std::uint64_t limit) {
   // One byte more than expected, so that one read sees both the content and its end. The stated
-  // size is a claim: beyond the first megabyte memory grows with what really arrives.
+  // size is only a claim: beyond the first megabyte, memory grows with what really arrives.
   constexpr std::uint64_t first_guess = 1 << 20;
   limit = std::min(limit, std::uint64_t{1} << 40);
   const std::uint64_t expected = size() != 0 ? size() : first_guess;

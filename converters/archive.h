@@ -1,6 +1,6 @@
 #pragma once
-// Walks an archive entry by entry as a stream, by libarchive: tar (plain, gz, bz2, xz, zst), zip, a
-// single compressed file (one entry), and a tar inside a tar without a temporary file.
+// Reads an archive entry by entry as a stream, through libarchive: tar (plain, gz, bz2, xz, zst),
+// zip, a single compressed file (one entry), and a tar inside a tar without a temporary file.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,16 +16,16 @@ class ByteStream;
 
 namespace feedrate::converters {
 
-/// One thread. Every failure (not an archive, truncated, bad checksum) is an Error that names the
-/// file, the entry and the offset in the entry. An archive that stops without its end marker is
-/// truncated, even where it stops between two entries.
+/// For one thread. Every failure (not an archive, truncated, bad checksum) is an Error that names
+/// the file, the entry and the offset in the entry. An archive without its end marker is truncated,
+/// even if it stops between two entries.
 class Archive {
  public:
-  /// Opens a file. A file that is no archive and not compressed is one entry of its own name; a
-  /// compressed one is one entry of that name without ".gz".
+  /// Opens a file. A file that is not an archive is a single entry with the file's name, without
+  /// ".gz" if it is compressed.
   explicit Archive(const std::filesystem::path& path);
-  /// Opens the archive that is the current entry of `outer`, as a stream: until this one is
-  /// destroyed, `outer` must not be touched.
+  /// Opens the archive that is the current entry of `outer`, as a stream. `outer` must not be used
+  /// until this one is destroyed.
   explicit Archive(Archive& outer);
   ~Archive();
   Archive(const Archive&) = delete;
@@ -33,28 +33,29 @@ class Archive {
 
   /// Moves to the next regular file; false at the end of the archive.
   bool next();
-  /// Place of the last entry passed over that is neither a file nor a directory but a link or a
-  /// device; empty when there was none.
+  /// The place() of the last entry skipped that is neither a file nor a directory, such as a link
+  /// or a device; empty if there was none.
   const std::string& irregular() const;
   /// True when this is a single file, compressed or not, rather than a tar or zip.
   bool single() const;
-  /// Name of the current entry, as stored; "outer.tar:inner.tar:name" is `place()`. The place of a
-  /// single file is that of the file.
+  /// Name of the current entry, as stored.
   const std::string& name() const;
+  /// The current entry for error messages: "outer.tar:inner.tar:name", or the path of a single
+  /// file.
   std::string place() const;
-  /// Size that the archive states; 0 when it states none (a bare compressed file).
+  /// Size that the archive states; 0 if it states none (a bare compressed file).
   std::uint64_t size() const;
-  /// The whole entry where it lies in memory, without a copy: an entry of a plain tar, or a file,
-  /// that is mapped, also inside one another. Valid as long as the outermost Archive. Nothing where
-  /// it is compressed or in pieces, or has been read from.
+  /// The whole entry as a view of the mapped file, without a copy: for a file or an entry of an
+  /// uncompressed tar, nested ones too. Valid as long as the outermost Archive. Nothing if the
+  /// entry is compressed, is not contiguous, or has been read from.
   std::optional<formats::Bytes> view();
-  /// Lets the memory of a view, or of everything, be used for something else. Views stay valid:
-  /// what is touched comes again from the file. Bytes of something else are left alone.
+  /// Releases the memory behind a view, or behind the whole file. Views stay valid: pages that are
+  /// touched again are read from the file again. Bytes outside the file are left alone.
   void give_back(formats::Bytes view);
   void give_back();
-  /// Fills as much of `into` as the entry still has; returns the bytes filled.
+  /// Reads up to into.size() bytes of the entry; returns how many. 0 is its end.
   std::size_t read(formats::MutableBytes into);
-  /// The rest of the entry. Fails when it is longer than `limit` (an archive bomb).
+  /// Reads the rest of the entry. Throws Error if it is longer than `limit` (an archive bomb).
   void read_all(formats::Buffer& into, std::uint64_t limit);
 
  private:
@@ -63,7 +64,7 @@ class Archive {
   std::unique_ptr<State> state_;
 };
 
-/// True when the first bytes are those of an HTML page: what a server sends instead of the file.
+/// True if these are the first bytes of an HTML page, which servers send instead of a missing file.
 bool looks_like_html(formats::Bytes start);
 
 }  // namespace feedrate::converters

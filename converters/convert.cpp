@@ -26,7 +26,7 @@ std::string accepted_codecs(const Container& container) {
   return accepted;
 }
 
-// What is written where nothing is asked: a source that is encoded already stays as it is.
+// The encoding to write. By default a source that is already encoded stays as it is.
 Encoding encoding_for(const Container& container, const StreamInfo& info,
                       const ConvertOptions& options) {
   if (options.encoding) return *options.encoding;
@@ -51,7 +51,7 @@ void check(const Container& container, const ConvertOptions& options) {
     throw Error(join(count, " parts need at least ", count, " shards, not ", options.shards));
   }
   if (count > 1 && options.on_bad == OnBad::skip) {
-    throw Error("a part cannot leave samples out: the other parts would not know");
+    throw Error("a part cannot skip bad samples: the other parts would not know");
   }
   if (options.gzip && !container.compressible()) {
     throw Error(join(container.name(), " files are not compressed as a whole"));
@@ -63,10 +63,10 @@ struct Range {
   std::uint64_t end = 0;  // 0: the stream's end
 };
 
-class Work {
+class ConversionRun {
  public:
-  Work(std::unique_ptr<SampleStream> stream, const Container& container,
-       const ConvertOptions& options)
+  ConversionRun(std::unique_ptr<SampleStream> stream, const Container& container,
+                const ConvertOptions& options)
       : stream_(
             std::move(stream),
             {.shuffle = options.shuffle, .limit = options.limit, .counted = options.shards > 1}),
@@ -89,8 +89,8 @@ class Work {
 
   const StreamInfo& info() const { return stream_.info(); }
 
-  Tally run(const fs::path& directory, std::string_view split, Tally tally,
-            std::function<void(const Tally&)> save) {
+  Tally execute(const fs::path& directory, std::string_view split, Tally tally,
+                std::function<void(const Tally&)> save) {
     WriterOptions settings{.split = std::string(split),
                            .codec = encoding_.keeps() ? stream_.info().codec : encoding_.codec,
                            .classes = stream_.info().class_names,
@@ -102,7 +102,7 @@ class Work {
     if (tally.read != 0) settings.resume = &resumed;
     const auto writer = container_.create(directory, settings);
     stream_.start_at(range_.begin + tally.read);
-    // Shards are for what is too large for one file, and are made in parts: no common mean image.
+    // Shards may be written by several machines, none of which sees all images: no mean image.
     run_pipeline(stream_, *writer, container_, options_,
                  {.encoding = encoding_,
                   .wants_mean = container_.wants_mean() && options_.shards == 1,
@@ -149,8 +149,8 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const Container& contai
                    const ConvertOptions& options) {
   const auto start = Clock::now();
   check(container, options);
-  Work work(std::move(stream), container, options);
-  Conversion conversion = result_of(work.run(directory, split, {}, {}));
+  ConversionRun run(std::move(stream), container, options);
+  Conversion conversion = result_of(run.execute(directory, split, {}, {}));
   conversion.seconds = seconds_since(start);
   return conversion;
 }
@@ -159,8 +159,8 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
                            std::string_view split, const Container& container, const fs::path& out,
                            const ConvertOptions& options) {
   const auto start = Clock::now();
-  check(container, options);  // before anything is read or made
-  Work work(source.open(inputs, split), container, options);
+  check(container, options);  // before anything is read or written
+  ConversionRun run(source.open(inputs, split), container, options);
   const bool whole = options.part.count == 1;
   const auto stale =
       options.resume ? PartialDirectory::Stale::adopted : PartialDirectory::Stale::removed;
@@ -168,17 +168,17 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   Journal journal(directory, purpose_of(source, inputs, split, container, options));
   std::optional<Tally> earlier;
   if (directory.adopted()) earlier = journal.load();
-  // Read beside the conversion, which reads the same files: whoever is behind finds them in memory.
+  // Hash while converting: both read the same files, so the second reader finds them in memory.
   auto hashes = std::async(std::launch::async, [&] { return source.inputs(inputs, split); });
 
   const std::uint64_t resumed_at = earlier ? earlier->written : 0;
-  const Tally tally = work.run(directory.path(), split, earlier ? std::move(*earlier) : Tally{},
-                               [&](const Tally& now) { journal.save(now); });
+  const Tally tally = run.execute(directory.path(), split, earlier ? std::move(*earlier) : Tally{},
+                                  [&](const Tally& now) { journal.save(now); });
   Conversion conversion = result_of(tally);
   conversion.resumed_at = resumed_at;
-  Sidecar sidecar = describe(source, split, container, options, work.info());
+  Sidecar sidecar = describe(source, split, container, options, run.info());
   complete(sidecar, tally, conversion);
-  directory.sync();  // the disk's time is the hashes' too
+  directory.sync();  // while the hashes are still being computed
   sidecar.inputs = hashes.get();
   if (const std::string lost = lost_pages_of_process(); !lost.empty()) throw Error(lost);
   write_sidecar(directory.path(), sidecar);

@@ -15,55 +15,53 @@
 namespace feedrate::converters {
 
 struct StreamInfo {
-  std::uint64_t size = 0;  // samples to come; 0 when not known beforehand
-  formats::Shape shape;    // zero when samples differ
-  const formats::Codec* codec =
-      nullptr;         // of every sample; null when they may differ or need a look
-  std::string origin;  // the published dataset, where the source is not its own name
+  std::uint64_t size = 0;                 // number of samples; 0 if not known beforehand
+  formats::Shape shape;                   // zero if samples differ
+  const formats::Codec* codec = nullptr;  // of every sample; null if they may differ or are unknown
+  std::string origin;  // name of the published dataset, if it is not the source's
   std::uint32_t classes = 0;
   formats::ClassNames class_names;
   std::string label_space = "0-based";
-  std::vector<std::string> notes;  // what a reader of the dataset should know
+  std::vector<std::string> notes;  // for the sidecar: what a user of the dataset should know
 };
 
-/// Samples in the source's own order. One thread. A sample may come without its codec (null: to be
-/// told from its bytes) and without its shape (zero: to be read from its header), so that the
-/// threads that encode can do that work.
+/// Samples in the source's own order. For one thread. A sample may lack its codec (null: the bytes
+/// show it) and its shape (zero: its header has it), so that the encoding threads do that work.
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
   virtual const StreamInfo& info() const = 0;
-  /// Fills `sample`, valid until the next call; false at the end. Throws Error naming file, entry
-  /// and offset on damage: an end that comes early is damage, not an end.
+  /// Fills `sample`, which is valid until the next call; false at the end. Throws Error naming
+  /// file, entry and offset on damage. Data that ends early is damage.
   virtual bool next(formats::Sample& sample) = 0;
-  /// Why the sample just handed out cannot be read; empty when it can. A stream that cannot go on
-  /// behind damage throws from next() instead.
+  /// Why the sample from the last next() cannot be read; empty if it can. A stream that cannot
+  /// continue after damage throws from next() instead.
   virtual std::string_view problem() const { return {}; }
-  /// True when samples stay valid as long as the stream: then they can be collected without a copy.
+  /// True if samples stay valid as long as the stream, so that they need not be copied.
   virtual bool lasting() const { return false; }
-  /// Of a stream whose samples last: `bytes` of one are not needed soon. They stay valid, but memory
-  /// need not hold them meanwhile.
+  /// Only if lasting(): the `bytes` of a sample are not needed soon. They stay valid, but their
+  /// memory may be released meanwhile.
   virtual void give_back(formats::Bytes bytes) { (void)bytes; }
-  /// True where next() can be sent to any sample, info().size being known.
+  /// True if seek() works; info().size is then known.
   virtual bool seekable() const { return false; }
-  /// The next sample is number `index` (0 … info().size). Only where seekable().
+  /// Makes sample `index` (0 … info().size) the next one. Only if seekable().
   virtual void seek(std::uint64_t index) { (void)index; }
 };
 
 class Source : public formats::Kind {
  public:
   using formats::Kind::Kind;
-  /// What `--split` may be for these inputs, the first one the default: {"train", "test"}.
+  /// The values of `--split` for these inputs, the default first: {"train", "test"}.
   virtual std::vector<std::string> splits(std::span<const std::filesystem::path> inputs) const = 0;
-  /// True when annotation archives (`--boxes`) may be among the inputs.
+  /// True if annotation archives (`--boxes`) may be among the inputs.
   virtual bool takes_boxes() const { return false; }
-  /// `inputs`: archives, files or directories as published. Throws Error when a part is missing.
+  /// `inputs`: archives, files or directories as published. Throws Error if a part is missing.
   virtual std::unique_ptr<SampleStream> open(std::span<const std::filesystem::path> inputs,
                                              std::string_view split) const = 0;
-  /// The input files that `open` reads for that split.
+  /// The input files that open() reads for that split.
   virtual std::vector<std::filesystem::path> files(std::span<const std::filesystem::path> inputs,
                                                    std::string_view split) const = 0;
-  /// What the sidecar says of them: each with its size and hash.
+  /// The same files as the sidecar lists them, each with its size and hash.
   virtual std::vector<formats::Sidecar::Input> inputs(std::span<const std::filesystem::path> inputs,
                                                       std::string_view split) const;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Makes archives in the packaging of a published dataset, for tests and stress: learnable, and the
-// same bytes for the same seed on every machine.
+// Makes archives in the packaging of a published dataset, for tests and stress tests: learnable,
+// and the same bytes for the same seed on every machine.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,18 +14,19 @@ namespace feedrate::converters {
 class MadeImages;
 
 struct SynthOptions {
-  std::uint64_t images = 6000;  // of the training split; the other has the original's share
+  std::uint64_t images = 6000;  // of the training split; the other is in proportion
   std::uint64_t seed = 1;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
 class Synth : public formats::Kind {
  public:
-  /// How many training images can be made, and how many of them go with one of the other split.
+  /// The number of training images, and how many of them there are for each image of the other
+  /// split.
   struct Limits {
     std::uint64_t min, max, train_per_test;
   };
-  /// Writes the archives into a directory. Throws Error when the disk refuses.
+  /// Writes the archives into a directory. Throws Error if a write fails.
   using Make = void (*)(const std::filesystem::path& directory, MadeImages& images);
 
   Synth(std::string_view name, std::string_view summary, Limits its_limits, Make its_make)
@@ -39,8 +40,8 @@ class Synth : public formats::Kind {
 std::span<const Synth* const> synths();
 const Synth& synth(std::string_view name);
 
-/// `feedrate synth`: makes the archives in `<out>.partial`, then renames. Nothing is left under
-/// `out` when it throws, as it does for too few images and for too many.
+/// `feedrate synth`: makes the archives in `<out>.partial`, then renames it. Throws Error for a
+/// number of images outside `limits`; nothing is then left under `out`.
 void make_archives(const Synth& synth, const std::filesystem::path& out,
                    const SynthOptions& options);
 

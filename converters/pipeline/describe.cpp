@@ -9,9 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t names_listed = 20;  // of samples left out, in a note
+constexpr std::size_t names_listed = 20;  // samples left out that get a note of their own
 
-// The options that shape every sample and file, as on the command line.
+// The options that determine samples and files, as on the command line.
 std::vector<std::string> shaping_options(const ConvertOptions& options) {
   std::vector<std::string> list;
   if (options.encoding) list.push_back("--encode " + options.encoding->name());

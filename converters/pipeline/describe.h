@@ -1,22 +1,22 @@
 #pragma once
-// What a conversion writes about itself: the sidecar, and the purpose a journal is kept for.
+// What a conversion writes about itself: the sidecar, and the purpose that its journal is for.
 
 #include "converters/convert.h"
 #include "converters/pipeline/journal.h"
 
 namespace feedrate::converters {
 
-/// What a conversion that has come this far gave.
+/// The result of a conversion with this tally.
 Conversion result_of(const Tally& tally);
 
-/// Where the dataset comes from and how it is made; not yet the inputs.
+/// A sidecar with the origin of the dataset and its options, but without its inputs.
 formats::Sidecar describe(const Source& source, std::string_view split,
                           const formats::Container& container, const ConvertOptions& options,
                           const StreamInfo& info);
-/// Adds what it holds.
+/// Adds what the dataset holds.
 void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& conversion);
 
-/// One line for each thing that shapes the result: source, inputs (name, size, time), options.
+/// One line for each thing that determines the result: source, inputs (name, size, time), options.
 std::vector<std::string> purpose_of(const Source& source,
                                     std::span<const std::filesystem::path> inputs,
                                     std::string_view split, const formats::Container& container,

@@ -10,12 +10,12 @@ using namespace formats;
 
 namespace {
 
-constexpr int mended_quality = 100;  // Inception's
+constexpr int mended_quality = 100;  // as Inception's conversion
 
-// CMYK in a JPEG, or a picture of another kind under a JPEG's name.
+// A CMYK JPEG, or an image of another codec under the name of a JPEG.
 bool needs_mending(const Sample& sample) {
   if (sample.codec == &jpeg_codec) return jpeg_header(sample.bytes).components == 4;
-  if (sample.codec == &packed_codec) return false;  // a JPEG it was
+  if (sample.codec == &packed_codec) return false;  // made from a JPEG
   std::string name(sample.name.substr(sample.name.rfind('.') + 1));
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -53,10 +53,10 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
   const Codec& codec = mending ? jpeg_codec : encoding.keeps() ? *sample.codec : *encoding.codec;
   if (!treatment.container->accepts(codec)) {
     throw Error(join(treatment.container->name(), " does not hold ", codec.name(),
-                     " images; say by --encode what they shall be"));
+                     " images; choose another codec with --encode"));
   }
   mended = mending;
-  // A JPEG that stays as it is need not be decoded, which would take twenty times as long.
+  // A JPEG that is kept is not decoded, which would take twenty times as long.
   decoded = !kept || mending || !codec.has_quality();
   if (recoded) {
     recode(codec);
@@ -67,7 +67,7 @@ void Item::treat(const Treatment& treatment, ItemScratch& scratch) {
     if (!kept) encode(codec, encoding.quality, {target, scratch.pixels});
   }
   const ImageView image(target, scratch.pixels);
-  // Digest and mean are those of what the dataset will give, not of what a quality has cost.
+  // Digest and mean are of the pixels that the dataset gives, after lossy encoding.
   if (decoded && codec.has_quality()) decode(sample, scratch.pixels);
   if (decoded) pixels = sample_digest(sample.label, image);
   stored =
@@ -95,7 +95,7 @@ void Item::encode(const Codec& codec, int quality, const ImageView& image) {
 }
 
 void Item::take_encoded(const Codec& codec) {
-  // The bytes that came may still be looked at while these are made, not after.
+  // The previous bytes are the encoder's input, so they are replaced only once it is done.
   bytes_.swap(encoded_);
   sample.bytes = bytes_;
   sample.codec = &codec;

@@ -1,5 +1,5 @@
 #pragma once
-// One sample on its way through a conversion: what a thread does to it between reading and writing.
+// One sample on its way through a conversion, and what a thread does to it between read and write.
 
 #include <string>
 
@@ -15,7 +15,7 @@ struct Treatment {
   Fix fix = Fix::keep;
 };
 
-/// Memory of one thread's work, used again and again.
+/// Reusable memory for the work of one thread.
 struct ItemScratch {
   formats::Buffer pixels;
   formats::Buffer resized;
@@ -23,17 +23,17 @@ struct ItemScratch {
 };
 
 struct Item {
-  formats::Sample sample;  // from take() on: what came; from treat() on: what is written
+  formats::Sample sample;  // after take(): as read; after treat(): as written
   std::uint64_t position = 0;
   formats::StoredDigest stored{};  // of the bytes to be written
   formats::Sha256 pixels{};        // of the image a reader will see
-  bool decoded = false;            // `pixels` is known: not for a JPEG that was kept
+  bool decoded = false;            // `pixels` is set: not for a JPEG that was kept
   bool mended = false;
-  std::string problem;  // not empty: the sample is bad, and this says why
+  std::string problem;  // why the sample is bad; empty if it is not
 
-  /// Takes a sample of a stream, copying it where the stream's memory does not last.
+  /// Takes the sample at position `at` of a stream; copies its memory unless it is `lasting`.
   void take(const formats::Sample& from, std::uint64_t at, bool lasting);
-  /// Brings the sample into the bytes to be written. When `decoded`, its image is in
+  /// Turns the sample into the bytes to be written. If it was `decoded`, its image is in
   /// `scratch.pixels`. Throws Error for a bad sample.
   void treat(const Treatment& treatment, ItemScratch& scratch);
 

@@ -42,12 +42,12 @@ std::vector<FoundPart> find_parts(const fs::path& out) {
     const auto part = parse_part(std::string_view(name).substr(start.size()));
     if (part) parts.push_back({out.parent_path() / name, *part});
   }
-  if (error) fail_errno(parent, "cannot look into the directory", error.value());
+  if (error) fail_errno(parent, "cannot list the directory", error.value());
   std::ranges::sort(parts, {}, [](const FoundPart& found) { return found.part.number; });
   return parts;
 }
 
-// All of 1 … N, finished, of one N.
+// Throws Error unless these are the parts 1 … N of one N.
 void require_complete(const fs::path& out, const std::vector<FoundPart>& parts) {
   if (parts.empty()) {
     fail(out, "has no parts to join: looked for ", out.filename(), ".part-1-of-N beside it");
@@ -55,7 +55,8 @@ void require_complete(const fs::path& out, const std::vector<FoundPart>& parts) 
   const std::uint32_t count = parts.front().part.count;
   for (const FoundPart& found : parts) {
     if (found.part.count != count) {
-      fail(found.path, "belongs to another division than ", parts.front().path.filename());
+      fail(found.path, "is one of ", found.part.count, " parts, but ",
+           parts.front().path.filename(), " is one of ", count);
     }
   }
   for (std::uint32_t number = 1; number <= count; ++number) {
@@ -68,7 +69,7 @@ void require_complete(const fs::path& out, const std::vector<FoundPart>& parts) 
   }
 }
 
-// What must be the same for all parts: not the part, nor when the machine's copy was written.
+// The lines that must be equal in all parts: without the part itself and the times of the inputs.
 std::vector<std::string> common_purpose(const FinishedPart& part) {
   std::vector<std::string> common;
   for (const std::string& line : part.purpose) {
@@ -94,13 +95,13 @@ bool is_data(const fs::path& file) {
   return name != sidecar_name && !is_journal(name);
 }
 
-// A second name for each file of the part: nothing is lost when something fails later.
+// Links each file of the part, so that nothing is lost if a later step fails.
 void take_files(const fs::path& from, const fs::path& to) {
   for (const auto& entry : fs::directory_iterator(from)) {
     if (!is_data(entry.path())) continue;
     const fs::path target = to / entry.path().filename();
     std::error_code error;
-    if (fs::exists(target)) {  // lists of classes and the like, which every part writes
+    if (fs::exists(target)) {  // a list of classes or the like, which every part writes
       if (read_text(target) == read_text(entry.path())) continue;
       fail(entry.path(), "is in another part too, and differs");
     }

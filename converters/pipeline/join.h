@@ -1,5 +1,5 @@
 #pragma once
-// Puts together the parts of a conversion that several machines shared.
+// Joins the parts of a conversion that was split among several machines.
 
 #include <filesystem>
 
@@ -8,8 +8,8 @@
 namespace feedrate::converters {
 
 /// Makes the dataset `out` from `<out>.part-1-of-N` … `<out>.part-N-of-N`, whose files keep their
-/// names; the result equals that of one machine. The parts are removed once `out` is on disk.
-/// Throws Error when one is missing, unfinished or made with other options or inputs.
+/// names. The result equals that of a single machine. The parts are removed once `out` is on disk.
+/// Throws Error if one is missing, unfinished or made with other options or inputs.
 Conversion join_parts(const std::filesystem::path& out);
 
 }  // namespace feedrate::converters

@@ -128,9 +128,9 @@ std::optional<Tally> Journal::load() {
     const std::string now = i < purpose_.size() ? purpose_[i] : "nothing";
     const std::string then = i < part.purpose.size() ? part.purpose[i] : "nothing";
     if (now != then) {
-      fail(directory_.path(), "was begun with '", then, "', now it is '", now,
+      fail(directory_.path(), "was started with '", then, "', now it is '", now,
            "': it cannot be resumed; give the same inputs and options, or leave out --resume to ",
-           "start anew");
+           "start over");
     }
   }
   saved_ = part.tally.written;

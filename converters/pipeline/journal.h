@@ -1,9 +1,9 @@
 #pragma once
-// How far a conversion has come, kept in its partial directory so that `--resume` can go on after a
-// kill, a full disk or a power cut; and, of a finished part, what `--join` puts together.
+// The progress of a conversion, kept in its partial directory so that `--resume` can continue after
+// a kill, a full disk or a power cut. In a finished part, it is what `--join` needs.
 //
-//   progress.json  counts, file sizes, the options that made them
-//   progress.bin   a sample: the 16-byte digest of its stored bytes, the SHA-256 of its pixels
+//   progress.json  counts, file sizes and the options of the conversion
+//   progress.bin   for each sample: the 16-byte digest of its stored bytes, the SHA-256 of its pixels
 
 #include <cstdint>
 #include <filesystem>
@@ -21,42 +21,41 @@
 
 namespace feedrate::converters {
 
-/// Of the samples read so far.
+/// Counts and digests of the samples read so far.
 struct Tally {
-  std::uint64_t read = 0;     // samples taken from the source, those left out included
+  std::uint64_t read = 0;     // samples read from the source, including those left out
   std::uint64_t written = 0;  // samples added to the dataset
   std::uint64_t bytes = 0;    // their encoded bytes
-  std::uint64_t mended = 0;   // samples that `--fix reencode` encoded anew
+  std::uint64_t mended = 0;   // samples that `--fix reencode` re-encoded
   bool same_shape = true;
-  bool decoded = true;   // pixels of every sample were seen: digests and sums are of all of them
+  bool decoded = true;   // every sample was decoded: `pixels` and `sums` are complete
   formats::Shape shape;  // of the first sample
-  std::string codec;     // of all samples; "mixed" where they differ
+  std::string codec;     // of all samples; "mixed" if they differ
   std::vector<std::uint64_t> class_counts;
-  std::vector<std::uint64_t> sums;  // per pixel over all images; empty when no mean is wanted
+  std::vector<std::uint64_t> sums;  // per pixel value over all images; empty if no mean is wanted
   std::vector<Skipped> skipped;
   std::vector<formats::StoredDigest> stored;  // of each sample written, in order
-  std::vector<formats::Sha256> pixels;        // sample_digest of each, zero where not decoded
+  std::vector<formats::Sha256> pixels;        // sample_digest of each; zero if not decoded
   formats::WriterState writer;
 
-  /// Adds what another part, that follows this one, has seen.
+  /// Adds the tally of the part that follows this one.
   void append(const Tally& next);
-  /// Exact: integer sums divided once. Nothing where not every image was seen or shapes differ.
+  /// Exact: integer sums divided once. Nothing if not every image was decoded or shapes differ.
   std::optional<formats::MeanImage> mean() const;
 };
 
-/// The journal in a directory. One thread.
+/// The journal in a directory. For one thread.
 class Journal {
  public:
-  /// `purpose`: the options that shape the result, one a line ("--shuffle 7"), and the inputs.
-  /// `directory` outlives the journal.
+  /// `purpose`: lines of purpose_of(), such as "--shuffle 7". `directory` must outlive the journal.
   Journal(formats::PartialDirectory& directory, std::vector<std::string> purpose);
   ~Journal();
 
-  /// What an earlier run noted; nothing when it came to note nothing. Throws Error when that run
+  /// The tally that an earlier run saved last; nothing if it saved none. Throws Error if that run
   /// had another purpose (naming the line that differs) or the journal is damaged.
   std::optional<Tally> load();
-  /// Brings everything to disk, then notes how far things are: whoever reads it after a crash sees
-  /// this or the note before. From now on the directory stays when the conversion fails.
+  /// Syncs everything to disk, then writes the tally: after a crash the journal holds this tally or
+  /// the one before. From then on the directory is kept if the conversion fails.
   void save(const Tally& tally);
   void remove();
 
@@ -67,7 +66,7 @@ class Journal {
   std::uint64_t saved_ = 0;  // samples whose digests are in the file
 };
 
-/// The journal of a finished part with the purpose it was made for.
+/// The journal of a finished part.
 struct FinishedPart {
   Tally tally;
   std::vector<std::string> purpose;

@@ -15,17 +15,17 @@ using namespace formats;
 
 namespace {
 
-// What travels through the pipeline: enough small samples that handing it on costs nothing beside
-// the encoding, few enough that the last ones do not keep one thread busy alone.
+// A chunk travels through the pipeline: enough small samples that handing it on costs nothing
+// beside the encoding, few enough that the last ones do not keep a single thread busy.
 constexpr std::size_t chunk_samples = 64;
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
 
-// Memory of one token, used again and again.
+// Reusable memory of one token.
 struct Chunk {
   std::vector<Item> items = std::vector<Item>(chunk_samples);
   std::size_t count = 0;
   ItemScratch scratch;
-  // Per pixel, over the chunk's images of one shape: 64 images of 8 bits fit many times.
+  // Per pixel value, over the chunk's images of one shape. 64 images of 8 bits cannot overflow.
   std::vector<std::uint32_t> sums;
   Shape summed;
 };
@@ -46,10 +46,10 @@ class Pipeline {
 
   void run(unsigned threads) {
     namespace tbb = oneapi::tbb;
-    // An arena asks for threads, only the global control grants more of them than there are cores.
+    // Only the global control allows more threads than there are cores; an arena alone does not.
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
     tbb::task_arena arena(static_cast<int>(threads));
-    // Tokens end in order, so at most this many consecutive ones live: a ring serves them.
+    // Tokens end in order, so those alive are consecutive: a ring of chunks is enough.
     chunks_.resize(2 * std::size_t{threads} + 1);
     arena.execute([&] {
       tbb::parallel_pipeline(
@@ -97,7 +97,7 @@ class Pipeline {
     return chunk;
   }
 
-  // Sums of the chunk's first shape; where another one comes there will be no mean anyway.
+  // Sums images of the chunk's first shape only: with several shapes there is no mean anyway.
   static void add_to_sums(Chunk& chunk, Shape shape) {
     if (chunk.summed == Shape{}) {
       chunk.summed = shape;
@@ -161,7 +161,7 @@ class Pipeline {
   }
 
   void count_class(std::int32_t label) {
-    constexpr std::size_t max_classes = 1 << 20;  // what a label beyond means is for verify to say
+    constexpr std::size_t max_classes = 1 << 20;  // verify reports labels beyond
     const auto at = static_cast<std::size_t>(label);
     if (label < 0 || at >= max_classes) return;
     if (tally_.class_counts.size() <= at) tally_.class_counts.resize(at + 1);
@@ -173,16 +173,16 @@ class Pipeline {
   const ConvertOptions& options_;
   const PipelineOptions& pipeline_;
   const Treatment treatment_;
-  Tally& tally_;  // of the last stage
+  Tally& tally_;  // used by the last stage
   std::vector<Chunk> chunks_;
 
-  // Of the first stage.
+  // Used by the first stage.
   const std::uint64_t end_;
   std::uint64_t position_;
   std::uint64_t token_ = 0;
   bool ended_ = false;
 
-  std::uint64_t saved_bytes_;  // of the last stage
+  std::uint64_t saved_bytes_;  // used by the last stage
 };
 
 }  // namespace

@@ -12,13 +12,13 @@ namespace feedrate::converters {
 struct PipelineOptions {
   formats::Encoding encoding;
   bool wants_mean = false;
-  std::uint64_t begin = 0;                      // positions of the stream: that of tally.read = 0,
-  std::uint64_t end = 0;                        // and the one at which to stop; 0: its end
-  std::function<void(const Tally&)> save = {};  // every journal_bytes, after Writer::pause
+  std::uint64_t begin = 0;                      // position of the first sample of the tally
+  std::uint64_t end = 0;                        // position to stop at; 0: the end of the stream
+  std::function<void(const Tally&)> save = {};  // called every journal_bytes, after Writer::pause
 };
 
-/// Converts what `stream` has from its position on, adding to `tally`. Throws Error on a fault
-/// of the source or the disk, and on a bad sample where options.on_bad says so.
+/// Converts `stream` from its current position and adds to `tally`. Throws Error on damage in the
+/// source, a failed write, and a bad sample if options.on_bad is `fail`.
 void run_pipeline(SelectedStream& stream, formats::Writer& writer,
                   const formats::Container& container, const ConvertOptions& options,
                   const PipelineOptions& pipeline, Tally& tally);

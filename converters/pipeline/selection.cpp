@@ -14,10 +14,10 @@ using namespace formats;
 namespace {
 
 constexpr std::uint64_t max_memory = std::uint64_t{4} << 30;
-constexpr std::uint64_t look_ahead = 32;  // samples of a shuffled map that are asked for early
-constexpr std::size_t worth_asking = std::size_t{16} << 10;  // bytes; asking costs a system call
+constexpr std::uint64_t look_ahead = 32;  // samples; how far ahead a shuffled map is prefetched
+constexpr std::size_t min_prefetch = std::size_t{16} << 10;  // bytes; a prefetch is a system call
 
-// A stream read to its end beforehand, so that any sample can be had at any time.
+// A stream that was read to its end, so that it can seek.
 class CollectedStream final : public SampleStream {
  public:
   explicit CollectedStream(std::unique_ptr<SampleStream> stream)
@@ -53,8 +53,8 @@ class CollectedStream final : public SampleStream {
   Sample copy(Sample sample) {
     memory_ += sample.bytes.size() + sizeof(Copy);
     if (memory_ > max_memory) {
-      throw Error(join("the source cannot be read in another order than its own and is too large ",
-                       "for memory (over ", max_memory >> 30, " GiB); give it as a plain tar"));
+      throw Error(join("the source can only be read in its own order and is too large to hold in ",
+                       "memory (over ", max_memory >> 30, " GiB); give it as an uncompressed tar"));
     }
     const Copy& kept = kept_.emplace_back(Copy{{sample.bytes.begin(), sample.bytes.end()},
                                                std::string(sample.name),
@@ -71,8 +71,8 @@ class CollectedStream final : public SampleStream {
   bool copies_;
   StreamInfo info_;
   std::vector<Sample> samples_;
-  std::deque<Copy> kept_;  // stays where it is while it grows
-  Trail trail_;  // of samples that the stream keeps: a shuffled map must not fill the memory
+  std::deque<Copy> kept_;  // a deque: elements stay in place as it grows
+  Trail trail_;  // releases mapped samples behind the reader, so that memory does not fill
   std::uint64_t memory_ = 0;
   std::uint64_t next_ = 0;
 };
@@ -128,7 +128,7 @@ bool SelectedStream::next(Sample& sample) {
     if (position_ == order_.size()) return false;
     if (stream_->lasting() && position_ + look_ahead < order_.size()) {
       stream_->seek(order_[position_ + look_ahead]);
-      if (Sample soon; stream_->next(soon) && soon.bytes.size() >= worth_asking) {
+      if (Sample soon; stream_->next(soon) && soon.bytes.size() >= min_prefetch) {
         prefetch(soon.bytes);
       }
     }

@@ -18,9 +18,9 @@ using namespace formats;
 
 namespace {
 
-constexpr int attempts = 4;           // without a byte of progress between them
-constexpr long connect_seconds = 20;  // then the next mirror is the better bet
-constexpr long stalled_seconds = 60;  // without a byte
+constexpr int attempts = 4;           // in a row without progress
+constexpr long connect_seconds = 20;  // then try the next mirror
+constexpr long stalled_seconds = 60;  // without a byte received
 constexpr long range_not_satisfied = 416;
 
 struct Curl {
@@ -55,9 +55,9 @@ class Transfer {
       const CURLcode code = curl_easy_perform(curl_.handle);
       if (thrown_) std::rethrow_exception(thrown_);
       if (code == CURLE_OK || all_there(code)) break;
-      // The server cannot continue, or the file here is not a start of its file.
+      // The server does not support ranges, or our file is not the start of its file.
       const bool cannot_continue = code == CURLE_RANGE_ERROR || code == CURLE_BAD_DOWNLOAD_RESUME;
-      if (have_ > before) attempt = 0;  // a poor line is no reason to stop while it gets on
+      if (have_ > before) attempt = 0;  // retry as long as there is progress
       if (attempt == attempts || !(cannot_continue || attempt == 0 || worth_repeating(code))) {
         fail_transfer(code);
       }
@@ -100,8 +100,8 @@ class Transfer {
   }
 
   void append(std::string_view bytes) {
-    if (have_ + bytes.size() > what_.most) {
-      fail(what_.url, "sends more than the ", what_.most, " bytes allowed for this file");
+    if (have_ + bytes.size() > what_.max_bytes) {
+      fail(what_.url, "sends more than the ", what_.max_bytes, " bytes allowed for this file");
     }
     while (!bytes.empty()) {
       const ssize_t count = ::write(file_.number(), bytes.data(), bytes.size());
@@ -124,7 +124,7 @@ class Transfer {
     return status;
   }
 
-  // Asked for bytes behind the last one: there are none. The hash tells whether that is right.
+  // True if we asked for bytes beyond the end of the file. Its hash shows whether it is complete.
   bool all_there(CURLcode code) const {
     return code == CURLE_HTTP_RETURNED_ERROR && have_ != 0 && status() == range_not_satisfied;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// One download by libcurl: http, https or file, into a file that it continues.
+// One download through libcurl (http, https or file), which continues a partial file.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,14 +10,14 @@ namespace feedrate::converters {
 
 struct Download {
   std::string url;
-  std::filesystem::path file;  // bytes that are there already are not asked for again
-  std::uint64_t most = 0;      // more bytes than this are refused: the disk is not the server's
+  std::filesystem::path file;   // the bytes that it holds are not downloaded again
+  std::uint64_t max_bytes = 0;  // throws Error if the server sends more
   std::function<void(std::uint64_t done)> progress = {};
 };
 
-/// Fetches what is missing in `file`; true when the bytes that were there before were kept. When
-/// the connection breaks it goes on a few times. Throws Error naming the URL and what came back;
-/// what has arrived stays in the file.
+/// Downloads what is missing in `file`; true if the bytes already there were kept. Retries a few
+/// times if the connection breaks. Throws Error naming the URL and the server's answer; the bytes
+/// received stay in the file.
 bool download(const Download& what);
 
 }  // namespace feedrate::converters

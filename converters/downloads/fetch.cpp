@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A copy packed again may be a little longer than the published file.
+// A copy that was compressed again may be slightly longer than the published file.
 constexpr std::uint64_t packing_slack = std::uint64_t{64} << 10;
 
-// MD5 is what the world published for these files; it guards against damage, not against malice.
+// The published hashes of these files are MD5: they guard against damage, not against malice.
 std::string md5_of(Bytes bytes) {
   std::byte digest[EVP_MAX_MD_SIZE];
   unsigned size = 0;
@@ -43,7 +43,7 @@ std::string content_sha256(const fs::path& file) {
   return hex(hasher.finish());
 }
 
-// What is wrong with the file, in a sentence; nothing when it is the published one.
+// Says what is wrong with the file; nothing if it is the published one.
 std::optional<std::string> fault(const fs::path& file, const PublishedFile& expected) {
   const MappedFile mapped(file);
   const std::string md5 = md5_of(mapped.bytes());
@@ -52,7 +52,7 @@ std::optional<std::string> fault(const fs::path& file, const PublishedFile& expe
                              " bytes, found ", md5, " and ", mapped.bytes().size());
   try {
     if (expected.content_sha256.empty()) {
-      const Archive archive(file);  // says so when it is a web page
+      const Archive archive(file);  // throws Error if it is a web page
     } else if (content_sha256(file) == expected.content_sha256) {
       return std::nullopt;
     }
@@ -72,7 +72,7 @@ class FileFetch {
 
   bool there() const { return fs::exists(final_) && !fault(final_, file_); }
 
-  /// False when this place does not have the right file; `reasons` then says why.
+  /// False if the URL does not have the right file; `reasons` then says why.
   bool from_url(const std::string& url) {
     const auto progress = [&](std::uint64_t done) {
       if (options_.progress) options_.progress(file_.name, done, file_.bytes);
@@ -81,7 +81,7 @@ class FileFetch {
       const Download what{url, partial_, file_.bytes + packing_slack, progress};
       const bool continued = download(what);
       if (accept(url)) return true;
-      // What was continued may have been the start of another file.
+      // The partial file may have been the start of another file.
       if (continued) {
         download(what);
         return accept(url);
@@ -89,7 +89,7 @@ class FileFetch {
     } catch (const Error& error) {
       reasons += join("\n  ", error.what());
     }
-    std::error_code ignored;  // only what has arrived is worth keeping
+    std::error_code ignored;  // an empty file is not worth keeping
     if (fs::file_size(partial_, ignored) == 0) fs::remove(partial_, ignored);
     return false;
   }
@@ -149,7 +149,7 @@ unsigned fetch(const Published& set, const fs::path& out, const FetchOptions& op
     FileFetch file(published, out, options);
     if (file.there()) continue;
     if (!fetch_file(set, file, published, options.from)) {
-      if (made) fs::remove(out, error);  // refuses where something has arrived
+      if (made) fs::remove(out, error);  // fails if something was received
       fail(out / published.name, "cannot be fetched:", file.reasons);
     }
     ++fetched;

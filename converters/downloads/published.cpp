@@ -1,7 +1,7 @@
-// What is published, where, and with which hashes.
-// md5: torchvision's and Zalando's lists; sizes of CIFAR: what its server states; content hashes:
-// measured on copies whose md5 agreed (MNIST) and on Debian's package dataset-fashion-mnist
-// (Fashion-MNIST).
+// The published datasets: their files, mirrors and hashes.
+// Sources: md5 from torchvision's and Zalando's lists; sizes of CIFAR from its server; content
+// hashes computed from copies with the right md5 (MNIST) and from Debian's package
+// dataset-fashion-mnist (Fashion-MNIST).
 
 #include "converters/downloads/fetch.h"
 
@@ -41,7 +41,7 @@ constexpr std::string_view fashion_mirrors[] = {
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 };
 
-// The python packaging: what PyTorch and Keras read from the same directory.
+// The python packaging, which PyTorch and Keras read too.
 constexpr PublishedFile cifar10_files[] = {
     {"cifar-10-python.tar.gz", 170'498'071, "c58f30108f718f92721af3b95e74349a", ""},
 };

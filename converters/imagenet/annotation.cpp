@@ -16,7 +16,7 @@ namespace {
 
 template <class... Parts>
 [[noreturn]] void fail_at(const pugi::xml_node& element, const Parts&... parts) {
-  const std::ptrdiff_t start = element.offset_debug() - 1;  // of the sign in front of the name
+  const std::ptrdiff_t start = element.offset_debug() - 1;  // of the "<" in front of the name
   throw Error(join("byte ", start, ": ", parts...));
 }
 
@@ -24,8 +24,9 @@ double number(const pugi::xml_node& element) {
   const std::string_view text = xml_text(element);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  constexpr double farthest = 1e9;  // beyond any image
-  if (error != std::errc() || end != text.data() + text.size() || !(std::abs(value) <= farthest)) {
+  constexpr double max_pixels = 1e9;  // beyond any image
+  if (error != std::errc() || end != text.data() + text.size() ||
+      !(std::abs(value) <= max_pixels)) {
     fail_at(element, "expected a number in <", element.name(), ">, found \"", text.substr(0, 40),
             "\"");
   }
@@ -48,7 +49,7 @@ double side(const pugi::xml_node& annotation, const char* name) {
   const pugi::xml_node element = annotation.child("size").child(name);
   const double pixels = element ? number(element) : 0;
   if (!(pixels >= 1)) {
-    fail_at(element ? element : annotation, "states no size of the image, or one below 1");
+    fail_at(element ? element : annotation, "states no size of the image, or a size below 1");
   }
   return pixels;
 }
@@ -74,7 +75,7 @@ Annotation annotation_in(const pugi::xml_document& document) {
   return annotation;
 }
 
-// As "%.4f" writes it and a parser reads it again: both round in one way only.
+// As written by "%.4f" and parsed again: both are correctly rounded, hence the same everywhere.
 float four_decimals(double value) {
   std::array<char, 16> text{};
   constexpr int decimals = 4;

@@ -1,5 +1,5 @@
 #pragma once
-// PASCAL-style annotations, as ImageNet's bounding boxes come: one small XML file an image.
+// PASCAL-style annotations, the format of ImageNet's bounding boxes: one small XML file per image.
 //
 //   <annotation> <size><width>500</width><height>375</height></size>
 //                <object><name>n01440764</name>
@@ -14,7 +14,7 @@
 
 namespace feedrate::converters {
 
-/// In pixels, as stated: corners may be reversed or outside.
+/// In pixels, as stated: corners may be swapped or outside the image.
 struct AnnotatedBox {
   std::string name;  // of the object: a wnid, or a word
   double xmin = 0;
@@ -24,18 +24,18 @@ struct AnnotatedBox {
 };
 
 struct Annotation {
-  double width = 0;  // of the image that was annotated: at least 1
+  double width = 0;  // of the annotated image, in pixels: at least 1
   double height = 0;
   std::vector<AnnotatedBox> boxes;
 };
 
-/// Stateless. Throws Error naming `place` and the byte for what is not well formed, has no size, or
-/// has a box without a corner.
+/// Stateless. Throws Error naming `place` and the byte if the XML is not well formed, states no
+/// size, or has a box without a corner.
 Annotation parse_annotation(std::string_view xml, const std::string& place);
 
 /// The box relative to the image's sides by the rules of TensorFlow's process_bounding_boxes.py:
-/// reversed corners swapped, clamped to 0 … 1, rounded to four decimals. Nothing for a box without
-/// area.
+/// swapped corners put in order, clamped to 0 … 1, rounded to four decimals. Nothing for a box
+/// without area.
 std::optional<formats::Box> relative_box(const Annotation& annotation, const AnnotatedBox& box);
 
 }  // namespace feedrate::converters

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t max_xml_bytes = 1 << 20;  // genuine ones have about 500
+constexpr std::uint64_t max_xml_bytes = 1 << 20;  // the published ones have about 500
 
 // "n01440764/n01440764_96.JPEG" → "n01440764_96"
 std::string_view stem(std::string_view path) {
@@ -71,7 +71,7 @@ void Boxes::read_directory(const fs::path& directory) {
     }
   }
   if (error) fail(directory, "cannot list: ", error.message());
-  std::ranges::sort(files);  // which of two annotations of an image counts is not left to chance
+  std::ranges::sort(files);  // so that the first of two annotations of an image is always the same
   Buffer xml;
   for (const std::string& file : files) {
     if (fs::file_size(file) > max_xml_bytes) fail(file, "is too large for an annotation");
@@ -91,7 +91,7 @@ void Boxes::add(std::string_view path, Bytes xml, const std::string& place) {
   const std::string_view own_class = class_of(path);
   entry->second.first = static_cast<std::uint32_t>(boxes_.size());
   for (const AnnotatedBox& annotated : annotation.boxes) {
-    // Some boxes are named by a word ("Scottish_deerhound"): those are of the image's class.
+    // Some boxes have a word for a name ("Scottish_deerhound"): they are of the image's class.
     if (!own_class.empty() && annotated.name != own_class && imagenet_label(annotated.name)) {
       ++counts_.foreign;
     } else if (const auto box = relative_box(annotation, annotated)) {

@@ -13,26 +13,26 @@
 
 namespace feedrate::converters {
 
-/// What was met while reading, for the notes of a dataset.
+/// Counted while reading, for the notes of a dataset.
 struct BoxCounts {
   std::uint64_t annotations = 0;  // XML files
   std::uint64_t boxes = 0;        // kept
-  std::uint64_t degenerate = 0;   // left out: without area, or outside of the image
-  std::uint64_t foreign = 0;      // left out: of another of ImageNet's 1,000 classes
-  std::uint64_t repeated = 0;     // annotations of an image that had one: the first one counts
-  std::uint64_t other_files = 0;  // files that are no XML
+  std::uint64_t degenerate = 0;   // left out: without area or outside the image
+  std::uint64_t foreign = 0;      // left out: of another one of the 1,000 classes
+  std::uint64_t repeated = 0;     // left out: further annotations of an image
+  std::uint64_t other_files = 0;  // files that are not XML
 };
 
-/// Once made, read-only: any thread.
+/// After the last read(), any number of threads may use it.
 class Boxes {
  public:
-  /// Reads ILSVRC2012_bbox_train_v2.tar.gz, ILSVRC2012_bbox_val_v3.tgz or the like, and directories
-  /// of XML files, in this order. An image is named by its XML's base name, not by what is written
-  /// inside, which is "%s" in some. Throws Error naming file, entry and byte on damage.
+  /// Adds ILSVRC2012_bbox_train_v2.tar.gz, ILSVRC2012_bbox_val_v3.tgz or the like, or a directory
+  /// of XML files. The base name of an XML file names its image; the name inside is "%s" in some.
+  /// Throws Error naming file, entry and byte on damage.
   void read(const std::filesystem::path& input);
 
-  /// Of an image named "n01440764_96.JPEG", with or without directories and extension; empty where
-  /// none are known. Valid as long as this, until the next read().
+  /// The boxes of an image named "n01440764_96.JPEG", with or without directories and extension;
+  /// empty if there are none. Valid until the next read().
   std::span<const formats::Box> of(std::string_view image) const;
   const BoxCounts& counts() const { return counts_; }
 
@@ -41,7 +41,7 @@ class Boxes {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
-  // Lets a name be looked up without a copy of it.
+  // Looks up a string_view without copying it.
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
   };

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ground_truth_name = "ILSVRC2012_validation_ground_truth.txt";
-constexpr std::uint64_t max_file_bytes = 4 << 20;  // the genuine one has fewer than 200,000
+constexpr std::uint64_t max_file_bytes = 4 << 20;  // the published one has fewer than 200,000
 
 std::vector<std::int32_t> labels_in(std::string_view lines, const std::string& place) {
   std::vector<std::int32_t> labels;
@@ -44,7 +44,7 @@ Devkit read_devkit(const std::vector<fs::path>& inputs) {
   Devkit devkit;
   Buffer content;
   for (const fs::path& input : inputs) {
-    Archive archive(input);  // a file that is no archive is one entry of its own name
+    Archive archive(input);  // a text file is a single entry with its own name
     while (archive.next()) {
       if (!is_ground_truth(archive.name())) continue;
       archive.read_all(content, max_file_bytes);

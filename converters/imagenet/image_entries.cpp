@@ -43,10 +43,10 @@ bool ImageEntries::next() {
       continue;
     }
     if (has_control_characters(name)) {
-      fail(archive_.place(), "the name of this image holds control characters");
+      fail(archive_.place(), "the name of this image contains control characters");
     }
     if (!is_image(name)) {
-      fail(archive_.place(), "expected an image (.JPEG, .jpg, .png) by its name");
+      fail(archive_.place(), "expected the name of an image (.JPEG, .jpg, .png)");
     }
     name_ = name;
     return true;

@@ -8,7 +8,7 @@
 namespace feedrate::converters {
 using namespace formats;
 
-/// imagenet_classes.txt, embedded by CMake: meta.mat's wnids and words, one class a line, in the
+/// imagenet_classes.txt, embedded by CMake: meta.mat's wnids and words, one class per line, in the
 /// order of ILSVRC2012_ID.
 extern const std::string_view imagenet_classes_text;
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Entries looked at before an archive counts as unknown. The devkit has a few texts in front.
+// Entries to look at before an archive counts as unknown. The devkit starts with a few text files.
 constexpr int max_entries = 100;
 
 enum class Content : std::uint8_t { unknown, classes, one_class, val, test, devkit, boxes };
@@ -71,8 +71,9 @@ class Search {
   void look_at(const fs::path& input) {
     if (fs::is_directory(input)) return look_into(input, 0);
     if (fs::exists(input) && !fs::is_regular_file(input)) {
-      fail(input,
-           "is not a regular file; ImageNet's archives are looked into before they are read");
+      fail(
+          input,
+          "is not a regular file; ImageNet's archives are read twice, first to see what they hold");
     }
     const Content content = content_of_file(input);
     if (content == Content::test) {
@@ -80,8 +81,8 @@ class Search {
     }
     if (content == Content::unknown) {
       fail(input,
-           "is nothing of ILSVRC2012's: no tar of classes, of one class or of validation images, "
-           "no ILSVRC2012_validation_ground_truth.txt of the devkit and no bounding boxes");
+           "is not part of ILSVRC2012: it holds no class tars, training or validation images, "
+           "bounding boxes or ILSVRC2012_validation_ground_truth.txt of the devkit");
     }
     take(input, content);
   }
@@ -89,13 +90,13 @@ class Search {
   ImagenetFiles found;
 
  private:
-  // What is no part of the dataset may lie in a directory too.
+  // A directory may hold unrelated files too: they are ignored.
   void look_into(const fs::path& directory, int depth) {
     bool annotations = false;
     for (const fs::path& path : listed(directory)) {
       const std::string name = path.filename();
       if (fs::is_directory(path)) {
-        if (depth < deepest) look_into(path, depth + 1);
+        if (depth < max_depth) look_into(path, depth + 1);
       } else if (is_class_tar(name)) {
         take(path, Content::one_class);
       } else if (is_ground_truth(name) || may_be_archive(name)) {
@@ -140,11 +141,12 @@ class Search {
     const std::string name = file.filename();
     const std::string wnid = name.substr(0, name.find('.'));
     if (is_wnid(wnid)) return wnid;
-    fail(file, "holds the images of a class; its name must tell which: expected one like ",
+    fail(file, "holds the images of one class; expected the class in its name, like ",
          "n01440764.tar");
   }
 
-  static constexpr int deepest = 3;  // ILSVRC2012_devkit_t12/data is two below the directory given
+  static constexpr int max_depth =
+      3;  // ILSVRC2012_devkit_t12/data is two below the directory given
 };
 
 }  // namespace

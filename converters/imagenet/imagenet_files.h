@@ -1,6 +1,6 @@
 #pragma once
-// Which of the inputs hold what of ILSVRC2012. An archive is known by the names of its entries, not
-// by its own.
+// Sorts the inputs into the parts of ILSVRC2012. The names of its entries show what an archive
+// holds, not its own name.
 
 #include <filesystem>
 #include <span>
@@ -13,7 +13,7 @@ namespace feedrate::converters {
 /// A tar of training images.
 struct TrainTar {
   std::filesystem::path file;
-  std::string wnid;  // of the class whose images it holds; empty: it holds tars of classes
+  std::string wnid;  // of the class whose images it holds; empty: it holds the tars of classes
 };
 
 struct ImagenetFiles {
@@ -23,17 +23,18 @@ struct ImagenetFiles {
   std::vector<std::filesystem::path> boxes;   // archives or directories of annotations
 };
 
-/// Sorts out archives, files, and directories that hold such (of these only what is known by its
-/// name or content, in the order of names). Throws Error for an input that is none of ILSVRC2012's.
+/// Takes archives, files and directories of them. In a directory, files are visited in the order of
+/// their names and unknown ones are ignored. Throws Error for any other input that is not part of
+/// ILSVRC2012.
 ImagenetFiles find_imagenet_files(std::span<const std::filesystem::path> inputs);
 
 /// True for "ILSVRC2012_val_00000001.JPEG".
 bool is_val_image(std::string_view name);
 
-/// Names that systems leave in directories and archives: ".DS_Store", "._anything", "Thumbs.db".
+/// True for files that operating systems leave behind: ".DS_Store", "._anything", "Thumbs.db".
 bool is_clutter(std::string_view name);
 
-/// What stands behind the last slash.
+/// The part of a path after its last slash.
 std::string_view base_name(std::string_view path);
 
 }  // namespace feedrate::converters

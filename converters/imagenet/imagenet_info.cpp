@@ -16,7 +16,7 @@ void note_boxes(std::vector<std::string>& notes, const BoxCounts& counts,
   left_out(counts.degenerate, "bounding boxes without area");
   left_out(counts.foreign, "bounding boxes of another class than the image's");
   left_out(counts.repeated, "annotations of images that had one already");
-  left_out(counts.other_files, "files among the annotations that are no XML");
+  left_out(counts.other_files, "files among the annotations that are not XML");
 }
 
 }  // namespace
@@ -26,7 +26,8 @@ StreamInfo imagenet_info(const ImagenetExtras& extras) {
   info.classes = imagenet_classes;
   info.label_space = "ILSVRC2012: index of the sorted wnids, 0..999";
   info.class_names.names = imagenet_wnids();
-  // Words only with the devkit: the same inputs make the same files as ever.
+  // Words only if the devkit is given, as before the table was built in: the same inputs keep
+  // giving the same files.
   if (extras.devkit) info.class_names.texts = imagenet_words();
   info.notes.emplace_back("EXIF orientation is ignored, as all reference results do");
   return info;

@@ -11,34 +11,34 @@
 
 namespace feedrate::converters {
 
-/// What both splits are told.
+/// Optional inputs of both splits.
 struct ImagenetExtras {
   std::optional<Devkit> devkit;
-  std::optional<Boxes> boxes;  // nothing: none were given
+  std::optional<Boxes> boxes;  // nothing if none were given
 };
 
-/// The training images, class tar by class tar, in the order of the tars. Constant memory. Samples
-/// last where no tar is compressed. Throws Error for a class that ILSVRC2012 does not have, or that
-/// comes twice.
+/// The training images, class tar by class tar, in the order of the tars, in constant memory.
+/// Samples last (SampleStream::lasting) if no tar is compressed. Throws Error for a class that
+/// ILSVRC2012 does not have, or that appears twice.
 std::unique_ptr<SampleStream> open_imagenet_train(std::vector<TrainTar> tars,
                                                   ImagenetExtras extras);
 
-/// The validation images in the order of their names, labelled by the devkit, which they need.
-/// Samples last: as views of a plain tar; those of a compressed one are held in memory, at most
-/// 512 MiB of them.
+/// The validation images in the order of their names, with the labels of the devkit, which must be
+/// given. Samples last: as views of an uncompressed tar, or in memory if it is compressed. Throws
+/// Error if that takes more than 512 MiB.
 std::unique_ptr<SampleStream> open_imagenet_val(std::vector<std::filesystem::path> tars,
                                                 ImagenetExtras extras);
 
-/// What both streams tell: classes, their names, how labels count.
+/// The StreamInfo of both splits: classes, their names, the label space.
 StreamInfo imagenet_info(const ImagenetExtras& extras);
 
-/// Counts what becomes the notes of a dataset.
+/// Counts for the notes of a dataset.
 struct ImagenetTally {
   std::uint64_t images = 0;
   std::uint64_t without_boxes = 0;
   std::uint64_t clutter = 0;
 
-  /// Sentences, put behind the ones that `info` has.
+  /// Appends the notes to `info`.
   void add_notes(StreamInfo& info, const ImagenetExtras& extras) const;
 };
 

@@ -17,28 +17,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The published tar: its size says how many images it holds before they have been counted.
+// A tar of the published size holds the published number of images: they need not be counted.
 constexpr std::uint64_t published_bytes = 147'897'477'120;
 constexpr std::uint64_t published_images = 1'281'167;
 
 bool can_be_viewed(const TrainTar& tar) { return open_file_stream(tar.file)->whole().has_value(); }
 
-// Texts that stay where they are, many in one piece of memory.
+// Keeps texts in blocks of memory, where they stay valid.
 class Names {
  public:
   std::string_view keep(std::string_view text) {
-    constexpr std::size_t piece = std::size_t{64} << 10;
-    if (pieces_.empty() || pieces_.back().capacity() - pieces_.back().size() < text.size()) {
-      pieces_.emplace_back().reserve(std::max(piece, text.size()));
+    constexpr std::size_t block = std::size_t{64} << 10;
+    if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size()) {
+      blocks_.emplace_back().reserve(std::max(block, text.size()));
     }
-    std::string& last = pieces_.back();
+    std::string& last = blocks_.back();
     last += text;
     return std::string_view(last).substr(last.size() - text.size());
   }
-  void clear() { pieces_.clear(); }
+  void clear() { blocks_.clear(); }
 
  private:
-  std::deque<std::string> pieces_;
+  std::deque<std::string> blocks_;
 };
 
 struct OpenTar {
@@ -100,7 +100,7 @@ class TrainStream final : public SampleStream {
     return true;
   }
 
-  // The next class of a tar of classes; false when there is none, or no such tar.
+  // Moves to the next class in a tar of classes; false if there is none left, or no such tar.
   bool next_in_outer() {
     while (outer_ != nullptr) {
       const bool more = outer_->next();
@@ -136,8 +136,8 @@ class TrainStream final : public SampleStream {
     }
   }
 
-  // Samples that last need their tars open, but not in memory. A tar gives back what is far behind
-  // its own reader; here tars that ended long ago are told to.
+  // Samples that last need their tars open, but not in memory. A tar releases memory far behind its
+  // reader; this releases the rest of tars that were finished long ago.
   void give_back_behind() {
     if (!lasting_) return open_.clear();
     constexpr std::uint64_t kept = std::uint64_t{128} << 20;
@@ -150,8 +150,8 @@ class TrainStream final : public SampleStream {
   void begin_class(std::string_view wnid, const std::string& place) {
     const auto label = imagenet_label(wnid);
     if (!label) fail(place, "ILSVRC2012 has no class ", wnid);
-    const auto [met, is_new] = met_.try_emplace(*label, place);
-    if (!is_new) fail(place, "the class ", wnid, " comes twice; it was also in ", met->second);
+    const auto [first, is_new] = places_.try_emplace(*label, place);
+    if (!is_new) fail(place, "the class ", wnid, " appears twice; it was also in ", first->second);
     label_ = *label;
     wnid_ = wnid;
   }
@@ -161,13 +161,13 @@ class TrainStream final : public SampleStream {
   StreamInfo info_;
   bool lasting_;
   std::size_t next_tar_ = 0;
-  std::vector<OpenTar> open_;           // the last one is read
-  std::uint64_t bytes_opened_ = 0;      // in all tars up to that one
+  std::vector<OpenTar> open_;           // the last one is being read
+  std::uint64_t bytes_opened_ = 0;      // in all of open_
   std::size_t given_back_ = 0;          // tars at the front of open_
-  Archive* outer_ = nullptr;            // the last one, where it is a tar of classes
+  Archive* outer_ = nullptr;            // the last one, if it is a tar of classes
   std::unique_ptr<Archive> class_tar_;  // inside it
   std::optional<ImageEntries> images_;
-  std::map<std::int32_t, std::string> met_;  // classes and where they were
+  std::map<std::int32_t, std::string> places_;  // label → place of each class so far
   std::int32_t label_ = 0;
   std::string wnid_;
   std::string_view problem_;

@@ -19,11 +19,11 @@ constexpr std::uint64_t max_held = std::uint64_t{512} << 20;
 struct ValImage {
   std::string name;
   std::size_t number = 0;  // 1 …, as in the name
-  Bytes bytes;             // of a view, or of a buffer
+  Bytes bytes;             // a view of the tar, or of held_
   std::string place;
 };
 
-// 0 where the name is not that of a validation image.
+// The number in the name of a validation image; 0 for any other name.
 std::size_t number_in(std::string_view name) {
   constexpr std::size_t first_digit = 15, digits = 8;
   if (!is_val_image(name)) return 0;
@@ -38,7 +38,7 @@ class ValStream final : public SampleStream {
     std::ranges::sort(images_, {}, &ValImage::number);
     const auto twice = std::ranges::adjacent_find(images_, {}, &ValImage::number);
     if (twice != images_.end()) {
-      fail((twice + 1)->place, "this image comes twice; it was also in ", twice->place);
+      fail((twice + 1)->place, "this image appears twice; it was also in ", twice->place);
     }
     info_.size = images_.size();
     for (const ValImage& image : images_) {
@@ -94,12 +94,12 @@ class ValStream final : public SampleStream {
     }
   }
 
-  // The images of a compressed tar come in one order only, which is not that of their names.
+  // Images of a compressed tar can only be read in its own order, which is not that of their names.
   void hold(const fs::path& tar, Buffer storage, ValImage& image) {
     held_bytes_ += storage.size();
     if (held_bytes_ > max_held) {
-      fail(tar, "is compressed, and its images are more than the ", max_held >> 20,
-           " MiB that are held in memory to put them in the order of their names; decompress it");
+      fail(tar, "is compressed, and its images exceed the ", max_held >> 20,
+           " MiB that may be held in memory to sort them by name; decompress it");
     }
     held_.push_back(std::move(storage));
     image.bytes = held_.back();
@@ -117,7 +117,7 @@ class ValStream final : public SampleStream {
   std::vector<ValImage> images_;
   std::size_t next_ = 0;
   std::string_view problem_;
-  Trail trail_;  // reading goes to and fro in the tar
+  Trail trail_;  // reading jumps back and forth in the tar
   ImagenetTally tally_;
 };
 

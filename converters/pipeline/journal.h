@@ -3,7 +3,7 @@
 // a kill, a full disk or a power cut. In a finished part, it is what `--join` needs.
 //
 //   progress.json  counts, file sizes and the options of the conversion
-//   progress.bin   for each sample: the 16-byte digest of its stored bytes, the SHA-256 of its pixels
+//   progress.bin   for each sample: 16-byte digest of its stored bytes, SHA-256 of its pixels
 
 #include <cstdint>
 #include <filesystem>

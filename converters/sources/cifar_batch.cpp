@@ -14,8 +14,8 @@ namespace {
 using Kind = PickleValue::Kind;
 
 bool is_pickle(CifarPackaging named, Bytes file) {
-  // No label is as large as a pickle's first byte, so the content decides; only a file that should
-  // be a pickle and is none is left for the pickle's reader to complain about.
+  // No label is as large as a pickle's first byte, so the content decides. A file that should be a
+  // pickle and is not goes to the pickle reader all the same, for its error message.
   return named == CifarPackaging::python || Pickle::starts(file);
 }
 
@@ -63,7 +63,7 @@ void CifarBatch::read_binary(const CifarLayout& layout) {
   first_ = file_.data() + layout.label_bytes();
   stride_ = record;
   const std::uint64_t count = file_.size() / record;
-  // The label in front of the pixels of every image; the coarse one comes first.
+  // Reads the label that stands `before` bytes in front of each image; the coarse one comes first.
   const auto take = [&](std::size_t before, std::string_view what, std::uint32_t classes) {
     std::vector<std::uint8_t> labels(count);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -113,7 +113,7 @@ void CifarBatch::read_pickle(const CifarLayout& layout) {
   set_labels(read_labels(layout, layout.label_key, layout.classes), coarse);
 }
 
-// A list of integers, as published, or an array of them, as copies have it.
+// A list of integers, as published, or an array of integers, as in some copies.
 std::vector<std::uint8_t> CifarBatch::read_labels(const CifarLayout& layout, std::string_view key,
                                                   std::uint32_t classes) const {
   const PickleValue* value = pickle_->value().find(key);
@@ -125,7 +125,7 @@ std::vector<std::uint8_t> CifarBatch::read_labels(const CifarLayout& layout, std
   const std::uint64_t expected = pickle_->value().find("data")->array->shape[0];
   const std::uint64_t count = list ? value->items.size() : value->array->count();
   if (count != expected) {
-    fail(place_, key, ": expected ", expected, " labels, as there are images, found ", count);
+    fail(place_, key, ": expected ", expected, " labels, one for each image, found ", count);
   }
   std::vector<std::uint8_t> labels(count);
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -16,22 +16,22 @@
 
 namespace feedrate::converters {
 
-/// The images of a file, which it keeps in memory. Moves; what pixels() gave stays valid.
+/// The images of a file, which it keeps in memory. Movable: views from pixels() stay valid.
 class CifarBatch {
  public:
-  /// `file` is the whole file, of whichever packaging its content shows; `place` names it in
-  /// errors. Throws Error naming the byte or the image when it is cut off, is another dataset's, or
-  /// has a label that the layout does not know.
+  /// `file` is the whole file; its content decides the packaging, `named` is what its name says.
+  /// `place` names it in errors. Throws Error naming the byte or the image if it is truncated, is
+  /// of another dataset, or has a label outside the layout.
   CifarBatch(const CifarLayout& layout, CifarPackaging named, formats::Buffer file,
              std::string place);
 
   std::uint64_t count() const { return labels_.size(); }
-  /// Planes of red, green and blue of image `index` (below count()).
+  /// The red, green and blue planes of image `index` (below count()).
   formats::Bytes pixels(std::uint64_t index) const {
     return {first_ + index * stride_, cifar_image_bytes};
   }
   std::int32_t label(std::uint64_t index) const { return labels_[index]; }
-  /// The fine label and the coarse one; empty where there is one only.
+  /// The fine and the coarse label; empty if there is only one.
   std::span<const float> all_labels(std::uint64_t index) const {
     if (pairs_.empty()) return {};
     return pairs_[index];
@@ -46,15 +46,14 @@ class CifarBatch {
 
   std::string place_;
   formats::Buffer file_;
-  std::optional<formats::Pickle> pickle_;  // may own the pixels, where they were pickled as text
+  std::optional<formats::Pickle> pickle_;  // owns the pixels if they were pickled as text
   const std::byte* first_ = nullptr;
   std::size_t stride_ = 0;
   std::vector<std::uint8_t> labels_;
   std::vector<std::array<float, 2>> pairs_;
 };
 
-/// The class names in a file of either packaging. Throws Error when they are not as many as there
-/// are classes.
+/// The class names in a file of either packaging. Throws Error unless there is one for each class.
 std::vector<std::string> read_cifar_names(const CifarLayout& layout, CifarPackaging named,
                                           formats::Bytes file, const std::string& place);
 

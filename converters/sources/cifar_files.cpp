@@ -37,7 +37,7 @@ class Search {
 
   CifarChoice result(const fs::path& first_input) {
     if (places_.empty()) fail_without(first_input);
-    // Sorting keeps places of one rank in the order in which they were given.
+    // A stable sort keeps places of one rank in the order in which they were given.
     std::ranges::stable_sort(places_, {}, rank);
     CifarChoice choice{places_.front(), {}};
     if (places_.size() > 1 && rank(places_[1]) == rank(places_[0])) {
@@ -52,21 +52,22 @@ class Search {
   }
 
  private:
-  // The files of either packaging that lie in one place.
+  // Unpacked files that lie in one place.
   struct Loose {
-    std::map<std::string_view, fs::path> files[2];
+    std::map<std::string_view, fs::path> files[2];  // by packaging: part → file
   };
 
-  // True when the name says what the file is.
+  // Adds the file if its name says what it is.
   bool add_file(Loose& loose, const fs::path& file) {
-    const auto name = understand_cifar_name(layout_, file.filename().string());
+    const auto name = parse_cifar_name(layout_, file.filename().string());
     if (!name) return false;
     const auto packaging = static_cast<std::size_t>(name->packaging);
     const auto [at, added] = loose.files[packaging].try_emplace(name->part, file);
     if (!added && at->second != file) {
-      // Of a file that lies there both plain and compressed, the plain one: its name is shorter.
+      // Of a file that is there both plain and compressed, take the plain one, whose name is
+      // shorter.
       if (at->second.parent_path() != file.parent_path()) {
-        fail(file, "is there twice: also as ", at->second.string(), "; give one of them");
+        fail(file, "was found twice, also as ", at->second.string(), "; give one of them");
       }
       at->second = std::min(at->second, file);
     }
@@ -91,8 +92,8 @@ class Search {
     add_places(std::move(loose));
   }
 
-  // An archive may have any name: the first of its entries that is called like one of CIFAR's
-  // files tells the packaging.
+  // An archive may have any name: the first entry with the name of a CIFAR file shows the
+  // packaging.
   void look_into_archive(const fs::path& input) {
     Archive archive(input);
     if (archive.single()) {
@@ -100,7 +101,7 @@ class Search {
       return;
     }
     while (archive.next()) {
-      if (const auto name = understand_cifar_name(layout_, archive.name())) {
+      if (const auto name = parse_cifar_name(layout_, archive.name())) {
         places_.push_back({name->packaging, input, {}});
         return;
       }
@@ -120,7 +121,7 @@ class Search {
       if (missing.empty()) {
         places_.push_back({packaging, {}, std::move(files)});
       } else {
-        incomplete_ = join("; beside ", files.begin()->second.string(), " are missing:", missing);
+        incomplete_ = join("; missing beside ", files.begin()->second.string(), ":", missing);
       }
     }
   }
@@ -141,21 +142,21 @@ class Search {
   }
 
   void remember(const std::string& name) {
-    constexpr std::size_t enough = 400;  // characters: an error is a sentence, not a listing
-    if (seen_.size() < enough) {
+    constexpr std::size_t max_listed = 400;  // characters: an error is a sentence, not a listing
+    if (seen_.size() < max_listed) {
       seen_ += join(" ", name);
-      if (seen_.size() >= enough) seen_ += " …";
+      if (seen_.size() >= max_listed) seen_ += " …";
     }
     const CifarLayout& other = other_cifar(layout_);
     seen_other_ =
-        seen_other_ || understand_cifar_name(other, name) || cifar_archive_packaging(other, name);
+        seen_other_ || parse_cifar_name(other, name) || cifar_archive_packaging(other, name);
   }
 
   static std::tuple<bool, CifarPackaging> rank(const CifarPlace& place) {
     return {!place.archive.empty(), place.packaging};
   }
 
-  // Without directories: what a sidecar tells should not depend on where things lay.
+  // Without directories: the notes in a sidecar should not depend on where the inputs were.
   static std::string shown(const CifarPlace& place) {
     return fs::path(place.name()).filename().string();
   }

@@ -14,7 +14,7 @@ constexpr std::string_view cifar100_test[] = {"test"};
 constexpr std::string_view binary_suffix = ".bin";
 constexpr std::string_view compressions[] = {".gz", ".bz2", ".xz", ".zst"};
 
-// Takes `suffix` off the end of `name`, when it is there.
+// Removes `suffix` from the end of `name`; false if it is not there.
 bool take_suffix(std::string_view& name, std::string_view suffix) {
   if (!name.ends_with(suffix)) return false;
   name.remove_suffix(suffix.size());
@@ -59,7 +59,7 @@ constinit const CifarLayout cifar100_layout = {
     .coarse_key = "coarse_labels",
 };
 
-std::optional<CifarName> understand_cifar_name(const CifarLayout& layout, std::string_view path) {
+std::optional<CifarName> parse_cifar_name(const CifarLayout& layout, std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   take_compression(name);
   for (const CifarPackaging packaging : {CifarPackaging::binary, CifarPackaging::python}) {

@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Seven times the published size: what a made set may have, and where an archive bomb ends.
+// Seven times the published size: room for made sets, and a limit for archive bombs.
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
-// The files of one split, read.
+// Reads the files of one split.
 class Parts {
  public:
   Parts(const CifarLayout& layout, const CifarPlace& place, std::string_view split)
@@ -50,12 +50,13 @@ class Parts {
     }
   }
 
-  // Not by Archive, which might take the dark top of a first image for the end of an empty tar.
+  // Not through Archive, which might take the dark top of a first image for the end of an empty
+  // tar.
   Buffer read_file(const fs::path& file) const {
     auto [stream, suffix] = decompress(open_file_stream(file), file.string());
     Buffer content;
     for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
-      if (block.size() > left_ - content.size()) fail_too_long(file.string());
+      if (block.size() > left_ - content.size()) fail_too_large(file.string());
       append(content, block);
     }
     return content;
@@ -63,12 +64,12 @@ class Parts {
 
   void read_archive() {
     Archive archive(place_.archive);
-    std::map<std::string_view, std::string> found;  // part → where
+    std::map<std::string_view, std::string> found;  // part → place
     while (archive.next()) {
-      const auto name = understand_cifar_name(layout_, archive.name());
+      const auto name = parse_cifar_name(layout_, archive.name());
       if (!name || name->packaging != place_.packaging || !wants(name->part)) continue;
       const auto [at, first] = found.try_emplace(name->part, archive.place());
-      if (!first) fail(archive.place(), "is there twice: also as ", at->second);
+      if (!first) fail(archive.place(), "was found twice, also as ", at->second);
       Buffer content;
       archive.read_all(content, left_);
       add(name->part, std::move(content), archive.place());
@@ -91,8 +92,8 @@ class Parts {
     }
   }
 
-  [[noreturn]] static void fail_too_long(const std::string& place) {
-    fail(place, "makes the split longer than ", max_bytes, " bytes; no CIFAR is");
+  [[noreturn]] static void fail_too_large(const std::string& place) {
+    fail(place, "makes the split larger than ", max_bytes, " bytes; no CIFAR split is that large");
   }
 
   const CifarLayout& layout_;

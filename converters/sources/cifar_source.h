@@ -1,13 +1,13 @@
 #pragma once
-// The source of a CIFAR dataset: one class for both, told apart by their layout.
+// The source of a CIFAR dataset: one class for both, which differ in their layout.
 
 #include "converters/source.h"
 #include "converters/sources/cifar_layout.h"
 
 namespace feedrate::converters {
 
-/// Reads a whole split into memory when it is opened (154 MB of the published ones): the batches of
-/// an archive need not stand in order there. Samples are planes as published, in the order of the
+/// Opening a split reads all of it into memory (154 MB for the published ones), since the batches
+/// in an archive may come in any order. Samples are planes as published, in the order of the
 /// batches, without names: both packagings give the same samples.
 class CifarSource final : public Source {
  public:

@@ -1,4 +1,5 @@
-// A dataset in one of our formats, or a bare file of another tool, to be converted into another.
+// A dataset in one of our formats, or a bare file of another tool, to convert it into another
+// format.
 
 #include <algorithm>
 
@@ -20,7 +21,7 @@ const fs::path& only_input(std::span<const fs::path> inputs) {
   return inputs.front();
 }
 
-// Datasets that `convert --split all` put side by side: PATH/train, PATH/test.
+// The datasets that `convert --split all` wrote side by side: PATH/train, PATH/test.
 std::vector<std::string> inner_splits(const fs::path& path) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -32,7 +33,7 @@ std::vector<std::string> inner_splits(const fs::path& path) {
 
 class DatasetSource final : public Source {
  public:
-  DatasetSource() : Source("dataset", "any format below, to be converted into another") {}
+  DatasetSource() : Source("dataset", "any format below, to convert it into another") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
     const fs::path& path = only_input(inputs);

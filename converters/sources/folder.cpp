@@ -1,5 +1,5 @@
-// A directory with one sub-directory a class, as torchvision's ImageFolder reads it; or one of
-// those for each split, under train/, val/ and test/.
+// A directory with one sub-directory per class, as torchvision's ImageFolder reads it, or one such
+// directory for each split: train/, val/ and test/.
 
 #include "converters/sources/dataset_stream.h"
 #include "formats/base/error.h"
@@ -19,7 +19,7 @@ const fs::path& only_input(std::span<const fs::path> inputs) {
   return inputs.front();
 }
 
-// Splits are told from classes by what they hold: directories of their own.
+// A split, unlike a class, holds directories.
 std::vector<std::string> inner_splits(const fs::path& path) {
   const Container& folders = container("folder");
   std::vector<std::string> names;
@@ -31,7 +31,7 @@ std::vector<std::string> inner_splits(const fs::path& path) {
 
 class FolderSource final : public Source {
  public:
-  FolderSource() : Source("folder", "images in one sub-directory a class, as ImageFolder") {}
+  FolderSource() : Source("folder", "images in one sub-directory per class, as ImageFolder") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
     std::vector<std::string> splits = inner_splits(only_input(inputs));

@@ -15,7 +15,7 @@ constexpr std::uint32_t label_magic = 0x00000801;
 constexpr std::uint32_t image_magic = 0x00000803;
 constexpr std::size_t magic_bytes = 4;
 
-// What the first bytes are instead of IDX, in words, where that is known.
+// Says what the first bytes are instead of IDX, if known.
 std::string guess(Bytes start) {
   const std::string_view text = as_text(start);
   if (text.starts_with("\x1f\x8b")) return "; the data is still gzip-compressed";
@@ -61,18 +61,18 @@ IdxHeader read_idx_header(Archive& entry) {
   if (header.kind == IdxKind::images) {
     header.shape = {load_be<std::uint32_t>(&bytes[8]), load_be<std::uint32_t>(&bytes[12]), 1};
     if (!header.shape.plausible()) {
-      fail(place, "byte 8: images of ", header.shape.height, " rows and ", header.shape.width,
-           " columns make no sense");
+      fail(place, "byte 8: implausible image size: ", header.shape.height, " rows and ",
+           header.shape.width, " columns");
     }
     each = header.shape.bytes();
   }
-  if (header.count == 0) fail(place, "byte 4: the header says that it holds none");
+  if (header.count == 0) fail(place, "byte 4: the header states a count of 0");
   // At most 2^32 images of 2^30 bytes: no overflow.
   header.bytes = magic_bytes + dimensions * sizeof(std::uint32_t) + header.count * each;
   if (entry.size() != 0 && entry.size() != header.bytes) {
     fail(place, "holds ", entry.size(), " bytes, but ", header.count, " ", kind_name(header.kind),
          " take ", header.bytes,
-         entry.size() < header.bytes ? "; is it truncated?" : "; what follows is not part of it");
+         entry.size() < header.bytes ? "; is it truncated?" : "; the rest does not belong to it");
   }
   return header;
 }
@@ -111,7 +111,7 @@ void expect_idx_end(Archive& entry, const IdxHeader& header) {
   std::array<std::byte, 1> more{};
   if (entry.read(more) != 0) {
     fail(entry.place(), "byte ", header.bytes, ": the ", header.count, " ", kind_name(header.kind),
-         " that the header names end here, but bytes follow");
+         " that the header states end here, but more bytes follow");
   }
 }
 

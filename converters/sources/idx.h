@@ -22,21 +22,22 @@ struct IdxHeader {
   std::uint64_t bytes = 0;  // header and data: what the file must hold
 };
 
-/// The header of the archive's current entry, of which nothing has been read. Throws Error saying
-/// what was found where the magic should be, or which dimension makes no sense.
+/// The header of the archive's current entry, of which nothing has been read. Throws Error naming
+/// what was found instead of the magic, or the implausible dimension.
 IdxHeader read_idx_header(Archive& entry);
 
-/// Throws Error unless `entry` holds `wanted`; also names what it is then.
+/// The same, but also throws Error, naming what was found, unless the kind is `wanted`.
 IdxHeader read_idx_header(Archive& entry, IdxKind wanted);
 
-/// The next image into `pixels` (header.shape.bytes()). Throws Error when image `index` is cut off.
+/// Reads the next image into `pixels` (header.shape.bytes()). Throws Error if image `index` is cut
+/// off.
 void read_idx_image(Archive& entry, const IdxHeader& header, std::uint64_t index,
                     formats::MutableBytes pixels);
 
-/// All labels, after the header.
+/// Reads all labels, after the header. Throws Error if they are cut off.
 std::vector<std::uint8_t> read_idx_labels(Archive& entry, const IdxHeader& header);
 
-/// Throws Error when bytes follow the data.
+/// Throws Error if bytes follow the data.
 void expect_idx_end(Archive& entry, const IdxHeader& header);
 
 }  // namespace feedrate::converters

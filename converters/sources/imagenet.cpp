@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a split is made of, or why it cannot be.
+// The files of a split. Throws Error saying what is missing.
 ImagenetFiles files_for(std::span<const fs::path> inputs, std::string_view split) {
   ImagenetFiles found = find_imagenet_files(inputs);
   if (split == "train") {
@@ -23,7 +23,7 @@ ImagenetFiles files_for(std::span<const fs::path> inputs, std::string_view split
     fail(inputs.front(), "holds no validation images; give ILSVRC2012_img_val.tar");
   }
   if (found.devkit.empty()) {
-    fail(found.val.front(), "says nothing of the images' classes; give also ",
+    fail(found.val.front(), "holds images without their classes; also give ",
          "ILSVRC2012_devkit_t12.tar.gz, which holds the ground truth of the validation images");
   }
   return found;
@@ -67,7 +67,7 @@ class Imagenet final : public Source {
     return open_imagenet_val(std::move(files.val), std::move(extras));
   }
 
-  // A directory of annotations is not among them: half a million files.
+  // Leaves out a directory of annotations: half a million files.
   std::vector<fs::path> files(std::span<const fs::path> inputs,
                               std::string_view split) const override {
     const ImagenetFiles found = files_for(inputs, split);

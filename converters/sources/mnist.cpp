@@ -11,9 +11,9 @@ using namespace formats;
 
 namespace {
 
-// Every set in MNIST's packaging has ten classes or more. EMNIST's labels say how many more; its
-// `letters` count from 1, so that class 0 is empty there.
-constexpr std::uint32_t fewest_classes = 10;
+// Every set in MNIST's packaging has at least ten classes. EMNIST's labels show how many; its
+// `letters` count from 1, so class 0 is empty there.
+constexpr std::uint32_t min_classes = 10;
 
 class MnistStream final : public SampleStream {
  public:
@@ -30,7 +30,7 @@ class MnistStream final : public SampleStream {
     info_.size = header_.count;
     info_.shape = header_.shape;
     info_.codec = &raw_codec;
-    info_.classes = std::max(fewest_classes, *std::ranges::max_element(labels_) + std::uint32_t{1});
+    info_.classes = std::max(min_classes, *std::ranges::max_element(labels_) + std::uint32_t{1});
   }
 
   const StreamInfo& info() const override { return info_; }
@@ -53,7 +53,7 @@ class MnistStream final : public SampleStream {
  private:
   OpenPart images_;
   IdxHeader header_;
-  std::vector<std::uint8_t> labels_;  // small beside the images: read first, whole
+  std::vector<std::uint8_t> labels_;  // small compared with the images: all read first
   Buffer pixels_;
   std::uint64_t index_ = 0;
   StreamInfo info_;

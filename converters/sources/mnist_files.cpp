@@ -22,7 +22,7 @@ struct Named {
 };
 
 // train-images-idx3-ubyte.gz, t10k-labels.idx1-ubyte, emnist-letters-test-images-idx3-ubyte.gz
-std::optional<Named> understand(const fs::path& name) {
+std::optional<Named> parse_name(const fs::path& name) {
   static const std::regex pattern(
       R"((.*-)?(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.(gz|bz2|xz|zst))?)");
   const std::string base = name.filename().string();
@@ -79,8 +79,8 @@ class Search {
     for (const fs::directory_entry& file : files) {
       if (!file.is_regular_file()) continue;
       remember(file.path().filename().string());
-      // Files are named by their directory here, so only their base name tells the set.
-      if (const auto named = understand(file.path().filename())) {
+      // All files here are of one directory, so only the base name distinguishes the sets.
+      if (const auto named = parse_name(file.path().filename())) {
         add(*named, {file.path(), {}});
       }
     }
@@ -89,14 +89,14 @@ class Search {
   void look_into_archive(const fs::path& input, Archive& archive) {
     while (archive.next()) {
       remember(archive.name());
-      if (const auto named = understand(archive.name())) add(*named, {input, archive.name()});
+      if (const auto named = parse_name(archive.name())) add(*named, {input, archive.name()});
     }
   }
 
-  // A file given by itself may have any name: then its content tells what it is.
+  // A file given by itself may have any name: then its content decides.
   void look_at_file(const fs::path& file) {
     remember(file.filename().string());
-    if (const auto named = understand(file.filename())) {
+    if (const auto named = parse_name(file.filename())) {
       add(*named, {file, {}});
       return;
     }
@@ -109,14 +109,14 @@ class Search {
   }
 
   void remember(const std::string& name) {
-    constexpr std::size_t enough = 400;  // characters: an error is a sentence, not a listing
-    if (seen_.size() < enough) {
+    constexpr std::size_t max_listed = 400;  // characters: an error is a sentence, not a listing
+    if (seen_.size() < max_listed) {
       seen_ += " " + name;
-      if (seen_.size() >= enough) seen_ += " …";
+      if (seen_.size() >= max_listed) seen_ += " …";
     }
   }
 
-  // Of a file that lies here both plain and compressed, the plain one (its name sorts first).
+  // Of a file that is there both plain and compressed, takes the plain one, whose name sorts first.
   static IdxPair pair_of(Candidates& parts) {
     const auto first = [](std::vector<IdxPart>& list) {
       return *std::ranges::min_element(list, {}, &IdxPart::place);

@@ -1,5 +1,5 @@
 #pragma once
-// Which files or archive entries hold a split of MNIST or of a set in its packaging.
+// Finds the files or archive entries of a split of MNIST, or of a set in its packaging.
 
 #include <filesystem>
 #include <memory>
@@ -25,11 +25,11 @@ struct IdxPair {
   IdxPart labels;
 };
 
-/// Finds the one pair of that split among the inputs: directories, tars, zips and single files.
-/// Throws Error listing what was found when there is none, or more than one.
+/// Finds the pair of files of that split among the inputs: directories, tars, zips and single
+/// files. Throws Error listing what was found if there is none, or more than one.
 IdxPair find_idx_pair(std::span<const std::filesystem::path> inputs, std::string_view split);
 
-/// An IDX part opened: its bytes, decompressed, from the first.
+/// An open IDX part: its bytes, decompressed, from the start.
 class OpenPart {
  public:
   explicit OpenPart(const IdxPart& part);
@@ -37,7 +37,7 @@ class OpenPart {
 
  private:
   Archive outer_;
-  std::unique_ptr<Archive> inner_;  // of an entry, which may be compressed itself
+  std::unique_ptr<Archive> inner_;  // for an entry, which may be compressed
 };
 
 }  // namespace feedrate::converters

@@ -17,7 +17,7 @@ constexpr std::size_t record_bytes = 1 + 3 * plane;  // label, red, green, blue
 constexpr std::uint64_t train_batches = 5;
 constexpr std::string_view folder = "cifar-10-batches-bin/";
 
-// The form is the class. In half of the images so is the colour.
+// The form shows the class. In half of the images the colour shows it too.
 Buffer draw_record(std::uint64_t, Draws draws) {
   const unsigned label = draws.below(scene_forms);
   const unsigned colour = draws.below(2) == 0 ? label : draws.below(scene_forms);
@@ -46,7 +46,7 @@ void make_cifar10(const std::filesystem::path& directory, MadeImages& images) {
   };
   std::string names;
   for (unsigned form = 0; form < scene_forms; ++form) names += join(form_name(form), '\n');
-  // The order of the published archive.
+  // In the order of the published archive.
   add_train(1);
   tar.add(join(folder, "batches.meta.txt"), as_bytes(names + '\n'));
   add_train(3);

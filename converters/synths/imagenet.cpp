@@ -18,7 +18,7 @@ using namespace formats;
 
 namespace {
 
-// Mostly landscape, 500 long; some upright, some of any size, a few large.
+// Mostly landscape, 500 wide; some portrait, some of any size, a few large.
 Shape any_shape(Draws& draws) {
   const std::uint32_t kind = draws.below(100);
   if (kind < 60) return {333 + draws.below(43), 500, 3};
@@ -37,13 +37,13 @@ Buffer draw_photograph(unsigned label, Draws draws) {
   return jpeg;
 }
 
-/// What the made images are, by class: places among the sorted wnids.
+// The labels of the made images.
 struct MadeLabels {
-  std::vector<std::uint64_t> train_images;  // of each of the 1,000 classes
-  std::vector<std::int32_t> val;            // of each of the 50,000 validation images
+  std::vector<std::uint64_t> train_images;  // by label: how many images the class has
+  std::vector<std::int32_t> val;            // the label of each of the 50,000 validation images
 };
 
-// Spreads classes of about 50 images evenly among the thousand.
+// Spreads classes of about 50 training images evenly over the thousand labels.
 MadeLabels spread_labels(const MadeImages& images) {
   constexpr std::uint64_t images_per_class = 50;
   const std::uint64_t train = images.count(MadeSplit::train);
@@ -90,7 +90,7 @@ void make_train(const std::filesystem::path& path, const MadeLabels& labels, Mad
   file.close();
 }
 
-// In no order, like the published tar.
+// In random order, like the published tar.
 void make_val(const std::filesystem::path& path, const MadeLabels& labels, MadeImages& images) {
   OutputFile file(path);
   TarWriter tar(file);

@@ -10,7 +10,7 @@ namespace feedrate::converters {
 
 enum class MadeSplit : std::uint8_t { train, test };
 
-/// The images of one run, drawn on all threads and taken in order. Called by one thread.
+/// For one thread, which calls make(); `draw` runs on all of them.
 class MadeImages {
  public:
   using Draw = std::function<formats::Buffer(std::uint64_t index, Draws draws)>;
@@ -22,7 +22,7 @@ class MadeImages {
   std::uint64_t count(MadeSplit split) const {
     return split == MadeSplit::train ? options_.images : test_;
   }
-  /// Draws the images [first, last) and takes them one by one.
+  /// Draws the images [first, last) in parallel and passes them to `take` one by one, in order.
   void make(MadeSplit split, std::uint64_t first, std::uint64_t last, const Draw& draw,
             const Take& take);
 

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::uint32_t side = 28;
 
-// Each digit is one line through points of a grid of 5 columns and 7 rows: column, row, column, …
+// Each digit is one line through points of a 5 by 7 grid: column, row, column, row, …
 constexpr std::string_view digits[] = {
     "103041453616050110",         "112026",   "01103041420646",
     "01103041423323334445361605", "36300444", "400002324345361605",
     "3011030516364544331304",     "004016",   "13020110304142331304051636454433",
     "42331302011030414336"};
 
-// The digit as a hand might write it: narrow or wide, slanted, shaky.
+// The digit as if written by hand: narrow or wide, slanted, shaky.
 Form draw_line(std::string_view digit, Draws& draws) {
   constexpr float shake = .04F;
   const float width = draws.between(.35F, .7F), slant = draws.between(-.35F, .35F);

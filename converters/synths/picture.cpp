@@ -9,9 +9,9 @@ using namespace formats;
 
 namespace {
 
-constexpr float reach = 1.5F;  // of a form, in its unit
+constexpr float reach = 1.5F;  // of a form from its origin, in its own unit
 
-float from_segment(Point point, Point a, Point b) {
+float distance_from_segment(Point point, Point a, Point b) {
   const Point p{point.x - a.x, point.y - a.y}, d{b.x - a.x, b.y - a.y};
   const float length = std::max(d.x * d.x + d.y * d.y, 1e-6F);
   const float along = std::clamp((p.x * d.x + p.y * d.y) / length, 0.0F, 1.0F);
@@ -25,7 +25,7 @@ Form stroke(std::vector<Point> points, float radius) {
   return [points = std::move(points), radius](Point point) {
     float nearest = 2 * reach;
     for (std::size_t i = 1; i < points.size(); ++i) {
-      nearest = std::min(nearest, from_segment(point, points[i - 1], points[i]));
+      nearest = std::min(nearest, distance_from_segment(point, points[i - 1], points[i]));
     }
     return nearest - radius;
   };
@@ -34,7 +34,7 @@ Form stroke(std::vector<Point> points, float radius) {
 void render(const Picture& picture, Draws& draws, Shape shape, MutableBytes pixels) {
   assert(pixels.size() == shape.bytes());
   const auto& [ground, form, ink, centre, size, t, grain] = picture;
-  // The half-angle's tangent gives both without calling either, which libraries round differently.
+  // From the tangent of the half-angle, since libraries round sin() and cos() differently.
   const float cos = (1 - t * t) / (1 + t * t), sin = 2 * t / (1 + t * t);
   const float unit = 1 / size;
   std::size_t at = 0;

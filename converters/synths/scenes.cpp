@@ -40,7 +40,8 @@ constexpr Named<Colour> colours[10] = {
     {"orange", {.95F, .5F, .1F}}, {"brown", {.45F, .28F, .1F}},  {"white", {.97F, .97F, .97F}},
     {"black", {.05F, .05F, .05F}}};
 
-// Two sets of stripes, each across its direction. A ground is figured where one of them is odd.
+// Two sets of stripes, each across its direction. The ground has its second colour where exactly
+// one of the two stripes is odd.
 struct Ground {
   Point first, second;
 };
@@ -70,8 +71,8 @@ Colour any_colour(Draws& draws) {
 
 std::string_view form_name(unsigned form) { return forms[form].name; }
 
-// Labels that differ in one digit differ in up to three features, so that any few of the thousand
-// classes are told apart by more than one.
+// Labels that differ in one digit differ in up to three features, so that even a few of the
+// thousand classes differ in more than one.
 Look look_of(unsigned label) {
   const unsigned ones = label % 10, tens = label / 10 % 10, hundreds = label / 100 % 10;
   return {(ones + tens + hundreds) % 10, (tens + hundreds) % 10, hundreds};
@@ -81,9 +82,10 @@ void draw_scene(Look look, Draws& draws, Shape shape, MutableBytes pixels) {
   const auto width = static_cast<float>(shape.width), height = static_cast<float>(shape.height);
   const float side = std::min(width, height);
   const Colour above = any_colour(draws), below = mix(above, any_colour(draws), .5F);
-  const float contrast = draws.between(.4F, .8F);  // before the call: arguments have no order
+  const float contrast =
+      draws.between(.4F, .8F);  // before the call: arguments are evaluated in any order
   const Colour figure = mix(above, any_colour(draws), contrast);
-  const float stripes = 1 / (4 + side * draws.between(.04F, .1F));  // to a pixel
+  const float stripes = 1 / (4 + side * draws.between(.04F, .1F));  // per pixel
   const Ground ground = grounds[look.ground].value;
   Picture picture;
   picture.ground = [=](Point at) {

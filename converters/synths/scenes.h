@@ -1,6 +1,6 @@
 #pragma once
 // Scenes for made colour images: a coloured form on a patterned ground, with grain. Ten forms, ten
-// colours and ten grounds make a thousand classes. Any thread.
+// colours and ten grounds give a thousand classes. Any thread.
 
 #include <string_view>
 
@@ -8,7 +8,7 @@
 
 namespace feedrate::converters {
 
-/// What a scene shows. Each is 0 … 9.
+/// The features of a scene, each 0 … 9.
 struct Look {
   unsigned form = 0;
   unsigned colour = 0;
@@ -19,10 +19,10 @@ inline constexpr unsigned scene_forms = 10;
 std::string_view form_name(unsigned form);
 
 inline constexpr unsigned scene_classes = 1000;
-/// The look of a class. No two are alike.
+/// The look of a class. No two classes look alike.
 Look look_of(unsigned label);
 
-/// Fills `pixels` (shape.bytes(), RGB) with a scene.
+/// Draws a scene into `pixels` (shape.bytes(), interleaved RGB).
 void draw_scene(Look look, Draws& draws, formats::Shape shape, formats::MutableBytes pixels);
 
 }  // namespace feedrate::converters

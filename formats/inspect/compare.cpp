@@ -5,7 +5,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr Sha256 not_decoded{};  // what such a sample equals cannot be known
+constexpr Sha256 not_decoded{};  // equals nothing, not even itself
 
 void note(std::uint64_t index, std::uint64_t& count, std::optional<std::uint64_t>& earliest) {
   ++count;
@@ -22,7 +22,7 @@ void compare_positions(std::span<const Sha256> first, std::span<const Sha256> se
   }
 }
 
-// Both in sorted order, side by side: what one has and the other has not.
+// Walks both in sorted order, side by side, for what only one of them has.
 void compare_sets(std::span<const Sha256> first, std::span<const Sha256> second,
                   Comparison& result) {
   const std::vector<std::uint64_t> a = sorted_order(first);

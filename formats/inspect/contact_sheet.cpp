@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t sheet_samples = 100;
 constexpr std::size_t columns = 10;
 constexpr std::size_t max_rows_of_classes = 12;  // more classes than this share rows
-constexpr std::uint32_t largest_side = 128;      // images beyond are shrunk
-constexpr std::uint32_t wanted_side = 96;        // smaller ones are enlarged up to this
+constexpr std::uint32_t max_side = 128;          // larger images are shrunk
+constexpr std::uint32_t wanted_side = 96;        // smaller images are enlarged up to this
 constexpr std::uint32_t gap = 4;                 // between images
 constexpr std::uint32_t margin = 16;             // around it all, and between its parts
-constexpr std::uint32_t widest_name = 200;       // in front of a row
-constexpr std::uint32_t narrowest_sheet = 512;   // has room for a title
+constexpr std::uint32_t max_name_width = 200;    // in front of a row
+constexpr std::uint32_t min_sheet_width = 512;   // room for a title
 
 constexpr Colour background = {30, 31, 34};
 constexpr Colour ink = {232, 233, 236};
@@ -32,8 +32,8 @@ struct Cell {
   std::uint64_t sample = 0;
   bool first_of_class = false;
   std::size_t row = 0, column = 0;
-  Image image = {};         // at most of the largest side; empty when it cannot be decoded
-  std::uint32_t scale = 1;  // what is tiny is enlarged by a whole factor: each pixel is a square
+  Image image = {};         // sides up to max_side; empty if it cannot be decoded
+  std::uint32_t scale = 1;  // tiny images: each pixel becomes a square of this side
 
   std::uint32_t height() const { return empty() ? wanted_side : image.shape.height * scale; }
   std::uint32_t width() const { return empty() ? wanted_side : image.shape.width * scale; }
@@ -41,7 +41,7 @@ struct Cell {
 };
 
 Image shrunk(const Image& image) {
-  const Resize fit{Resize::Fit::long_side, largest_side, largest_side};
+  const Resize fit{Resize::Fit::long_side, max_side, max_side};
   const Shape target = fit.target(image.shape);
   Image small{target, Buffer(target.bytes())};
   ResizeScratch scratch;
@@ -56,13 +56,13 @@ void read_image(const Dataset& dataset, Cell& cell, Scratch& scratch) {
     decode(sample, image.pixels);
     const std::uint32_t side = std::max(image.shape.height, image.shape.width);
     cell.scale = std::max(wanted_side / side, 1U);
-    cell.image = side > largest_side ? shrunk(image) : std::move(image);
+    cell.image = side > max_side ? shrunk(image) : std::move(image);
   } catch (const Error&) {
-    // A sheet shows what can be seen; verify says what is wrong.
+    // The sheet shows a crossed square; `verify` says what is wrong.
   }
 }
 
-// From left to right and from top to bottom; `in_rows` each class begins a row.
+// From left to right and from top to bottom. If `in_rows`, each class begins a row.
 std::vector<Cell> place_cells(const std::vector<SheetClass>& classes, bool in_rows) {
   std::vector<Cell> cells;
   std::size_t row = 0, column = 0;
@@ -84,8 +84,8 @@ void read_images(const Dataset& dataset, std::vector<Cell>& cells) {
   });
 }
 
-// "tench" of "tench, Tinca tinca": names for people, else the others. Empty when it only repeats
-// the number.
+// "tench" of "tench, Tinca tinca": the text of the class if there is one, else its name. Empty if
+// that only repeats the number.
 std::string name_of(const ClassNames& classes, std::int32_t label) {
   const auto at = static_cast<std::size_t>(label);
   const auto& names = at < classes.texts.size() ? classes.texts : classes.names;
@@ -102,7 +102,7 @@ std::string title_of(const DatasetInfo& info, const Survey& survey) {
               classes == 1 ? " class" : " classes");
 }
 
-/// A sheet: what it shows, and where everything lies on it.
+// A sheet: its contents and their layout.
 class Sheet {
  public:
   Sheet(const Dataset& dataset, const Survey& survey, const std::vector<SheetClass>& classes)
@@ -116,7 +116,7 @@ class Sheet {
   }
 
   Image draw() const {
-    std::uint32_t height = 0, width = narrowest_sheet;
+    std::uint32_t height = 0, width = min_sheet_width;
     for (const Cell& cell : cells_) {
       height = std::max(height, top(cell) + step_y_ + margin);
       width = std::max(width, left(cell) + step_x_ + margin);
@@ -139,7 +139,7 @@ class Sheet {
   }
 
   void lay_out() {
-    cell_width_ = in_rows_ ? 0 : largest_side;  // room for a name below
+    cell_width_ = in_rows_ ? 0 : max_side;  // room for a name below
     for (const Cell& cell : cells_) {
       cell_height_ = std::max(cell_height_, cell.height());
       cell_width_ = std::max(cell_width_, cell.width());
@@ -166,7 +166,7 @@ class Sheet {
     return margin + gutter_ + static_cast<std::uint32_t>(cell.column) * step_x_;
   }
   std::string short_name(const Cell& cell) const {
-    return font_.shortened(name_of(names_, cell.label), widest_name);
+    return font_.shortened(name_of(names_, cell.label), max_name_width);
   }
 
   void draw_image(Canvas& canvas, const Cell& cell) const {
@@ -202,8 +202,8 @@ class Sheet {
     font_.draw(canvas, y + font_.height() + gap, left(cell), rest, faint);
   }
 
-  // How much of `name` fits into `room`: whole words, and parts up to a hyphen. If there is no such
-  // break, and a line of its own is too short as well, the name is broken anywhere.
+  // How many bytes of `name` fit into `room` if it is broken after a word or a hyphen. If there is
+  // no such break, and the name is too long even for a line of its own, breaks it anywhere.
   std::size_t break_at(std::string_view name, std::uint32_t room) const {
     const std::size_t fits = font_.measure(name, room).bytes;
     if (fits == name.size()) return fits;
@@ -215,7 +215,8 @@ class Sheet {
 
   const ClassNames& names_;
   const std::string title_;
-  const bool in_rows_;  // each class begins a row, with its name in front; else names are below
+  const bool
+      in_rows_;  // each class begins a row, with its name in front; else names are below images
   const Font font_;
   std::vector<Cell> cells_;
   std::uint32_t gutter_ = 0;                        // in front of the rows

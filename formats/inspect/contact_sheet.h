@@ -1,5 +1,5 @@
 #pragma once
-// A picture of a dataset for human eyes: samples of all its classes in a grid, with their names.
+// A picture of a dataset: samples of its classes in a grid, with the names of the classes.
 
 #include <vector>
 
@@ -14,14 +14,13 @@ struct SheetClass {
   bool operator==(const SheetClass&) const = default;
 };
 
-/// Which samples show a dataset: of all those that `survey` looked at, some of each class, spread
-/// over the dataset, about a hundred in all. Of more than a hundred classes a hundred are there,
-/// spread over the labels.
+/// Chooses about a hundred samples of those in `survey`: some of each class, spread over the
+/// dataset. Of more than a hundred classes it takes a hundred, spread over the labels.
 std::vector<SheetClass> sheet_classes(const Survey& survey);
 
-/// Draws them, ten in a row: up to twelve classes in rows of their own, more of them one after the
-/// other. Images beyond 128 pixels are shrunk, tiny ones enlarged by whole factors; what cannot be
-/// decoded is a crossed square. Decodes in threads of its own. Throws Error if no sample can be
+/// Draws them, ten in a row. Up to twelve classes get rows of their own; more share rows. Images
+/// larger than 128 pixels are shrunk, tiny ones enlarged by whole factors; an image that cannot be
+/// decoded becomes a crossed square. Decodes in its own threads. Throws Error if no sample can be
 /// read, or no font is installed for the captions.
 Image contact_sheet(const Dataset& dataset, const Survey& survey);
 

@@ -20,23 +20,23 @@ struct Destroy {
 };
 using Pattern = std::unique_ptr<FcPattern, Destroy<FcPatternDestroy>>;
 
-// FreeType counts in 64ths of a pixel. Negative sizes, of broken fonts, become 0.
+// FreeType measures in 64ths of a pixel. Negative sizes, in broken fonts, become 0.
 std::uint32_t pixels(FT_Pos size) {
   return static_cast<std::uint32_t>((std::max(size, FT_Pos{0}) + 63) / 64);
 }
 
-// Takes the first character off `text`.
+// Removes the first character from `text` and returns it.
 FcChar32 take_character(std::string_view& text) {
   constexpr FcChar32 replacement = 0xFFFD;
-  constexpr std::size_t longest = 6;  // bytes of a character
+  constexpr std::size_t max_bytes = 6;  // of a character
   FcChar32 character = 0;
   const int size = FcUtf8ToUcs4(reinterpret_cast<const FcChar8*>(text.data()), &character,
-                                static_cast<int>(std::min(text.size(), longest)));
+                                static_cast<int>(std::min(text.size(), max_bytes)));
   text.remove_prefix(static_cast<std::size_t>(std::max(size, 1)));
   return size > 0 ? character : replacement;
 }
 
-// fontconfig compares the characters first, then the family.
+// fontconfig prefers fonts that have the characters, then those of the family.
 Pattern best_font(std::string_view text) {
   // A configuration of our own: the global one is never freed.
   const std::unique_ptr<FcConfig, Destroy<FcConfigDestroy>> config(FcInitLoadConfigAndFonts());

@@ -18,7 +18,7 @@ struct Look {
   const Codec* codec = nullptr;
 };
 
-// One sample of all that are looked at, and what was found.
+// One sample that was read, and what was found.
 struct Place {
   std::uint64_t index = 0;
   Look look;
@@ -33,7 +33,7 @@ Look look_at(const Dataset& dataset, std::uint64_t index, Scratch& scratch) {
   }
 }
 
-std::vector<Place> look_around(const Dataset& dataset, const SurveyLimits& limits,
+std::vector<Place> read_places(const Dataset& dataset, const SurveyLimits& limits,
                                const ProgressCallback& progress) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -41,15 +41,15 @@ std::vector<Place> look_around(const Dataset& dataset, const SurveyLimits& limit
   const bool all = limits.samples == 0 || limits.samples >= size;
   std::vector<Place> places(all ? size : limits.samples);
   std::vector<Scratch> scratch(std::max(1U, limits.threads));
-  const auto late = [&] {
+  const auto out_of_time = [&] {
     return limits.seconds > 0 &&
            std::chrono::duration<double>(Clock::now() - start).count() > limits.seconds;
   };
   sweep(
       places.size(), static_cast<unsigned>(scratch.size()),
       [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t turn = begin; turn < end && !late(); ++turn) {
-          // Without a limit of time the order of the files is the fastest.
+        for (std::uint64_t turn = begin; turn < end && !out_of_time(); ++turn) {
+          // Without a time limit, the order of the files is the fastest.
           const bool in_order = all && limits.seconds == 0;
           const std::uint64_t index = in_order ? turn : evenly_spread(turn, size);
           places[turn] = {index, look_at(dataset, index, scratch[worker])};
@@ -68,7 +68,7 @@ std::string error_of(const Dataset& dataset, std::uint64_t index) {
   } catch (const Error& error) {
     return error.what();
   }
-  return join("sample ", index, " could not be read, and then could");
+  return join("sample ", index, " could not be read at first, but then could");
 }
 
 }  // namespace
@@ -82,8 +82,8 @@ Quantiles quantiles(std::vector<std::uint64_t> values) {
   return {at(0), at(5), at(50), at(95), at(100)};
 }
 
-// Steps of the golden section of the size fill the largest gap each time. A step without a factor
-// in common with the size meets every sample once.
+// Steps of the golden ratio times the size always land in the largest gap. A step coprime to the
+// size meets every sample once.
 std::uint64_t evenly_spread(std::uint64_t turn, std::uint64_t size) {
   auto step = static_cast<std::uint64_t>(static_cast<double>(size) * 0.6180339887498949);
   while (std::gcd(step, size) != 1) ++step;
@@ -94,7 +94,7 @@ Survey survey(const Dataset& dataset, const SurveyLimits& limits,
               const ProgressCallback& progress) {
   Survey survey;
   std::vector<std::uint64_t> heights, widths, bytes;
-  for (const auto& [index, look] : look_around(dataset, limits, progress)) {
+  for (const auto& [index, look] : read_places(dataset, limits, progress)) {
     if (look.result == Look::Result::unreadable) {
       if (survey.unreadable++ == 0) survey.first_unreadable = error_of(dataset, index);
       continue;

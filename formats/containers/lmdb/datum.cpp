@@ -5,7 +5,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::string_view what = "no Caffe Datum, or a damaged one";
+constexpr std::string_view what = "not a Caffe Datum, or a damaged one";
 
 constexpr std::uint32_t channels_key = wire_key(1, Wire::varint);
 constexpr std::uint32_t height_key = wire_key(2, Wire::varint);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view data_name = "data.mdb";
 
 // An environment that has a lock file may be in use by a writer: a read transaction keeps it from
-// reusing the pages that we look at. Without a lock file nobody is there and nothing is created.
+// reusing the pages that we read. Without a lock file there is no writer, and we create nothing.
 class Snapshot {
  public:
   explicit Snapshot(const fs::path& data) {
@@ -39,8 +39,8 @@ class Snapshot {
         MDB_RDONLY | MDB_NOTLS | MDB_NORDAHEAD | (in_directory ? 0 : MDB_NOSUBDIR);
     const fs::path name = environment.empty() ? fs::path(".") : environment;
     const int opened = mdb_env_open(created, name.c_str(), flags, 0664);
-    // Where the lock file cannot be written no writer is at work either; and a map of the size that
-    // a database states (1 TB in early ones) may be refused, which our own map does not need.
+    // If the lock file cannot be written, there is no writer either. A map of the size that the
+    // database states (1 TB in early ones) may be refused; our own map needs only the file's size.
     if (opened == EACCES || opened == EROFS || opened == EPERM || opened == ENOMEM) return;
     require(opened, data);
     MDB_txn* begun = nullptr;
@@ -87,7 +87,7 @@ class LmdbDataset final : public Dataset {
     });
   }
 
-  // A writer may add to a database that others read: a transaction keeps the pages it looks at.
+  // A writer may add to the database meanwhile: the transaction protects the pages that we read.
   void expect_unchanged() const override {
     if (!snapshot_.number()) file_.expect_unchanged();
   }

@@ -14,11 +14,11 @@ constexpr std::uint16_t leaf_page = 0x02;
 constexpr std::uint16_t large_page = 0x04;
 constexpr std::uint16_t big_value = 0x01;
 constexpr std::uint64_t meta_pages = 2;
-// Pages at the end that one transaction took and gave back were never written; liblmdb holds no
-// more of them at a time.
+// Pages at the end may never have been written: one transaction allocated and freed them. liblmdb
+// holds no more of them at a time.
 constexpr std::uint64_t max_unwritten_pages = 1 << 17;
 
-// Which pages are taken, so that none is taken twice. One bit a page.
+// The pages in use, one bit each, to find pages that are used twice.
 class PageUse {
  public:
   PageUse(Bytes file, const LmdbMeta& meta) : page_size_(meta.page_size) {
@@ -33,7 +33,7 @@ class PageUse {
 
   void take(std::uint64_t number, std::uint64_t count) {
     if (number >= used_.size() || count > used_.size() - number) {
-      throw Error(join("damaged: page ", number, " lies behind the last one, ", used_.size() - 1));
+      throw Error(join("damaged: page ", number, " lies beyond the last one, ", used_.size() - 1));
     }
     for (std::uint64_t i = number; i < number + count; ++i) {
       if (used_[i]) {
@@ -52,10 +52,10 @@ std::uint64_t pages_of(std::uint64_t value_size, const LmdbMeta& meta) {
   return (lmdb_page_header + value_size + meta.page_size - 1) / meta.page_size;
 }
 
-// A tree that was walked before: no offset in it leads out of its page or the file.
+// Checks a tree that was walked before: no offset in it leaves its page or the file.
 class TreeCheck {
  public:
-  // Keys in order, byte by byte or as numbers.
+  // The order of keys: as bytes or as numbers.
   using Less = bool (*)(std::string_view, std::string_view);
 
   TreeCheck(Bytes file, const LmdbMeta& meta, PageUse& use, Less less)
@@ -63,7 +63,7 @@ class TreeCheck {
 
   void run(const LmdbTree& tree) {
     if (tree.root != LmdbTree::no_page) return visit(tree.root, tree.depth, nullptr, nullptr);
-    // liblmdb would count on from there, and state a tree deeper than the one it makes.
+    // liblmdb would go on counting from these numbers, and state a deeper tree than it writes.
     if (tree.depth == 0 && tree.entries == 0) return;
     throw Error(join("damaged meta page: an empty tree of depth ", tree.depth, " with ",
                      tree.entries, " entries"));
@@ -76,12 +76,12 @@ class TreeCheck {
     std::string_view key;
   };
 
-  // Keys below this page are not less than `low`, but less than `high`; null is no bound.
+  // Keys below this page must be in [low, high); null is no bound.
   void visit(std::uint64_t number, unsigned levels, const std::string_view* low,
              const std::string_view* high) {
     use_.take(number, 1);
     const bool leaf = levels == 1;
-    // More flags than the kind (dirty, loose) would have liblmdb write into its read-only map.
+    // Any other flag (dirty, loose) would make liblmdb write into its read-only map.
     const auto flags = load_le<std::uint16_t>(page(number) + 10);
     if (flags != (leaf ? leaf_page : branch_page)) damaged(number, join("has flags ", flags));
     const std::vector<Node> nodes = nodes_of(number, leaf);
@@ -172,7 +172,7 @@ void take_free_pages(Bytes record, PageUse& use) {
 
 std::uint64_t number_in(std::string_view key) {
   if (key.size() != sizeof(std::uint64_t)) {
-    throw Error(join("damaged: the number of a transaction in ", key.size(), " bytes"));
+    throw Error(join("damaged: a transaction number of ", key.size(), " bytes"));
   }
   return load_le<std::uint64_t>(as_bytes(key).data());
 }
@@ -191,7 +191,7 @@ void check_lmdb(Bytes file, const LmdbMeta& meta) {
   for (const LmdbEntry& list : lists) {
     const std::uint64_t freed = number_in(as_text(file.subspan(list.key, list.key_size)));
     if (freed > meta.transaction) {
-      throw Error(join("damaged: pages were freed by transaction ", freed, ", behind the last, ",
+      throw Error(join("damaged: pages were freed by transaction ", freed, ", but the last one is ",
                        meta.transaction));
     }
     take_free_pages(file.subspan(list.value, list.value_size), use);
@@ -199,7 +199,7 @@ void check_lmdb(Bytes file, const LmdbMeta& meta) {
 }
 
 void check_lmdb_large_value(Bytes file, const LmdbMeta& meta, const LmdbEntry& entry) {
-  // In a leaf a value comes after the page's header, its own and its key.
+  // Large values start right after the page's header; values in a leaf start later.
   if (entry.value % meta.page_size != lmdb_page_header) return;
   const std::uint64_t number = entry.value / meta.page_size;
   const std::byte* page = file.data() + number * meta.page_size;

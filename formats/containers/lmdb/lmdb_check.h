@@ -1,18 +1,18 @@
 #pragma once
-// Checks of an LMDB file beyond what reading it needs: everything that liblmdb relies on when it
-// goes on writing, which it does without a look. Linear in the pages of the trees; large values are
-// not touched. Throws Error (without the file's name) on damage.
+// Checks of an LMDB file beyond what reading needs: everything that liblmdb relies on, unchecked,
+// when it continues writing the file. Linear in the pages of the trees; large values are not read.
+// Throws Error (without the file's name) on damage.
 
 #include "formats/containers/lmdb/lmdb_pages.h"
 
 namespace feedrate::formats {
 
-/// In both trees nodes fill their pages without gap or overlap, keys are in order, no page has two
-/// uses, and the free ones are free.
+/// Checks that in both trees nodes have no gaps or overlaps and keys are in order, and that no page
+/// is used twice, or is both free and used.
 void check_lmdb(Bytes file, const LmdbMeta& meta);
 
-/// Checks the header of the pages of a large value, which liblmdb reads to remove it. Other values
-/// pass.
+/// Checks the header of a large value's pages, which liblmdb reads when it removes the value. Other
+/// values pass.
 void check_lmdb_large_value(Bytes file, const LmdbMeta& meta, const LmdbEntry& entry);
 
 }  // namespace feedrate::formats

@@ -1,8 +1,8 @@
-// Caffe's dialect: a Datum a value.
+// Caffe's dialect: each value is a Datum.
 //
-// Raw datums are planes, and their key tells in which order: convert_imageset writes "%08d_path"
-// and B, G, R; Caffe's MNIST and CIFAR converters write bare digits and R, G, B. Our writer keeps
-// to the same rule, so that both kinds can be read back by anyone who knows it.
+// Raw datums are planes; their keys show the order: convert_imageset writes "%08d_path" and B, G,
+// R; Caffe's MNIST and CIFAR converters write bare digits and R, G, B. Our writer follows the same
+// rule.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 class DatumDialect final : public LmdbDialect {
  public:
   bool knows(Bytes value) const override {
-    // Keys of Datum's seven fields; nothing at all is a message too.
+    // The first bytes of Datum's seven fields. An empty value is a message too.
     constexpr std::array<unsigned char, 8> keys{0x08, 0x10, 0x18, 0x22, 0x28, 0x32, 0x35, 0x38};
     return value.empty() ||
            std::ranges::find(keys, std::to_integer<unsigned char>(value.front())) != keys.end();
@@ -27,8 +27,8 @@ class DatumDialect final : public LmdbDialect {
     const Datum datum = parse_datum(item.value);
     if (datum.data.empty()) {
       throw Error(datum.has_floats
-                      ? "the Datum holds float_data; Feedrate reads pixels of 8 bits (data) only"
-                      : "no Caffe Datum: it holds no image data");
+                      ? "the Datum holds float_data; Feedrate reads only 8-bit pixels (data)"
+                      : "not a Caffe Datum: it holds no image data");
     }
     Sample sample;
     sample.bytes = datum.data;

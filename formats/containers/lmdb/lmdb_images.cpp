@@ -1,5 +1,5 @@
-// LSUN's and BasicSR's dialect: a value is the file of an image as it is. The key is its name (a
-// hash, or the file's name without extension). There are no labels: all are of class 0.
+// The dialect of LSUN and BasicSR: each value is an image file, unchanged. The key is its name (a
+// hash, or the file's name without extension). There are no labels: every sample gets 0.
 
 #include "formats/containers/lmdb/lmdb_dialect.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Keys as Caffe's tools make them: "00000042", or "00000042_path" with the image's path. Stateless.
+// Keys as Caffe's tools write them: "00000042", or "00000042_path" with the path of the image.
+// Stateless.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,7 @@ struct LmdbKey {
   std::string_view name;  // empty for bare digits
 };
 
-/// Nothing when the key is of another form.
+/// Nothing for a key of another form.
 inline std::optional<LmdbKey> parse_lmdb_key(std::string_view key) {
   const auto end =
       std::find_if_not(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });

@@ -18,8 +18,8 @@ constexpr std::size_t map_size_at = lmdb_page_header + 16;
 constexpr std::size_t trees_at = lmdb_page_header + 24;
 constexpr std::size_t tree_size = 48;
 constexpr std::size_t meta_size = trees_at + 2 * tree_size + 16;
-constexpr std::uint32_t smallest_page = 512;
-constexpr std::uint32_t largest_page = 65536;
+constexpr std::uint32_t min_page_size = 512;
+constexpr std::uint32_t max_page_size = 65536;
 
 LmdbTree read_tree(const std::byte* at) {
   LmdbTree tree;
@@ -30,7 +30,7 @@ LmdbTree read_tree(const std::byte* at) {
   return tree;
 }
 
-// The meta page at `at`, or nothing when there is none.
+// The meta page at byte `at`; nothing if there is none.
 std::optional<LmdbMeta> read_meta(Bytes file, std::size_t at) {
   if (file.size() < meta_size || at > file.size() - meta_size) return std::nullopt;
   const std::byte* page = file.data() + at;
@@ -45,8 +45,8 @@ std::optional<LmdbMeta> read_meta(Bytes file, std::size_t at) {
   meta.main = read_tree(page + trees_at + tree_size);
   meta.last_page = load_le<std::uint64_t>(page + trees_at + 2 * tree_size);
   meta.transaction = load_le<std::uint64_t>(page + trees_at + 2 * tree_size + 8);
-  if (!std::has_single_bit(meta.page_size) || meta.page_size < smallest_page ||
-      meta.page_size > largest_page) {
+  if (!std::has_single_bit(meta.page_size) || meta.page_size < min_page_size ||
+      meta.page_size > max_page_size) {
     throw Error(join("damaged meta page: pages of ", meta.page_size, " bytes"));
   }
   return meta;
@@ -61,13 +61,13 @@ bool is_lmdb(Bytes start) {
 
 LmdbMeta lmdb_meta(Bytes file, std::optional<std::uint64_t> transaction) {
   const std::optional<LmdbMeta> first = read_meta(file, 0);
-  if (!first) throw Error("no LMDB file: the first page is no meta page");
+  if (!first) throw Error("not an LMDB file: the first page is not a meta page");
   const std::optional<LmdbMeta> second = read_meta(file, first->page_size);
-  if (!second) throw Error("damaged or truncated: the second page is no meta page");
+  if (!second) throw Error("damaged or truncated: the second page is not a meta page");
   if (second->page_size != first->page_size) throw Error("the two meta pages disagree");
   const LmdbMeta& newest = second->transaction > first->transaction ? *second : *first;
   if (!transaction) return newest;
-  // A pinned snapshot may be one behind the newest when a writer commits at this moment.
+  // If a writer has just committed, our snapshot is one behind the newest.
   if (first->transaction == *transaction) return *first;
   if (second->transaction == *transaction) return *second;
   throw Error("another process is writing to it at this moment; try again");

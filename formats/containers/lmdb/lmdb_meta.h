@@ -1,5 +1,5 @@
 #pragma once
-// The two meta pages at the start of an LMDB file: which tree is the newest and where it begins.
+// The two meta pages at the start of an LMDB file, which say where the newest trees begin.
 // Stateless; throws Error (without the file's name) on damage.
 //
 //   meta:  page header | u32 magic | u32 version | u64 address | u64 map size |
@@ -14,7 +14,7 @@
 
 namespace feedrate::formats {
 
-/// The root of one of the two trees: free pages, and the unnamed database.
+/// The root of one of the two trees: free pages or the unnamed database.
 struct LmdbTree {
   static constexpr std::uint64_t no_page = ~std::uint64_t{0};
 
@@ -32,18 +32,18 @@ struct LmdbMeta {
   std::uint64_t transaction = 0;
 };
 
-/// The page's own header, which also comes before a large value.
+/// Bytes of the header of a page; a large value has one too.
 inline constexpr std::size_t lmdb_page_header = 16;
 
-/// True when the file starts with a meta page.
+/// True if the file starts with a meta page.
 bool is_lmdb(Bytes start);
-inline constexpr std::size_t lmdb_start = 24;  // bytes that is_lmdb wants to see
+inline constexpr std::size_t lmdb_start = 24;  // bytes that is_lmdb() needs
 
-/// The meta page of `transaction` (none: the newest), after both were looked at: liblmdb divides by
-/// what they say.
+/// The meta page of `transaction` (nothing: the newest). Checks both pages: liblmdb divides by
+/// their page size.
 LmdbMeta lmdb_meta(Bytes file, std::optional<std::uint64_t> transaction);
 
-/// States `bytes` as the size of map that a closed environment asks its readers for.
+/// Writes `bytes` as the map size of a closed environment, which its readers will use.
 void write_lmdb_map_size(const std::filesystem::path& data, std::uint64_t bytes);
 
 }  // namespace feedrate::formats

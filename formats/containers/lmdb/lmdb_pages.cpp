@@ -6,7 +6,7 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t node_header = 8;
-constexpr unsigned deepest_tree = 32;  // liblmdb's own limit
+constexpr unsigned max_tree_depth = 32;  // liblmdb's own limit
 constexpr std::uint64_t meta_pages = 2;
 
 enum PageFlags : std::uint16_t { branch_page = 0x01, leaf_page = 0x02, kind_of_page = 0x6f };
@@ -20,16 +20,16 @@ class Walk {
       : file_(file), meta_(meta), tree_(tree), pages_(file.size() / meta.page_size) {}
 
   std::vector<LmdbEntry> run(TreeFlags flags) {
-    // Of an empty tree as well: they are those of what liblmdb would put there.
+    // Also for an empty tree: liblmdb would apply the flags to what it adds.
     if ((tree_.flags & kind_of_tree) != flags) {
       throw Error(join("the database has flags ", tree_.flags & kind_of_tree,
                        " (sorted duplicates or integer keys); Caffe's have none"));
     }
     if (tree_.root == LmdbTree::no_page) return {};
-    if (tree_.depth == 0 || tree_.depth > deepest_tree) {
+    if (tree_.depth == 0 || tree_.depth > max_tree_depth) {
       throw Error(join("damaged meta page: a tree of depth ", tree_.depth));
     }
-    // An entry takes at least its header and its offset; more than fit are damage.
+    // An entry takes at least its header and its offset: a count that cannot fit is damage.
     if (tree_.entries > file_.size() / (node_header + 2)) {
       throw Error(join("damaged meta page: states ", tree_.entries, " entries"));
     }
@@ -42,7 +42,7 @@ class Walk {
   }
 
  private:
-  // `levels` counts down to 1 at the leaves, which bounds the depth whatever the pages say.
+  // `levels` counts down to 1 at the leaves, so damaged pages cannot make the walk deeper.
   void visit(std::uint64_t number, unsigned levels) {
     const std::byte* page = page_at(number, 1);
     const bool leaf = levels == 1;

@@ -1,7 +1,7 @@
 #pragma once
-// Reads the trees of an LMDB file page by page, with every number checked before it is used as one:
-// liblmdb trusts what it maps, and a damaged or truncated file crashes it. Linear in the leaf
-// pages; the pages of large values are not touched.
+// Reads the trees of an LMDB file page by page and checks every number before use: liblmdb trusts
+// what it maps, and a damaged or truncated file crashes it. Linear in the leaf pages; the pages of
+// large values are not read.
 //
 //   page:  u64 number | u16 pad | u16 flags | u16 lower | u16 upper | u16 offset of each node …
 //   large: u64 number | u16 pad | u16 flags | u32 pages | value …
@@ -27,7 +27,7 @@ struct LmdbEntry {
 /// damage.
 std::vector<LmdbEntry> lmdb_entries(Bytes file, const LmdbMeta& meta);
 
-/// All entries of the tree of free pages, in the same way: a transaction's number, and its list.
+/// All entries of the tree of free pages, likewise: the number of a transaction, and its list.
 std::vector<LmdbEntry> lmdb_free_entries(Bytes file, const LmdbMeta& meta);
 
 }  // namespace feedrate::formats

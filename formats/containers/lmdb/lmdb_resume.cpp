@@ -9,7 +9,8 @@
 namespace feedrate::formats {
 namespace {
 
-// Throws Error (without the file's name) unless every key carries its number, all of one width.
+// Throws Error (without the file's name) unless every key is the number of its sample, all of the
+// same width.
 LmdbRemains check_keys(Bytes file, const LmdbMeta& meta, const std::vector<LmdbEntry>& entries,
                        std::uint64_t first, std::uint64_t samples) {
   LmdbRemains remains;
@@ -26,7 +27,7 @@ LmdbRemains check_keys(Bytes file, const LmdbMeta& meta, const std::vector<LmdbE
       remains.red_first = !last.encoded && last.shape.channels == 3 && numbered->name.empty();
     }
     if (i < samples) continue;
-    check_lmdb_large_value(file, meta, entry);  // it is to be removed
+    check_lmdb_large_value(file, meta, entry);  // it will be removed
     remains.surplus.emplace_back(key);
   }
   return remains;
@@ -37,7 +38,7 @@ LmdbRemains check_keys(Bytes file, const LmdbMeta& meta, const std::vector<LmdbE
 LmdbRemains look_at_lmdb_remains(const std::filesystem::path& data, std::uint64_t first,
                                  std::uint64_t samples) {
   if (samples == 0) {
-    std::filesystem::remove(data);  // at its birth a file may be anything
+    std::filesystem::remove(data);  // a file just created may hold anything
     return {};
   }
   const MappedFile file(data);
@@ -50,7 +51,7 @@ LmdbRemains look_at_lmdb_remains(const std::filesystem::path& data, std::uint64_
     }
     return check_keys(file.bytes(), meta, entries, first, samples);
   } catch (const Error& error) {
-    fail(data, "cannot go on with this LMDB: ", error.what());
+    fail(data, "cannot resume this LMDB: ", error.what());
   }
 }
 

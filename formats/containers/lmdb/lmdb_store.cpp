@@ -12,22 +12,24 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t batch_entries = 1000;  // Caffe's
-// What a batch of large values holds: its pages stay in the cache between their filling and the
-// commit that writes them. 8 MiB were measured against 1 … 64.
+constexpr std::size_t batch_entries = 1000;  // as in Caffe
+// The size of a batch of large values: small enough that its pages stay in the cache until the
+// commit writes them. Chosen by measuring 1 … 64 MiB.
 constexpr std::size_t batch_bytes = std::size_t{8} << 20;
-// Each batch looks at pages of the ones before, and the system maps their surroundings too: some
-// hundred KiB that would stay, gigabytes in the end.
+// Each batch reads pages of earlier batches, and the system maps their neighbours too: a few
+// hundred KiB each time, which would add up to gigabytes. They are released after this many
+// batches.
 constexpr std::uint64_t batches_remembered = 64;
 
-// Address space for the map, so that nothing ever has to grow: a batch in pages cannot be played
-// again. Where less is to be had (ulimit -v), less is taken.
+// Address space for the map, so that it never has to grow: a batch that is already in pages cannot
+// be repeated. If less is available (ulimit -v), takes less.
 constexpr std::size_t max_map = std::size_t{4} << 40;
-constexpr std::size_t least_map = std::size_t{1} << 20;  // LMDB's default, where Caffe starts
+constexpr std::size_t min_map = std::size_t{1} << 20;  // LMDB's default, where Caffe starts
 
-// liblmdb takes the pages of a transaction from malloc and frees them when it is committed. glibc
-// gives freed memory back to the system at once when it is more than twice the largest block that
-// was ever freed, and then every batch faults all of its pages in again: half of the writing time.
+// liblmdb allocates the pages of a transaction with malloc and frees them when it commits. glibc
+// returns freed memory to the system once it exceeds twice the largest block ever freed; every
+// batch then faults in all of its pages again, which takes half of the writing time. So free one
+// large block first.
 void keep_freed_pages() {
   void* volatile block = std::malloc(2 * batch_bytes);
   std::free(block);
@@ -51,11 +53,11 @@ struct LmdbStore::State {
     require(mdb_env_create(&created));
     environment.reset(created);
     require(mdb_env_set_mapsize(created, map));
-    // The directory's owner brings everything to disk at the end. liblmdb ties a transaction to no
-    // thread when it makes no locks.
+    // The owner of the directory syncs everything to disk at the end. Without locks, liblmdb does
+    // not tie a transaction to a thread.
     constexpr unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_NOMETASYNC;
     const int opened = mdb_env_open(created, path.c_str(), flags, 0664);
-    if (opened == ENOMEM && map > least_map) return open(map / 2);
+    if (opened == ENOMEM && map > min_map) return open(map / 2);
     require(opened);
   }
 
@@ -77,7 +79,7 @@ struct LmdbStore::State {
     if (++batches % batches_remembered == 0) release_mapped_pages({&path, 1});
   }
 
-  // What the file takes, in pages as they are numbered.
+  // Bytes of the file, up to its last page.
   std::uint64_t size() const {
     MDB_envinfo info;
     MDB_stat stat;
@@ -89,9 +91,9 @@ struct LmdbStore::State {
   void require(int result) const {
     if (result == MDB_SUCCESS) return;
     if (result == MDB_MAP_FULL) {
-      fail(path, "the LMDB has outgrown the address space this process may have (see ulimit -v)");
+      fail(path, "the LMDB has outgrown the address space of this process (see ulimit -v)");
     }
-    // liblmdb reports a write that was cut short, as on a full disk, as an I/O error.
+    // liblmdb reports a short write, as on a full disk, as an I/O error.
     fail(path, "cannot write the LMDB: ", mdb_strerror(result),
          result == EIO ? " (is the disk full?)" : "");
   }
@@ -138,8 +140,8 @@ void LmdbStore::sync() {
 
 void LmdbStore::close() {
   state_->commit();
-  // Caffe starts at LMDB's default and doubles; liblmdb wants a page to spare.
-  std::uint64_t map = least_map;
+  // Caffe starts at LMDB's default and doubles; liblmdb needs a page to spare.
+  std::uint64_t map = min_map;
   while (map <= state_->size()) map *= 2;
   state_->environment.reset();
   write_lmdb_map_size(state_->path, map);

@@ -1,8 +1,8 @@
 #pragma once
-// An LMDB environment that is being written: entries are put straight into the pages of an open
-// transaction, which is committed whenever it holds a batch. One thread at a time, not always the
-// same one. Killed at any moment, the file holds the last commit whole. Every failure is an Error
-// that names the file.
+// An LMDB environment that is being written: entries go straight into the pages of an open
+// transaction, which is committed whenever it holds a batch. One thread at a time, not necessarily
+// the same one. If the process is killed, the file holds everything up to the last commit. Every
+// failure is an Error that names the file.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,21 +15,22 @@ namespace feedrate::formats {
 
 class LmdbStore {
  public:
-  /// Makes `data`, or opens the one that is there: liblmdb trusts it, so its pages must have been
-  /// checked. No lock file is made: nobody else may be at work.
+  /// Creates `data`, or opens an existing file, which must have been checked: liblmdb trusts it.
+  /// Makes no lock file, so no other process may use the file meanwhile.
   explicit LmdbStore(const std::filesystem::path& data);
   ~LmdbStore();
   LmdbStore(const LmdbStore&) = delete;
   LmdbStore& operator=(const LmdbStore&) = delete;
 
-  /// Puts `key` and gives the memory for its value, to be filled before the next call of any kind.
+  /// Adds `key` and returns the memory for its value, to be filled before the next call of any
+  /// kind.
   MutableBytes put(std::string_view key, std::size_t size);
   void remove(std::string_view key);
-  /// Ends the batch: from here on it survives a kill.
+  /// Commits the batch, which then survives a kill.
   void commit();
-  /// Commits and brings everything to disk.
+  /// Commits and syncs everything to disk.
   void sync();
-  /// Commits, closes, and states the size of map that Caffe's tools would have come to.
+  /// Commits, closes, and writes the map size that Caffe's tools would have reached.
   void close();
 
  private:

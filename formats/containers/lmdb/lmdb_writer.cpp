@@ -17,12 +17,13 @@ namespace {
 constexpr int usual_digits = 8;
 constexpr int cifar_digits = 5;
 constexpr Shape cifar_shape{32, 32, 3};
-constexpr std::uint64_t cifar_limit = 100'000;             // 5 digits sort as numbers do
-constexpr std::uint64_t usual_limit = 100'000'000;         // 8 digits do
-constexpr std::size_t longest_key = 511;                   // of liblmdb as distributed
-constexpr std::size_t image_limit = std::size_t{1} << 31;  // about protobuf's own
+constexpr std::uint64_t max_cifar_samples = 100'000;           // 5 digits sort as numbers do
+constexpr std::uint64_t max_usual_samples = 100'000'000;       // 8 digits do
+constexpr std::size_t max_key_bytes = 511;                     // of liblmdb as distributed
+constexpr std::size_t max_image_bytes = std::size_t{1} << 31;  // about protobuf's own limit
 
-// The raw colour pixels of `sample` as three planes in `order`. Both sides have the shape's size.
+// Copies the raw colour pixels of `sample` as three planes in `order`. `to` has shape.bytes()
+// bytes.
 void copy_planes(const Sample& sample, PixelOrder order, MutableBytes to) {
   const std::size_t plane = to.size() / 3;
   const bool bgr = order == PixelOrder::planar_bgr;
@@ -64,8 +65,8 @@ class LmdbWriter final : public Writer {
     key_.clear();
     fmt::format_to(std::back_inserter(key_), "{:0{}}", number, digits_);
     if (!sample.name.empty()) fmt::format_to(std::back_inserter(key_), "_{}", sample.name);
-    if (key_.size() > longest_key) {
-      refuse(join("the key '", key_, "' has more than ", longest_key, " bytes"));
+    if (key_.size() > max_key_bytes) {
+      refuse(join("the key '", key_, "' has more than ", max_key_bytes, " bytes"));
     }
     write_value(sample);
     ++count_;
@@ -82,9 +83,9 @@ class LmdbWriter final : public Writer {
   }
 
  private:
-  // Everything that could stop the sample, before the store makes room for it.
+  // Rejects a sample that cannot be stored before the store reserves memory for it.
   void check(const Sample& sample) const {
-    const std::uint64_t limit = digits_ == cifar_digits ? cifar_limit : usual_limit;
+    const std::uint64_t limit = digits_ == cifar_digits ? max_cifar_samples : max_usual_samples;
     if (first_ + count_ >= limit) {
       refuse(join("keys of ", digits_, " digits keep their order up to ", limit, " samples"));
     }
@@ -92,7 +93,7 @@ class LmdbWriter final : public Writer {
       refuse(join("raw pixels of ", sample.shape.height, "x", sample.shape.width, "x",
                   sample.shape.channels, " in ", sample.bytes.size(), " bytes"));
     }
-    if (sample.bytes.size() >= image_limit) {
+    if (sample.bytes.size() >= max_image_bytes) {
       refuse(join("an image of ", sample.bytes.size(), " bytes; a Datum holds less than 2^31"));
     }
   }
@@ -103,7 +104,7 @@ class LmdbWriter final : public Writer {
 
   int digits_for(const Sample& sample) const {
     const bool cifar = sample.codec == &raw_codec && sample.shape == cifar_shape &&
-                       sample.name.empty() && total_ != 0 && total_ < cifar_limit;
+                       sample.name.empty() && total_ != 0 && total_ < max_cifar_samples;
     return cifar ? cifar_digits : usual_digits;
   }
 
@@ -132,13 +133,13 @@ class LmdbWriter final : public Writer {
   std::filesystem::path path_;
   const Codec* codec_;
   std::uint64_t first_;
-  std::uint64_t total_ = 0;  // of the whole dataset; 0 when not known
+  std::uint64_t total_ = 0;  // of the whole dataset; 0 if not known
   std::uint64_t count_ = 0;  // added
-  int digits_ = 0;           // of the keys; 0 before there is one
+  int digits_ = 0;           // of the keys; 0 before the first one
   std::unique_ptr<LmdbStore> store_;
   std::string key_;
   DatumFrame frame_;
-  MeanLayout mean_layout_ = MeanLayout::planar_bgr;  // as Caffe sees the images; decoded ones so
+  MeanLayout mean_layout_ = MeanLayout::planar_bgr;  // the order in which Caffe decodes images
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(HostileImagenet, a_class_that_comes_twice_is_an_error_that_names_both_place
       [&] {
         read({one, two}, "train");
       },
-      {"n01751748.tar: the class n01751748 comes twice", "one.tar:n01751748.tar"});
+      {"n01751748.tar: the class n01751748 appears twice", "one.tar:n01751748.tar"});
 }
 
 TEST(HostileImagenet, names_that_lead_elsewhere_are_only_names) {
@@ -184,7 +184,7 @@ TEST(HostileImagenet, validation_images_beyond_the_ground_truth_or_twice_are_err
   write(val, val_tar({1, 0}));
   expect_error([&] { read({val, devkit}, "val"); }, {"ILSVRC2012_val_00000000.JPEG"});
   write(val, val_tar({7, 1, 7}));
-  expect_error([&] { read({val, devkit}, "val"); }, {"_00000007.JPEG", "comes twice"});
+  expect_error([&] { read({val, devkit}, "val"); }, {"_00000007.JPEG", "appears twice"});
   write(val, tar({{"ILSVRC2012_val_00000001.JPEG", "x"}, {"cat.JPEG", "x"}}));
   expect_error([&] { read({val, devkit}, "val"); }, {"cat.JPEG", "expected one of"});
   const std::string whole = val_tar({3, 1});
@@ -197,7 +197,7 @@ TEST(HostileImagenet, validation_images_beyond_the_ground_truth_or_twice_are_err
 TEST(HostileImagenet, inputs_that_are_something_else_are_refused) {
   const TempDirectory directory;
   const auto text = write(directory / "notes.tar", tar({{"notes.txt", "x"}}));
-  expect_error([&] { read({text}, "train"); }, {"notes.tar", "nothing of ILSVRC2012's"});
+  expect_error([&] { read({text}, "train"); }, {"notes.tar", "not part of ILSVRC2012"});
   const auto test = write(directory / "test.tar", tar({{"ILSVRC2012_test_00000001.JPEG", "x"}}));
   expect_error([&] { read({test}, "train"); }, {"test.tar", "without labels"});
   const auto renamed = write(directory / "fish.tar", tar({{"n01440764_1.JPEG", image(1)}}));

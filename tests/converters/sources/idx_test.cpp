@@ -63,10 +63,11 @@ TEST(HostileIdx, dimensions_that_make_no_sense_are_refused) {
   const auto file = directory / "i";
   for (const auto& [height, width] : {std::pair{0U, 28U}, {28U, 0U}, {70000U, 28U}, {~0U, ~0U}}) {
     write(file, be32(0x803) + be32(10) + be32(height) + be32(width) + "data");
-    expect_error([&] { header_of(file); }, {"byte 8", std::to_string(height), "make no sense"});
+    expect_error([&] { header_of(file); },
+                 {"byte 8", std::to_string(height), "implausible image size"});
   }
   write(file, be32(0x803) + be32(0) + be32(28) + be32(28));
-  expect_error([&] { header_of(file); }, {"byte 4", "holds none"});
+  expect_error([&] { header_of(file); }, {"byte 4", "a count of 0"});
 }
 
 TEST(HostileIdx, a_huge_count_is_met_with_the_size_of_the_file) {

@@ -108,8 +108,8 @@ TEST(UnitSurvey, it_tells_what_the_samples_are_like) {
     sample.label = index == 0 ? -1 : 7;
   });
   const Survey all = survey(dataset, limits(0, 2));
-  EXPECT_EQ(all.heights.least, 100U);
-  EXPECT_EQ(all.heights.most, 199U);
+  EXPECT_EQ(all.heights.min, 100U);
+  EXPECT_EQ(all.heights.max, 199U);
   EXPECT_EQ(all.widths, (Quantiles{50, 50, 50, 50, 50}));
   EXPECT_EQ(all.grey, 25U);
   EXPECT_EQ(all.total_bytes, 1500U);

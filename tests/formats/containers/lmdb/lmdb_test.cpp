@@ -83,7 +83,7 @@ TEST(HostileLmdb, values_that_are_no_images_are_refused_in_words) {
   expect_error([&] { open_with("\x35\0\0\x80\x3f"s); }, {"data.mdb", "sample 0", "float_data"});
   expect_error([&] { open_with("\x28\x01"s); }, {"key '00000000'", "no image data"});
   expect_error([&] { open_with("\x90\x03X"s); }, {"neither a Caffe Datum"});
-  expect_error([&] { open_with("\x22\x03X"s); }, {"no Caffe Datum", "3 bytes where 1 are left"});
+  expect_error([&] { open_with("\x22\x03X"s); }, {"not a Caffe Datum", "3 bytes where 1 are left"});
   expect_error([&] { open_with("\x08\x01\x10\x02\x18\x02\x22\x01x"s); },
                {"states 1x2x2", "holds 1 bytes"});
   expect_error([&] { open_with("\x08\x02\x10\x01\x18\x01\x22\x02xx"s); }, {"1 or 3 channels"});

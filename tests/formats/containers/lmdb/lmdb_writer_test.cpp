@@ -331,7 +331,7 @@ TEST_F(HostileLmdbResume, too_few_foreign_or_absent_entries_are_refused) {
   }
   expect_refused({.resume = &nine}, {"data.mdb", "entry 1", "key '00000000x'"});
   write_text(set_ / "data.mdb", std::string(9000, 'x'));
-  expect_refused({.resume = &nine}, {"data.mdb", "no LMDB file"});
+  expect_refused({.resume = &nine}, {"data.mdb", "not an LMDB file"});
 }
 
 // liblmdb writes into whatever the pages tell it: what is damaged is refused, or does no harm.

@@ -75,23 +75,23 @@ TEST_P(UnitArchive, entries_not_read_are_passed_over) {
   EXPECT_EQ(count, 3);
 }
 
-// The heart of the matter: cut anywhere, an archive must never seem to end well.
+// The most important test: wherever it is cut, a truncated archive must never look complete.
 TEST_P(UnitArchive, cut_anywhere_it_is_an_error_that_names_the_file) {
   const TempDirectory directory;
   const std::string whole = make_archive(three, GetParam());
-  // Without compression, an archive may lose what stands behind its last entry and the first sign
-  // of an end: a tar's second block of zeros, a zip's directory.
+  // An uncompressed archive may lose what follows its last entry and the first end marker: the
+  // second block of zeros of a tar, the directory of a zip.
   std::size_t needed = whole.size();
   if (GetParam().filter == ARCHIVE_FILTER_NONE) {
     needed = GetParam().format == ARCHIVE_FORMAT_ZIP ? whole.find("PK\1\2") + 4 : needed - 512;
   }
   for (std::size_t size = 0; size < needed; size += 997) {
-    // Block boundaries are where a tar's damage looks most like an end.
+    // At block boundaries, a truncated tar looks most like a complete one.
     for (const std::size_t cut : {size, std::min(size / 512 * 512, needed - 1), needed - 1}) {
       const auto file = write(directory / "cut.tar", whole.substr(0, cut));
       try {
         const Entries entries = walk(file);
-        // Cut down to a few bytes it is no archive any more, just a file.
+        // A few bytes are not an archive any more, just a file.
         EXPECT_TRUE(entries.size() == 1 && entries[0].second == whole.substr(0, cut))
             << "cut at " << cut << " of " << whole.size();
       } catch (const Error& error) {
@@ -199,7 +199,7 @@ TEST(HostileArchive, a_damaged_entry_is_named_with_its_byte) {
 TEST(HostileArchive, an_archive_cut_before_it_was_packed_into_another_is_an_error) {
   const TempDirectory directory;
   const std::string inner = tar(three);
-  const std::size_t between_entries = 512 + 3072;  // behind the first entry and its padding
+  const std::size_t between_entries = 512 + 3072;  // after the first entry and its padding
   const auto file =
       write(directory / "outer.tar", tar({{"n01440764.tar", inner.substr(0, between_entries)}}));
   Archive outer(file);
@@ -232,7 +232,7 @@ TEST(HostileArchive, a_directory_or_a_missing_file_is_said_to_be_so) {
   expect_error([&] { Archive archive(directory / "none"); }, {"none", "No such file"});
 }
 
-// Root may read every file: as root, be somebody else for a while.
+// Root may read every file, so root acts as another user for a while.
 class AsNobody {
  public:
   AsNobody() : was_(::geteuid()) { EXPECT_TRUE(was_ != 0 || ::seteuid(65534) == 0); }

@@ -102,7 +102,7 @@ TEST(UnitArchiveView, what_is_compressed_has_no_view_and_is_read_all_the_same) {
   EXPECT_FALSE(zip.view());
 }
 
-// The map of a large entry is handed to decompressors in pieces: their counts have 32 bits.
+// The map of a large entry is passed to decompressors in blocks, since their counts have 32 bits.
 TEST(UnitArchiveView, a_compressed_entry_larger_than_a_piece_is_whole) {
   const TempDirectory directory;
   const std::string large = noise(std::size_t{17} << 20);
@@ -156,7 +156,7 @@ std::uint64_t mapped_kib() {
 
 constexpr std::uint64_t sparse_entry = 32 << 20;
 
-// A tar of entries of zeros that take no room on the disk.
+// A tar with entries of zeros that take no disk space.
 fs::path sparse_tar(const fs::path& file, std::uint64_t entries) {
   const std::string whole = tar({{"zeros", std::string(sparse_entry, '\0')}});
   {
@@ -223,7 +223,7 @@ TEST(HostileArchiveView, cut_inside_an_entry_the_view_is_an_error_that_names_the
 TEST(HostileArchiveView, an_entry_that_claims_more_than_the_file_holds_is_an_error) {
   const TempDirectory directory;
   std::string bytes = tar({{"huge", noise(1000)}});
-  // GNU's base-256 size: 2^62, and the header's checksum mended.
+  // GNU's base-256 size: 2^62, with the header's checksum corrected.
   std::string size(12, '\0');
   size[0] = '\x80';
   size[4] = '\x40';

@@ -235,15 +235,15 @@ TEST(HostileConvert, killed_in_the_middle_it_leaves_only_the_partial_directory) 
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_FALSE(fs::exists(directory / "out"));
   EXPECT_TRUE(fs::exists(directory / "out.partial"));
-  // The next run clears up and succeeds.
+  // The next run cleans up and succeeds.
   convert_mnist(directory / "in", container("recordio"), directory / "out");
   EXPECT_TRUE(fs::exists(directory / "out"));
   EXPECT_FALSE(fs::exists(directory / "out.partial"));
 }
 
-// A limit on the size of files stands for a full disk: the same path through write(2)'s error.
+// A limit on the size of files simulates a full disk: write(2) fails in the same way.
 TEST(HostileConvert, a_mapped_input_that_shrinks_leaves_nothing_behind) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // what was lost stays known to its process
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process remembers lost pages
   const TempDirectory directory;
   const auto shrink_and_convert = [&] {
     write_text(directory / "input.tar", std::string(65536, 'x'));
@@ -271,7 +271,7 @@ TEST(HostileConvert, a_full_disk_is_an_error_and_leaves_nothing) {
     const pid_t child = ::fork();
     if (child == 0) {
       ::signal(SIGXFSZ, SIG_IGN);
-      const rlimit limit{256, 256};  // bytes: less than any file of the three formats but map files
+      const rlimit limit{256, 256};  // bytes: less than any file of the formats except maps
       ::setrlimit(RLIMIT_FSIZE, &limit);
       try {
         convert_mnist(directory / "in", *container, directory / "out", {.threads = 1});
@@ -295,7 +295,7 @@ TEST(InteropConvert, real_mnist_has_one_digest_in_every_format) {
   if (!mnist) GTEST_SKIP() << "no MNIST files on this machine";
   const TempDirectory directory;
   std::vector<std::string> digests;
-  constexpr std::uint64_t some = 2000;  // of the 10,000: making and removing PNG files takes long
+  constexpr std::uint64_t some = 2000;  // of the 10,000: creating and removing PNG files is slow
   for (const Container* container : containers()) {
     const Conversion made =
         convert_dataset(source("mnist"), std::vector{*mnist}, "test", *container,

@@ -1,5 +1,5 @@
 #pragma once
-// A web server on the loopback for download tests: one connection at a time, told to misbehave.
+// A web server on the loopback for download tests: one connection at a time; it can misbehave.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

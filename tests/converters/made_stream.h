@@ -1,5 +1,5 @@
 #pragma once
-// A stream of small grey images that can be told to go wrong, and what a conversion of it wrote.
+// A stream of small grey images that can be made to fail, and what a conversion of it wrote.
 
 #include <algorithm>
 #include <filesystem>
@@ -15,17 +15,17 @@ namespace feedrate::testing {
 using namespace formats;
 using namespace converters;
 
-/// Where a MadeStream goes wrong, by index.
+/// Where a MadeStream fails, by index.
 struct Faults {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t fail_at = never;   // next() throws
-  std::uint64_t end_at = never;    // it ends, whatever it promised
+  std::uint64_t end_at = never;    // the stream ends, whatever size it promised
   std::uint64_t short_at = never;  // a sample lacks a byte
   std::uint64_t wide_at = never;   // a sample has another shape
-  bool uncounted = false;          // the size is not told beforehand
+  bool uncounted = false;          // the size is not known beforehand
 };
 
-/// `count` images of 2x2, named "made-7.png", whose pixels and label tell their index.
+/// `count` images of 2x2, named "made-7.png", whose pixels and label show their index.
 class MadeStream final : public SampleStream {
  public:
   MadeStream(std::uint64_t count, const Faults& faults) : count_(count), faults_(faults) {

@@ -14,7 +14,7 @@ struct DrawnBox {
   int xmin, ymin, xmax, ymax;
 };
 
-/// As ImageNet's look; the file's own name is the "%s" that some of them have.
+/// In ImageNet's layout, with "%s" for the file name, as in some published ones.
 inline std::string make_annotation(int width, int height, const std::vector<DrawnBox>& boxes) {
   std::string xml = join(
       "<annotation>\n\t<folder>x</folder>\n\t<filename>%s</filename>\n\t<size>\n", "\t\t<width>",

@@ -55,7 +55,7 @@ inline std::string tar(const Entries& entries) { return make_archive(entries, {}
 inline std::string tar_gz(const Entries& entries) {
   return make_archive(entries, {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_GZIP});
 }
-/// One compressed file, without an archive in it.
+/// A compressed file that is not an archive.
 inline std::string compressed(const std::string& content, int filter = ARCHIVE_FILTER_GZIP) {
   return make_archive({{"data", content}}, {ARCHIVE_FORMAT_RAW, filter});
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Small sets in CIFAR's two packagings, made in memory, one from the other.
+// Small datasets in CIFAR's two packagings, made in memory, one from the other.
 
 #include <string>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace feedrate::testing {
 using namespace converters;
 
-/// Binary records: labels that count through the classes, then noise. `seed` is different for every
-/// batch.
+/// Binary records: labels that count through the classes, then noise. Each batch has its own
+/// `seed`.
 inline std::string cifar_batch(const CifarLayout& layout, std::size_t count, std::uint32_t seed) {
   const std::string pixels = noise(count * cifar_image_bytes, seed);
   std::string bytes;
@@ -72,7 +72,7 @@ class Python2Pickle {
   unsigned memo_ = 0;
 };
 
-/// The same batch as Python's packaging has it.
+/// The same batch in the python packaging.
 inline std::string pickled_batch(const CifarLayout& layout, const std::string& binary) {
   const std::size_t record = layout.record_bytes();
   const std::size_t count = binary.size() / record;
@@ -130,7 +130,7 @@ inline Entries cifar_entries(const CifarLayout& layout, CifarPackaging packaging
   return entries;
 }
 
-/// The entries in the order of the published archives, which is none.
+/// The entries in the arbitrary order of the published archives.
 inline Entries shuffled(Entries entries) {
   std::swap(entries.front(), entries.back());
   if (entries.size() > 4) std::swap(entries[1], entries[4]);

@@ -20,7 +20,7 @@ inline std::string make_ground_truth() {
   return lines;
 }
 
-/// ILSVRC2012_devkit_t12.tar.gz, with a meta.mat that nobody reads.
+/// ILSVRC2012_devkit_t12.tar.gz, with a meta.mat that is not read.
 inline std::string make_devkit() {
   const std::string folder = "ILSVRC2012_devkit_t12/";
   return tar_gz({{folder + "COPYING", "text"},

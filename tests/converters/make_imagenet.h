@@ -1,5 +1,5 @@
 #pragma once
-// ILSVRC2012's tars for tests, with bytes that are no images: the source does not look into them.
+// ILSVRC2012's tars for tests, with arbitrary bytes for images: the source does not decode them.
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of image that ImageNet holds a few of, and that trip up tools.
+// The unusual images of ImageNet that trip up tools, one of each kind.
 
 #include <string_view>
 
@@ -11,7 +11,7 @@ using namespace formats;
 
 enum class Odd { grey, cmyk, turned, png };
 
-/// Four inks as Adobe stores them, inverted: black is left out, so C, M and Y are R, G and B.
+/// CMYK as Adobe stores it, inverted. Without black, so C, M and Y are R, G and B.
 inline Buffer inks_of(const Image& rgb) {
   Buffer inks;
   for (std::size_t i = 0; i < rgb.pixels.size(); ++i) {
@@ -21,7 +21,7 @@ inline Buffer inks_of(const Image& rgb) {
   return inks;
 }
 
-/// An RGB image as a file that could bear the name of a JPEG. `turned` has an EXIF block that says
+/// An RGB image file that may have the name of a JPEG. `turned` has an EXIF block with
 /// Orientation = 6.
 inline Buffer odd_image(Odd kind, const Image& rgb) {
   using namespace std::string_view_literals;

@@ -39,7 +39,7 @@ Conversion convert_odd(const TempDirectory& directory, const ConvertOptions& opt
                          "train", container("tfrecord"), directory / "out", options);
 }
 
-/// How far two images are apart: the mean over their values.
+/// The mean absolute difference of two images.
 double mean_difference(const Image& a, const Image& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.pixels.size(); ++i) {

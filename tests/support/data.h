@@ -10,8 +10,8 @@
 
 namespace feedrate::testing {
 
-/// The file `name` under $FEEDRATE_DATA, or under shared/data beside the project; nothing when it
-/// is not there (the test then skips with a sentence).
+/// The file `name` under $FEEDRATE_DATA, or under shared/data beside the project; nothing if it
+/// does not exist (the test is then skipped with a message).
 inline std::optional<std::filesystem::path> data_file(std::string_view name) {
   namespace fs = std::filesystem;
   const char* given = std::getenv("FEEDRATE_DATA");

@@ -1,6 +1,6 @@
 #pragma once
-// The emulated CUDA device (tests/support/cuda_emulation) as tests see it beside the plug-in:
-// what it has counted, and CUDA's own calls by name.
+// The emulated CUDA device (tests/support/cuda_emulation) as tests see it: what it has
+// counted, and CUDA's own functions by name.
 
 #include <dlfcn.h>
 

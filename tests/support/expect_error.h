@@ -1,5 +1,5 @@
 #pragma once
-// Errors are part of the interface: tests name the words a person needs to see.
+// Error messages are part of the interface: tests name the words that a user must see.
 
 #include <gtest/gtest.h>
 

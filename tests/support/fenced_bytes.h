@@ -1,6 +1,6 @@
 #pragma once
-// Memory that ends, or begins, where no memory is: the first byte read or written beyond it ends
-// the test program, with or without sanitizers.
+// Memory that ends, or begins, at an unmapped page: the first byte read or written beyond it
+// crashes the test program, with or without sanitizers.
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Every container with every codec it accepts, from the registries: the parameter of tests that a
-// new row takes part in by being there.
+// Every container with every codec that it accepts, from the registries: a test parameter, so that
+// a new row is tested as soon as it exists.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ inline std::string test_name(const ::testing::TestParamInfo<FormatPair>& info) {
   return name;
 }
 
-/// So that a failing test says which pair it is.
+/// Makes a failing test name its pair.
 inline void PrintTo(const FormatPair& pair, std::ostream* out) { *out << pair.name(); }
 
 }  // namespace feedrate::testing

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes written as hex digits, for vectors that other tools made.
+// Bytes written as hex digits, for test vectors made by other tools.
 
 #include <stdexcept>
 #include <string>

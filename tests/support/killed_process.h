@@ -1,6 +1,6 @@
 #pragma once
-// Work that is killed in the middle, as by `kill -9`: in a process of its own, from which only what
-// it told survives.
+// Runs work in a child process that is killed in the middle, as by `kill -9`. Only the states that
+// it reported survive.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ using Tell = std::function<void(const WriterState&)>;
 }
 
 /// Runs `work` in a child process, which kills itself or is killed after `patience`, and returns
-/// the last state that it told. Throws when the child ended in any other way.
+/// the last state that it reported. Throws if the child ended in any other way.
 inline WriterState last_state_of_killed(
     const std::function<void(const Tell& tell)>& work,
     std::chrono::microseconds patience = std::chrono::minutes(1)) {
@@ -37,7 +37,7 @@ inline WriterState last_state_of_killed(
   if (child == 0) {
     close(ends[0]);
     const auto tell = [&](const WriterState& state) {
-      std::ostringstream line;  // one write, so that a line is there whole or not at all
+      std::ostringstream line;  // a single write, so that a line is written whole or not at all
       line << state.samples;
       for (const auto& [file, size] : state.files) line << ' ' << file << ' ' << size;
       line << '\n';
@@ -51,7 +51,7 @@ inline WriterState last_state_of_killed(
     _exit(1);
   }
   close(ends[1]);
-  // The pipe ends when the child does, so a child that kills itself is not waited for in vain.
+  // The pipe closes when the child ends, so a child that kills itself ends the wait at once.
   const auto deadline = std::chrono::steady_clock::now() + patience;
   std::jthread killer([child, deadline](const std::stop_token& stop) {
     while (!stop.stop_requested() && std::chrono::steady_clock::now() < deadline) {

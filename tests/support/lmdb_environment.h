@@ -1,5 +1,5 @@
 #pragma once
-// An LMDB seen through liblmdb alone: the referee for our writer and the maker for our reader.
+// An LMDB through liblmdb alone: reads what our writer made, and makes what our reader reads.
 
 #include <gtest/gtest.h>
 #include <lmdb.h>

@@ -1,5 +1,5 @@
 #pragma once
-// JPEGs such as our encoder never writes and other tools do, by libjpeg.
+// JPEGs that our encoder never writes but other tools do, made by libjpeg.
 
 #include <gtest/gtest.h>
 
@@ -19,21 +19,21 @@ struct JpegKind {
   J_COLOR_SPACE from = JCS_RGB;  // of the pixels given
   J_COLOR_SPACE stored = JCS_YCbCr;
   int quality = 90;
-  int across = 2, down = 2;  // how many samples of brightness share one of colour
+  int across = 2, down = 2;  // luma samples per chroma sample
   bool progressive = false;
-  std::vector<jpeg_scan_info> scans = {};  // in place of the usual ones, where there are any
+  std::vector<jpeg_scan_info> scans = {};  // replace the usual scans, unless empty
   bool arithmetic = false;
   bool adobe = false;    // forces the marker; libjpeg writes it for RGB, CMYK and YCCK
   unsigned restart = 0;  // MCUs between restart markers
   bool tables = true;    // false: an abbreviated file
 };
 
-/// `pixels` are interleaved, as many a pixel as `kind.from` has components.
+/// `pixels` are interleaved, with as many values per pixel as `kind.from` has components.
 inline Buffer make_jpeg(const JpegKind& kind, std::uint32_t width, std::uint32_t height,
                         const Buffer& pixels) {
   jpeg_compress_struct jpeg{};
   jpeg_error_mgr errors{};
-  jpeg.err = jpeg_std_error(&errors);  // ends the program on an error, which is a test's own fault
+  jpeg.err = jpeg_std_error(&errors);  // exits on an error, which is the test's own fault
   jpeg_create_compress(&jpeg);
   unsigned char* bytes = nullptr;
   unsigned long size = 0;

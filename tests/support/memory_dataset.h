@@ -1,5 +1,5 @@
 #pragma once
-// A dataset in memory: raw images whose label and first bytes tell their index.
+// A dataset in memory: raw images whose label and first bytes show their index.
 
 #include <cstring>
 #include <functional>
@@ -48,7 +48,7 @@ class MemoryDataset final : public Dataset {
     return sample;
   }
 
-  /// 10 without names unless told.
+  /// By default 10 classes without names.
   void set_classes(std::uint32_t classes, std::vector<std::string> names = {}) {
     info_.classes = classes;
     info_.class_names.names = std::move(names);

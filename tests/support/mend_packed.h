@@ -1,6 +1,6 @@
 #pragma once
-// For damaged packed JPEGs: the fingerprint and the sums made right again, as far as the damage
-// lets them be found.
+// For damaged packed JPEGs: corrects the fingerprint and the sums, as far as they can be found
+// despite the damage.
 
 #include <cstring>
 

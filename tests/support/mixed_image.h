@@ -1,5 +1,5 @@
 #pragma once
-// The image that the scripts of tests/formats/parity and tests/loader/parity make too: neither
+// The image that the scripts of tests/formats/parity and tests/loader/parity also make: neither
 // smooth nor random, brighter towards the right.
 
 #include "formats/pixels/image.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Datasets written in pieces: in shards, by several machines, by a writer that is killed.
+// Datasets written in parts: in shards, by several machines, by a writer that is killed.
 
 #include <filesystem>
 #include <map>
@@ -12,7 +12,7 @@
 namespace feedrate::testing {
 using namespace formats;
 
-/// Adds the examples `begin` … `end` - 1.
+/// Adds the examples in [begin, end).
 inline void add_examples(Writer& writer, const Codec& codec, const std::vector<Example>& examples,
                          std::uint64_t begin, std::uint64_t end) {
   Buffer encoded;
@@ -28,7 +28,7 @@ inline void add_examples(Writer& writer, const Codec& codec, const std::vector<E
   }
 }
 
-/// Writes what `options` say of the examples: first … last. The directory may be there.
+/// Writes the examples in [options.first, options.last). The directory may exist.
 inline void write_part(const Container& container, const std::filesystem::path& directory,
                        const WriterOptions& options, const std::vector<Example>& examples) {
   std::filesystem::create_directories(directory);
@@ -38,8 +38,8 @@ inline void write_part(const Container& container, const std::filesystem::path& 
   writer->finish(nullptr);
 }
 
-/// The same, but the writer is killed `more` samples after it paused behind `paused` samples; what
-/// it had in hand is lost, or was written all the same. Another writer goes on.
+/// The same, but the writer pauses after `paused` samples and is killed after `more` further ones;
+/// these are lost if `more` is odd, and were written if it is even. Another writer resumes.
 inline void write_with_a_kill(const Container& container, const std::filesystem::path& directory,
                               WriterOptions options, const std::vector<Example>& examples,
                               std::uint64_t paused, std::uint64_t more) {

@@ -2,7 +2,7 @@
 
 namespace feedrate::testing {
 
-// Here alone, so that only this file is compiled anew when the sources move.
+// Only here, so that only this file is recompiled when the sources move.
 std::filesystem::path source_directory() { return FEEDRATE_SOURCE_DIR; }
 
 }  // namespace feedrate::testing

@@ -1,5 +1,5 @@
 #pragma once
-// Where things are: the sources, the program under test, files that the build puts beside a test.
+// Paths of the sources, the program under test, and files that the build puts beside a test.
 
 #include <filesystem>
 #include <string>

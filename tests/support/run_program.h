@@ -1,5 +1,5 @@
 #pragma once
-// Runs the real binary as a user would, and keeps what it said.
+// Runs the real binary as a user would, and keeps its output.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -30,7 +30,7 @@ inline std::string slurp(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Runs `program` (an absolute path, or a name to be found on the PATH) with its stdin empty.
+/// Runs `program` (an absolute path, or a name on the PATH) with its stdin empty.
 inline Said run_program(const std::string& program, const std::vector<std::string>& arguments) {
   const TempDirectory files;
   const std::string output = (files / "output").string();

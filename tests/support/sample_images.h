@@ -15,14 +15,14 @@
 namespace feedrate::testing {
 using namespace formats;
 
-/// One image that a dataset is made of.
+/// One image of a dataset.
 struct Example {
   Image image;
   std::int32_t label = 0;
   std::string name;
 };
 
-/// Smooth in space with some noise, different for every number: neither trivial nor incompressible.
+/// Smooth with some noise, different for every number: neither trivial nor incompressible.
 inline Image make_image(Shape shape, std::uint32_t number) {
   Image image{shape, Buffer(shape.bytes())};
   std::uint32_t noise = number * 2654435761U + 12345;
@@ -39,7 +39,7 @@ inline Image make_image(Shape shape, std::uint32_t number) {
   return image;
 }
 
-/// `count` images of one shape with labels 0, 1, … 9, 0, …; with names when asked.
+/// `count` images of one shape with labels 0, 1, … 9, 0, …; optionally with names.
 inline std::vector<Example> make_examples(Shape shape, std::uint32_t count, bool named = false) {
   std::vector<Example> examples;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -79,7 +79,7 @@ inline Image decode_sample(const Sample& sample) {
   return image;
 }
 
-/// What a dataset keeps of an image: all of it, or what the codec's quality leaves.
+/// The pixels that a dataset gives back: unchanged, or after lossy encoding.
 inline Image stored_image(const Codec& codec, const Image& image) {
   if (!codec.has_quality()) return image;
   Buffer encoded;
@@ -89,14 +89,14 @@ inline Image stored_image(const Codec& codec, const Image& image) {
   return stored;
 }
 
-/// `examples` with the pixels that `codec` leaves of them.
+/// `examples` with the pixels that `codec` gives back.
 inline std::vector<Example> stored_examples(const Codec& codec, std::vector<Example> examples) {
   for (Example& example : examples) example.image = stored_image(codec, example.image);
   return examples;
 }
 
-/// `examples` as a container gives them back: by class, then by name, where it does not keep the
-/// order. Names are alike in their directories, or there are none.
+/// `examples` in the order in which a container gives them back: by class, then by name, if it does
+/// not keep the order. All names have the same directories, or there are no names.
 inline std::vector<Example> in_reading_order(const Container& container,
                                              std::vector<Example> examples) {
   if (!container.keeps_order()) {

@@ -1,6 +1,6 @@
 #pragma once
-// Where processes that share memory wait for each other. Zeroed memory is a barrier that nobody has
-// come to. Who waits for a minute ends, since the others must have.
+// A barrier for processes that share memory. Zeroed memory is a barrier that no process has
+// reached. A process that has waited for a minute exits, since the others must have died.
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tars of a few members, as another tool would have left them.
+// Tars of a few members, as another tool would write them.
 
 #include <filesystem>
 #include <initializer_list>

@@ -1,5 +1,5 @@
 #pragma once
-// A directory of the test's own, gone when the test is.
+// A temporary directory for one test, removed at its end.
 
 #include <unistd.h>
 

@@ -19,7 +19,7 @@ namespace {
 using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
-// Two files with hashes that md5sum and sha256sum told: "first file\n" and gzip of "content\n".
+// Two files, "first file\n" and gzip of "content\n", with their hashes by md5sum and sha256sum.
 constexpr std::string_view first_content = "first file\n";
 constexpr PublishedFile files[] = {
     {"first", 11, "ef5940958c334bb7cfc4f3da6ad0f8c3", "unused"},
@@ -29,7 +29,7 @@ constexpr PublishedFile files[] = {
 constexpr std::string_view no_mirrors[] = {"http://127.0.0.1:1/"};
 const Published set("made", "two files", files, no_mirrors);
 
-// Packed by a gzip other than the one that made the md5: only its content is right.
+// Compressed by another gzip than the one of the md5: only its content is right.
 std::string second_content() { return compressed("content\n"); }
 
 void serve_both(HttpServer& server) {
@@ -130,7 +130,7 @@ TEST(HostileFetch, a_page_in_place_of_the_file_is_called_one) {
                {"expected md5", "looks like an HTML page"});
 }
 
-// A tar has no content of its own to be known by: its md5 decides alone.
+// A tar has no content hash: only its md5 counts.
 TEST(HostileFetch, without_a_hash_of_the_content_another_packing_is_refused) {
   const TempDirectory directory;
   HttpServer server;

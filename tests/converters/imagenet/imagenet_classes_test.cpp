@@ -42,7 +42,7 @@ TEST(UnitImagenetClasses, every_id_is_that_of_one_label) {
   }
 }
 
-// The digest was taken when the table had been compared with the published meta.mat.
+// The digest of the table that was compared with the published meta.mat.
 TEST(UnitImagenetClasses, the_table_is_that_of_the_published_devkit) {
   Hasher hasher;
   for (std::size_t id = 1; id <= 1000; ++id) {

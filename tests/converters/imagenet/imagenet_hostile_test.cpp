@@ -1,4 +1,4 @@
-// ImageNet archives that are damaged, incomplete, or made to do harm.
+// ImageNet archives that are damaged, incomplete or malicious.
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
-// One image in one class, the image called `name`.
+// A training tar of one class with one image, called `name`.
 std::string train_with(const std::string& name) {
   return tar({{"n01440764.tar", tar({{name, image(1)}})}});
 }
@@ -40,7 +40,7 @@ TEST(HostileImagenet, a_training_tar_cut_anywhere_is_an_error) {
 TEST(HostileImagenet, a_class_tar_cut_before_it_was_packed_is_an_error_that_names_it) {
   const TempDirectory directory;
   Entries classes = class_tars();
-  classes[0].second.resize(512 + 1024);  // behind the first image
+  classes[0].second.resize(512 + 1024);  // after the first image
   const auto file = write(directory / "train.tar", tar(classes));
   expect_error([&] { read({file}, "train"); },
                {"train.tar:n01440764.tar", "without an end marker", "n01440764_2.JPEG"});
@@ -115,7 +115,7 @@ TEST(HostileImagenet, an_empty_image_is_a_sample_with_a_problem) {
   }
 }
 
-// A tar with one entry that is no file.
+// A tar with one entry that is not a file.
 std::string tar_with_special(unsigned type, const std::string& name) {
   std::string bytes;
   archive* writer = archive_write_new();

@@ -125,7 +125,7 @@ TEST(UnitSynthImagenetFiles, few_images_are_enough) {
   }
 }
 
-// The same pixels whatever the machine, the compiler and its options.
+// The same pixels on every machine, with any compiler and options.
 TEST(UnitScenes, the_pixels_are_the_same_on_every_machine) {
   const Shape shape{120, 160, 3};
   Buffer pixels(shape.bytes());
@@ -139,7 +139,7 @@ TEST(UnitScenes, the_pixels_are_the_same_on_every_machine) {
             "1f6d2eb194c2247efed5be89c4628a2b9ab5022ca56954e4d2049d4133c86596");
 }
 
-// Learnable, yet not by the simplest of means: the nearest class mean of thumbnails does better
+// Learnable, but not trivially: the nearest class mean of thumbnails does better
 // than chance and much worse than a network would.
 TEST(UnitScenes, classes_can_be_told_apart_but_not_trivially) {
   constexpr std::size_t classes = 20, training = 30, testing = 10, side = 16;

@@ -100,7 +100,7 @@ TEST(UnitImagenet, validation_images_can_be_had_in_any_order) {
     Sample sample;
     ASSERT_TRUE(stream->next(sample));
     EXPECT_EQ(sample.name, all[index].name);
-    stream->give_back(sample.bytes);  // it comes again when it is looked at
+    stream->give_back(sample.bytes);  // its pages are read again when touched
     EXPECT_EQ(as_text(sample.bytes), all[index].bytes);
   }
 }
@@ -159,7 +159,7 @@ TEST(UnitImagenet, what_a_mac_leaves_behind_is_counted_and_left_out) {
 TEST(UnitImagenet, a_tar_of_the_published_size_promises_the_published_images) {
   const TempDirectory directory;
   const auto file = write(directory / "train.tar", train_tar());
-  fs::resize_file(file, 147'897'477'120);  // sparse: it takes no room
+  fs::resize_file(file, 147'897'477'120);  // sparse: it takes no disk space
   EXPECT_EQ(source("imagenet").open(Inputs{file}, "train")->info().size, 1'281'167U);
 }
 

@@ -31,7 +31,7 @@ Buffer pixels_of(Bytes jpeg) {
   return pixels;
 }
 
-/// An item that came as a stream gives it: neither codec nor shape told.
+/// An item as a stream may give it: with neither codec nor shape.
 Item taken(Bytes bytes, std::string_view name = "n01/picture.JPEG") {
   Item item;
   item.take({.bytes = bytes, .label = 3, .name = name}, 0, true);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 Sha256 digest_of(int number) { return sha256(as_bytes(std::to_string(number))); }
 
-/// What would be noted behind `count` samples.
+/// The tally after `count` samples.
 Tally make_tally(std::uint64_t count, int first = 0) {
   Tally tally;
   tally.read = count + 1;

@@ -1,4 +1,4 @@
-// A conversion killed at any moment goes on and ends as if nothing had happened, in every format.
+// A conversion killed at any moment resumes and ends as if nothing had happened, in every format.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t images = 2000;
-constexpr std::uint64_t often = 300;  // bytes between two notes: many of them in a small dataset
+constexpr std::uint64_t often = 300;  // bytes between two saves: many saves in a small dataset
 
 Conversion convert_made(const Container& to, const fs::path& out, ConvertOptions options = {}) {
   options.threads = 2;
@@ -48,7 +48,7 @@ void convert_and_die(const Container& to, const fs::path& out, std::uint64_t don
 
 class ConformanceResume : public ::testing::TestWithParam<const Container*> {
  protected:
-  // The same samples, digests and files; LMDB's pages may lie otherwise.
+  // The same samples, digests and files; only the pages of an LMDB may be placed differently.
   void expect_same(const fs::path& one, const fs::path& other) const {
     const Sidecar a = *read_sidecar(one);
     const Sidecar b = *read_sidecar(other);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace feedrate::testing;
 
-/// Which samples come, told by their names.
+/// The selected samples, by name.
 std::vector<int> drain(SelectedStream& stream) {
   std::vector<int> indices;
   Sample sample;
@@ -49,7 +49,7 @@ TEST(UnitSelection, counting_collects_a_stream_that_does_not_tell_its_size) {
   EXPECT_EQ(drain(counted), (std::vector{0, 1, 2, 3, 4, 5, 6}));
 }
 
-// The algorithm written down in selection.h, once more and by hand.
+// The algorithm documented in selection.h, written again by hand.
 TEST(UnitSelection, a_shuffle_is_fisher_and_yates_over_the_documented_numbers) {
   std::vector<std::uint32_t> expected(100);
   std::iota(expected.begin(), expected.end(), 0U);
@@ -60,7 +60,7 @@ TEST(UnitSelection, a_shuffle_is_fisher_and_yates_over_the_documented_numbers) {
   EXPECT_EQ(shuffled_order(7, 100), expected);
 }
 
-// So that a change of the generator is noticed: the order is part of what a seed promises.
+// Detects a change of the generator: a seed promises this order.
 TEST(UnitSelection, a_seed_means_one_order_for_ever) {
   EXPECT_EQ(shuffled_order(0, 8), (std::vector<std::uint32_t>{2, 0, 5, 1, 7, 6, 3, 4}));
   EXPECT_EQ(shuffled_order(42, 8), (std::vector<std::uint32_t>{0, 7, 5, 3, 6, 1, 4, 2}));
@@ -91,7 +91,7 @@ TEST(UnitSelection, it_starts_at_any_position) {
 }
 
 TEST(UnitSelection, orders_are_even) {
-  // Each of 6 samples at each of 6 places: 6,000 orders give about 1,000 times each.
+  // Each of 6 samples at each of 6 positions: about 1,000 times each in 6,000 orders.
   std::vector<int> seen(36);
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     const std::vector<std::uint32_t> order = shuffled_order(seed, 6);

@@ -177,7 +177,7 @@ TEST_F(HostileCifar, a_pickle_of_other_things_says_what_is_wrong_with_it) {
   refused("\x80\x02N.", {"test_batch", "expected a dict, found None"});
   refused(replaced("labels", "tables"), {"test_batch", "no labels"});
   refused(replaced("data", "date"), {"test_batch", "no data"});
-  // Labels 1, 8, 5, 2: one less, one too large, one that is no number.
+  // The labels are 1, 8, 5, 2: one label less, one too large, one that is not a number.
   refused(replaced("K\x08K\x05", "K\x05"), {"labels: expected 4", "found 3"});
   refused(replaced("K\x08K\x05", "K\x0bK\x05"), {"labels: image 1", "label 11", "0 to 9"});
   refused(replaced("K\x08K\x05", "NK\x05"), {"labels: image 1", "expected an integer, found None"});

@@ -141,7 +141,7 @@ TEST_P(UnitCifar, class_names_come_with_both_packagings) {
     ASSERT_EQ(names.size(), layout().classes);
     EXPECT_EQ(names.front(), class_name(0));
     EXPECT_EQ(names.back(), class_name(layout().classes - 1));
-    // Without their file the images are as good as before.
+    // Without the file of names the images stay the same.
     fs::remove(temp_ / directory(packaging) /
                cifar_file_name(layout(), packaging, cifar_names_part));
     EXPECT_TRUE(cifar().open(Inputs{temp_.path()}, "train")->info().class_names.names.empty());
@@ -274,7 +274,7 @@ std::map<std::string, std::string> files_in(const fs::path& path) {
   return files;
 }
 
-// Slow for the archive's xz alone.
+// Slow only because the archive is compressed by xz.
 TEST(SlowCifar, the_published_files_hold_what_the_world_knows_in_both_packagings) {
   const auto archive = data_file("cifar10/cifar-10-binary.tar.xz");
   const auto frames = data_file("cifar10/python-frames.tar.xz");

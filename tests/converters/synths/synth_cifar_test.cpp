@@ -59,7 +59,7 @@ TEST(UnitSynthCifar, a_seed_decides_every_byte) {
   EXPECT_FALSE(first == made("c", 8));
 }
 
-// The same pixels whatever the machine, the compiler and its options.
+// The same pixels on every machine, with any compiler and options.
 TEST(UnitSynthCifar, the_pixels_are_the_same_on_every_machine) {
   const TempDirectory directory;
   make_archives(synth("cifar10"), directory / "made", {.images = 200, .seed = 1});
@@ -70,7 +70,7 @@ TEST(UnitSynthCifar, the_pixels_are_the_same_on_every_machine) {
             "1eb4c690ce7467a75721d43614b6c5d90f57053798052a791f9964ffd98d12ae");
 }
 
-// Learnable, yet not by the simplest of means: the nearest class mean does better than chance and
+// Learnable, but not trivially: the nearest class mean does better than chance and
 // much worse than a network.
 TEST(UnitSynthCifar, the_shapes_are_even_learnable_and_not_trivial) {
   const TempDirectory directory;

@@ -97,7 +97,7 @@ TEST(UnitSynth, the_files_do_not_depend_on_the_number_of_threads) {
   }
 }
 
-// The same pixels whatever the machine, the compiler and its options.
+// The same pixels on every machine, with any compiler and options.
 TEST(UnitSynth, the_pixels_are_the_same_on_every_machine) {
   const TempDirectory directory;
   make_archives(synth("mnist"), directory / "made", {.images = 200, .seed = 1});
@@ -108,7 +108,7 @@ TEST(UnitSynth, the_pixels_are_the_same_on_every_machine) {
             "69b2587dfc6f8792728cb48bf0015e6a005151bd11c9296746e0cbf89669873d");
 }
 
-// Learnable, yet not by the simplest of means: the nearest class mean does much better than chance
+// Learnable, but not trivially: the nearest class mean does much better than chance
 // and much worse than a network.
 TEST(UnitSynth, the_digits_are_learnable_but_not_trivial) {
   const TempDirectory directory;

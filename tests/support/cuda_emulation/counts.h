@@ -1,5 +1,5 @@
 #pragma once
-// What tests ask of the emulated device: feedrate_emulated_counts() of the emulated plug-in.
+// The counters of the emulated device: feedrate_emulated_counts() of the emulated plug-in.
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,4 @@
-// The part of cuBLASLt that we call, in the plainest loops, refusing what the real one would
-// refuse.
+// The part of cuBLASLt that we call, as plain loops. It refuses what the real library would refuse.
 
 #include <cublasLt.h>
 

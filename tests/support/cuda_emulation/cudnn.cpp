@@ -1,5 +1,5 @@
-// The part of cuDNN's graphs that we call: every call is checked as strictly as the real one's
-// documentation allows, and more so where the real one would read what it was not given.
+// The part of cuDNN's graph API that we call. Every call is checked as strictly as the
+// documentation allows, and more strictly where the real library would read what it was not given.
 
 #include <cudnn.h>
 
@@ -22,7 +22,7 @@ std::set<const void*>& descriptors() {
 
 constexpr int any_count = -1;
 
-/// An attribute that must be set, before its descriptor is finalized.
+/// An attribute that must be set before its descriptor is finalized.
 struct Rule {
   cudnnBackendDescriptorType_t kind;
   cudnnBackendAttributeName_t name;
@@ -169,7 +169,7 @@ cudnnStatus_t check_whole(Descriptor& from) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// Hands `count` values out, at most as many as there is room for.
+/// Copies out up to `count` values, at most as many as there is room for.
 class Answer {
  public:
   Answer(std::int64_t room, std::int64_t* count, void* values)
@@ -180,7 +180,7 @@ class Answer {
     std::copy_n(all.begin(), *count_, static_cast<T*>(values_));
     return CUDNN_STATUS_SUCCESS;
   }
-  /// Fills descriptors that the caller has made, and that nobody has used yet.
+  /// Fills descriptors that the caller has created and not used yet.
   cudnnStatus_t fill(cudnnBackendDescriptorType_t kind, std::size_t all,
                      const std::function<void(Descriptor&, std::size_t)>& fill_in) const {
     *count_ = std::min(room_, static_cast<std::int64_t>(all));
@@ -237,7 +237,7 @@ cudnnStatus_t read(const Descriptor& from, cudnnBackendAttributeName_t name,
   return CUDNN_STATUS_BAD_PARAM;
 }
 
-/// As the real heuristics do, this counts one more than it hands out.
+/// Like the real heuristics, this counts one more than it returns.
 cudnnStatus_t offer(const Descriptor& from, std::int64_t room, std::int64_t* count, void* values) {
   const auto offered = engines_of(from.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));
   if (room == 0) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t more_than_anybody_has = std::size_t{1} << 50;
 
-// Of the last two of mode A and the one of the fallback, the clock says which is the fastest.
+// Timing decides between the last two of mode A and the one of the fallback.
 const std::array<Engine, 10> engines = {{
     {0, {}, {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}},
     {1, {{CUDNN_KNOB_TYPE_TILE_SIZE, 4}}, {CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS}},
@@ -36,16 +36,17 @@ std::size_t place_of(const Engine& engine) {
   return static_cast<std::size_t>(&engine - engines.data());
 }
 
-// FEEDRATE_EMULATED_FASTEST is the place of the engine that takes a third of the others' time.
+// FEEDRATE_EMULATED_FASTEST is the index of the engine that takes a third of the others' time.
 double milliseconds(std::size_t place) {
   const char* fastest = std::getenv("FEEDRATE_EMULATED_FASTEST");
   return fastest != nullptr && std::strtoul(fastest, nullptr, 10) == place ? 0.5 : 1.5;
 }
 
-// FEEDRATE_EMULATED_BROKEN has a digit for the place of each engine that fails.
+// FEEDRATE_EMULATED_BROKEN lists the engines that fail, one digit for the index of each.
 bool broken(std::size_t place) {
-  const char* told = std::getenv("FEEDRATE_EMULATED_BROKEN");
-  return told != nullptr && std::string_view(told).find(std::to_string(place)) != std::string::npos;
+  const char* indices = std::getenv("FEEDRATE_EMULATED_BROKEN");
+  return indices != nullptr &&
+         std::string_view(indices).find(std::to_string(place)) != std::string::npos;
 }
 
 using Sides = std::array<std::int64_t, 4>;
@@ -156,7 +157,7 @@ struct Operation {
   float alpha = 0, beta = 0;
 };
 
-/// What a tensor holds; tensor cores round fp32 to 10 bits of mantissa.
+/// The value of an element; tensor cores round fp32 to 10 bits of mantissa.
 struct Factors {
   const void* memory;
   Number type;
@@ -200,7 +201,8 @@ void compute(const Operation& operation, bool rounded, const std::map<std::int64
 
 }  // namespace
 
-// FEEDRATE_EMULATED_OFFER=reversed: as on another GPU, whose heuristics expect something else.
+// FEEDRATE_EMULATED_OFFER=reversed: as on another GPU, whose heuristics rank the engines
+// differently.
 std::vector<const Engine*> engines_of(cudnnBackendHeurMode_t mode) {
   std::vector<const Engine*> all;
   for (const Engine& engine : engines) {

@@ -1,5 +1,5 @@
 #pragma once
-// Convolutions in the plainest loops, and the engines that compute them. Six of the ten do not keep
+// Convolutions as plain loops, and the engines that compute them. Six of the ten either do not keep
 // our promises or do not work.
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Engine {
 /// In the order in which heuristics offer them.
 std::vector<const Engine*> engines_of(cudnnBackendHeurMode_t mode);
 
-/// What finalizing an operation checks: that its tensors are alike and fit together.
+/// The check when an operation is finalized: its tensors must have matching types and shapes.
 cudnnStatus_t check_operation(const Descriptor& operation);
 
 /// Runs on the handle's stream. `at` is where the tensors lie, by their uids.

@@ -1,5 +1,5 @@
 #pragma once
-// What cuDNN's backend descriptors are in the emulation: attributes as they were set.
+// cuDNN's backend descriptors in the emulation: attributes as they were set.
 
 #include <cudnn.h>
 
@@ -43,8 +43,7 @@ struct Descriptor {
   }
 };
 
-/// Whether it was created, and not destroyed since: what is part of others must be there as long as
-/// they are used.
+/// Whether it was created and not destroyed since: a part must exist as long as the whole is used.
 bool alive(const void* descriptor);
 
 }  // namespace feedrate::emulation

@@ -31,7 +31,7 @@ struct Fiber {
 };
 
 std::vector<Fiber> fibers;
-std::vector<std::byte> exchanged;  // 16 bytes a thread
+std::vector<std::byte> exchanged;  // 16 bytes per thread
 ucontext_t scheduler;
 const std::function<void()>* body;
 unsigned running;
@@ -58,7 +58,7 @@ void resume(unsigned thread) {
   swapcontext(&scheduler, &fibers[thread].context);
 }
 
-// True when every thread of [first, end) that still runs is at `barrier`; then they go on.
+// If every running thread of [first, end) is at `barrier`, lets them continue and returns true.
 bool release(unsigned first, unsigned end, State barrier) {
   bool any = false;
   for (unsigned i = first; i < end; ++i) {
@@ -94,7 +94,7 @@ void run_block(unsigned threads, bool reversed) {
 }
 
 void run(dim3 blocks, dim3 threads, const std::function<void()>& thread) {
-  // Threads in the other order must give the same bits.
+  // Running the threads in reverse order must give the same bits.
   const bool reversed = std::getenv("FEEDRATE_EMULATED_REVERSE") != nullptr;
   if (fibers.size() < threads.x) fibers.resize(threads.x);
   exchanged.resize(fibers.size() * 16);

@@ -1,7 +1,7 @@
 #pragma once
 // CUDA's kernel language as plain C++, for one processor: included before every .cu file of the
-// emulated plug-in. A block's threads are fibers that hand over at barriers; a barrier that not all
-// of them reach aborts with a message.
+// emulated plug-in. The threads of a block are fibers that switch at barriers; a barrier that not
+// all of them reach aborts with a message.
 
 #include <cuda_runtime_api.h>
 #include <math.h>

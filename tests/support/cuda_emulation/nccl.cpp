@@ -1,5 +1,5 @@
 // The part of NCCL that we call, for processes of one machine: sums through a file they all map, in
-// the order of the ranks. It can fail as told by FEEDRATE_EMULATED_NCCL.
+// the order of the ranks. FEEDRATE_EMULATED_NCCL makes it fail.
 
 #include <cuda_runtime_api.h>
 #include <fcntl.h>

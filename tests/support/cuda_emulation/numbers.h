@@ -1,5 +1,5 @@
 #pragma once
-// Numbers in memory, of the types that the libraries are asked for.
+// Numbers in memory, of the types that we use with the libraries.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

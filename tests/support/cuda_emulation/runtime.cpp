@@ -1,4 +1,4 @@
-// CUDA's runtime for a device that is this processor, and whose memory starts as NaN.
+// CUDA's runtime for a device that is this processor. Fresh memory is NaN.
 
 #include <cuda_runtime_api.h>
 
@@ -17,7 +17,7 @@ using feedrate::emulation::forbidden_in_capture;
 
 namespace {
 
-// What the device has, pinned memory taken off it too.
+// The memory of the device; pinned memory counts too.
 constexpr std::size_t device_bytes = std::size_t{1} << 30;
 std::size_t used_bytes = 0;
 std::map<void*, std::size_t> allocated;

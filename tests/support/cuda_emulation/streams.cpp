@@ -11,7 +11,7 @@
 
 namespace {
 
-// What a captured stream was given: work, or to wait for a place in another stream's list.
+// An entry of a captured stream: work, or a wait for a place in another stream's list.
 struct Recorded {
   std::function<void()> work;
   std::size_t list = 0;
@@ -29,8 +29,8 @@ struct Capture {
   bool ended = false;
 };
 
-// A stream: work not yet done, and how much was given and done. An event: a place in a stream, or
-// in the list of one that was captured.
+// A stream: pending work, and how much was submitted and done. An event: a place in a stream, or in
+// the list of a captured one.
 struct CUstream_st {
   std::deque<std::function<void()>> work;
   std::size_t given = 0;
@@ -82,14 +82,14 @@ cudaError_t lose(Capture& capture, cudaError_t why) {
 cudaError_t record(CUstream_st& stream, Recorded item) {
   if (stream.capture->lost) return cudaErrorStreamCaptureInvalidated;
   stream.capture->lists[stream.list].push_back(std::move(item));
-  // As a library that does in the middle of its work what cannot be recorded.
+  // Like a library that makes a call during its work that cannot be recorded.
   if (told("broken") && stream.capture->lists[stream.list].size() == 3) {
     return lose(*stream.capture, cudaErrorStreamCaptureUnsupported);
   }
   return cudaSuccess;
 }
 
-// How much of each list the end of the origin's waits for.
+// How much of each list the end of the origin's list waits for.
 std::vector<std::size_t> joined(const Lists& lists) {
   std::vector<std::size_t> reached(lists.size());
   std::vector<std::size_t> open{0};
@@ -107,7 +107,7 @@ std::vector<std::size_t> joined(const Lists& lists) {
   return reached;
 }
 
-// A graph's branches are as late as they may be, too.
+// The branches of a graph, too, run as late as possible.
 class Replay {
  public:
   explicit Replay(const Lists& lists) : lists_(lists), done_(lists.size()) {}

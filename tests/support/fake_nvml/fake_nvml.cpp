@@ -1,5 +1,5 @@
-// An NVML of two GPUs, for tests without one. Built twice: FEEDRATE_OLD_DRIVER leaves out what
-// drivers learned later. FEEDRATE_FAKE_NVML_FAILS makes nvmlInit_v2 fail.
+// A fake NVML with two GPUs, for tests without a GPU. Built twice: FEEDRATE_OLD_DRIVER leaves out
+// the functions of newer drivers. FEEDRATE_FAKE_NVML_FAILS makes nvmlInit_v2 fail.
 
 #include <unistd.h>
 
@@ -84,7 +84,7 @@ int nvmlDeviceGetClockInfo(FakeDevice*, int type, unsigned* mhz) {
 }
 
 #ifndef FEEDRATE_OLD_DRIVER
-// Every answer is 50 J further than the last.
+// Every answer is 50 J more than the last.
 int nvmlDeviceGetTotalEnergyConsumption(FakeDevice*, unsigned long long* millijoules) {
   static unsigned long long so_far = 7654321 - 50000;
   *millijoules = so_far += 50000;

@@ -16,38 +16,38 @@ Value digits(const std::optional<unsigned>& number) {
   return number ? Value(std::to_string(*number)) : Value();
 }
 
-struct Known {
+struct KeyAccess {
   ConditionKey key;
   Value (*of)(const Run&);
 };
 
-constexpr std::array known{
-    Known{{"kind", false}, [](const Run& run) { return Value(run.kind); }},
-    Known{{"tool", false}, [](const Run& run) { return Value(run.tool); }},
-    Known{{"dataset", false}, [](const Run& run) { return Value(run.dataset); }},
-    Known{{"format", false}, [](const Run& run) { return Value(run.format); }},
-    Known{{"codec", false}, [](const Run& run) { return Value(run.codec); }},
-    Known{{"recipe", false}, [](const Run& run) { return Value(run.recipe); }},
-    Known{{"network", false}, [](const Run& run) { return run.network; }},
-    Known{{"device", false}, [](const Run& run) { return run.device; }},
-    Known{{"precision", false}, [](const Run& run) { return run.precision; }},
-    Known{{"batch", true}, [](const Run& run) { return digits(run.batch); }},
-    Known{{"cache", false}, [](const Run& run) { return Value(run.cache); }},
-    Known{{"threads", true}, [](const Run& run) { return digits(run.threads); }},
+constexpr std::array accesses{
+    KeyAccess{{"kind", false}, [](const Run& run) { return Value(run.kind); }},
+    KeyAccess{{"tool", false}, [](const Run& run) { return Value(run.tool); }},
+    KeyAccess{{"dataset", false}, [](const Run& run) { return Value(run.dataset); }},
+    KeyAccess{{"format", false}, [](const Run& run) { return Value(run.format); }},
+    KeyAccess{{"codec", false}, [](const Run& run) { return Value(run.codec); }},
+    KeyAccess{{"recipe", false}, [](const Run& run) { return Value(run.recipe); }},
+    KeyAccess{{"network", false}, [](const Run& run) { return run.network; }},
+    KeyAccess{{"device", false}, [](const Run& run) { return run.device; }},
+    KeyAccess{{"precision", false}, [](const Run& run) { return run.precision; }},
+    KeyAccess{{"batch", true}, [](const Run& run) { return digits(run.batch); }},
+    KeyAccess{{"cache", false}, [](const Run& run) { return Value(run.cache); }},
+    KeyAccess{{"threads", true}, [](const Run& run) { return digits(run.threads); }},
 };
 
 constexpr auto keys = [] {
-  std::array<ConditionKey, known.size()> all{};
-  for (std::size_t i = 0; i < known.size(); ++i) all[i] = known[i].key;
+  std::array<ConditionKey, accesses.size()> all{};
+  for (std::size_t i = 0; i < accesses.size(); ++i) all[i] = accesses[i].key;
   return all;
 }();
 
 Value value_of(const Run& point, std::string_view key) {
-  const auto* found = std::ranges::find(known, key, [](const Known& one) { return one.key.name; });
-  return found == known.end() ? Value() : found->of(point);
+  const auto* found = std::ranges::find(accesses, key, [](const KeyAccess& one) { return one.key.name; });
+  return found == accesses.end() ? Value() : found->of(point);
 }
 
-bool among(const std::string& value, const std::vector<std::string>& values) {
+bool contains(const std::vector<std::string>& values, const std::string& value) {
   return std::ranges::find(values, value) != values.end();
 }
 
@@ -58,14 +58,14 @@ std::span<const ConditionKey> condition_keys() { return keys; }
 bool Condition::fits(const Run& point) const {
   return std::ranges::all_of(terms, [&](const Term& term) {
     const Value value = value_of(point, term.key);
-    return value && among(*value, term.values);
+    return value && contains(term.values, *value);
   });
 }
 
 bool Condition::allows(const Run& point) const {
   return std::ranges::all_of(terms, [&](const Term& term) {
     const Value value = value_of(point, term.key);
-    return !value || among(*value, term.values);
+    return !value || contains(term.values, *value);
   });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Conditions of a plan: which points it leaves out.
+// Conditions by which a plan leaves points out.
 
 #include <span>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace feedrate::tools {
 
-/// Keys of a point that a condition may name.
+/// A key of a point that a condition may name.
 struct ConditionKey {
   std::string_view name;
   bool is_number;
 };
 std::span<const ConditionKey> condition_keys();
 
-/// Values that keys may have: a point fits when it has every key, with one of its values.
+/// Allowed values by key. A point fits when it has every key, with one of the key's values.
 struct Condition {
   struct Term {
     std::string key;                  // one of condition_keys()
@@ -26,12 +26,12 @@ struct Condition {
   std::vector<Term> terms;
 
   bool fits(const Run& point) const;
-  /// The same, but what a point has not (supply no network, demand no threads) is not asked for.
+  /// Like fits(), but ignores keys that the point lacks (supply: network; demand: threads).
   bool allows(const Run& point) const;
   std::string text() const;  // "network vgg16, threads 0 or 1"
 };
 
-/// A point that fits `when` stays only where `then` allows it.
+/// A rule of a plan: points that fit `when` are measured only where `then` allows them.
 struct Only {
   Condition when;
   Condition then;

@@ -25,9 +25,10 @@ using namespace trainer;
 
 namespace {
 
-/// Where the dataset does not say how many there are: any number would do for what is asked here.
+/// Used where a dataset does not state its number of classes; any number serves for these checks.
 constexpr std::uint32_t some_classes = 10;
 
+/// Throws Error when the row's recipe or network does not take the dataset's images.
 void check_images(const Run& row, const BenchDataset& dataset) {
   const Shape taken = recipe(row.recipe).shape(dataset.shape);
   if (!row.network) return;
@@ -39,7 +40,7 @@ void check_images(const Run& row, const BenchDataset& dataset) {
   }
 }
 
-// The device itself knows: it is asked for something small.
+// Only the backend knows its precisions, so compile a small network for it.
 void check_precision(const std::string& device, const std::string& precision) {
   const Network& small = network("lenet");
   constexpr std::uint32_t batch = 8;
@@ -60,7 +61,7 @@ std::vector<std::filesystem::path> without_repeats(
   return found;
 }
 
-BenchDataset look_at(const std::filesystem::path& path) {
+BenchDataset describe_dataset(const std::filesystem::path& path) {
   const std::unique_ptr<Dataset> dataset = open_dataset(path);
   const DatasetInfo& info = dataset->info();
   BenchDataset found{path, info.format, info.codec, "", info.shape, info.classes};

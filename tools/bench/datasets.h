@@ -1,25 +1,24 @@
 #pragma once
-// What bench needs to know of its datasets, and whether what it was asked can be done with them.
+// What bench needs to know about its datasets, and checks that they can be measured as asked.
 
 #include "tools/bench/plan.h"
 
 namespace feedrate::tools {
 
-/// Each once, as it is named first: `d/test/` is `d/test`.
+/// Each path once, in the order of first mention; `d/test/` is the same as `d/test`.
 std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& paths);
 
-/// Opens it; its digest is "" where no sidecar tells it.
-BenchDataset look_at(const std::filesystem::path& path);
+/// Opens the dataset and describes it; the digest is "" when there is no sidecar with one.
+BenchDataset describe_dataset(const std::filesystem::path& path);
 
-/// Reads every image of those whose digest is not known, once. Throws Error on damage.
+/// Computes missing digests by reading every image of those datasets. Throws Error on damage.
 void find_digests(std::vector<BenchDataset>& datasets);
 
-/// Throws Error when there is no tool, recipe, network or device of a name.
+/// Throws Error when a tool, recipe, network or device does not exist.
 void check_names(const BenchOptions& options);
 
 /// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a
-/// device cannot be used here or does not compute in a precision: before the first minute of
-/// measuring, not after it.
+/// device is not usable here or lacks a precision, so that a long bench fails at once.
 void check_points(const std::vector<BenchPoint>& points, const std::vector<BenchDataset>& datasets);
 
 }  // namespace feedrate::tools

@@ -1,6 +1,5 @@
 #pragma once
-// What a row of delivered images/s will come to, from the rows of supply and demand. Pure
-// functions.
+// Predicts delivered images/s from measured supply and demand. Pure functions.
 
 #include <optional>
 #include <span>
@@ -9,13 +8,14 @@
 
 namespace feedrate::tools {
 
-/// images/s of the delivered `point`, from supply of the same dataset, recipe, batch and cache at
-/// the fewest threads (from 1 on) and the most, and from the demand of the same training; without
-/// loader threads from supply without any, where it was measured. More threads than `cores` count
-/// as the cores. Nothing when a row is missing.
+/// Predicted images/s of the delivered `point`. Uses demand of the same training, and supply of the
+/// same dataset, recipe, batch and cache at the fewest (1 or more) and the most threads measured. A
+/// point without loader threads uses supply without threads where that was measured. Thread counts
+/// are capped at `cores`. Nothing when a row is missing.
 std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsigned cores);
 
-/// By how much the prediction was wrong, in percent of what came; nothing where none was made.
+/// Error of the prediction in percent of the measured rate, positive when it was too high; nothing
+/// where none was made.
 std::optional<double> forecast_error_percent(const Run& row);
 
 }  // namespace feedrate::tools

@@ -17,9 +17,9 @@ namespace {
 
 constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 
-// Linux refuses to create what another user has put into a directory for all: so it is opened
-// first, and created only where it is not there.
-int open_for_all(const std::filesystem::path& path) {
+// In a sticky directory such as /tmp, Linux refuses O_CREAT on another user's file. So open it
+// first, and create it only if it does not exist.
+int open_shared(const std::filesystem::path& path) {
   constexpr mode_t everybody = 0666;
   int file = open(path.c_str(), flags);
   if (file >= 0 || errno != ENOENT) return file;
@@ -40,7 +40,7 @@ std::string holder(int file) {
 
 MachineLock::MachineLock(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / "feedrate-bench.lock";
-  file_ = Descriptor(open_for_all(path));
+  file_ = Descriptor(open_shared(path));
   if (!file_) fail_errno(path, "cannot open", errno);
   if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
     throw Error(join("a bench is running on this machine (", holder(file_.number()),

@@ -1,5 +1,5 @@
 #pragma once
-// One bench at a time on a machine: two would measure each other.
+// Allows one bench at a time on a machine: two would disturb each other's measurements.
 
 #include <filesystem>
 
@@ -7,11 +7,11 @@
 
 namespace feedrate::tools {
 
-/// Held as long as it lives, and let go of however the process ends.
+/// Held during its lifetime; the kernel releases it however the process ends.
 class MachineLock {
  public:
-  /// Throws Error naming the process that holds it. The file that is locked is in `directory`, the
-  /// same for every user of the machine.
+  /// Throws Error naming the process that holds the lock. The lock file is in `directory`, which all
+  /// users of the machine share.
   explicit MachineLock(
       const std::filesystem::path& directory = std::filesystem::temp_directory_path());
 

@@ -26,7 +26,7 @@ std::optional<double> in_micro(std::optional<double> seconds) {
   return seconds;
 }
 
-/// What a worker spent on an image in a stage, where the loader was at work and says so.
+/// Microseconds that a worker spent on an image in a stage; absent where no loader reported it.
 std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
   const auto busy = object.find("busy");
   const auto images = if_known<double>(object, "images");
@@ -36,7 +36,8 @@ std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
   return in_micro(seconds);
 }
 
-/// What makes a rate less cold than it is called; "": nothing. The process warns too, unheard.
+/// Why a cold measurement was partly warm; "" when it was cold. The measuring process warns too, but
+/// its stderr is captured.
 std::string warmth(const nlohmann::json& object) {
   std::string text;
   const double in_memory = if_known<double>(object, "in_memory").value_or(0);

@@ -1,5 +1,5 @@
 #pragma once
-// Measures a point of a bench: repeats in fresh processes, their median.
+// Measures a point of a bench: repeats in fresh processes, and their median.
 
 #include <functional>
 #include <optional>
@@ -12,28 +12,28 @@
 
 namespace feedrate::tools {
 
-/// What runs `feedrate <arguments…>` to its end: run_self, or what stands in for it.
+/// Runs `feedrate <arguments…>` to its end: run_self, or a substitute.
 using Runner = std::function<Finished(const std::vector<std::string>& arguments)>;
 
-/// A point on its way to a row, a process at a time. One thread.
+/// Collects the repeats of a point into a row. Not thread-safe.
 class Measurement {
  public:
   explicit Measurement(BenchPoint point) : point_(std::move(point)) {}
 
   const BenchPoint& point() const { return point_; }
-  /// One process more, of which `predicted` images/s are expected. Throws Error when it fails.
+  /// Runs another process; `predicted` is its expected images/s. Throws Error when it fails.
   void repeat(const BenchOptions& options, const Runner& runner,
               std::optional<double> predicted = {});
-  /// Of the last process alone; there was one.
+  /// The row of the last process; needs at least one.
   const Run& last() const { return repeats_.back().row; }
-  /// Of the processes so far, at least one; complete but for its environment. Warns where a cold
-  /// point was none.
+  /// The row of all processes so far (at least one), complete except for its environment. Warns when
+  /// a cold point was partly warm.
   Run row() const;
 
  private:
   struct Repeat {
     Run row;
-    std::string warmth;  // of a cold point: what makes it less cold than it is called
+    std::string warmth;  // why a cold repeat was partly warm; "": it was cold
   };
   static Repeat measure_once(const BenchPoint& point, const BenchOptions& options,
                              const Runner& runner);

@@ -31,25 +31,25 @@ constexpr std::array tools{own_tool, std::string_view("pytorch"), std::string_vi
 
 constexpr int framework_absent = 3;  // an adapter's exit code
 
-std::string or_else(const char* variable, std::string usual) {
+std::string environment_or(const char* variable, std::string usual) {
   const char* value = std::getenv(variable);
   return value == nullptr || *value == '\0' ? std::move(usual) : value;
 }
 
-std::string python() { return or_else("FEEDRATE_PYTHON", "python3"); }
+std::string python() { return environment_or("FEEDRATE_PYTHON", "python3"); }
 
-/// The build puts them beside the program, an installation where data belongs.
+/// The build puts adapters beside the program, an installation under share/.
 fs::path adapter(const std::string& tool) {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path beside = here / "peers", installed = here / "../share/feedrate/peers";
   const fs::path folder =
-      or_else("FEEDRATE_PEERS", (fs::exists(beside) ? beside : installed).string());
+      environment_or("FEEDRATE_PEERS", (fs::exists(beside) ? beside : installed).string());
   fs::path file = folder / (tool + ".py");
   if (!fs::exists(file)) fail(file, "is not there, so ", tool, " cannot be measured");
   return file;
 }
 
-// What a library warns of comes before, and so does where an exception passed.
+// Only the last line matters: warnings of libraries and Python's traceback come before it.
 std::string last_words(const Finished& finished) {
   if (finished.errors.empty()) return fmt::format("exit code {}", finished.code);
   return finished.errors.substr(finished.errors.rfind('\n') + 1);
@@ -77,7 +77,7 @@ std::vector<std::string> arguments(const Run& row, const BenchOptions& options) 
   if (row.compute_threads) add("--compute-threads", std::to_string(*row.compute_threads));
   if (row.cache == cold_cache) add("--cold");
   if (row.network) add("--graph", "/dev/stdin");
-  add("--", row.kind, row.dataset);  // whatever its name begins with
+  add("--", row.kind, row.dataset);  // a name may begin with a dash
   return words;
 }
 
@@ -100,14 +100,14 @@ Peers::Abilities Peers::ask(const std::string& tool) {
   if (finished.code == framework_absent) return {.absent = last_words(finished)};
   if (finished.code != 0) fail(file, "cannot tell what it can do: ", last_words(finished));
   try {
-    const json told = parse(file, finished.output);
+    const json answer = parse(file, finished.output);
     return {.absent = {},
             .libraries =
-                fmt::format("{} {}, Python {}", tool, told.at("tool_version").get<std::string>(),
-                            told.at("python_version").get<std::string>()),
-            .formats = told.at("formats").get<std::set<std::string>>(),
-            .recipes = told.at("recipes").get<std::set<std::string>>(),
-            .least_threads = told.at("least_threads").get<unsigned>()};
+                fmt::format("{} {}, Python {}", tool, answer.at("tool_version").get<std::string>(),
+                            answer.at("python_version").get<std::string>()),
+            .formats = answer.at("formats").get<std::set<std::string>>(),
+            .recipes = answer.at("recipes").get<std::set<std::string>>(),
+            .least_threads = answer.at("least_threads").get<unsigned>()};
   } catch (const json::exception& problem) {
     fail(file, "does not tell what it can do: ", problem.what());
   }
@@ -138,7 +138,7 @@ std::string Peers::cannot(const Run& point) {
 }
 
 std::vector<std::string> Peers::leave_out(std::vector<BenchPoint>& points) {
-  std::map<std::string, std::size_t> reasons;  // and how many points have them
+  std::map<std::string, std::size_t> reasons;  // and how many points each affects
   std::erase_if(points, [&](const BenchPoint& point) {
     const std::string reason = cannot(point.row);
     if (!reason.empty()) ++reasons[reason];
@@ -154,7 +154,7 @@ std::vector<std::string> Peers::leave_out(std::vector<BenchPoint>& points) {
 Finished Peers::run(const BenchPoint& point, const BenchOptions& options) const {
   const fs::path file = adapter(point.row.tool);
   std::vector<std::string> words = arguments(point.row, options);
-  words.insert(words.begin(), {"-B", file.string()});  // -B: nothing is written beside it
+  words.insert(words.begin(), {"-B", file.string()});  // -B: write no bytecode beside it
   Finished finished = run_program(python(), words, point.row.network ? graph_of(point.row) : "");
   if (finished.code != 0) fail(file, point.title(), ": ", last_words(finished));
   parse(file, finished.output);

@@ -1,6 +1,6 @@
 #pragma once
-// Other frameworks in a bench: adapters (tools/peers/<tool>.py) that train our networks on our
-// datasets with the framework's own loader, each measurement in a process of its own.
+// Other frameworks in a bench. Adapters (tools/peers/<tool>.py) train our networks on our datasets
+// with the framework's own loader; each measurement is a process of its own.
 
 #include <map>
 #include <set>
@@ -14,24 +14,25 @@
 
 namespace feedrate::tools {
 
-/// Names that --tool takes: feedrate, and every framework with an adapter.
+/// Names that --tool accepts: feedrate and every framework with an adapter.
 std::span<const std::string_view> bench_tools();
-/// Throws Error, with the nearest one, when there is no tool of that name.
+/// Throws Error suggesting the nearest name when there is no such tool.
 void check_tool(std::string_view name);
 
-/// Adapters, asked once each what they can do. They are those beside the program or installed with
-/// it, or in the directory $FEEDRATE_PEERS; $FEEDRATE_PYTHON runs them, or else python3.
+/// The adapters; each is asked once what it can do. They stand beside the program, are installed with
+/// it, or are in the directory $FEEDRATE_PEERS. $FEEDRATE_PYTHON (or else python3) runs them. Not
+/// thread-safe.
 class Peers {
  public:
-  /// Why it cannot measure the point, in a sentence; "": it can, as we ourselves can any.
+  /// Why the point's tool cannot measure it, in a sentence; "" when it can. Feedrate can measure any.
   std::string cannot(const Run& point);
 
-  /// Takes out the points of frameworks that are not there, or whose adapter cannot do them.
+  /// Removes the points of frameworks that are not installed, or whose adapter cannot measure them.
   /// Returns a sentence for each reason. Throws Error when an adapter itself fails.
   std::vector<std::string> leave_out(std::vector<BenchPoint>& points);
 
-  /// Measures a point that was left in, once. Throws Error with the adapter's last words when it
-  /// fails or gives no JSON object.
+  /// Measures a point that leave_out() kept, once. Throws Error with the last line of the adapter's
+  /// stderr when it fails, or when its output is not a JSON object.
   Finished run(const BenchPoint& point, const BenchOptions& options) const;
 
   /// "pytorch 1.13.0, Python 3.11.2"
@@ -39,7 +40,7 @@ class Peers {
 
  private:
   struct Abilities {
-    std::string absent{};  // why the framework is not there; "": it is
+    std::string absent{};  // why the framework is missing; "": it is installed
     std::string libraries{};
     std::set<std::string> formats{}, recipes{};
     unsigned least_threads = 0;

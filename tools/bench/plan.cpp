@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_points = 100'000;
 
-/// Each value once, where it comes first.
+/// Each value once, in the order of first mention.
 template <class T>
 std::vector<T> distinct(const std::vector<T>& values) {
   std::vector<T> found;
@@ -33,18 +33,19 @@ class Planner {
   Planner(const BenchOptions& options, unsigned cores, const std::function<bool(const Run&)>& reads)
       : options_(options), cores_(cores), reads_(reads), excluded_(options.exclude.size()) {}
 
-  /// Of datasets that hold the same images.
+  /// Plans the points of datasets that hold the same images.
   void plan(const std::vector<BenchDataset>& group) {
     for (const std::string& tool : distinct(options_.tools)) plan(group, tool);
-    // A machine's speed drifts in minutes: what a prediction hangs on most is measured last.
+    // A machine's speed drifts within minutes, so demand, on which predictions depend most, is
+    // measured right before delivered.
     const auto first = static_cast<std::ptrdiff_t>(points_.size());
     std::uint64_t seed = options_.seed + points_.size();
-    for (std::vector<BenchPoint>* part : {&supply_, &alone_, &together_}) {
+    for (std::vector<BenchPoint>* part : {&supply_, &demand_, &delivered_}) {
       shuffle(*part, seed++);
       std::ranges::move(*part, std::back_inserter(points_));
       part->clear();
     }
-    // What is to be found in memory is not looked for right after it was forgotten.
+    // Cold points drop the page cache, so warm points come first.
     std::stable_partition(points_.begin() + first, points_.end(), is_warm);
   }
 
@@ -57,8 +58,10 @@ class Planner {
         row.batch = batch;
         row.digest = group.front().digest;
         row.kind = supply_kind;
-        load(row, group, supply_);
-        for (const std::string& network : distinct(options_.networks)) train(row, group, network);
+        add_loading(row, group, supply_);
+        for (const std::string& network : distinct(options_.networks)) {
+          add_training(row, group, network);
+        }
       }
     }
   }
@@ -86,13 +89,14 @@ class Planner {
   }
 
   void add(const Run& row, std::vector<BenchPoint>& points) {
-    if (points_.size() + supply_.size() + alone_.size() + together_.size() == max_points) {
+    if (points_.size() + supply_.size() + demand_.size() + delivered_.size() == max_points) {
       throw Error(join("these are more than ", grouped(max_points), " points"));
     }
     points.push_back({row});
   }
 
-  void load(Run row, const std::vector<BenchDataset>& group, std::vector<BenchPoint>& points) {
+  void add_loading(Run row, const std::vector<BenchDataset>& group,
+                   std::vector<BenchPoint>& points) {
     for (const BenchDataset& dataset : group) {
       row.dataset = dataset.path.string();
       row.format = dataset.format;
@@ -107,11 +111,11 @@ class Planner {
     }
   }
 
-  void train(Run row, const std::vector<BenchDataset>& group, const std::string& network) {
+  void add_training(Run row, const std::vector<BenchDataset>& group, const std::string& network) {
     row.network = network;
     for (const std::string& device : distinct(options_.devices)) {
       row.device = device;
-      // The same at every loader thread count, so that the curve shows the loader and nothing else.
+      // The same at every loader thread count, so that the curve shows only the loader.
       row.compute_threads.reset();
       if (device == "cpu") {
         row.compute_threads = options_.compute_threads > 0 ? options_.compute_threads : cores_;
@@ -119,30 +123,30 @@ class Planner {
       for (const std::string& precision : distinct(options_.precisions)) {
         row.precision = precision;
         row.kind = delivered_kind;
-        load(row, group, together_);
+        add_loading(row, group, delivered_);
         row.kind = demand_kind;
-        alone(row, group);
-        // A CPU takes its batches from the memory they are in, and no peer can be asked.
+        add_trainer_alone(row, group);
+        // A CPU copies no batches, and the adapters of other tools do not measure this.
         if (device == "cpu" || row.tool != own_tool) continue;
         row.kind = compute_kind;
-        alone(row, group);
+        add_trainer_alone(row, group);
       }
     }
   }
 
-  // Batches in memory are the same whatever format they came from: the first that is wanted serves,
-  // of those that can be read.
-  void alone(Run row, const std::vector<BenchDataset>& group) {
+  // Batches in memory are the same whatever format they came from, so one dataset serves: the first
+  // that the tool can read, of those not left out.
+  void add_trainer_alone(Run row, const std::vector<BenchDataset>& group) {
     std::optional<Run> unread;
     for (const BenchDataset& dataset : group) {
       row.dataset = dataset.path.string();
       row.format = dataset.format;
       row.codec = dataset.codec;
       if (left_out(row)) continue;
-      if (reads_(row)) return add(row, alone_);
+      if (reads_(row)) return add(row, demand_);
       if (!unread) unread = row;
     }
-    if (unread) add(*unread, alone_);
+    if (unread) add(*unread, demand_);
   }
 
   static void shuffle(std::vector<BenchPoint>& points, std::uint64_t seed) {
@@ -155,14 +159,14 @@ class Planner {
   const BenchOptions& options_;
   unsigned cores_;
   const std::function<bool(const Run&)>& reads_;
-  std::vector<bool> excluded_;      // at least one point, by exclusion
-  std::vector<BenchPoint> supply_;  // of the group at hand, as the next two
-  std::vector<BenchPoint> alone_;   // the trainer
-  std::vector<BenchPoint> together_;
-  std::vector<BenchPoint> points_;  // of all groups, in their order
+  std::vector<bool> excluded_;         // whether the exclusion has excluded any point
+  std::vector<BenchPoint> supply_;     // of the current group, as the next two
+  std::vector<BenchPoint> demand_;     // and compute
+  std::vector<BenchPoint> delivered_;
+  std::vector<BenchPoint> points_;     // of all groups, in order
 };
 
-/// Datasets that hold the same images, in the order of the first of each.
+/// Datasets grouped by the images they hold, in the order of first mention.
 std::vector<std::vector<BenchDataset>> groups(const std::vector<BenchDataset>& datasets) {
   std::vector<std::vector<BenchDataset>> found;
   for (const BenchDataset& dataset : datasets) {
@@ -211,7 +215,7 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
     if (is_trainer_alone(row.kind)) add("--resident");
     if (row.kind == compute_kind) add("--no-upload");
   }
-  add("--", row.dataset);  // whatever its name begins with
+  add("--", row.dataset);  // a name may begin with a dash
   return words;
 }
 
@@ -228,8 +232,8 @@ bool same_point(const Run& a, const Run& b) {
                          a.network == b.network && a.device == b.device &&
                          a.precision == b.precision && a.batch == b.batch &&
                          a.compute_threads == b.compute_threads && a.digest == b.digest;
-  // A row read back has lost what is no UTF-8 in a name.
   // A trainer alone works on batches in memory: which dataset filled them does not matter.
+  // as_utf8: rows read back from the file have replaced what was not UTF-8 in a name.
   const bool same_source = is_trainer_alone(a.kind) ||
                            (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format &&
                             a.codec == b.codec && a.cache == b.cache && a.threads == b.threads);

@@ -29,38 +29,38 @@ constexpr std::uint64_t max_threads = 1024;
 constexpr std::uint64_t max_batch = 65536;
 constexpr std::uint64_t max_repeats = 1000;
 constexpr std::uint64_t any_seed = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t longest_plan = std::size_t{1} << 20;  // bytes
+constexpr std::size_t max_plan_size = std::size_t{1} << 20;  // bytes
 
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
 
-void one_of(std::string_view what, const std::string& name,
+void check_one_of(std::string_view what, const std::string& name,
             std::span<const std::string_view> names) {
   if (std::ranges::find(names, name) == names.end()) throw Error(unknown_kind(what, name, names));
 }
 
-/// Throws Error when nothing of that kind has the name; other keys take any.
+/// Throws Error when the name is unknown for the key. Other keys accept any name.
 void check_name(std::string_view key, const std::string& name) {
   if (key.starts_with("recipe")) recipe(name);
   if (key.starts_with("network")) network(name);
   if (key.starts_with("device")) backend(name);
-  if (key.starts_with("precision")) one_of("precision", name, known_precisions);
-  if (key.starts_with("cache")) one_of("cache", name, caches);
-  if (key.starts_with("tool")) one_of("tool", name, bench_tools());
-  if (key == "kind") one_of("kind", name, row_kinds);
+  if (key.starts_with("precision")) check_one_of("precision", name, known_precisions);
+  if (key.starts_with("cache")) check_one_of("cache", name, caches);
+  if (key.starts_with("tool")) check_one_of("tool", name, bench_tools());
+  if (key == "kind") check_one_of("kind", name, row_kinds);
 }
 
 std::string in_quotes(std::string_view text) { return join("\"", text, "\""); }
 
 std::string shown(const json& value) {
-  constexpr std::size_t longest = 60;
+  constexpr std::size_t max_length = 60;
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  return text.size() <= longest ? text : join(text.substr(0, longest), "…");
+  return text.size() <= max_length ? text : join(text.substr(0, max_length), "…");
 }
 
 class PlanReader {
  public:
   explicit PlanReader(const std::filesystem::path& path) : path_(path), text_(read_text(path)) {
-    if (text_.size() > longest_plan) refuse("", "is too long to be a plan");
+    if (text_.size() > max_plan_size) refuse("", "is too long to be a plan");
   }
 
   BenchOptions read() {
@@ -108,7 +108,7 @@ class PlanReader {
     refuse(in_quotes(key), unknown_kind("key", key, there));
   }
 
-  /// With the line where `token` stands, when it stands in one place alone.
+  /// Throws Error, with the line of `token` when the text holds it exactly once.
   template <class... Parts>
   [[noreturn]] void refuse(std::string_view token, const Parts&... parts) const {
     const std::size_t at = token.empty() ? std::string::npos : text_.find(token);
@@ -120,7 +120,7 @@ class PlanReader {
   }
 
   json parse() const {
-    std::vector<std::set<std::string>> open;  // of the objects that are open
+    std::vector<std::set<std::string>> open;  // keys of each object being parsed
     const auto watch = [&](int, json::parse_event_t event, json& parsed) {
       if (event == json::parse_event_t::object_start) open.emplace_back();
       if (event == json::parse_event_t::object_end) open.pop_back();
@@ -141,13 +141,12 @@ class PlanReader {
   }
 
   template <class T>
-  T whole(const std::string& key, const json& value, std::uint64_t least,
-          std::uint64_t most) const {
-    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= least &&
-                      value.get<std::uint64_t>() <= most;
+  T whole(const std::string& key, const json& value, std::uint64_t min, std::uint64_t max) const {
+    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= min &&
+                      value.get<std::uint64_t>() <= max;
     if (!fits) {
-      refuse(in_quotes(key), key, ": expected a whole number from ", least, " to ", most,
-             ", found ", shown(value));
+      refuse(in_quotes(key), key, ": expected a whole number from ", min, " to ", max, ", found ",
+             shown(value));
     }
     return value.get<T>();
   }
@@ -175,7 +174,7 @@ class PlanReader {
     return found;
   }
 
-  /// A value alone is a list of one.
+  /// A single value counts as a list of one.
   std::vector<json> list(const std::string& key, const json& value) const {
     if (!value.is_array()) return {value};
     if (value.empty()) refuse(in_quotes(key), key, ": an empty list leaves nothing to measure");
@@ -189,10 +188,10 @@ class PlanReader {
   }
 
   template <class T>
-  std::vector<T> wholes(const std::string& key, const json& value, std::uint64_t least,
-                        std::uint64_t most) const {
+  std::vector<T> wholes(const std::string& key, const json& value, std::uint64_t min,
+                        std::uint64_t max) const {
     std::vector<T> found;
-    for (const json& one : list(key, value)) found.push_back(whole<T>(key, one, least, most));
+    for (const json& one : list(key, value)) found.push_back(whole<T>(key, one, min, max));
     return found;
   }
 
@@ -211,9 +210,9 @@ class PlanReader {
     for (const auto& [key, value] : object.items()) {
       const auto known = std::ranges::find(condition_keys(), key, &ConditionKey::name);
       if (known == condition_keys().end()) {
-        std::vector<std::string_view> there;
-        for (const ConditionKey& one : condition_keys()) there.push_back(one.name);
-        refuse(in_quotes(key), unknown_kind("key of a condition", key, there));
+        std::vector<std::string_view> known_names;
+        for (const ConditionKey& one : condition_keys()) known_names.push_back(one.name);
+        refuse(in_quotes(key), unknown_kind("key of a condition", key, known_names));
       }
       Condition::Term term{key, {}};
       for (const json& one : list(key, value)) {

@@ -1,5 +1,5 @@
 #pragma once
-// A plan of a bench: a JSON object that says what `feedrate bench` is asked.
+// Reads a plan: a JSON object that says what `feedrate bench` shall measure.
 
 #include <filesystem>
 
@@ -7,9 +7,8 @@
 
 namespace feedrate::tools {
 
-/// Throws Error naming the file, and the line and key where they can be told, when it is no JSON,
-/// has a key that is unknown or there twice, a value of another type or beyond its range, or a name
-/// that nothing has.
+/// Throws Error naming the file, and line and key where known, when it is not JSON, has an unknown or
+/// repeated key, a value of the wrong type or out of range, or an unknown name.
 BenchOptions read_plan(const std::filesystem::path& path);
 
 }  // namespace feedrate::tools

@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "formats/base/error.h"
 #include "formats/io/file.h"
@@ -20,7 +22,7 @@ using namespace formats;
 
 namespace {
 
-/// Memory that a process can write to as to a file: no pipe to drain while it runs.
+/// A file in memory for a process's input or output: unlike a pipe, it needs no draining.
 class Capture {
  public:
   Capture() : file_(memfd_create("feedrate", MFD_CLOEXEC)) {
@@ -48,7 +50,7 @@ class Capture {
   Descriptor file_;
 };
 
-/// Which descriptors the new process starts with.
+/// Descriptors that the new process starts with.
 class Redirections {
  public:
   Redirections() { posix_spawn_file_actions_init(&actions_); }
@@ -64,14 +66,25 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
-std::atomic<pid_t> running = 0;
+std::atomic<pid_t> running = 0;  // the process that run_as() waits for; 0: none
 
-std::string trimmed(std::string text) {
+constexpr int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t caught = 0;
+std::map<int, struct sigaction> previous_actions;
+
+extern "C" void remember_and_end_child(int signal) {
+  caught = signal;
+  const pid_t process = running;
+  if (process > 0) kill(process, SIGTERM);
+}
+
+std::string without_last_newlines(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-/// `name` is what the process calls itself, and is called in what goes wrong.
+/// `name` is the process's argv[0], and its name in errors.
 Finished run_as(const std::string& name, const std::string& program,
                 const std::vector<std::string>& arguments, std::string_view input) {
   const Capture output, errors, given(input);
@@ -100,12 +113,10 @@ Finished run_as(const std::string& name, const std::string& program,
     throw Error(fmt::format("'{} {}' was ended by signal {} ({})", name, fmt::join(arguments, " "),
                             WTERMSIG(status), strsignal(WTERMSIG(status))));
   }
-  return {output.text(), trimmed(errors.text()), WEXITSTATUS(status)};
+  return {output.text(), without_last_newlines(errors.text()), WEXITSTATUS(status)};
 }
 
 }  // namespace
-
-pid_t process_running() { return running; }
 
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments,
                      std::string_view input) {
@@ -119,6 +130,25 @@ Finished run_self(const std::vector<std::string>& arguments) {
                             finished.errors.empty() ? "it said nothing" : finished.errors));
   }
   return finished;
+}
+
+Interruption::Interruption() {
+  caught = 0;
+  struct sigaction action {};
+  action.sa_handler = remember_and_end_child;
+  for (const int one : caught_signals) sigaction(one, &action, &previous_actions[one]);
+}
+
+Interruption::~Interruption() {
+  for (const int one : caught_signals) sigaction(one, &previous_actions[one], nullptr);
+}
+
+int Interruption::signal() const { return caught; }
+
+void die_of(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  std::abort();  // the signal is blocked
 }
 
 }  // namespace feedrate::tools

@@ -1,9 +1,7 @@
 #pragma once
-// A measurement in a process of its own: this program again with other arguments, or another one.
+// Runs a measurement in a process of its own (this program again, or another one), and handles
+// Ctrl-C while it runs.
 
-#include <sys/types.h>
-
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,21 +9,34 @@
 namespace feedrate::tools {
 
 struct Finished {
-  std::string output{};  // what it wrote to stdout
-  std::string errors{};  // and to stderr, without its last newlines
-  int code = 0;          // that it exited with
+  std::string output{};  // written to stdout
+  std::string errors{};  // written to stderr, without the last newlines
+  int code = 0;          // exit code
 };
 
-/// Runs `program` (a path, or a name that PATH finds) with `input` as its stdin, and waits for it.
-/// Throws Error when it cannot be started or a signal ends it.
+/// Runs `program` (a path, or a name to find in PATH) with `input` as its stdin and waits for it. One
+/// at a time. Throws Error when it cannot be started or is ended by a signal.
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments,
                      std::string_view input = {});
 
-/// Runs `feedrate <arguments…>` and waits for it. Throws Error with the last words of the process
-/// when it does not exit with 0.
+/// Runs `feedrate <arguments…>` and waits for it. Throws Error with what it wrote to stderr when it
+/// does not exit with 0.
 Finished run_self(const std::vector<std::string>& arguments);
 
-/// The process that is being waited for; 0: none. Safe in a signal handler.
-pid_t process_running();
+/// During its lifetime SIGINT, SIGTERM and SIGHUP are remembered and end the running process, for
+/// which run_program() or run_self() then throws. One at a time.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  /// The last signal caught; 0: none.
+  int signal() const;
+};
+
+/// Ends this process by the signal, as callers expect of an interrupted process. Runs no destructor.
+[[noreturn]] void die_of(int signal);
 
 }  // namespace feedrate::tools

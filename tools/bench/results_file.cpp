@@ -26,7 +26,7 @@ std::vector<Run> parse_rows(std::string_view text, const std::filesystem::path& 
   return rows;
 }
 
-// What is cut off must be ours: a file given by mistake stays as it was.
+// Only a row of ours may be cut off: a file given by mistake stays as it was.
 bool may_begin_row(std::string_view text) {
   constexpr std::string_view begin = R"({"schema":)";
   return text.substr(0, begin.size()) == begin.substr(0, text.size());
@@ -38,7 +38,7 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
     : path_(path), file_(open(path.c_str(), flags)) {
   if (!file_ && errno == ENOENT) {
     file_ = Descriptor(open(path.c_str(), flags | O_CREAT, 0644));
-    made_for_nothing_ = static_cast<bool>(file_);
+    created_empty_ = static_cast<bool>(file_);
   }
   if (!file_) fail_errno(path, "cannot open for adding rows", errno);
   if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
@@ -59,17 +59,17 @@ ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
 }
 
 ResultsFile::~ResultsFile() {
-  if (made_for_nothing_) unlink(path_.c_str());
+  if (created_empty_) unlink(path_.c_str());
 }
 
 void ResultsFile::add(const Run& run) {
   const std::string line = to_json_line(run) + "\n";
-  made_for_nothing_ = false;
+  created_empty_ = false;
   const ssize_t written = write(file_.number(), line.data(), line.size());
   if (written != static_cast<ssize_t>(line.size())) {
     fail_errno(path_, "cannot add a row", written < 0 ? errno : ENOSPC);
   }
-  // A pipe or a device cannot be synced, and need not be.
+  // Pipes and devices cannot be synced, and need no sync.
   if (fsync(file_.number()) != 0 && errno != EINVAL && errno != EROFS) {
     fail_errno(path_, "a row cannot reach the disk", errno);
   }

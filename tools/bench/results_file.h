@@ -1,5 +1,5 @@
 #pragma once
-// The file that a bench adds rows to: whole lines only, by one bench at a time.
+// The file to which one bench at a time appends rows, as whole lines.
 
 #include <filesystem>
 #include <vector>
@@ -13,25 +13,25 @@ enum class Existing : std::uint8_t { refuse, resume };
 
 class ResultsFile {
  public:
-  /// Takes the file for this process. Throws Error when another bench holds it, when it has rows
-  /// and `existing` refuses them, or when a row in it is malformed. A last line that a killed bench
-  /// left unfinished is cut off.
+  /// Opens or creates the file and locks it. Throws Error when another bench holds it, when it has
+  /// rows and `existing` refuses them, or when a row is malformed. Cuts off an unfinished last line
+  /// that a killed bench left.
   ResultsFile(const std::filesystem::path& path, Existing existing);
-  /// A file that it made and added nothing to is removed.
+  /// Removes the file when this object created it and no row was added.
   ~ResultsFile();
   ResultsFile(const ResultsFile&) = delete;
   ResultsFile& operator=(const ResultsFile&) = delete;
 
-  /// Rows that were there at the start.
+  /// Rows that the file held when it was opened.
   const std::vector<Run>& rows() const { return rows_; }
-  /// One write, then to the disk.
+  /// Appends a row in one write and syncs it. Throws Error when that fails.
   void add(const Run& run);
 
  private:
   std::filesystem::path path_;
-  formats::Descriptor file_;  // locked as long as it is open
+  formats::Descriptor file_;  // locked while open
   std::vector<Run> rows_;
-  bool made_for_nothing_ = false;
+  bool created_empty_ = false;  // created here, without a row yet
 };
 
 }  // namespace feedrate::tools

@@ -8,8 +8,8 @@
 namespace feedrate::tools {
 namespace {
 
-// Not a cold point and a warm one: the system would have forgotten what the second is to find.
-bool take_turns(const BenchPoint& a, const BenchPoint& b) {
+// Cold points drop the page cache that warm ones need, so they share no rounds.
+bool share_rounds(const BenchPoint& a, const BenchPoint& b) {
   const bool supply = a.row.kind == supply_kind;
   return a.row.digest == b.row.digest && a.row.cache == b.row.cache &&
          supply == (b.row.kind == supply_kind);
@@ -28,7 +28,7 @@ class Rounds {
     const std::size_t before = rows_.size();
     std::vector<Run> finished;
     for (unsigned round = 1; round <= options_.repeat; ++round) {
-      rows_.resize(before);  // what the last round has found, this one finds anew
+      rows_.resize(before);  // predict from this round's rows, not the last one's
       for (Measurement& one : measurements) {
         repeat(one);
         if (round < options_.repeat) {
@@ -53,7 +53,7 @@ class Rounds {
   }
 
   const BenchOptions& options_;
-  std::vector<Run> rows_;  // that predict: those finished, and this round's
+  std::vector<Run> rows_;  // to predict from: finished points, and this round's repeats
   unsigned cores_;
   const RoundsCalls& calls_;
 };
@@ -65,7 +65,7 @@ void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& o
   Rounds rounds(options, std::move(rows), cores, calls);
   while (!points.empty()) {
     const auto end = std::ranges::find_if_not(
-        points, [&](const BenchPoint& point) { return take_turns(points.front(), point); });
+        points, [&](const BenchPoint& point) { return share_rounds(points.front(), point); });
     const auto count = static_cast<std::size_t>(end - points.begin());
     rounds.measure(points.first(count));
     points = points.subspan(count);

@@ -14,24 +14,24 @@
 namespace feedrate::tools {
 namespace {
 
-/// Points of one kind that hold the same images.
-struct Part {
+/// Points of one kind on the same images.
+struct Group {
   std::string_view kind;
   std::string digest;
   std::vector<const Run*> rows;
 };
 
-std::vector<Part> parts(std::span<const BenchPoint> points) {
-  std::vector<Part> found;
+std::vector<Group> groups(std::span<const BenchPoint> points) {
+  std::vector<Group> found;
   for (const BenchPoint& point : points) {
     const Run& row = point.row;
-    auto part = std::ranges::find_if(
-        found, [&](const Part& one) { return one.kind == row.kind && one.digest == row.digest; });
-    if (part == found.end()) part = found.insert(found.end(), Part{row.kind, row.digest, {}});
-    part->rows.push_back(&row);
+    auto group = std::ranges::find_if(
+        found, [&](const Group& one) { return one.kind == row.kind && one.digest == row.digest; });
+    if (group == found.end()) group = found.insert(found.end(), Group{row.kind, row.digest, {}});
+    group->rows.push_back(&row);
   }
-  const auto place = [](const Part& part) {
-    return std::pair(part.digest, std::ranges::find(row_kinds, part.kind));
+  const auto place = [](const Group& group) {
+    return std::pair(group.digest, std::ranges::find(row_kinds, group.kind));
   };
   std::ranges::sort(found, {}, place);
   return found;
@@ -39,26 +39,26 @@ std::vector<Part> parts(std::span<const BenchPoint> points) {
 
 /// The values that `of` gives for the rows, each once, in order.
 template <class Of>
-auto values(const Part& part, const Of& of) {
-  std::set<decltype(of(*part.rows.front()))> found;
-  for (const Run* row : part.rows) found.insert(of(*row));
+auto values(const Group& group, const Of& of) {
+  std::set<decltype(of(*group.rows.front()))> found;
+  for (const Run* row : group.rows) found.insert(of(*row));
   return found;
 }
 
-std::string ranges_of(const Part& part) {
-  const auto tools = values(part, [](const Run& row) { return row.tool; });
-  const auto networks = values(part, [](const Run& row) { return row.network.value_or(""); });
-  const auto devices = values(part, [](const Run& row) { return row.device.value_or(""); });
-  const auto precisions = values(part, [](const Run& row) { return row.precision.value_or(""); });
-  const auto recipes = values(part, [](const Run& row) { return row.recipe; });
-  const auto batches = values(part, [](const Run& row) { return row.batch; });
-  const auto caches = values(part, [](const Run& row) { return row.cache; });
-  const auto threads = values(part, [](const Run& row) { return row.threads.value_or(0); });
+std::string ranges_of(const Group& group) {
+  const auto tools = values(group, [](const Run& row) { return row.tool; });
+  const auto networks = values(group, [](const Run& row) { return row.network.value_or(""); });
+  const auto devices = values(group, [](const Run& row) { return row.device.value_or(""); });
+  const auto precisions = values(group, [](const Run& row) { return row.precision.value_or(""); });
+  const auto recipes = values(group, [](const Run& row) { return row.recipe; });
+  const auto batches = values(group, [](const Run& row) { return row.batch; });
+  const auto caches = values(group, [](const Run& row) { return row.cache; });
+  const auto threads = values(group, [](const Run& row) { return row.threads.value_or(0); });
   std::string text;
   if (tools != std::set<std::string>{std::string(own_tool)}) {
     text += fmt::format("by {}; ", fmt::join(tools, ", "));
   }
-  if (part.kind != supply_kind) {
+  if (group.kind != supply_kind) {
     text += fmt::format("{} on {}, {}; ", fmt::join(networks, ", "), fmt::join(devices, ", "),
                         fmt::join(precisions, ", "));
   }
@@ -66,7 +66,7 @@ std::string ranges_of(const Part& part) {
   if (recipes != std::set<std::string>{"none"}) {
     text += fmt::format("; recipe {}", fmt::join(recipes, ", "));
   }
-  if (is_trainer_alone(part.kind)) return text;
+  if (is_trainer_alone(group.kind)) return text;
   if (caches != std::set<std::string>{std::string(warm_cache)}) {
     text += fmt::format("; cache {}", fmt::join(caches, ", "));
   }
@@ -82,17 +82,17 @@ double least_seconds(std::size_t points, const BenchOptions& options) {
 std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& options) {
   std::string text;
   std::string digest;
-  for (const Part& part : parts(points)) {
-    if (part.digest != digest) {
-      digest = part.digest;
+  for (const Group& group : groups(points)) {
+    if (group.digest != digest) {
+      digest = group.digest;
       std::set<std::string> datasets;
       for (const BenchPoint& point : points) {
         if (point.row.digest == digest) datasets.insert(point.row.dataset);
       }
       text += fmt::format("images {:.12}: {}\n", digest, fmt::join(datasets, ", "));
     }
-    text += fmt::format("  {:<9} {:>12}  {}\n", part.kind, counted(part.rows.size(), "point"),
-                        ranges_of(part));
+    text += fmt::format("  {:<9} {:>12}  {}\n", group.kind, counted(group.rows.size(), "point"),
+                        ranges_of(group));
   }
   return text + fmt::format("{}, {} of {} each: {}, and what starting takes\n",
                             counted(points.size(), "point"), counted(options.repeat, "repeat"),

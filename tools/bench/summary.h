@@ -1,5 +1,5 @@
 #pragma once
-// A plan of a bench as it is shown before anything is measured. Pure functions.
+// Shows the plan of a bench before anything is measured. Pure functions.
 
 #include <span>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace feedrate::tools {
 
-/// Seconds of measuring alone: what starting each process takes is not known before.
+/// Seconds of measuring, without starting the processes, which takes an unknown time.
 double least_seconds(std::size_t points, const BenchOptions& options);
 
-/// For each kind of point of the same images: how many, and which values its keys have.
+/// For each set of images and kind of point: the number of points and the values of their keys.
 std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& options);
-/// One object, with every point in the order of measuring.
+/// One JSON object with all points, in the order of measuring.
 std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& options);
 
 }  // namespace feedrate::tools

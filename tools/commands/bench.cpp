@@ -13,10 +13,10 @@
 #include "formats/base/statistics.h"
 #include "tools/bench/datasets.h"
 #include "tools/bench/forecast.h"
-#include "tools/bench/interruption.h"
 #include "tools/bench/machine_lock.h"
 #include "tools/bench/peer.h"
 #include "tools/bench/plan_file.h"
+#include "tools/bench/process.h"
 #include "tools/bench/results_file.h"
 #include "tools/bench/rounds.h"
 #include "tools/bench/summary.h"
@@ -69,7 +69,7 @@ std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& be
   check_names(bench);
   std::vector<BenchDataset> datasets;
   for (const std::filesystem::path& path : without_repeats(bench.paths)) {
-    datasets.push_back(look_at(path));
+    datasets.push_back(describe_dataset(path));
   }
   std::vector<BenchDataset> unread = datasets;
   for (BenchDataset& dataset : unread) dataset.digest.clear();

@@ -24,7 +24,8 @@ using namespace trainer;
 
 namespace {
 
-/// The value of the first line of `file` that starts with `key`, without separator and quotes.
+/// The value on the first line of `file` that starts with `key`, without separator and quotes;
+/// "unknown" when there is no such line.
 std::string value_of(const char* file, std::string_view key) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {

@@ -1,5 +1,5 @@
 #pragma once
-// The machine and the build behind a measurement: what a reader needs to judge a row or repeat it.
+// The machine and the build of a measurement: what a reader needs to judge or repeat it.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,9 +10,9 @@ namespace feedrate::tools {
 
 struct Environment {
   std::string cpu;               // model name
-  unsigned cores = 0;            // that this process may use
-  unsigned cores_present = 0;    // of the machine
-  std::optional<double> quota;   // of processor time, in cores, that control groups grant
+  unsigned cores = 0;            // usable by this process
+  unsigned cores_present = 0;    // online in the machine
+  std::optional<double> quota;   // processor time granted by control groups, in cores
   std::uint64_t memory_mib = 0;  // of the machine
   std::string os;                // "Debian GNU/Linux 12 (bookworm)"
   std::string kernel;            // "Linux 6.1.0"
@@ -21,27 +21,28 @@ struct Environment {
   std::string flags;
   std::string commit;
   std::string version;
-  std::string libraries;           // those that decide the speed, with the versions that run
-  std::optional<std::string> gpu;  // absent: none, or its driver cannot be asked
+  std::string libraries;           // those that decide the speed, with their versions
+  std::optional<std::string> gpu;  // absent: no GPU, or its driver does not answer
   std::optional<std::string> gpu_driver;
   std::optional<std::string> cuda;   // the runtime's version; absent without the CUDA plug-in
-  std::optional<std::string> cudnn;  // its version
-  // Of the dataset; absent where the system does not tell, or where there is no dataset.
+  std::optional<std::string> cudnn;  // version
+  // Where the dataset lies; absent when unknown, or when there is no dataset.
   std::optional<std::string> file_system;    // "ext4"
   std::optional<std::string> mount_options;  // "rw,relatime"
-  std::optional<std::string> disk;           // model, or the system's name for it
-  std::optional<bool> disk_rotational;       // as its driver says
-  std::string command;                       // the command line that measured
+  std::optional<std::string> disk;           // model, or else the device's name
+  std::optional<bool> disk_rotational;       // as the driver reports it
+  std::string command;                       // the command line of the measuring process
   std::string time;                          // UTC, ISO 8601
 };
 
-/// The environment of this process, now, with what `dataset` lies on. `command` is kept as given.
+/// The current environment of this process, with the storage of `dataset`. `command` is kept as
+/// given.
 Environment describe_environment(std::string command, const std::filesystem::path& dataset = {});
 
-/// Memory of the machine.
+/// Physical memory of the machine, in MiB.
 std::uint64_t machine_memory_mib();
 
-/// The command line of this process, as one would type it.
+/// The command line of this process, quoted for a shell.
 std::string command_line();
 
 }  // namespace feedrate::tools

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include <jpeglib.h>  // wants FILE and size_t before it
+#include <jpeglib.h>  // needs FILE and size_t declared first
 
 namespace feedrate::tools {
 namespace {

@@ -5,8 +5,8 @@
 
 namespace feedrate::tools {
 
-/// "oneDNN 2.6.3, OpenBLAS 0.3.21, …": those that run, which a system may have replaced since the
-/// build. libjpeg-turbo and ISA-L cannot be asked: theirs are those of the build.
+/// "oneDNN 2.6.3, OpenBLAS 0.3.21, …": the versions loaded at run time, which may differ from those
+/// of the build. libjpeg-turbo and ISA-L do not report one: theirs are those of the build.
 std::string library_versions();
 
 }  // namespace feedrate::tools

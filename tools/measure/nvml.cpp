@@ -16,7 +16,7 @@ using namespace formats;
 
 namespace {
 
-// NVML's own types, by hand: its header is not part of every CUDA installation.
+// NVML's types, declared here because not every CUDA installation has its header.
 using Result = int;
 using Device = struct OpaqueDevice*;
 struct Memory {
@@ -38,7 +38,7 @@ constexpr std::uint64_t not_available = ~std::uint64_t{0};
 constexpr double bytes_per_mib = 1024.0 * 1024.0;
 constexpr double per_milli = 1e-3;
 
-// A function that is missing in an older driver answers like one that does not support the GPU.
+// A function that an older driver lacks returns "not supported".
 template <class... Parameters>
 class Function {
  public:
@@ -75,7 +75,7 @@ struct Nvml::Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  // "" or what went wrong.
+  // Returns "", or what went wrong.
   std::string start(const std::string& pci_bus_id) {
     if (!init.exists()) return "the library named as NVML has no nvmlInit_v2";
     if (const Result result = init(); result != success) return failure("nvmlInit_v2", result);
@@ -147,7 +147,7 @@ std::optional<double> Nvml::own_memory_mib() const {
   auto count = static_cast<unsigned>(processes.size());
   Result result = library_->processes(library_->device, &count, processes.data());
   if (result == insufficient_size) {
-    processes.resize(count + 16);  // others may start meanwhile
+    processes.resize(count + 16);  // more processes may start meanwhile
     count = static_cast<unsigned>(processes.size());
     result = library_->processes(library_->device, &count, processes.data());
   }

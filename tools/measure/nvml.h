@@ -1,6 +1,6 @@
 #pragma once
-// What NVIDIA's management library knows of a GPU. It is opened when asked for, so that nothing
-// here needs it; what it cannot tell is absent, never 0. One thread.
+// Reads a GPU's state from NVIDIA's management library (NVML), which is loaded at run time, so that
+// the program starts without it. Unknown values are absent, never 0. Not thread-safe.
 
 #include <cstdint>
 #include <memory>
@@ -11,32 +11,32 @@ namespace feedrate::tools {
 
 class Nvml {
  public:
-  /// The GPU of that PCI bus id (cuda_pci_bus_id()), the first for "". Never throws: ask
-  /// available(). FEEDRATE_NVML names another library than libnvidia-ml.so.1.
+  /// Opens the GPU with this PCI bus id (cuda_pci_bus_id()), or the first one for "". Does not throw
+  /// when there is none: see available(). $FEEDRATE_NVML replaces libnvidia-ml.so.1.
   explicit Nvml(const std::string& pci_bus_id = "");
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
   bool available() const { return problem_.empty(); }
-  /// Why it is not available, "" when it is.
+  /// Why it is not available; "" when it is.
   const std::string& problem() const { return problem_; }
 
   std::optional<std::string> name() const;
   std::optional<std::string> driver_version() const;
-  /// In use on the device, other processes included.
+  /// Memory in use on the device, by all processes.
   std::optional<double> memory_used_mib() const;
-  /// By this process; absent in a container that hides the process numbers.
+  /// Memory used by this process; absent in a container that hides process ids.
   std::optional<double> own_memory_mib() const;
-  /// Mean of about the last second on Ampere and later.
+  /// Power; the mean of about the last second on Ampere and later.
   std::optional<double> power_w() const;
-  /// Since the driver was loaded; measure by differences over 2 seconds or more.
+  /// Energy since the driver was loaded; take differences over 2 seconds or more.
   std::optional<double> energy_j() const;
   /// Share of the last sampling period in which a kernel ran: busy, not efficient.
   std::optional<double> utilisation_percent() const;
-  /// Of the multiprocessors, now.
+  /// Current clock of the multiprocessors.
   std::optional<double> clock_mhz() const;
-  /// Why clocks are lower than they could be, now: bits, for throttle_text().
+  /// Why the clocks are currently held down: bits for throttle_text().
   std::optional<std::uint64_t> throttle_reasons() const;
 
  private:
@@ -45,8 +45,8 @@ class Nvml {
   std::string problem_;
 };
 
-/// "software power cap, hardware thermal slowdown"; "none" where clocks are low only because nobody
-/// asks for more, or are as the user has set them.
+/// "software power cap, hardware thermal slowdown"; "none" where the clocks are low only because the
+/// GPU is idle or the user set them.
 std::string throttle_text(std::uint64_t reasons);
 
 }  // namespace feedrate::tools

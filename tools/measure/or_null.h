@@ -1,6 +1,6 @@
 #pragma once
-// What is not known is null in JSON, never 0 or "", and the way back. `Json` is the JSON library's
-// object, which no header here names.
+// Maps unknown values to null in JSON (never 0 or "") and back. `Json` is the JSON library's value
+// type, which this header does not include.
 
 #include <optional>
 #include <string>
@@ -35,7 +35,7 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-/// Nothing where the key is absent or null; a value of another type throws what the library throws.
+/// Nothing where the key is absent or null. A value of another type throws the library's exception.
 template <class T, class Json>
 std::optional<T> if_known(const Json& object, const char* key) {
   const auto found = object.find(key);

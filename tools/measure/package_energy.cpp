@@ -20,9 +20,9 @@ std::optional<std::uint64_t> read_counter(const fs::path& file) {
   return parse_number<std::uint64_t>(std::string_view(*text).substr(0, text->find('\n')));
 }
 
-/// Directories of whole packages ("intel-rapl:0", also on AMD): not of the parts within them
-/// ("intel-rapl:0:1"), not of the whole board, which holds the packages once more ("psys"), and not
-/// the second way to the same counters ("intel-rapl-mmio:0").
+/// Directories of whole packages ("intel-rapl:0", also on AMD). Left out, since they would count the
+/// same energy twice: parts of a package ("intel-rapl:0:1"), the whole board ("psys") and the same
+/// counters through MMIO ("intel-rapl-mmio:0").
 std::vector<fs::path> package_directories() {
   const char* given = std::getenv("FEEDRATE_POWERCAP");
   std::vector<fs::path> found;
@@ -43,7 +43,7 @@ std::vector<fs::path> package_directories() {
 PackageEnergy::PackageEnergy() {
   for (const fs::path& directory : package_directories()) {
     const auto energy = read_counter(directory / "energy_uj");
-    if (!energy) {  // a sum over the others would be wrong
+    if (!energy) {  // the sum of the others would be wrong
       packages_.clear();
       return;
     }
@@ -54,15 +54,15 @@ PackageEnergy::PackageEnergy() {
 std::optional<double> PackageEnergy::joules() {
   for (Package& package : packages_) {
     const auto now = read_counter(package.directory / "energy_uj");
-    // A counter that went round starts from 0 behind its greatest value.
-    const auto most = now && *now < package.last
-                          ? read_counter(package.directory / "max_energy_range_uj")
-                          : std::optional<std::uint64_t>(0);
-    if (!now || !most || (*now < package.last && *most < package.last)) {
+    // A counter that overflows restarts from 0 after its greatest value.
+    const auto range = now && *now < package.last
+                           ? read_counter(package.directory / "max_energy_range_uj")
+                           : std::optional<std::uint64_t>(0);
+    if (!now || !range || (*now < package.last && *range < package.last)) {
       packages_.clear();
       break;
     }
-    used_ += *now < package.last ? *most - package.last + *now : *now - package.last;
+    used_ += *now < package.last ? *range - package.last + *now : *now - package.last;
     package.last = *now;
   }
   if (packages_.empty()) return std::nullopt;

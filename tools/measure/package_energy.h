@@ -1,5 +1,5 @@
 #pragma once
-// What the processor packages use, other processes included, by the kernel's powercap counters.
+// Energy used by the processor packages (by all processes), from the kernel's powercap counters.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace feedrate::tools {
 
-/// Sums up from construction on. The counters go round after minutes of hard work: joules() has to
-/// be called more often than that. One thread.
+/// Accumulates energy from construction on. The counters overflow after minutes of full load, so call
+/// joules() more often than that. Not thread-safe.
 class PackageEnergy {
  public:
-  /// FEEDRATE_POWERCAP names another directory than /sys/class/powercap.
+  /// $FEEDRATE_POWERCAP replaces /sys/class/powercap.
   PackageEnergy();
-  /// Nothing when there are no counters, or when one could not be read even once.
+  /// Energy since construction. Nothing when there are no counters, or once one could not be read.
   std::optional<double> joules();
 
  private:
@@ -22,7 +22,7 @@ class PackageEnergy {
     std::filesystem::path directory;
     std::uint64_t last = 0;  // microjoules
   };
-  std::vector<Package> packages_;  // empty: nothing is known, now or later
+  std::vector<Package> packages_;  // empty: unknown, now and later
   std::uint64_t used_ = 0;         // microjoules
 };
 

@@ -12,13 +12,13 @@ using namespace formats;
 
 namespace {
 
-/// The number that follows `key` where a line, or a word of `line`, starts with it.
-std::optional<std::uint64_t> number_behind(std::string_view text, std::string_view key) {
+/// The number that follows `key`, with which `text` starts, up to the next space or line end.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) {
   const std::size_t end = text.find_first_of(" \n", key.size());
   return parse_number<std::uint64_t>(text.substr(key.size(), end - key.size()));
 }
 
-/// The rest of `text` from the line that starts with `start`; empty when there is none.
+/// `text` from the first line that starts with `start` on; empty when there is none.
 std::string_view from_line(std::string_view text, std::string_view start) {
   while (!text.empty() && !text.starts_with(start)) {
     const std::size_t end = text.find('\n');
@@ -34,18 +34,18 @@ std::optional<std::uint64_t> pressure_total(std::string_view text) {
   const std::string_view line = some.substr(0, some.find('\n'));
   constexpr std::string_view key = " total=";
   const std::size_t at = line.find(key);
-  return at == std::string_view::npos ? std::nullopt : number_behind(line.substr(at), key);
+  return at == std::string_view::npos ? std::nullopt : number_after(line.substr(at), key);
 }
 
 std::optional<std::uint64_t> io_read_bytes(std::string_view text) {
   constexpr std::string_view key = "read_bytes: ";
   const std::string_view line = from_line(text, key);
-  return line.empty() ? std::nullopt : number_behind(line, key);
+  return line.empty() ? std::nullopt : number_after(line, key);
 }
 
 std::optional<std::uint64_t> resident_pages(std::string_view text) {
   if (!take_number<std::uint64_t>(text, ' ')) return std::nullopt;
-  return number_behind(text, "");
+  return number_after(text, "");
 }
 
 double process_cpu_seconds() {

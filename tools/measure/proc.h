@@ -1,6 +1,6 @@
 #pragma once
-// What Linux tells of this process and of the machine, and the texts in which it does. What it does
-// not tell, or tells in another form, is absent.
+// What Linux reports about this process and the machine, and parsers of its text files. A value that
+// is missing or malformed is absent.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,17 +10,18 @@
 
 namespace feedrate::tools {
 
-/// "some avg10=0.00 … total=12711072": microseconds since boot in which some task waited.
+/// From /proc/pressure/*, "some avg10=0.00 … total=12711072": microseconds since boot during which
+/// some task waited.
 std::optional<std::uint64_t> pressure_total(std::string_view text);
-/// "read_bytes: 4096" of /proc/self/io: what this process has had read from disks.
+/// From /proc/self/io, "read_bytes: 4096": bytes read from disks for this process.
 std::optional<std::uint64_t> io_read_bytes(std::string_view text);
-/// The second number of /proc/self/statm: pages of this process in memory.
+/// From /proc/self/statm, the second number: resident pages of this process.
 std::optional<std::uint64_t> resident_pages(std::string_view text);
 
 /// Processor time of this process so far: user + system, all threads.
 double process_cpu_seconds();
 
-/// All of a small file, nothing when it cannot be read.
+/// The content of a small file; nothing when it cannot be read.
 std::optional<std::string> text_of(const std::filesystem::path& file);
 
 }  // namespace feedrate::tools

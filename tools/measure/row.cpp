@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Calls `field(key, member)` for every member of a row: the one list of its keys, in order.
+/// Calls `field(key, member)` for every member of a row: the only list of its keys, in order.
 template <class RunType, class Field>
 void for_each_field(RunType& run, const Field& field) {
   field("schema", run.schema);
@@ -95,8 +95,8 @@ struct Put {
   throw Error(join(key, ": expected ", expected, ", found ", found.dump()));
 }
 
-/// Only of the member's own type and range: the JSON library would wrap -1 into four billion, and
-/// take true for 1.
+/// take() accepts only the member's own type and range: the JSON library would convert -1 to four
+/// billion, and true to 1.
 void take(const char* key, const ordered_json& found, std::string& value) {
   if (!found.is_string()) refuse(key, "a text", found);
   value = found.get<std::string>();
@@ -112,9 +112,9 @@ void take(const char* key, const ordered_json& found, double& value) {
 template <class T>
 requires std::is_unsigned_v<T>
 void take(const char* key, const ordered_json& found, T& value) {
-  constexpr T most = std::numeric_limits<T>::max();
-  if (!found.is_number_unsigned() || found.get<std::uint64_t>() > most) {
-    refuse(key, join("a whole number from 0 to ", most), found);
+  constexpr T max = std::numeric_limits<T>::max();
+  if (!found.is_number_unsigned() || found.get<std::uint64_t>() > max) {
+    refuse(key, join("a whole number from 0 to ", max), found);
   }
   value = found.get<T>();
 }
@@ -123,14 +123,14 @@ void take(const char* key, const ordered_json& found, std::vector<double>& value
   for (const ordered_json& one : found) take(key, one, values.emplace_back());
 }
 
-/// The member of that name; one that is missing is named.
+/// The member of that name; throws Error with its name when it is missing.
 const ordered_json& member(const ordered_json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) throw Error(join("lacks the key '", key, "'"));
   return *found;
 }
 
-/// Reads members out of an object; a missing key or a value of another type throws.
+/// Reads members from an object. Throws Error on a missing key or a value of another type.
 struct Take {
   const ordered_json& object;
   template <class T>
@@ -144,13 +144,13 @@ struct Take {
   }
 };
 
-// Far above any machine's: what a chart's scale is drawn for.
+// Far above any machine's rate: keeps the scales of charts finite.
 constexpr std::uint64_t max_images_per_second = 1'000'000'000'000;
 
-/// Rows of the first schema, which did not name itself, begin with their kind.
+/// Rows of schema 1 have no "schema" key, only a kind.
 void refuse_other_schema(const ordered_json& object) {
-  const bool first = !object.contains("schema") && object.contains("kind");
-  const ordered_json schema = first ? ordered_json(1) : object.value("schema", ordered_json());
+  const bool is_first = !object.contains("schema") && object.contains("kind");
+  const ordered_json schema = is_first ? ordered_json(1) : object.value("schema", ordered_json());
   if (schema.is_number() && schema != row_schema) {
     throw Error(join("it is of schema ", schema.dump(), ", this feedrate reads schema ", row_schema,
                      "; measure it again"));

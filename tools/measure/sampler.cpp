@@ -32,27 +32,27 @@ std::optional<double> scaled(std::optional<double> value, double by, int digits)
 Sampler::Sampler(SamplerOptions options) : options_(std::move(options)) {
   if (options_.device == "cuda") nvml_ = std::make_unique<Nvml>(cuda_pci_bus_id());
   time_ = Clock::now();
-  last_ = read(By::caller);
+  last_ = read_counters(CalledBy::caller);
   try {
-    thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { sample_until(stop); });
   } catch (const std::system_error&) {
-    // A process that may have no more threads is measured all the same.
+    // Measuring works without it: the borders of sections are still sampled.
   }
 }
 
 Sampler::~Sampler() = default;
 
-void Sampler::watch(const std::stop_token& stop) {
+void Sampler::sample_until(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   Clock::time_point due = Clock::now();
   while (!stop.stop_requested()) {
-    due = std::max(due + options_.period, Clock::now());  // what was missed is not made up for
+    due = std::max(due + options_.period, Clock::now());  // missed samples are not made up for
     wake_.wait_until(lock, stop, due, [] { return false; });
-    if (!stop.stop_requested()) tick(By::own_thread);
+    if (!stop.stop_requested()) sample(CalledBy::own_thread);
   }
 }
 
-Sampler::Reading Sampler::read(By who) {
+Sampler::Reading Sampler::read_counters(CalledBy who) {
   Reading now;
   now[cpu_seconds] = process_cpu_seconds();
   const auto counter = [this](const char* file, const auto& parse) {
@@ -65,7 +65,7 @@ Sampler::Reading Sampler::read(By who) {
   now[wait_memory] = counter("pressure/memory", pressure_total);
   now[cpu_energy] = packages_.joules();
   if (nvml_) now[gpu_energy] = nvml_->energy_j();
-  if (who == By::own_thread) {
+  if (who == CalledBy::own_thread) {
     std::copy(last_.begin() + up_count, last_.end(), now.begin() + up_count);
   } else if (const auto moved = options_.transfers ? options_.transfers() : std::nullopt) {
     now[up_count] = static_cast<double>(moved->up.count);
@@ -78,12 +78,12 @@ Sampler::Reading Sampler::read(By who) {
   return now;
 }
 
-void Sampler::look(Sums& sums) const {
+void Sampler::read_gauges(Sums& sums) const {
   const auto add = [&](Gauge gauge, const std::optional<double>& value) {
     if (!value) return;
-    Seen& seen = sums.seen[gauge];
+    GaugeSums& seen = sums.gauges_seen[gauge];
     seen.sum += *value;
-    seen.most = std::max(seen.most, *value);
+    seen.max = std::max(seen.max, *value);
     ++seen.count;
   };
   const auto statm = text_of(options_.proc / "self/statm");
@@ -100,9 +100,9 @@ void Sampler::look(Sums& sums) const {
   }
 }
 
-// What was spent since the last look belongs to the section that lasted until now.
-void Sampler::tick(By who) {
-  const Reading now = read(who);
+// What was spent since the last sample belongs to the section that is ending or going on.
+void Sampler::sample(CalledBy who) {
+  const Reading now = read_counters(who);
   const Clock::time_point time = Clock::now();
   Sums& sums = sums_[static_cast<std::size_t>(section_)];
   sums.seconds += std::chrono::duration<double>(time - time_).count();
@@ -114,14 +114,14 @@ void Sampler::tick(By who) {
       spent.reset();
     }
   }
-  look(sums);
+  read_gauges(sums);
   last_ = now;
   time_ = time;
 }
 
 void Sampler::enter(Section section) {
   const std::lock_guard lock(mutex_);
-  tick(By::caller);
+  sample(CalledBy::caller);
   section_ = section;
 }
 
@@ -132,35 +132,36 @@ void Sampler::Sums::add(const Sums& other) {
         spent[i] && other.spent[i] ? std::optional(*spent[i] + *other.spent[i]) : std::nullopt;
   }
   for (std::size_t i = 0; i < gauges; ++i) {
-    seen[i].sum += other.seen[i].sum;
-    seen[i].most = std::max(seen[i].most, other.seen[i].most);
-    seen[i].count += other.seen[i].count;
+    const GaugeSums& added = other.gauges_seen[i];
+    gauges_seen[i].sum += added.sum;
+    gauges_seen[i].max = std::max(gauges_seen[i].max, added.max);
+    gauges_seen[i].count += added.count;
   }
   if (other.throttle) throttle = throttle.value_or(0) | *other.throttle;
 }
 
 Telemetry Sampler::measured() {
   const std::lock_guard lock(mutex_);
-  tick(By::caller);
-  return told(sums_[static_cast<std::size_t>(Section::measured)]);
+  sample(CalledBy::caller);
+  return telemetry_of(sums_[static_cast<std::size_t>(Section::measured)]);
 }
 
 Telemetry Sampler::measured_from_start() {
   const std::lock_guard lock(mutex_);
-  tick(By::caller);
+  sample(CalledBy::caller);
   Sums sums = sums_[static_cast<std::size_t>(Section::start_up)];
   sums.add(sums_[static_cast<std::size_t>(Section::measured)]);
-  return told(sums);
+  return telemetry_of(sums);
 }
 
-Telemetry Sampler::told(const Sums& sums) {
+Telemetry Sampler::telemetry_of(const Sums& sums) {
   if (sums.seconds <= 0) return {};
-  const auto most = [&](Gauge gauge) {
-    const Seen& seen = sums.seen[gauge];
-    return seen.count > 0 ? std::optional(seen.most) : std::nullopt;
+  const auto max = [&](Gauge gauge) {
+    const GaugeSums& seen = sums.gauges_seen[gauge];
+    return seen.count > 0 ? std::optional(seen.max) : std::nullopt;
   };
   const auto mean = [&](Gauge gauge) {
-    const Seen& seen = sums.seen[gauge];
+    const GaugeSums& seen = sums.gauges_seen[gauge];
     return seen.count > 0 ? std::optional(seen.sum / static_cast<double>(seen.count))
                           : std::nullopt;
   };
@@ -172,8 +173,8 @@ Telemetry Sampler::told(const Sums& sums) {
     if (!sums.spent[bytes] || sums.spent[seconds].value_or(0) <= 0) return std::nullopt;
     return rounded(*sums.spent[bytes] / *sums.spent[seconds] * 1e-9, 3);
   };
-  // Power readings are means of a second, of which some sensors see a quarter: over a longer run
-  // energy knows better.
+  // A power reading is the mean of a second, and some sensors see only a quarter of it: over a
+  // longer run, energy is more accurate.
   constexpr double enough_seconds = 2;
   const std::optional<double>& joules = sums.spent[gpu_energy];
   const auto power = joules && sums.seconds >= enough_seconds ? scaled(joules, 1 / sums.seconds, 3)
@@ -181,15 +182,15 @@ Telemetry Sampler::told(const Sums& sums) {
   const double percent_of_micro = 1e-6 * 100 / sums.seconds;
   return {
       .cpu_seconds = scaled(sums.spent[cpu_seconds], 1, 6),
-      .peak_rss_mib = scaled(most(rss), 1 / mib, 1),
+      .peak_rss_mib = scaled(max(rss), 1 / mib, 1),
       .read_mib = scaled(sums.spent[read_bytes], 1 / mib, 3),
       .psi_cpu_percent = scaled(sums.spent[wait_cpu], percent_of_micro, 3),
       .psi_io_percent = scaled(sums.spent[wait_io], percent_of_micro, 3),
       .psi_memory_percent = scaled(sums.spent[wait_memory], percent_of_micro, 3),
       .cpu_energy_j = scaled(sums.spent[cpu_energy], 1, 3),
       .planned_memory_mib = {},
-      .gpu_memory_mib = scaled(most(gpu_memory), 1, 1),
-      .gpu_own_memory_mib = scaled(most(gpu_own_memory), 1, 1),
+      .gpu_memory_mib = scaled(max(gpu_memory), 1, 1),
+      .gpu_own_memory_mib = scaled(max(gpu_own_memory), 1, 1),
       .gpu_power_w = power,
       .gpu_energy_j = scaled(joules, 1, 3),
       .gpu_utilisation_percent = scaled(mean(gpu_utilisation), 1, 1),

@@ -1,6 +1,6 @@
 #pragma once
-// What a process spends, looked at ten times a second and whenever the clock of a run starts or
-// stops: what is told of a part of the run is of that part alone. The clock is the steps' own,
+// Samples what this process consumes, ten times a second and at every border between sections of a
+// run, so that what is reported for a section belongs to it alone. The clock is that of the steps,
 // std::chrono::steady_clock.
 //
 //      start-up       on the clock      paused      on the clock
@@ -30,15 +30,16 @@ class Nvml;
 enum class Section : std::uint8_t { start_up, measured, paused };
 
 struct SamplerOptions {
-  std::string device = "cpu";  // "cuda": its GPU is asked too
-  /// Of a session, asked only in the calls below, by their thread.
+  std::string device = "cpu";  // "cuda": samples its GPU too
+  /// Copies of the session so far; called only from the methods below, in the caller's thread.
   std::function<std::optional<trainer::Transfers>()> transfers{};
   std::chrono::milliseconds period{100};
   std::filesystem::path proc = "/proc";
 };
 
-/// Begins in Section::start_up. One thread calls; another, of its own, looks. Where no thread can
-/// be had, what is seen at the borders is all that is told. Destruction at any moment joins it.
+/// Begins in Section::start_up. For one calling thread; a thread of its own takes the periodic
+/// samples. Where that thread cannot be started, only the borders are sampled. The destructor joins
+/// it at once.
 class Sampler {
  public:
   explicit Sampler(SamplerOptions options = {});
@@ -46,22 +47,22 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// From now on it belongs to that section, as often as they come.
+  /// Ends the current section and begins another. Sections of the same name are summed.
   void enter(Section section);
-  /// For a source's consumer: its clock starts when batch 1 is asked for, since the first pays for
-  /// what every later one finds ready.
+  /// For a consumer of batches: its clock starts when batch 1 is asked for, since batch 0 pays for
+  /// the set-up.
   void asked(std::uint64_t batch) {
     if (batch == 1) enter(Section::measured);
   }
 
-  /// Of all measured sections, until now; nothing when there was none.
+  /// Totals of all measured sections so far; empty when there was none.
   Telemetry measured();
-  /// The same with the start-up: of a run so short that its clock starts with it.
+  /// The same including the start-up, for a run too short to have a section of its own.
   Telemetry measured_from_start();
 
  private:
   using Clock = std::chrono::steady_clock;
-  // What only grows: of a section it is the difference.
+  // Values that only grow: a section's share is a difference.
   enum Counter : std::uint8_t {
     cpu_seconds,
     read_bytes,
@@ -78,7 +79,7 @@ class Sampler {
     down_seconds,
     counters
   };
-  // What goes up and down: the most of it, or the mean.
+  // Values that go up and down: reported as a maximum or a mean.
   enum Gauge : std::uint8_t {
     rss,
     gpu_memory,
@@ -89,36 +90,36 @@ class Sampler {
     gauges
   };
   using Reading = std::array<std::optional<double>, counters>;
-  struct Seen {
-    double sum = 0, most = 0;
+  struct GaugeSums {
+    double sum = 0, max = 0;
     std::uint64_t count = 0;
   };
   struct Sums {
     Sums() { spent.fill(0.0); }
     void add(const Sums& other);
     double seconds = 0;
-    Reading spent;  // absent for good when a reading was
-    std::array<Seen, gauges> seen{};
+    Reading spent;  // absent once a reading was absent
+    std::array<GaugeSums, gauges> gauges_seen{};
     std::optional<std::uint64_t> throttle;
   };
-  enum class By : std::uint8_t { caller, own_thread };
+  enum class CalledBy : std::uint8_t { caller, own_thread };
 
-  Reading read(By who);
-  void tick(By who);
-  void look(Sums& sums) const;
-  void watch(const std::stop_token& stop);
-  static Telemetry told(const Sums& sums);
+  Reading read_counters(CalledBy who);
+  void read_gauges(Sums& sums) const;
+  void sample(CalledBy who);
+  void sample_until(const std::stop_token& stop);
+  static Telemetry telemetry_of(const Sums& sums);
 
   SamplerOptions options_;
-  std::unique_ptr<Nvml> nvml_;  // null: no GPU
+  std::unique_ptr<Nvml> nvml_;  // null: not on a GPU
   PackageEnergy packages_;
-  std::mutex mutex_;  // guards all that follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
   Clock::time_point time_;
   Reading last_{};
   Section section_ = Section::start_up;
   std::array<Sums, 3> sums_{};  // by section
-  std::jthread thread_;         // last: it ends before the rest goes
+  std::jthread thread_;         // last: ends before the rest is destroyed
 };
 
 }  // namespace feedrate::tools

@@ -27,7 +27,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// "/a\040b" → "/a b": blanks, line ends and backslashes are written as three octal digits.
+/// "/a\040b" → "/a b": mountinfo writes blanks, line ends and backslashes as three octal digits.
 std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -50,8 +50,8 @@ bool lies_below(const fs::path& path, const fs::path& point) {
   return in_point == point.end();
 }
 
-// The words behind the dash are the type, the source and the file system's own options; how many
-// are in front of it varies.
+// After the dash come the type, the source and the file system's own options; the number of words
+// before it varies.
 std::optional<Mount> parse_mount(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   const auto dash = std::ranges::find(words, "-");
@@ -65,7 +65,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-/// The only device that a mapped one lies on; nothing when it lies on none or on several.
+/// The device below a mapped one; nothing when there is none or several.
 std::optional<fs::path> only_slave(const fs::path& device) {
   std::error_code absent;
   std::vector<fs::path> below;
@@ -84,7 +84,7 @@ std::optional<Mount> mount_of(std::string_view mountinfo, const fs::path& path) 
   while (!mountinfo.empty()) {
     std::optional<Mount> mount = parse_mount(take_line(mountinfo));
     if (!mount || !lies_below(path, mount->point)) continue;
-    // Of two on one point the later hides the earlier.
+    // Of two mounts on one point, the later one hides the earlier.
     if (!best || mount->point.size() >= best->point.size()) best = std::move(mount);
   }
   return best;
@@ -94,7 +94,7 @@ std::optional<Disk> disk_of(const std::string& device, const fs::path& sys) {
   std::error_code absent;
   fs::path found = fs::canonical(sys / "dev/block" / device, absent);
   if (absent) return std::nullopt;
-  constexpr int max_layers = 8;  // of mapping, and of parts: more would be a circle
+  constexpr int max_layers = 8;  // of mappings and partitions; more would be a cycle
   for (int i = 0; i < max_layers; ++i) {
     if (fs::exists(found / "partition", absent)) {
       found = found.parent_path();
@@ -118,7 +118,8 @@ Storage storage_of(const fs::path& path) {
   if (path.empty() || absent || !mounts) return {};
   Storage storage{mount_of(*mounts, real), std::nullopt};
   if (!storage.mount) return storage;
-  // A file system that may span disks has a number of its own, and names one of them as its source.
+  // A file system that may span disks (btrfs) has a device number of its own, "0:…", and names one
+  // of its disks as its source.
   std::string device = storage.mount->device;
   struct stat source {};
   if (device.starts_with("0:") && storage.mount->source.starts_with("/dev/") &&

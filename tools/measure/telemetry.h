@@ -1,7 +1,6 @@
 #pragma once
-// What a run cost while it was on the clock, without its start-up and its pauses: processor time,
-// memory, waiting, energy, copies. Absent means that it could not be measured, or is not there to
-// be: never 0.
+// What a run cost while it was on the clock, without start-up and pauses: processor time, memory,
+// waiting, energy, copies. A value that could not be measured is absent, never 0.
 
 #include <cstdint>
 #include <optional>
@@ -10,34 +9,35 @@
 namespace feedrate::tools {
 
 struct Telemetry {
-  std::optional<double> cpu_seconds;   // of this process: user + system, all threads
-  std::optional<double> peak_rss_mib;  // largest resident memory, as seen ten times a second
+  std::optional<double> cpu_seconds;   // user + system, all threads of this process
+  std::optional<double> peak_rss_mib;  // largest resident memory, sampled ten times a second
   std::optional<double> read_mib;      // read from disks
-  // Share of the time in which some task of the machine waited for it (pressure stall information).
+  // Share of the time during which some task of the machine waited for the resource (pressure stall
+  // information).
   std::optional<double> psi_cpu_percent;
   std::optional<double> psi_io_percent;
   std::optional<double> psi_memory_percent;
-  std::optional<double> cpu_energy_j;  // of the processor packages, other processes included
+  std::optional<double> cpu_energy_j;  // of the processor packages, all processes
 
-  std::optional<double> planned_memory_mib;  // what the session's plan takes of the device's memory
-  std::optional<double> gpu_memory_mib;      // most that was in use on the device, by whomsoever
-  std::optional<double> gpu_own_memory_mib;  // by this process
+  std::optional<double> planned_memory_mib;  // of the device, by the session's plan
+  std::optional<double> gpu_memory_mib;      // peak in use on the device, by all processes
+  std::optional<double> gpu_own_memory_mib;  // peak, by this process
   std::optional<double> gpu_power_w;         // mean
   std::optional<double> gpu_energy_j;
-  std::optional<double> gpu_utilisation_percent;  // mean: a kernel ran, efficient or not
+  std::optional<double> gpu_utilisation_percent;  // mean share of time with a kernel running
   std::optional<double> gpu_clock_mhz;            // mean, of the multiprocessors
-  std::optional<std::string> gpu_throttle;        // what held the clocks down, or "none"
+  std::optional<std::string> gpu_throttle;        // what held the clocks down; "none"
   std::optional<std::uint64_t> upload_count;      // copies to the device
   std::optional<double> upload_mib;
-  std::optional<double> upload_gb_per_s;  // 10⁹ bytes, while copying
+  std::optional<double> upload_gb_per_s;  // 10⁹ bytes per second of copying
   std::optional<double> upload_seconds;
-  std::optional<std::uint64_t> download_count;  // and from it
+  std::optional<std::uint64_t> download_count;  // copies from the device
   std::optional<double> download_mib;
   std::optional<double> download_gb_per_s;
   std::optional<double> download_seconds;
 };
 
-/// Calls `field(key, member)` for what every run has, in order.
+/// Calls `field(key, member)` for the fields of every run, in order.
 template <class TelemetryType, class Field>
 void for_each_host_field(TelemetryType& telemetry, const Field& field) {
   field("cpu_seconds", telemetry.cpu_seconds);
@@ -49,7 +49,7 @@ void for_each_host_field(TelemetryType& telemetry, const Field& field) {
   field("cpu_energy_j", telemetry.cpu_energy_j);
 }
 
-/// And for what only a run on a device has.
+/// The same for the fields of runs on a device.
 template <class TelemetryType, class Field>
 void for_each_device_field(TelemetryType& telemetry, const Field& field) {
   field("planned_memory_mib", telemetry.planned_memory_mib);
@@ -70,7 +70,7 @@ void for_each_device_field(TelemetryType& telemetry, const Field& field) {
   field("download_seconds", telemetry.download_seconds);
 }
 
-/// For all of them: the one list of telemetry's keys, as rows and `--json` have them.
+/// The same for all fields: the only list of telemetry's keys, for rows and `--json` alike.
 template <class TelemetryType, class Field>
 void for_each_telemetry_field(TelemetryType& telemetry, const Field& field) {
   for_each_host_field(telemetry, field);

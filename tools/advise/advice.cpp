@@ -41,7 +41,7 @@ std::string limit(const Advice& advice) {
 
 std::string gain(const Advice& advice, const Alternative& best) {
   const double share =
-      1 - static_cast<double>(best.way.bytes) /
+      1 - static_cast<double>(best.variant.bytes) /
               static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
   const Prediction& then = best.prediction;
   const std::string fed = then.bound == Bound::consumer ? ", all it takes," : ",";
@@ -50,9 +50,9 @@ std::string gain(const Advice& advice, const Alternative& best) {
       "As {} it would deliver {}{}{} {} as many, on {}, in {} ({:.0f} % {}). Converting takes "
       "about "
       "{}:",
-      best.way.name, quantity(then.delivered), doubt, fed,
+      best.variant.name, quantity(then.delivered), doubt, fed,
       times(then.delivered / advice.now.delivered), counted(then.threads, "thread"),
-      bytes_text(best.way.bytes), 100 * std::abs(share), share >= 0 ? "less" : "more",
+      bytes_text(best.variant.bytes), 100 * std::abs(share), share >= 0 ? "less" : "more",
       duration_text(best.convert_seconds));
 }
 
@@ -63,11 +63,12 @@ std::string stages(const Supply& supply) {
                      percent(supply.decode), percent(supply.augment));
 }
 
-std::string row(const Way& way, const Prediction& prediction, const std::string& conversion) {
-  return fmt::format("{} {:>12} {:>6} {:>8} {:>12} {:>11} {:>10}\n", fitted(way.name, name_columns),
-                     quantity(prediction.delivered), plus_minus(prediction.doubt),
-                     prediction.threads, quantity(prediction.supply), bytes_text(way.bytes),
-                     conversion);
+std::string row(const Variant& variant, const Prediction& prediction,
+                const std::string& conversion) {
+  return fmt::format("{} {:>12} {:>6} {:>8} {:>12} {:>11} {:>10}\n",
+                     fitted(variant.name, name_columns), quantity(prediction.delivered),
+                     plus_minus(prediction.doubt), prediction.threads, quantity(prediction.supply),
+                     bytes_text(variant.bytes), conversion);
 }
 
 ordered_json number(double value, int digits) {
@@ -83,16 +84,16 @@ ordered_json as_json(const Supply& supply) {
           {"augment_s_per_image", supply.augment}};
 }
 
-ordered_json as_json(const Way& way, const Prediction& prediction) {
-  return {{"kept_as", way.name},
-          {"bytes", way.bytes},
+ordered_json as_json(const Variant& variant, const Prediction& prediction) {
+  return {{"kept_as", variant.name},
+          {"bytes", variant.bytes},
           {"threads", prediction.threads},
           {"supply", number(prediction.supply, 1)},
           {"delivered", number(prediction.delivered, 1)},
           {"doubt_percent", number(100 * prediction.doubt, 1)},
           {"bound", name(prediction.bound)},
-          {"one_thread", as_json(way.one)},
-          {"most_threads", as_json(way.most)}};
+          {"one_thread", as_json(variant.at_min)},
+          {"most_threads", as_json(variant.at_max)}};
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ const Alternative* Advice::best() const {
     if (std::abs(ratio - 1) > knee_margin) return ratio > 1;
     if (a.prediction.threads != b.prediction.threads)
       return a.prediction.threads < b.prediction.threads;
-    return a.way.bytes < b.way.bytes;
+    return a.variant.bytes < b.variant.bytes;
   };
   const Alternative* found = nullptr;
   for (const Alternative& one : alternatives) {
@@ -126,21 +127,22 @@ std::string Advice::text() const {
   }
   text += fmt::format("\n{}: {}, recipe {}, batches of {}\n", dataset, counted(images, "image"),
                       recipe, batch);
-  text += fmt::format("one thread gives {} images/s", quantity(present.one.rate()));
-  if (present.most.threads > 1) {
-    text += fmt::format(", {} give {}", present.most.threads, quantity(present.most.rate()));
+  text += fmt::format("one thread gives {} images/s", quantity(present.at_min.rate()));
+  if (present.at_max.threads > 1) {
+    text += fmt::format(", {} give {}", present.at_max.threads, quantity(present.at_max.rate()));
   }
-  text += fmt::format(": {}\n\n", stages(present.most));
+  text += fmt::format(": {}\n\n", stages(present.at_max));
   text +=
       fmt::format("{} {:>12} {:>5} {:>8} {:>12} {:>11} {:>10}\n", fitted("kept as", name_columns),
                   "delivered/s", "", "threads", "supply/s", "size", "converting");
   text += row(present, now, "-");
   for (const Alternative& one : alternatives) {
-    text += row(one.way, one.prediction, duration_text(one.convert_seconds));
+    text += row(one.variant, one.prediction, duration_text(one.convert_seconds));
   }
   if (!std::ranges::all_of(alternatives, &Alternative::fits)) {
     text +=
-        "What is larger than the memory is not advised: how fast the disk is was not measured.\n";
+        "Formats larger than the memory are not advised, since the disk's speed was not "
+        "measured.\n";
   }
   return text;
 }
@@ -156,7 +158,7 @@ std::string Advice::json() const {
                       {"now", as_json(present, now)}};
   ordered_json others = ordered_json::array();
   for (const Alternative& one : alternatives) {
-    ordered_json other = as_json(one.way, one.prediction);
+    ordered_json other = as_json(one.variant, one.prediction);
     other["convert_seconds"] = number(one.convert_seconds, 2);
     other["command"] = one.command;
     other["fits_memory"] = one.fits;
@@ -164,7 +166,7 @@ std::string Advice::json() const {
   }
   object["alternatives"] = std::move(others);
   const Alternative* const best = this->best();
-  object["advised"] = or_null<ordered_json>(best != nullptr ? best->way.name : "");
+  object["advised"] = or_null<ordered_json>(best != nullptr ? best->variant.name : "");
   return json_text(object);
 }
 

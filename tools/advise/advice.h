@@ -1,5 +1,5 @@
 #pragma once
-// What `feedrate advise` says: how many threads, what limits, and which conversion would help.
+// The answer of `feedrate advise`: how many threads, what the limit is, which conversion helps.
 
 #include <cstdint>
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace feedrate::tools {
 
-/// A conversion that was tried on some of the images.
+/// A conversion that was tried on a sample of the images.
 struct Alternative {
-  Way way;
+  Variant variant;
   Prediction prediction;
-  double convert_seconds = 0;  // that all images would take
-  std::string command;         // that does it
-  bool fits = true;            // into the machine's memory, or the present dataset does not either
+  double convert_seconds = 0;  // for all images
+  std::string command;         // converts all images
+  bool fits = true;            // fits into memory, or the present dataset does not fit either
 };
 
 struct Advice {
@@ -23,18 +23,18 @@ struct Advice {
   std::uint64_t images = 0;
   std::string recipe;
   std::uint32_t batch = 0;
-  std::string consumer_name;  // "lenet on cpu", "--target"; "": whoever takes what comes
+  std::string consumer_name;  // "lenet on cpu", "--target"; "": takes any rate
   Consumer consumer;
-  Way present;
+  Variant present;
   Prediction now;
   std::vector<Alternative> alternatives;
 
-  /// The one that delivers most, of those the one with the fewest threads, then of the fewest
-  /// bytes. Null where none gains more than it may be wrong by.
+  /// The alternative that delivers most; among equals the one with the fewest threads, then bytes.
+  /// Null when no gain exceeds its doubt.
   const Alternative* best() const;
-  /// The verdict, then the figures.
+  /// The advice, then the figures.
   std::string text() const;
-  /// One object; what has no meaning is null.
+  /// One JSON object; values without a meaning are null.
   std::string json() const;
 };
 

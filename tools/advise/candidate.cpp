@@ -12,17 +12,19 @@ using namespace loader;
 
 namespace {
 
-// What recipes take of an image is usually 7/8 of what it was resized to: 224 of 256.
+// Recipes usually crop 7/8 of the size that images were resized to: 224 of 256.
 constexpr std::uint32_t usual_side = 256;
-// An image that is not much larger than that is not worth another encoding.
-constexpr double much_larger = 1.25;
-// From here on an image is a photograph: a lossless codec makes several times the bytes of a JPEG.
+// Shrinking an image that is less than this much larger is not worth another encoding.
+constexpr double min_shrink_ratio = 1.25;
+// Images of at least this side count as photographs, for which a lossless codec takes several times
+// the bytes of a JPEG.
 constexpr std::uint64_t photograph_side = 128;
 
 bool file_for_each_image(const DatasetInfo& info) { return info.files.empty(); }
 
-// The container that the images would be kept in: the present one where it can.
-const Container* home(const DatasetInfo& info, const Codec& codec) {
+// The container to convert to: the present one where it takes the codec and is not one file for each
+// image.
+const Container* container_for(const DatasetInfo& info, const Codec& codec) {
   for (const Container* const known : containers()) {
     if (known->name() == info.format && known->accepts(codec) && !file_for_each_image(info))
       return known;
@@ -30,7 +32,7 @@ const Container* home(const DatasetInfo& info, const Codec& codec) {
   return &container(&codec == &raw_codec ? "lmdb" : "recordio");
 }
 
-// True when the recipe gives images of one size whatever size they are kept in.
+// True when the recipe's images have the same size whatever the size of the stored ones.
 bool resizes(const Recipe& recipe, Shape stored) {
   Shape larger = stored;
   larger.height *= 2;
@@ -43,7 +45,7 @@ std::optional<Resize> shrinking(const Survey& survey, const Recipe& recipe, Shap
   const Shape taken = recipe.shape(stored);
   const std::uint32_t side = std::max(usual_side, std::max(taken.height, taken.width) * 8 / 7);
   const auto shorter = std::min(survey.heights.median, survey.widths.median);
-  if (static_cast<double>(shorter) < much_larger * side) return {};
+  if (static_cast<double>(shorter) < min_shrink_ratio * side) return {};
   return Resize{Resize::Fit::short_side, side, side};
 }
 
@@ -79,7 +81,7 @@ std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
   std::vector<Candidate> found;
   const auto add = [&](const Codec* codec, int quality, std::optional<Resize> resize) {
     const Codec& written = codec != nullptr ? *codec : feedrate::formats::codec(info.codec);
-    found.push_back({home(info, written), {codec, quality}, resize});
+    found.push_back({container_for(info, written), {codec, quality}, resize});
   };
   const bool photographs = std::max(info.shape.height, info.shape.width) >= photograph_side;
   const std::optional<Resize> smaller = shrinking(survey, recipe, info.shape);

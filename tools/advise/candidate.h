@@ -1,5 +1,5 @@
 #pragma once
-// Other ways to keep the same images that a loader may be quicker with.
+// Other formats of the same images from which a loader may be faster.
 
 #include <optional>
 #include <string>
@@ -20,14 +20,14 @@ struct Candidate {
 
   /// "recordio jpeg:90 short:256"
   std::string name() const;
-  /// The command that makes it of all of `dataset`, and the path it goes to.
+  /// The command that converts all of `dataset`, and the path it writes to.
   std::string command(const std::filesystem::path& dataset) const;
   std::filesystem::path out(const std::filesystem::path& dataset) const;
 };
 
-/// Worth a trial for such a dataset and recipe, the smallest change first. Images are made smaller
-/// only where the recipe resizes them anyway, never below what it takes of them; photographs stay
-/// photographs, and small images keep every bit.
+/// Formats worth a trial for this dataset and recipe, the smallest change first. Images are shrunk
+/// only where the recipe resizes them anyway, and never below what it uses of them. Only photographs
+/// are re-encoded with loss; small images keep every bit.
 std::vector<Candidate> candidates(const formats::Dataset& dataset, const formats::Survey& survey,
                                   const loader::Recipe& recipe);
 

@@ -1,10 +1,13 @@
 #pragma once
-// What arrives at a trainer, from what a loader and the trainer can do alone. Pure functions.
+// Predicts what arrives at a trainer, from what the loader and the trainer can do alone. Pure
+// functions.
 //
-// A trainer with a device of its own takes what it can or what comes: min(supply, demand). One on
-// the processor shares the cores with the loader: an image costs it threads / demand seconds of a
-// core, the loader `cost` more, and cores of them pass each second. A loader without threads works
-// in the trainer's, so that an image takes the time of both, whatever the device.
+// - A trainer on a device of its own gets min(supply, demand).
+// - A trainer on the CPU shares its cores with the loader. An image costs the trainer
+//   threads / demand core-seconds and the loader `cost` more; there are `cores` core-seconds in each
+//   second.
+// - A loader without threads works in the trainer's thread, so an image takes the time of both,
+//   whatever the device.
 
 #include <cstdint>
 #include <limits>
@@ -19,40 +22,41 @@ struct Consumer {
   double demand = std::numeric_limits<double>::infinity();  // images/s when it never waits
   bool shares_cores = false;                                // with the loader
   unsigned cores = 1;                                       // of the machine
-  unsigned threads = 0;                                     // it computes with; 0: cores
-  double doubt = 0;                                         // of the demand, as a share
+  unsigned threads = 0;                                     // computing; 0: as many as cores
+  double doubt = 0;                                         // of the demand, as a share: ± this
 };
 
-/// One way to keep the images: what the loader gives from there, measured at one thread, or the
-/// fewest there are, and at the most there may be.
-struct Way {
+/// The images in one format (codec and size included): the loader's supply from it, measured at the
+/// fewest threads (usually one) and at the most.
+struct Variant {
   std::string name;
-  Supply one;
-  Supply most;
+  Supply at_min;
+  Supply at_max;
   std::uint64_t bytes = 0;  // of the whole dataset
-  double doubt = 0;         // beside the measurements': how well some images stand for all
-  double extra_read = 0;    // seconds a thread for an image: from a disk, where memory is too small
+  double doubt = 0;         // of the sample of images, beside that of measuring, as a share
+  double extra_read = 0;    // thread-seconds for an image: disk reads where memory is too small
 
-  /// Seconds of a thread for an image, with so many of them: between the measured ones, or as the
-  /// nearer of them where it is not between.
+  /// Thread-seconds for an image with this many threads: interpolated between the two measured thread
+  /// counts, constant outside them.
   double cost(unsigned threads) const;
-  /// images/s of so many threads, at least 1.
+  /// images/s of this many threads, at least 1.
   double supply(unsigned threads) const { return threads / cost(threads); }
 };
 
 struct Prediction {
   unsigned threads = 0;  // the fewest that deliver within `knee_margin` of the best
-  double supply = 0;     // images/s of that many
+  double supply = 0;     // images/s at that many
   double delivered = 0;  // images/s
   double doubt = 0;      // of delivered, as a share: ± this
   loader::Bound bound = loader::Bound::consumer;
 };
 
-/// Differences smaller than this count as none, in 'feedrate report' too.
+/// Smaller relative differences count as none; `feedrate report` uses it too.
 inline constexpr double knee_margin = 0.03;
 
-/// images/s with so many loader threads; 0: in the trainer's own.
-double delivered(const Way& way, const Consumer& consumer, unsigned threads);
-Prediction predict(const Way& way, const Consumer& consumer);
+/// Predicted images/s with this many loader threads; 0: the loader works in the trainer's thread.
+double delivered(const Variant& variant, const Consumer& consumer, unsigned threads);
+/// The prediction at the fewest threads that deliver nearly the best.
+Prediction predict(const Variant& variant, const Consumer& consumer);
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// What a loader gives when nothing is behind it, at one number of threads.
+// Supply: the rate of a loader whose batches are dropped, at one number of threads.
 
 #include <cstdint>
 #include <vector>
@@ -12,26 +12,27 @@ struct SupplyOptions {
   unsigned threads = 1;
   std::uint32_t batch = 64;
   std::uint64_t seed = 1;
-  double seconds = 1;  // of a slice
+  double seconds = 1;  // of a slice of measuring
 };
 
 struct Supply {
   unsigned threads = 0;
   std::vector<double> rates;  // images/s of each slice
   std::uint64_t images = 0;   // of all slices
-  // Seconds of a worker for an image, over all slices.
+  // Mean worker-seconds for an image, over all slices.
   double read = 0;
   double decode = 0;
   double augment = 0;
 
-  double rate() const;  // the median
-  /// Half of what lies between the slowest slice and the fastest, as a share of the rate.
+  /// The median of the rates.
+  double rate() const;
+  /// Half the range from the slowest slice to the fastest, as a share of the rate.
   double doubt() const;
-  /// Seconds of a thread for an image, waits and handing over included.
+  /// Thread-seconds for an image, including waits and hand-over.
   double cost() const { return threads / rate(); }
 };
 
-/// Measures another slice, with a loader and an order of its own. Throws what the loader throws.
+/// Measures another slice, with a new loader and another order. Throws what the loader throws.
 void add_slice(Supply& supply, const formats::Dataset& dataset, const loader::Recipe& recipe,
                const SupplyOptions& options);
 

@@ -26,7 +26,7 @@ std::uint64_t bytes_in(const fs::path& directory) {
   return sum;
 }
 
-// Some of another stream's samples.
+// Yields only the chosen samples of another stream.
 class ChosenStream final : public SampleStream {
  public:
   /// `stream` is seekable.
@@ -56,7 +56,7 @@ class ChosenStream final : public SampleStream {
 
 ScratchDirectory::ScratchDirectory() {
   std::string pattern = (fs::temp_directory_path() / "feedrate-advise-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) fail_errno(pattern, "cannot make it", errno);
+  if (mkdtemp(pattern.data()) == nullptr) fail_errno(pattern, "cannot create the directory", errno);
   path_ = pattern;
 }
 
@@ -82,10 +82,11 @@ Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const Tr
 
   trial.dataset = open_dataset(path);
   const double scale = static_cast<double>(dataset.size()) / static_cast<double>(done.samples);
-  trial.way.name = candidate.name();
-  trial.way.bytes = static_cast<std::uint64_t>(scale * static_cast<double>(bytes_in(path)));
+  trial.variant.name = candidate.name();
+  trial.variant.bytes = static_cast<std::uint64_t>(scale * static_cast<double>(bytes_in(path)));
   if (done.samples < dataset.size()) {
-    trial.way.doubt = std::hypot(images.doubt, unforeseen_doubt(images, survey(*trial.dataset)));
+    trial.variant.doubt =
+        std::hypot(images.doubt, unforeseen_doubt(images, survey(*trial.dataset)));
   }
   trial.convert_seconds = scale * done.seconds;
   return trial;

@@ -1,6 +1,6 @@
 #pragma once
-// A candidate tried on some of a dataset's images: they are converted into a scratch directory, to
-// be loaded from there, and what all of them would come to is reckoned from these.
+// Tries a candidate on a sample of a dataset's images: converts them into a scratch directory, from
+// which they can be loaded, and extrapolates size and time to the whole dataset.
 
 #include <filesystem>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace feedrate::tools {
 
-/// A directory of its own for as long as it lives, under $TMPDIR or /tmp.
+/// A temporary directory under $TMPDIR or /tmp; the destructor removes it.
 class ScratchDirectory {
  public:
   ScratchDirectory();
@@ -26,13 +26,13 @@ class ScratchDirectory {
 
 struct Trial {
   std::unique_ptr<ScratchDirectory> scratch;  // holds the converted images
-  std::unique_ptr<formats::Dataset> dataset;  // of them
-  Way way;                                    // nothing of it was loaded yet
-  double convert_seconds = 0;                 // that all images would take
+  std::unique_ptr<formats::Dataset> dataset;  // of the converted images
+  Variant variant;                            // its supply is not measured yet
+  double convert_seconds = 0;                 // for all images
 };
 
-/// Converts those images of the dataset, in its order. Throws Error when they cannot be read or the
-/// scratch directory cannot be written.
+/// Converts the sample's images, in the order of the dataset. Throws Error when they cannot be read
+/// or the scratch directory cannot be written.
 Trial try_candidate(const Candidate& candidate, const formats::Dataset& dataset,
                     const TrialSample& images);
 

@@ -12,10 +12,10 @@ using namespace formats;
 
 namespace {
 
-// Enough that small images do not lie in the processor's caches, as all of them would not.
+// Enough to exceed the processor's caches with small images, as the whole dataset would.
 constexpr std::uint64_t max_decoded = std::uint64_t{256} << 20;  // bytes
 constexpr std::uint64_t max_images = 100'000;
-constexpr std::uint64_t least_images = 64;
+constexpr std::uint64_t min_images = 64;
 constexpr unsigned draws = 256;
 
 using Seen = std::vector<Survey::Seen>;
@@ -25,7 +25,7 @@ std::uint64_t trial_images(std::uint64_t size, const Survey& seen) {
   for (const Survey::Seen& one : seen.samples) decoded += one.decoded;
   const std::uint64_t mean = decoded / std::max<std::size_t>(1, seen.samples.size());
   return std::min(
-      size, std::clamp(max_decoded / std::max<std::uint64_t>(1, mean), least_images, max_images));
+      size, std::clamp(max_decoded / std::max<std::uint64_t>(1, mean), min_images, max_images));
 }
 
 struct Mean {
@@ -42,7 +42,7 @@ Mean mean_of(const Seen& all, std::size_t count) {
   return {sum.bytes / static_cast<double>(count), sum.decoded / static_cast<double>(count)};
 }
 
-// Twice the standard error of the mean size of so many images taken by chance, as a share.
+// Twice the standard error of the mean size of `count` images drawn at random, as a share.
 double chance_doubt(const Seen& all, double mean, std::uint64_t count) {
   double squares = 0;
   for (const Survey::Seen& one : all) {
@@ -53,7 +53,7 @@ double chance_doubt(const Seen& all, double mean, std::uint64_t count) {
   return 2 * deviation / mean / std::sqrt(static_cast<double>(count));
 }
 
-// The first `count` of `all` become another draw.
+// Draws again: moves `count` random images to the front of `all`.
 void draw(Seen& all, std::uint64_t count, std::uint64_t key) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto left = static_cast<std::uint32_t>(all.size() - i);
@@ -61,7 +61,7 @@ void draw(Seen& all, std::uint64_t count, std::uint64_t key) {
   }
 }
 
-// Any, where too few were seen to choose among them.
+// For when too few images were seen to choose among them: evenly spread ones.
 TrialSample spread_evenly(std::uint64_t size, const Seen& seen, std::uint64_t count) {
   TrialSample sample;
   for (std::uint64_t turn = 0; turn < count; ++turn) {
@@ -121,18 +121,18 @@ double unforeseen_doubt(const TrialSample& sample, const Survey& converted) {
     mean_before += before(one) / count;
     mean += static_cast<double>(one.bytes) / count;
   }
-  double of_before = 0;  // variances, and what both have in common
-  double of_bytes = 0;
-  double of_both = 0;
+  double variance_before = 0;
+  double variance = 0;
+  double covariance = 0;
   for (const Survey::Seen& one : converted.samples) {
     const double x = before(one) - mean_before;
     const double y = static_cast<double>(one.bytes) - mean;
-    of_before += x * x / count;
-    of_bytes += y * y / count;
-    of_both += x * y / count;
+    variance_before += x * x / count;
+    variance += y * y / count;
+    covariance += x * y / count;
   }
-  const double explained = of_before > 0 ? of_both * of_both / of_before : 0;
-  return 2 * std::sqrt(std::max(0.0, of_bytes - explained) / count) / mean;
+  const double explained = variance_before > 0 ? covariance * covariance / variance_before : 0;
+  return 2 * std::sqrt(std::max(0.0, variance - explained) / count) / mean;
 }
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// Which of a dataset's images stand for all of them while a conversion is tried.
+// Draws the sample of a dataset's images on which conversions are tried.
 
 #include <cstdint>
 #include <vector>
@@ -10,26 +10,26 @@ namespace feedrate::tools {
 
 struct TrialSample {
   std::vector<std::uint64_t> indices;  // ascending, each once
-  /// How far their mean image may be from all images', encoded and decoded, as a share: ± this.
-  /// Images of more bytes take more of everything.
+  /// How far the sample's mean image, in encoded and decoded bytes, may be from the mean of all
+  /// images, as a share: ± this. The cost of an image grows with its bytes.
   double doubt = 0;
-  /// Encoded bytes of each; empty where they are not known of all.
+  /// Encoded bytes of each; empty when not all are known.
   std::vector<std::uint64_t> bytes;
 };
 
-/// So many images as a trial may hold in memory as pixels, of `size` in all that `seen` has looked
-/// at some of; all where they fit.
+/// Draws a sample whose pixels fit into the memory of a trial, from a dataset of `size` images of
+/// which `seen` has looked at some; all images where they fit.
 ///
-/// What an image costs hangs on its bytes and its pixels. Of many draws of images that were seen,
-/// the one is taken whose means of both are nearest to all images' (rejective
-/// sampling; Fuller, 2009): a draw left to chance would be off by the spread of sizes over the root
-/// of their number, 3 % for 500 photographs. A pure function.
+/// The cost of an image depends on its bytes and its pixels. So the function draws many times from
+/// the images seen and takes the draw whose means of both are nearest to those of all images
+/// (rejective sampling; Fuller, 2009). A single random draw would be off by the spread of sizes
+/// divided by the square root of their number: 3 % for 500 photographs. Pure function.
 TrialSample draw_trial_sample(std::uint64_t size, const formats::Survey& seen, std::uint64_t seed);
 
-/// What `converted`, the sample's images in their order as they were tried, adds to the doubt:
-/// twice the standard error of their mean bytes, of what of them does not follow from the bytes
-/// they had (linear regression). A draw can balance nothing of raw images, which are of one size.
-/// Pure function.
+/// The doubt that converting adds: twice the standard error of the mean of those converted bytes that
+/// do not follow from the original bytes (linear regression). `converted` describes the sample's
+/// images after conversion, in their order. Balancing a draw cannot reduce this part for raw images,
+/// whose original bytes are all the same. Pure function.
 double unforeseen_doubt(const TrialSample& sample, const formats::Survey& converted);
 
 }  // namespace feedrate::tools

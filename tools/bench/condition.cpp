@@ -43,7 +43,8 @@ constexpr auto keys = [] {
 }();
 
 Value value_of(const Run& point, std::string_view key) {
-  const auto* found = std::ranges::find(accesses, key, [](const KeyAccess& one) { return one.key.name; });
+  const auto* found =
+      std::ranges::find(accesses, key, [](const KeyAccess& one) { return one.key.name; });
   return found == accesses.end() ? Value() : found->of(point);
 }
 

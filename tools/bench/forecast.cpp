@@ -28,22 +28,22 @@ Supply supply_of(const Run& row, unsigned threads) {
   return supply;
 }
 
-std::optional<Way> way_of(const Run& point, std::span<const Run> rows, unsigned cores) {
+std::optional<Variant> variant_of(const Run& point, std::span<const Run> rows, unsigned cores) {
   const bool own_thread = point.threads == 0U;
-  std::optional<Way> way;
+  std::optional<Variant> variant;
   for (const Run& row : rows) {
     if (!is_supply_of(row, point)) continue;
     if (own_thread && row.threads == 0U) {
       const Supply own = supply_of(row, 1);
-      return Way{.name = {}, .one = own, .most = own};
+      return Variant{.name = {}, .at_min = own, .at_max = own};
     }
     if (row.threads == 0U) continue;
     const Supply supply = supply_of(row, std::min(*row.threads, cores));
-    if (!way) way = Way{.name = {}, .one = supply, .most = supply};
-    if (supply.threads < way->one.threads) way->one = supply;
-    if (supply.threads > way->most.threads) way->most = supply;
+    if (!variant) variant = Variant{.name = {}, .at_min = supply, .at_max = supply};
+    if (supply.threads < variant->at_min.threads) variant->at_min = supply;
+    if (supply.threads > variant->at_max.threads) variant->at_max = supply;
   }
-  return way;
+  return variant;
 }
 
 }  // namespace
@@ -51,13 +51,13 @@ std::optional<Way> way_of(const Run& point, std::span<const Run> rows, unsigned 
 std::optional<double> forecast(const Run& point, std::span<const Run> rows, unsigned cores) {
   const auto demand =
       std::ranges::find_if(rows, [&](const Run& row) { return is_demand_of(row, point); });
-  const std::optional<Way> way = way_of(point, rows, cores);
-  if (demand == rows.end() || !way) return std::nullopt;
+  const std::optional<Variant> variant = variant_of(point, rows, cores);
+  if (demand == rows.end() || !variant) return std::nullopt;
   const Consumer consumer{.demand = demand->images_per_second,
                           .shares_cores = point.device == "cpu",
                           .cores = cores,
                           .threads = std::min(point.compute_threads.value_or(cores), cores)};
-  return delivered(*way, consumer, std::min(point.threads.value_or(0), cores));
+  return delivered(*variant, consumer, std::min(point.threads.value_or(0), cores));
 }
 
 std::optional<double> forecast_error_percent(const Run& row) {

@@ -159,11 +159,11 @@ class Planner {
   const BenchOptions& options_;
   unsigned cores_;
   const std::function<bool(const Run&)>& reads_;
-  std::vector<bool> excluded_;         // whether the exclusion has excluded any point
-  std::vector<BenchPoint> supply_;     // of the current group, as the next two
-  std::vector<BenchPoint> demand_;     // and compute
+  std::vector<bool> excluded_;      // whether the exclusion has excluded any point
+  std::vector<BenchPoint> supply_;  // of the current group, as the next two
+  std::vector<BenchPoint> demand_;  // and compute
   std::vector<BenchPoint> delivered_;
-  std::vector<BenchPoint> points_;     // of all groups, in order
+  std::vector<BenchPoint> points_;  // of all groups, in order
 };
 
 /// Datasets grouped by the images they hold, in the order of first mention.

@@ -34,7 +34,7 @@ constexpr std::size_t max_plan_size = std::size_t{1} << 20;  // bytes
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
 
 void check_one_of(std::string_view what, const std::string& name,
-            std::span<const std::string_view> names) {
+                  std::span<const std::string_view> names) {
   if (std::ranges::find(names, name) == names.end()) throw Error(unknown_kind(what, name, names));
 }
 

@@ -88,10 +88,10 @@ std::uint64_t size_of(const Dataset& dataset, const Survey& looked) {
 
 /// Every way, as the dataset is and as the trials are, and the network where there is one. Returns
 /// its demand of each round.
-std::vector<double> measure(const Options& options, const Dataset& dataset, Way& present,
+std::vector<double> measure(const Options& options, const Dataset& dataset, Variant& present,
                             std::vector<Trial>& trials) {
   std::vector<Subject> subjects = {{&dataset, &present}};
-  for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.way});
+  for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
   // A device wants a core for the thread that drives it; a trainer on the processor shares them
   // all.
   const bool trains = !options.network.empty();
@@ -140,15 +140,16 @@ Advice advise(const Options& options) {
 
   const std::uint64_t memory = machine_memory_mib() << 20;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    Way& way = trials[i].way;
-    const bool fits = way.bytes <= memory || advice.present.bytes > memory;
-    if (way.bytes > memory) {
-      const double of_bytes = static_cast<double>(way.bytes) /
+    Variant& variant = trials[i].variant;
+    const bool fits = variant.bytes <= memory || advice.present.bytes > memory;
+    if (variant.bytes > memory) {
+      const double of_bytes = static_cast<double>(variant.bytes) /
                               static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
-      way.extra_read = std::max(0.0, advice.present.one.read * of_bytes - way.one.read);
+      variant.extra_read =
+          std::max(0.0, advice.present.at_min.read * of_bytes - variant.at_min.read);
     }
-    const Prediction prediction = predict(way, advice.consumer);
-    advice.alternatives.push_back({std::move(way), prediction, trials[i].convert_seconds,
+    const Prediction prediction = predict(variant, advice.consumer);
+    advice.alternatives.push_back({std::move(variant), prediction, trials[i].convert_seconds,
                                    ways[i].command(options.path), fits});
   }
   return advice;

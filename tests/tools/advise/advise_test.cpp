@@ -29,46 +29,47 @@ Supply supply(unsigned threads, double rate) {
 }
 
 /// One thread gives `one`, four give `four`.
-Way way(double one, double four) {
-  return {.name = "made up", .one = supply(1, one), .most = supply(4, four), .bytes = 1000};
+Variant variant(double one, double four) {
+  return {.name = "made up", .at_min = supply(1, one), .at_max = supply(4, four), .bytes = 1000};
 }
 
 TEST(UnitAdvise, an_images_cost_grows_evenly_from_one_thread_to_the_most) {
-  const Way even = way(1000, 4000);
+  const Variant even = variant(1000, 4000);
   EXPECT_DOUBLE_EQ(even.supply(3), 3000);
-  const Way slower = way(1000, 2000);  // an image costs 1 ms of one thread, 2 ms of each of four
+  const Variant slower =
+      variant(1000, 2000);  // an image costs 1 ms of one thread, 2 ms of each of four
   EXPECT_DOUBLE_EQ(slower.supply(1), 1000);
   EXPECT_DOUBLE_EQ(slower.supply(2), 2 / (1e-3 + 1e-3 / 3));
   EXPECT_DOUBLE_EQ(slower.supply(4), 2000);
-  Way cold = even;
+  Variant cold = even;
   cold.extra_read = 1e-3;
   EXPECT_DOUBLE_EQ(cold.supply(4), 2000);
 }
 
 TEST(UnitAdvise, a_device_takes_the_lesser_of_supply_and_demand) {
   const Consumer device{.demand = 2500};
-  EXPECT_DOUBLE_EQ(delivered(way(1000, 4000), device, 2), 2000);
-  EXPECT_DOUBLE_EQ(delivered(way(1000, 4000), device, 3), 2500);
-  const Prediction found = predict(way(1000, 4000), device);
+  EXPECT_DOUBLE_EQ(delivered(variant(1000, 4000), device, 2), 2000);
+  EXPECT_DOUBLE_EQ(delivered(variant(1000, 4000), device, 3), 2500);
+  const Prediction found = predict(variant(1000, 4000), device);
   EXPECT_EQ(found.threads, 3U);
   EXPECT_EQ(found.bound, Bound::consumer);
-  EXPECT_EQ(predict(way(500, 2000), device).bound, Bound::decode);
-  EXPECT_EQ(predict(way(500, 2000), device).threads, 4U);
+  EXPECT_EQ(predict(variant(500, 2000), device).bound, Bound::decode);
+  EXPECT_EQ(predict(variant(500, 2000), device).threads, 4U);
 }
 
 TEST(UnitAdvise, a_trainer_on_the_processor_shares_its_cores) {
   // 1,000 images/s on two cores: 2 ms of a core for an image; the loader takes another 2 ms.
   const Consumer trainer{.demand = 1000, .shares_cores = true, .cores = 2};
-  EXPECT_DOUBLE_EQ(delivered(way(500, 2000), trainer, 4), 500);
-  EXPECT_DOUBLE_EQ(delivered(way(1e9, 4e9), trainer, 1), 1 / (1e-3 + 0.5e-9));
+  EXPECT_DOUBLE_EQ(delivered(variant(500, 2000), trainer, 4), 500);
+  EXPECT_DOUBLE_EQ(delivered(variant(1e9, 4e9), trainer, 1), 1 / (1e-3 + 0.5e-9));
   // A fifth of the time is the loader's: a fifth of what it may be wrong by counts.
-  Way doubtful = way(2000, 8000);
+  Variant doubtful = variant(2000, 8000);
   doubtful.doubt = 0.1;
   EXPECT_NEAR(predict(doubtful, trainer).doubt, 0.02, 1e-12);
 }
 
 TEST(UnitAdvise, without_a_consumer_the_best_that_can_be_had_is_told) {
-  const Prediction found = predict(way(1000, 4000), Consumer{});
+  const Prediction found = predict(variant(1000, 4000), Consumer{});
   EXPECT_EQ(found.threads, 4U);
   EXPECT_DOUBLE_EQ(found.delivered, 4000);
   EXPECT_EQ(found.bound, Bound::decode);
@@ -91,27 +92,29 @@ Advice advice_at(double now, Consumer consumer) {
   advice.batch = 64;
   advice.consumer_name = "a device";
   advice.consumer = consumer;
-  advice.present = way(now / 4, now);
+  advice.present = variant(now / 4, now);
   advice.now = predict(advice.present, consumer);
   return advice;
 }
 
-void add(Advice& advice, const std::string& name, Way way, std::uint64_t bytes, bool fits = true) {
-  way.name = name;
-  way.bytes = bytes;
-  const Prediction prediction = predict(way, advice.consumer);
-  advice.alternatives.push_back({std::move(way), prediction, 1.5, join("convert to ", name), fits});
+void add(Advice& advice, const std::string& name, Variant variant, std::uint64_t bytes,
+         bool fits = true) {
+  variant.name = name;
+  variant.bytes = bytes;
+  const Prediction prediction = predict(variant, advice.consumer);
+  advice.alternatives.push_back(
+      {std::move(variant), prediction, 1.5, join("convert to ", name), fits});
 }
 
 TEST(UnitAdvise, advises_what_delivers_most_then_what_takes_fewer_threads_then_fewer_bytes) {
   Advice advice = advice_at(1000, {.demand = 3000});
-  add(advice, "twice", way(500, 2000), 10);
-  add(advice, "large", way(3000, 12000), 900);
-  add(advice, "small", way(3100, 12400), 300);
-  add(advice, "slow but tiny", way(750, 3000), 1);
-  add(advice, "too large", way(9000, 36000), 0, false);
+  add(advice, "twice", variant(500, 2000), 10);
+  add(advice, "large", variant(3000, 12000), 900);
+  add(advice, "small", variant(3100, 12400), 300);
+  add(advice, "slow but tiny", variant(750, 3000), 1);
+  add(advice, "too large", variant(9000, 36000), 0, false);
   ASSERT_NE(advice.best(), nullptr);
-  EXPECT_EQ(advice.best()->way.name, "small");
+  EXPECT_EQ(advice.best()->variant.name, "small");
   const std::string text = advice.text();
   EXPECT_TRUE(
       text.starts_with("4 threads deliver 1,000 images/s of the 3,000 that a device could "
@@ -124,20 +127,20 @@ TEST(UnitAdvise, advises_what_delivers_most_then_what_takes_fewer_threads_then_f
 
 TEST(UnitAdvise, what_gains_less_than_it_may_be_wrong_by_is_not_advised) {
   Advice advice = advice_at(1000, {.demand = 3000});
-  Way doubtful = way(275, 1100);
+  Variant doubtful = variant(275, 1100);
   doubtful.doubt = 0.2;
   add(advice, "doubtful", doubtful, 10);
   EXPECT_EQ(advice.best(), nullptr);
   EXPECT_NE(advice.text().find("No conversion that was tried would deliver clearly more."),
             std::string::npos);
-  add(advice, "sure", way(275, 1100), 10);
+  add(advice, "sure", variant(275, 1100), 10);
   ASSERT_NE(advice.best(), nullptr);
-  EXPECT_EQ(advice.best()->way.name, "sure");
+  EXPECT_EQ(advice.best()->variant.name, "sure");
 }
 
 TEST(UnitAdvise, a_device_that_is_fed_needs_no_conversion) {
   Advice advice = advice_at(8000, {.demand = 3000});
-  add(advice, "quicker", way(9000, 36000), 10);
+  add(advice, "quicker", variant(9000, 36000), 10);
   EXPECT_EQ(advice.best(), nullptr);
   EXPECT_TRUE(
       advice.text().starts_with("2 threads keep it fed: a device takes 3,000 images/s.\n"
@@ -191,12 +194,12 @@ TEST(UnitAdvise, a_trial_holds_the_images_that_were_drawn) {
     EXPECT_EQ(trial.dataset->read(i, tried).name, dataset->read(drawn.indices[i], whole).name);
     EXPECT_EQ(trial.dataset->read(i, tried).label, dataset->read(drawn.indices[i], whole).label);
   }
-  EXPECT_DOUBLE_EQ(trial.way.doubt, 0.25);  // raw images of one size add nothing
+  EXPECT_DOUBLE_EQ(trial.variant.doubt, 0.25);  // raw images of one size add nothing
   std::uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(trial.scratch->path())) {
     bytes += entry.file_size();
   }
-  EXPECT_EQ(trial.way.bytes, 4 * bytes);
+  EXPECT_EQ(trial.variant.bytes, 4 * bytes);
 }
 
 TEST(UnitAdvise, the_command_can_be_pasted_whatever_the_path) {
@@ -211,21 +214,21 @@ TEST(UnitAdvise, what_is_compared_takes_turns) {
   const TempDirectory directory;
   write_dataset(container("lmdb"), raw_codec, directory / "set", make_examples({8, 8, 1}, 50));
   const auto dataset = open_dataset(directory / "set");
-  Way a;
-  Way b;
+  Variant a;
+  Variant b;
   const std::vector<Subject> subjects = {{dataset.get(), &a}, {dataset.get(), &b}};
   std::vector<std::size_t> measured;  // slices of a and of b as each round ends
   Turns turns{.rounds = 2, .max_threads = 2};
   turns.supply = {.batch = 10, .seconds = 0.01};
   turns.demand = [&] {
-    measured.insert(measured.end(), {a.one.rates.size(), b.most.rates.size()});
+    measured.insert(measured.end(), {a.at_min.rates.size(), b.at_max.rates.size()});
     return 7.0;
   };
   EXPECT_EQ(measure_in_turns(subjects, recipe("none"), turns), (std::vector<double>{7, 7}));
   EXPECT_EQ(measured, (std::vector<std::size_t>{1, 1, 2, 2}));
-  EXPECT_EQ(b.one.threads, 1U);
-  EXPECT_EQ(b.most.threads, 2U);
-  EXPECT_GT(b.most.read + b.most.decode + b.most.augment, 0);
+  EXPECT_EQ(b.at_min.threads, 1U);
+  EXPECT_EQ(b.at_max.threads, 2U);
+  EXPECT_GT(b.at_max.read + b.at_max.decode + b.at_max.augment, 0);
 }
 
 TEST(CommandsAdvise, measures_tries_and_names_a_conversion_that_works) {

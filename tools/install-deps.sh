@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs what Feedrate is built and tested with, on Debian 12 or newer (and Ubuntu 24.04 or newer).
-# Quick when nothing is missing; safe to run again.
+# Installs what is needed to build and test Feedrate, on Debian 12 or Ubuntu 24.04 or newer.
+# Fast when nothing is missing; safe to repeat.
 #
 #   tools/install-deps.sh            what the build needs
-#   tools/install-deps.sh tests      and what tests use where it can be had (a headless browser, …)
+#   tools/install-deps.sh tests      and what tests use where available (a headless browser, …)
 #   tools/install-deps.sh mpi        and Open MPI, for training by several processes
 #   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
@@ -61,16 +61,16 @@ install() {
 mapfile -t wanted < <(missing "${build[@]}")
 if [ ${#wanted[@]} -gt 0 ]; then
   if [ ${#as_root[@]} -gt 0 ] && ! command -v sudo >/dev/null; then
-    echo "install-deps: neither root nor sudo; ask for: ${wanted[*]}" >&2
+    echo "install-deps: this needs root or sudo; ask an administrator for: ${wanted[*]}" >&2
     exit 1
   fi
   install "${wanted[@]}"
 fi
 
-# Optional packages: what cannot be had is said once, and the callers do without.
+# Optional packages: one that cannot be installed is reported, and the callers do without it.
 for group in "$@"; do
   if [ -z "${optional[$group]:-}" ]; then
-    echo "install-deps: no group '$group'; there are ${!optional[*]}" >&2
+    echo "install-deps: no group '$group'; the groups are ${!optional[*]}" >&2
     exit 2
   fi
   read -ra packages <<<"${optional[$group]}"

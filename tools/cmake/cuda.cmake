@@ -1,5 +1,5 @@
 # The CUDA backend: one plug-in, loaded on first use, so that nothing else needs a CUDA library.
-# FEEDRATE_CUDA=AUTO builds it where nvcc, cuDNN and cuBLASLt are found, ON insists, OFF does not look.
+# FEEDRATE_CUDA=AUTO builds it where nvcc, cuDNN and cuBLASLt are found, ON requires them, OFF skips it.
 if(NOT FEEDRATE_CUDA)
   return()
 endif()
@@ -17,7 +17,7 @@ if(FEEDRATE_NVCC AND NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${FEEDRATE_NVCC})
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  # A100 and H100/H200 at once; anything newer is compiled by its driver from PTX.
+  # Machine code for A100 and H100/H200; the driver compiles PTX for anything newer.
   set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
 endif()
 check_language(CUDA)
@@ -62,5 +62,5 @@ target_compile_options(feedrate_cuda PRIVATE
 target_include_directories(feedrate_cuda SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(feedrate_cuda PRIVATE feedrate_flags feedrate_trainer
   ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)
-# It takes little of `trainer` and shows nothing of what it took: the program has its own copies.
+# It links parts of `trainer` but exports no symbols of them, since the program has its own copies.
 target_link_options(feedrate_cuda PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL -Wl,-z,defs)

@@ -1,10 +1,10 @@
-# The CUDA plug-in once more, for a GPU that is this processor: its kernels compiled as C++, CUDA's
-# libraries replaced by plain loops (tests/support/cuda_emulation). Where CUDA's headers are, but no
-# device, tests run every line of the plug-in but the libraries' own.
+# A second build of the CUDA plug-in that runs on the CPU: its kernels compiled as C++, CUDA's
+# libraries replaced by plain loops (tests/support/cuda_emulation). With CUDA's headers but without a
+# device, tests run every line of the plug-in except the libraries'.
 set(emulation ${CMAKE_SOURCE_DIR}/tests/support/cuda_emulation)
 foreach(source ${cuda_sources})
   if(source MATCHES "\\.cu$")
-    # A file of its own, since a .cu file belongs to one language for all targets.
+    # A generated .cpp file, since a .cu file has one language for all targets.
     file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${source})
     set(wrapper ${CMAKE_BINARY_DIR}/cuda_emulation/${relative}.cpp)
     file(CONFIGURE OUTPUT ${wrapper} @ONLY CONTENT
@@ -17,7 +17,7 @@ endforeach()
 file(GLOB emulation_sources CONFIGURE_DEPENDS ${emulation}/*.cpp)
 add_library(feedrate_cuda_emulated MODULE ${emulated_hosts} ${emulated_kernels} ${emulation_sources})
 set_target_properties(feedrate_cuda_emulated PROPERTIES CXX_VISIBILITY_PRESET hidden)
-# Tests call these by name, to see that they refuse what CUDA refuses.
+# Tests call these directly to check that they refuse what CUDA refuses.
 set_source_files_properties(${emulation}/nccl.cpp ${emulation}/runtime.cpp ${emulation}/streams.cpp
   PROPERTIES COMPILE_OPTIONS -fvisibility=default)
 target_include_directories(feedrate_cuda_emulated SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}

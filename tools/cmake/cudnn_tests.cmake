@@ -1,5 +1,5 @@
-# What the plug-in asks of cuDNN before anything runs, asked of the real one for GPUs that are only
-# described (tests/trainer/cudnn): it needs the library, but no device.
+# Tests (tests/trainer/cudnn) that ask the real cuDNN what the plug-in asks before it runs, for GPUs
+# that are only described. They need the library, but no device.
 set(backend ${CMAKE_SOURCE_DIR}/trainer/backends/cuda)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/trainer/cudnn/*.cpp)
 add_executable(test_cudnn ${sources} ${backend}/arrangement.cpp ${backend}/context.cpp

@@ -1,4 +1,4 @@
-# Every library of the project, once. tools/install-deps.sh installs them on Debian.
+# All libraries that the project uses. tools/install-deps.sh installs them on Debian.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -27,10 +27,10 @@ add_library(ISAL::ISAL ALIAS PkgConfig::isal)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 add_library(XXHASH::XXHASH ALIAS PkgConfig::xxhash)
 
-# Debian's oneDNN package file insists on OpenCL's headers, which nothing here uses.
+# Debian's CMake file of oneDNN requires OpenCL's headers, which Feedrate does not use.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
-# … and states no version; its header does.
+# It states no version either; the header does.
 file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h dnnl_lines REGEX "VERSION_(MAJOR|MINOR|PATCH) ")
 string(REGEX REPLACE "[^0-9;]" "" dnnl_lines "${dnnl_lines}")
 string(REPLACE ";" "." dnnl_version "${dnnl_lines}")

@@ -1,5 +1,5 @@
-# embed(TARGET NAME FILE): the text of FILE as `extern const std::string_view NAME` of the namespace of TARGET, read
-# anew whenever FILE changes. The same script, run with -P, does the writing.
+# embed(TARGET NAME FILE): adds the text of FILE to TARGET as `extern const std::string_view NAME` in the
+# target's namespace, and again whenever FILE changes. Run with -P, this script writes the source.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ "${FILE}" text)
   file(WRITE "${OUTPUT}" "#include <string_view>\n\nnamespace ${NAMESPACE} {\n\n"

@@ -1,5 +1,5 @@
-# folder(NAME USES <folders below> LINKS <libraries>): one static library of every .cpp under NAME/.
-# PUBLIC headers name no third-party header, so LINKS stay private to the folder.
+# folder(NAME USES <folders below> LINKS <libraries>): a static library of every .cpp under NAME/.
+# Headers include no third-party header, so LINKS stay private to the folder.
 
 add_library(feedrate_flags INTERFACE)
 target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_VERSION}")
@@ -11,8 +11,8 @@ if(FEEDRATE_LTO)
   target_link_options(feedrate_flags INTERFACE -Wodr -Wlto-type-mismatch -Werror)
 endif()
 if(FEEDRATE_SANITIZE)
-  # gdb-friendly and still quick enough to run every test. Instrumented, GCC 12 takes the standard
-  # library's own <regex> for uninitialised.
+  # Works in gdb and is still fast enough to run every test. With sanitizers, GCC 12 wrongly reports
+  # <regex> of its own standard library as uninitialised.
   target_compile_options(feedrate_flags INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=undefined -O1
                                                   -Wno-maybe-uninitialized)
@@ -31,7 +31,7 @@ endif()
 function(folder name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
-  # The program and the plug-ins are targets of their own.
+  # The program and the plug-ins are separate targets.
   list(FILTER sources EXCLUDE REGEX "/tools/cli/main\\.cpp$|/trainer/backends/cuda/|/communicators/mpi/")
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})

@@ -1,10 +1,10 @@
-# The harnesses of tests/fuzz, one a parser: fuzz_<parser> of every <parser>_fuzz.cpp.
-# With FEEDRATE_FUZZ they are libFuzzer's, for tests/fuzz/run.sh. Otherwise a small driver replays
-# the corpus and mutates it for a second: a test of every build.
+# The harnesses of tests/fuzz: fuzz_<parser> from every <parser>_fuzz.cpp.
+# With FEEDRATE_FUZZ they link libFuzzer, for tests/fuzz/run.sh. Otherwise a small driver replays the
+# corpus and mutates it for a second, as a test in every build.
 find_package(GTest CONFIG REQUIRED)
 file(GLOB harnesses CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp)
 
-# Looked at before every build, for a harness gets its corpus only after its first long run.
+# CONFIGURE_DEPENDS, since a harness gets its corpus only after its first long run.
 file(GLOB corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/*)
 
 add_library(fuzz_engine OBJECT
@@ -18,10 +18,10 @@ foreach(harness ${harnesses})
   string(REGEX REPLACE "_fuzz$" "" parser ${parser})
   add_executable(fuzz_${parser} ${harness})
   set_target_properties(fuzz_${parser} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
-  # What tests/support needs to make seeds comes along.
+  # Everything that tests/support needs to make seeds.
   target_link_libraries(fuzz_${parser} PRIVATE feedrate_flags fuzz_engine feedrate_converters
                                                GTest::gtest PNG::PNG JPEG::JPEG LibArchive::LibArchive ZLIB::ZLIB)
-  # What is fuzzed is optimised; the harness need not be.
+  # The code under test is optimised; the harness need not be.
   target_compile_options(fuzz_${parser} PRIVATE $<$<CONFIG:Release>:-O1>)
   add_dependencies(fuzzers fuzz_${parser})
   if(FEEDRATE_FUZZ)

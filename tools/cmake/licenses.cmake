@@ -1,5 +1,5 @@
-# Run by `cmake --install`: the licences of what the package carries, beside it. Debian keeps the
-# text of every package's; elsewhere whoever passes the package on has to add them by hand.
+# Run by `cmake --install`: installs the licences of the libraries that the package carries. Debian
+# keeps the text of each package's licence; on other systems they must be added by hand.
 #   PROGRAM, EXCLUDE: as in package.cmake     INTO: directory below the prefix
 set(into $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${INTO})
 find_program(dpkg_query dpkg-query)
@@ -8,14 +8,14 @@ if(NOT dpkg_query)
   return()
 endif()
 
-# Compiled in: header-only libraries.
+# Header-only libraries, which are compiled in.
 set(packages libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev)
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} PRE_EXCLUDE_REGEXES ${EXCLUDE}
   RESOLVED_DEPENDENCIES_VAR libraries UNRESOLVED_DEPENDENCIES_VAR ignored)
 set(patterns)
 foreach(library IN LISTS libraries)
   file(REAL_PATH ${library} real) # behind Debian's alternatives, as of libopenblas.so.0
-  # The last directory tells apart the builds for other machines; the first is /lib or /usr/lib.
+  # The last directory names the architecture; the first is /lib or /usr/lib.
   string(REGEX REPLACE "^.*(/[^/]+/[^/]+)$" "*\\1" pattern ${real})
   list(APPEND patterns ${pattern})
 endforeach()

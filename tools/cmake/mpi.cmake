@@ -1,5 +1,5 @@
-# Several processes that train together: a plug-in, loaded only where a launcher started several.
-# FEEDRATE_MPI=AUTO builds it where an MPI is found, ON insists, OFF does not look.
+# Training by several processes: a plug-in, loaded only when a launcher started several.
+# FEEDRATE_MPI=AUTO builds it where an MPI is found, ON requires one, OFF skips it.
 if(NOT FEEDRATE_MPI)
   return()
 endif()
@@ -16,7 +16,7 @@ message(STATUS "MPI: on (${MPI_C_LIBRARIES})")
 add_library(feedrate_mpi MODULE ${CMAKE_SOURCE_DIR}/trainer/communicators/mpi/plugin.cpp)
 set_target_properties(feedrate_mpi PROPERTIES CXX_VISIBILITY_PRESET hidden)
 target_include_directories(feedrate_mpi PRIVATE ${CMAKE_SOURCE_DIR})
-# Its C++ bindings were removed from the standard, and need not be there.
+# MPI's C++ bindings were removed from the standard; leave them out.
 target_compile_definitions(feedrate_mpi PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 target_include_directories(feedrate_mpi SYSTEM PRIVATE ${MPI_C_INCLUDE_DIRS})
 add_dependencies(feedrate feedrate_mpi)

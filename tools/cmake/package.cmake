@@ -26,7 +26,7 @@ file(GLOB adapters CONFIGURE_DEPENDS tools/peers/*.py)
 install(FILES ${adapters} DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate/peers)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# DT_RPATH, not RUNPATH: it also serves the libraries that the carried libraries need.
+# DT_RPATH, not RUNPATH: it also applies to the dependencies of the carried libraries.
 target_link_options(feedrate PRIVATE -Wl,--disable-new-dtags)
 set_target_properties(feedrate PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS feedrate RUNTIME_DEPENDENCY_SET carried RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,7 +1,7 @@
 # The one binary. It finds the CUDA plug-in beside itself, so no CUDA library is needed to start it.
 set(generated ${CMAKE_BINARY_DIR}/generated)
 
-# What `--version` and every measured row say of this build. The commit is asked at each build.
+# What `--version` and every measured row say about this build. Each build reads the commit anew.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
 string(STRIP "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build_type_upper}}" build_flags)
 string(JOIN ", " build_libraries
@@ -20,7 +20,7 @@ add_dependencies(feedrate_tools feedrate_commit)
 target_sources(feedrate_tools PRIVATE ${generated}/build_info.cpp)
 target_include_directories(feedrate_tools PRIVATE ${generated})
 
-# The report's page and the style of its charts travel inside the binary.
+# The report's page and its charts' style sheet are embedded in the binary.
 embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/write/page.html)
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/write/page.css)
 embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/draw/charts.css)
@@ -28,5 +28,5 @@ embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/draw/charts.css
 add_executable(feedrate tools/cli/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
 
-# Where the program looks for the adapters of other frameworks, until it is installed.
+# In the build tree, the program finds the adapters of other frameworks here.
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/peers ${CMAKE_BINARY_DIR}/peers SYMBOLIC)

@@ -1,6 +1,6 @@
 # One test executable for each folder under tests/. A test's suite name starts with its label:
-# UnitIdx, HostileIdx, ConformanceFormats … so labels need no second list. (Of a parameterised suite
-# it is the instantiation's name that comes first: leave it empty, or start it with a label.)
+# UnitIdx, HostileIdx, ConformanceFormats … so labels need no second list. (The full name of a
+# parameterised suite starts with the instantiation's: leave that empty, or start it with a label.)
 find_package(GTest CONFIG REQUIRED)
 include(GoogleTest)
 
@@ -11,21 +11,21 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/support/places.cpp PROPERT
 
 function(test_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cpp)
-  list(FILTER sources EXCLUDE REGEX "/trainer/cudnn/") # a program of its own
+  list(FILTER sources EXCLUDE REGEX "/trainer/cudnn/") # a separate program
   if(NOT sources)
     return()
   endif()
   add_executable(test_${name} ${sources} ${support})
   target_link_libraries(test_${name} PRIVATE feedrate_flags ${ARGN} GTest::gtest_main fmt::fmt
                                              nlohmann_json::nlohmann_json)
-  # What is tested is optimised; its tests are compiled once and run once.
+  # The code under test is optimised; the tests themselves are compiled once and run once.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   foreach(label ${FEEDRATE_TEST_LABELS})
     string(TOLOWER ${label} lower)
     gtest_discover_tests(test_${name} TEST_FILTER "${label}*" TEST_LIST ${name}_${lower}
       TEST_PREFIX "${name}/" DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${lower} TIMEOUT 300)
   endforeach()
-  # A test that no label finds would never run, and nobody would miss it.
+  # A test without a label would silently never run.
   list(JOIN FEEDRATE_TEST_LABELS "*:" labelled)
   add_test(NAME ${name}/every_test_has_a_label
     COMMAND test_${name} --gtest_list_tests "--gtest_filter=-${labelled}*")
@@ -41,12 +41,12 @@ test_folder(tools feedrate_tools)
 if(TARGET feedrate_cuda AND TARGET test_trainer)
   include(cuda_emulation)
   add_dependencies(test_trainer feedrate_cuda feedrate_cuda_emulated)
-  if(NOT FEEDRATE_SANITIZE) # cuDNN never gives back some of what it allocates for a plan
+  if(NOT FEEDRATE_SANITIZE) # cuDNN never frees some of what it allocates for a plan
     include(cudnn_tests)
   endif()
 endif()
 if(TARGET test_tools)
-  # Stand-ins for a driver, so that telemetry is tested where there is no GPU.
+  # Fake driver libraries, so that telemetry is tested without a GPU.
   add_library(fake_nvml MODULE tests/support/fake_nvml/fake_nvml.cpp)
   add_library(fake_old_nvml MODULE tests/support/fake_nvml/fake_nvml.cpp)
   target_compile_definitions(fake_old_nvml PRIVATE FEEDRATE_OLD_DRIVER)
@@ -56,20 +56,20 @@ if(TARGET test_tools)
   add_dependencies(test_tools feedrate fake_nvml fake_old_nvml)
 endif()
 
-if(NOT FEEDRATE_SANITIZE) # a consumer would have to link the sanitizers too
+if(NOT FEEDRATE_SANITIZE) # users of the package would have to link the sanitizers too
   add_test(NAME package/installs_moves_and_is_removed
     COMMAND ${CMAKE_SOURCE_DIR}/tests/package/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
   set_tests_properties(package/installs_moves_and_is_removed PROPERTIES
     LABELS commands TIMEOUT 300)
 endif()
 
-# Micro-benchmarks: bench_<what> of each tests/<folder>/<what>_bench.cpp. Run by hand, not by CTest.
+# Micro-benchmarks: bench_<name> from each tests/<folder>/<name>_bench.cpp. Run by hand, not by CTest.
 function(bench_folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_bench.cpp)
   foreach(source IN LISTS sources)
     string(REGEX REPLACE "^.*/([^/]+)_bench\\.cpp$" "bench_\\1" bench ${source})
     string(REGEX REPLACE "_bench\\.cpp$" "_limit.cpp" limit ${source})
-    file(GLOB limit CONFIGURE_DEPENDS ${limit}) # what it compares with, where that is long
+    file(GLOB limit CONFIGURE_DEPENDS ${limit}) # the limit it is compared with, where that is long
     add_executable(${bench} ${source} ${limit} ${support})
     target_link_libraries(${bench} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
   endforeach()

@@ -1,23 +1,24 @@
-"""What the adapters of other frameworks share: command line, clock and answer.
+"""The common part of the adapters of other frameworks: command line, clock and answer.
 
-    ADAPTER.py --check                    what it can do, as JSON; exit code 3 and a sentence when
-                                          its framework is not there
+    ADAPTER.py --check                    prints what it can do, as JSON; exits with 3 and a sentence
+                                          when its framework is not installed
     ADAPTER.py --format F --graph FILE --recipe R --batch B --threads N --compute-threads N
                --seconds S --seed N [--cold] -- KIND DATASET
 
 KIND is supply (the framework's loader alone), demand (its trainer on a few batches in memory) or
-delivered (both). FILE is one of our networks as `graph_json` writes it. The answer is one JSON
-object with keys of `feedrate load --json` and `feedrate train --json`.
+delivered (both). FILE is one of our networks, as `graph_json` writes it. The answer is one JSON
+object with the keys of `feedrate load --json` and `feedrate train --json`.
 
 An adapter is a class with
 
     name, formats, recipes     what it can read and do
-    least_threads              1 where its loader cannot do without threads of its own
+    least_threads              1 where its loader needs threads of its own, else 0
     version                    of the framework
-    prepare(options)           before anything else: threads, seed
-    batches(options, graph)    endless (batch, images, workers) of its loader; `graph` may be None
-    ready(options)             batches that may lie ready when the first one comes
-    trainer(options, graph)    with step(batch), wait(), loss() and parameters
+    prepare(options)           called first: sets threads and seed
+    batches(options, graph)    yields (batch, images, workers) from its loader without end; `graph`
+                               may be None
+    ready(options)             how many batches may be ready when the first one arrives
+    trainer(options, graph)    an object with step(batch), wait(), loss() and parameters
 
 and a function that imports the framework and returns one.
 """
@@ -36,16 +37,16 @@ import time
 import settling
 
 ABSENT = 3  # exit code
-RESIDENT = 16  # batches that demand repeats
+RESIDENT = 16  # batches that demand cycles through
 
 
 class Problem(Exception):
-    """What is wrong, in a sentence."""
+    """An error, as a sentence for the user."""
 
 
 def main(load):
     options = arguments(sys.argv[1:])
-    here = pathlib.Path(__file__).resolve().parent  # where tensorflow.py would hide TensorFlow
+    here = pathlib.Path(__file__).resolve().parent  # our tensorflow.py would shadow TensorFlow
     sys.path[:] = [place for place in sys.path if pathlib.Path(place).resolve() != here]
     with imports():
         adapter = load()
@@ -58,7 +59,7 @@ def main(load):
 
 @contextlib.contextmanager
 def imports():
-    """What is imported here is not ours, and may not be there."""
+    """Exits with ABSENT where an import of the framework fails."""
     try:
         yield
     except ImportError as error:
@@ -99,15 +100,15 @@ def answer(adapter, options):
     if options.cold:
         forget(options.dataset)
     if options.kind == "supply":
-        told = supply(adapter, options)
+        result = supply(adapter, options)
     else:
-        told = train(adapter, options, json.loads(options.graph.read_text()))
-    return told | {"threads": options.threads, "batch": options.batch, "tool": adapter.name,
-                   "tool_version": adapter.version}
+        result = train(adapter, options, json.loads(options.graph.read_text()))
+    return result | {"threads": options.threads, "batch": options.batch, "tool": adapter.name,
+                     "tool_version": adapter.version}
 
 
 def forget(dataset):
-    """Has the system drop the dataset's files from its memory."""
+    """Drops the dataset's files from the page cache."""
     for file in [dataset] if dataset.is_file() else sorted(dataset.rglob("*")):
         if file.is_file():
             with open(file, "rb") as stream:
@@ -116,7 +117,7 @@ def forget(dataset):
 
 
 class Meter:
-    """What happened since the clock started."""
+    """Counts images, steps and waiting since the clock started."""
 
     def __init__(self, seconds):
         self.wanted, self.images, self.waited, self.steps = seconds, 0, 0.0, 0
@@ -154,7 +155,7 @@ class Meter:
 
 
 def supply(adapter, options):
-    """Batches that lay ready when the clock starts would be free: they are left out."""
+    """Measures the loader, from after the batches that were ready when the first one arrived."""
     batches, seen = iter(adapter.batches(options, None)), Seen()
     begin = time.monotonic()
     for _ in range(1 + adapter.ready(options)):
@@ -179,41 +180,41 @@ def train(adapter, options, graph):
         batches = itertools.cycle([next(batches) for _ in range(RESIDENT)])
     batch, _, workers = next(batches)
     seen.add(workers)
-    trainer.step(batch)  # the first step pays for what every later one finds ready
+    trainer.step(batch)  # the first step pays for the set-up
     trainer.wait()
     meter = Meter(options.seconds)
     while meter.steps == 0 or not meter.over():
-        asked = time.monotonic()
+        began = time.monotonic()
         batch, images, workers = next(batches)
-        waited = time.monotonic() - asked
+        waited = time.monotonic() - began
         seen.add(workers)
         trainer.step(batch)
         meter.add(images, waited)
     trainer.wait()
-    told = meter.result(trains=True)
+    result = meter.result(trains=True)
     loss = trainer.loss()
     if loss != loss or abs(loss) == float("inf"):
         raise Problem(f"the loss of {graph['network']} is no longer finite in {adapter.name}")
-    return told | {"workers_seen": None if options.kind == "demand" else seen.count(),
-                   "steps": meter.steps, "parameters": trainer.parameters, "loss": round(loss, 6)}
+    return result | {"workers_seen": None if options.kind == "demand" else seen.count(),
+                     "steps": meter.steps, "parameters": trainer.parameters, "loss": round(loss, 6)}
 
 
 class Seen:
-    """Loader workers that gave batches; nothing where a framework does not tell."""
+    """Counts the loader workers that made batches; None where the framework does not name them."""
 
     def __init__(self):
-        self.workers, self.told = set(), True
+        self.workers, self.known = set(), True
 
     def add(self, workers):
-        self.told = self.told and workers is not None
+        self.known = self.known and workers is not None
         self.workers.update(workers or ())
 
     def count(self):
-        return len(self.workers) if self.told else None
+        return len(self.workers) if self.known else None
 
 
 class Recent:
-    """Losses of the last steps, looked at only in the end."""
+    """Losses of the last steps, read only at the end, so that no step waits for them."""
 
     def __init__(self):
         self.losses = collections.deque(maxlen=100)
@@ -226,7 +227,7 @@ class Recent:
 
 
 def cpu_seconds():
-    """Of this process and those that it started: a loader may be processes, too."""
+    """Processor time of this process and its descendants, since loaders may use processes."""
     total, left = 0, [os.getpid()]
     while left:
         try:
@@ -235,6 +236,6 @@ def cpu_seconds():
             total += int(fields[11]) + int(fields[12])
             for task in (process / "task").iterdir():
                 left += [int(child) for child in (task / "children").read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        except (FileNotFoundError, ProcessLookupError):  # it has ended since
             pass
     return total / os.sysconf("SC_CLK_TCK")

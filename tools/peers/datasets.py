@@ -1,7 +1,7 @@
-"""Feedrate's datasets for loaders that ask by index: each is len() and read(i) → Sample.
+"""Feedrate's datasets for loaders that read by index: each has len() and read(i) → Sample.
 
-Files are found once, opened in each process by itself and read by the plainest means that Python
-has. Damage is not looked for: that is what `feedrate verify` does."""
+Files are listed once, opened by each process for itself and read with plain Python. Nothing checks
+for damage here: that is what `feedrate verify` does."""
 
 import io
 import mmap
@@ -18,7 +18,7 @@ from common import Problem
 class Sample(typing.NamedTuple):
     data: bytes    # an encoded image, or raw planes
     label: int
-    shape: tuple   # (channels, height, width) of raw planes; () of an encoded image
+    shape: tuple   # (channels, height, width) of raw planes; () for an encoded image
 
 
 def open_dataset(path, container):
@@ -34,7 +34,7 @@ def decode(sample):
 
 
 def decode_pillow(sample):
-    import PIL.Image  # raw datasets do without
+    import PIL.Image  # not needed for raw datasets
     if sample.shape:
         return PIL.Image.fromarray(numpy.ascontiguousarray(decode(sample)))
     image = PIL.Image.open(io.BytesIO(sample.data))
@@ -42,7 +42,7 @@ def decode_pillow(sample):
 
 
 class Files:
-    """Open files by number, mapped when they are first needed, and by each process on its own."""
+    """Files by number, mapped on first use, by each process for itself."""
 
     def __init__(self, paths):
         self.paths, self.maps = [str(path) for path in paths], {}
@@ -58,7 +58,7 @@ class Files:
 
 
 class Lmdb:
-    """Caffe's Datums, by python-lmdb."""
+    """Caffe's Datums, read with python-lmdb."""
 
     def __init__(self, path):
         self.path, self.transaction = str(path), None
@@ -118,7 +118,7 @@ class RecordIo:
             part, length = word >> 29, word & (1 << 29) - 1
             parts.append(file[offset + 8:offset + 8 + length])
             offset += 8 + (length + 3) // 4 * 4
-            if part in (0, 3):  # whole, or the last of a record in which the magic stands
+            if part in (0, 3):  # a whole record, or the last part of one split at the magic
                 return self.MAGIC.join(parts)
 
 
@@ -149,14 +149,14 @@ class TfRecord:
 
 
 def tfrecord_files(path):
-    """Of one dataset, but not its indices and lists."""
+    """The data files of a dataset, without indices and lists."""
     others = (".idx", ".txt", ".json")
     return [path] if path.is_file() else sorted(
         file for file in path.iterdir() if file.is_file() and file.suffix not in others)
 
 
 class PngMap:
-    """CNTK's lists of "path<tab>label"; "..." is the list's own directory."""
+    """CNTK's lists of "path<tab>label"; "..." stands for the list's own directory."""
 
     def __init__(self, path):
         lists = [path] if path.is_file() else sorted(path.glob("*_map.txt"))
@@ -178,7 +178,7 @@ class PngMap:
 
 
 class Folder(PngMap):
-    """A sub-directory for each class, as torchvision's ImageFolder has it."""
+    """A sub-directory for each class, as in torchvision's ImageFolder."""
 
     def __init__(self, path):
         classes = sorted(entry for entry in path.iterdir() if entry.is_dir())
@@ -187,7 +187,7 @@ class Folder(PngMap):
 
 
 class WebDataset:
-    """Tars of KEY.cls and KEY.jpg or KEY.png, found by one walk and read by index."""
+    """Tars of KEY.cls and KEY.jpg or KEY.png, indexed by one walk."""
 
     def __init__(self, path):
         tars = [path] if path.is_file() else sorted(path.glob("*.tar"))
@@ -216,7 +216,7 @@ DATASETS = {"lmdb": Lmdb, "recordio": RecordIo, "tfrecord": TfRecord, "png-map":
 
 
 def wire(message):
-    """(field, value) of a protobuf message: whole numbers, and bytes."""
+    """Yields (field, value) of a protobuf message: whole numbers and bytes."""
     at = 0
     while at < len(message):
         tag, at = varint(message, at)
@@ -244,7 +244,7 @@ def varint(message, at):
 
 
 def example(message):
-    """Features of a tf.Example by key: lists of bytes or of whole numbers; no floats."""
+    """The features of a tf.Example by key: lists of bytes or of whole numbers. Floats are skipped."""
     found = {}
     for _, features in wire(message):
         for _, entry in wire(features):

@@ -1,6 +1,5 @@
 #pragma once
-// A network and how to train it, as adapters of other frameworks read them: whatever we train, they
-// can train.
+// Writes a network and how to train it as JSON, for the adapters of other frameworks.
 
 #include <string>
 
@@ -9,8 +8,8 @@
 
 namespace feedrate::tools {
 
-/// {"network", "input": [height, width, channels], "classes", "parameter_count" of the learned
-/// ones, "nodes": [{"name", "op", "inputs": [indices of earlier nodes], "attributes", "extent":
+/// {"network", "input": [height, width, channels], "classes", "parameter_count" (the learned ones),
+/// "nodes": [{"name", "op", "inputs": [indices of earlier nodes], "attributes", "extent":
 /// [channels, height, width], "parameters": [names]}], "parameters": [{"name", "shape", "init":
 /// {"rule", "value"}, "rate_scale", "decay_scale", "learned"}], "recipe": {"optimizer", "rate",
 /// "momentum", "decay", "beta2", "epsilon"}}. The rate is that of the first step after warm-up.

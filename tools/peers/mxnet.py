@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MXNet 1.x: ImageRecordIter over .rec files, our graph as a Symbol, its fused updates."""
+"""MXNet 1.x: ImageRecordIter over .rec files, our graph as a Symbol, MXNet's fused updates."""
 
 import importlib.util
 import json
@@ -12,7 +12,7 @@ with common.imports():
 
 
 def load():
-    warnings.simplefilter("ignore")  # it is older than the NumPy that it is given
+    warnings.simplefilter("ignore")  # MXNet is older than the installed NumPy
     import numpy
     if importlib.util.find_spec("mxnet") and not hasattr(numpy, "bool"):
         raise ImportError("MXNet 1.x needs a NumPy before 1.24")
@@ -38,7 +38,7 @@ def load():
             if graph["recipe"]["optimizer"] not in ("sgd", "rmsprop"):
                 raise common.Problem("mxnet's adapter knows no optimizer "
                                      + graph["recipe"]["optimizer"])
-            self.scale = 1 / options.batch  # of gradients, which are sums
+            self.scale = 1 / options.batch  # gradients are sums over the batch
             self.labels, self.losses = None, common.Recent()
 
         def step(self, batch):
@@ -50,7 +50,7 @@ def load():
                             self.states[name], rate, decay)
             chosen = mx.nd.pick(outputs[-1], self.labels)
             self.losses.add(Loss(-mx.nd.log(mx.nd.maximum(chosen, 1e-30)).mean()))
-            # MXNet runs behind its caller without end: the next step waits for this one.
+            # MXNet queues work without limit, so each step waits for the one before it.
             outputs[-1].wait_to_read()
 
         def update(self, weight, gradient, states, rate, decay):
@@ -102,7 +102,7 @@ def load():
             while True:
                 for batch in reader:
                     pair = batch.data[0], batch.label[0]
-                    if options.kind == "demand":  # the iterator writes to its own again
+                    if options.kind == "demand":  # copied, since the iterator reuses its buffers
                         pair = tuple(array.copy() for array in pair)
                     yield pair, options.batch, None
                 reader.reset()
@@ -114,7 +114,7 @@ def load():
 
 
 def image_shape(mx, record, recipe):
-    """Of what the iterator gives: it makes images grey or not, as it is told."""
+    """The shape that the iterator shall give: it converts images to grey or to colour."""
     if recipe == "imagenet-train":
         return 3, 224, 224
     _, first = mx.recordio.unpack(mx.recordio.MXRecordIO(str(record), "r").read())
@@ -126,7 +126,7 @@ def image_shape(mx, record, recipe):
 
 
 def learned(graph):
-    """(name, scale of the rate, scale of the decay)"""
+    """(name, scale of the rate, scale of the decay) of each parameter."""
     return [(one["name"], one["rate_scale"], one["decay_scale"])
             for one in graph["parameters"] if one["learned"]]
 
@@ -209,7 +209,7 @@ def value(S, graph, node, inputs, batch):
 
 
 def hanging_max_pool(S, node, side, x):
-    """A window that hangs over by more than MXNet takes; of a square image."""
+    """For a square image: pads where a window reaches over the border further than MXNet allows."""
     a, count = node["attributes"], node["extent"][1]
     kernel, stride, pad = (int(a.get(key, 0)) for key in ("kernel", "stride", "pad"))
     end = (count - 1) * stride + kernel - side - pad
@@ -219,7 +219,7 @@ def hanging_max_pool(S, node, side, x):
 
 
 def lstm(S, extent, x, own, units, batch):
-    """One step a row; gates in, forget, cell, out. MXNet's own RNN has two biases."""
+    """One step for each row; gates in the order in, forget, cell, out. (MXNet's own RNN has two biases.)"""
     channels, height, width = extent
     rows = S.reshape(S.transpose(x, axes=(0, 2, 1, 3)), shape=(0, 0, channels * width))
     gates = S.FullyConnected(rows, own("weight"), own("bias"), num_hidden=4 * units, flatten=False)

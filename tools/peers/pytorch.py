@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """PyTorch: its DataLoader with a process for each loader thread, its modules, its optimizers.
 
-Images travel as u8 and become floats in the trainer, which is the quicker of the two usual ways."""
+The loader passes images as u8 and the trainer converts them to floats, the faster of the two usual
+ways."""
 
 import math
 
@@ -17,7 +18,7 @@ def load():
     import torch
 
     class Images(torch.utils.data.Dataset):
-        """One augmented image, its label, and the worker that made it."""
+        """One augmented image, its label and the worker that made it."""
 
         def __init__(self, options):
             self.stored = datasets.open_dataset(options.dataset, options.format)
@@ -35,7 +36,7 @@ def load():
                     0 if worker is None else worker.id)
 
     class Network(torch.nn.Module):
-        """Our graph, node for node."""
+        """Our graph, node by node."""
 
         def __init__(self, graph):
             super().__init__()
@@ -110,13 +111,13 @@ def load():
             self.losses.add(loss.detach())
 
         def wait(self):
-            pass  # a processor has done what it was told
+            pass  # CPU work is synchronous
 
         def loss(self):
             return self.losses.mean()
 
     def set_values(network, graph, values):
-        """Ours into the modules, each of which must have one of the same shape and name."""
+        """Copies our parameters into the modules, matching them by name and shape."""
         theirs = {our_name(name): value for name, value in network.layers.state_dict().items()}
         for parameter in graph["parameters"]:
             name = parameter["name"]
@@ -154,7 +155,7 @@ def load():
 
 
 def layer_of(nn, node, sources):
-    """The module of a node that has parameters or settings; None for what is a function."""
+    """The module of a node with parameters or settings; None for a plain function."""
     op, a = node["op"], node["attributes"]
     whole = lambda name, absent=0: int(a.get(name, absent))
     if op == "conv":
@@ -186,14 +187,14 @@ def layer_of(nn, node, sources):
 
 
 def our_name(name):
-    """Our name of a module's parameter."""
+    """Our name for a module's parameter."""
     lstm = {"weight_ih_l0": "weight", "weight_hh_l0": "recurrent", "bias_ih_l0": "bias"}
     node, _, own = name.rpartition(".")
     return f"{node}.{lstm.get(own, own)}"
 
 
 def per_channel(node, key, channels):
-    """[channels, 1, 1]: "scale" of all, and "scale1" … where a channel has its own."""
+    """[channels, 1, 1]: "scale" for all channels, "scale1" … for single ones."""
     a = node["attributes"]
     return [[[float(a.get(f"{key}{k}" if k else key, a.get(key, 0)))]] for k in range(channels)]
 
@@ -229,7 +230,7 @@ def cifar_train(sample):
 
 
 def imagenet_train(sample):
-    """torchvision's RandomResizedCrop(224) and flip, by Pillow."""
+    """torchvision's RandomResizedCrop(224) and flip, with Pillow."""
     image = datasets.decode_pillow(sample).convert("RGB")
     pixels = numpy.asarray(image.resize((224, 224), resample=2, box=random_crop(*image.size)))
     return pixels[:, ::-1] if numpy.random.randint(2) else pixels

@@ -1,23 +1,23 @@
-"""When a run has warmed up: loader/tuning/settling.h, by the same rule for the same columns of a row."""
+"""When a run has warmed up: the rule of loader/tuning/settling.h, for the same columns of a row."""
 
 import math
 
-SHORTEST_SLICE, MOST_SLICES, LEAST_SLICES, NEGLIGIBLE = 0.1, 40, 8, 0.01
+MIN_SLICE_SECONDS, MAX_SLICES, MIN_SLICES, NEGLIGIBLE = 0.1, 40, 8, 0.01
 
 
 class Marks:
-    """How far a run of so many seconds was, some tens of times."""
+    """Records the progress of a run of the given length some tens of times."""
 
     def __init__(self, run_seconds):
-        self.apart, self.all = max(SHORTEST_SLICE, run_seconds / MOST_SLICES), []
+        self.interval, self.all = max(MIN_SLICE_SECONDS, run_seconds / MAX_SLICES), []
 
     def add(self, seconds, images, waited):
-        if not self.all or seconds - self.all[-1][0] >= self.apart:
+        if not self.all or seconds - self.all[-1][0] >= self.interval:
             self.all.append((seconds, images, waited))
 
     def settled_after(self):
-        """Seconds; None where there are too few marks to tell."""
-        if len(self.all) < LEAST_SLICES + 1:
+        """Seconds until the rate settled; None with too few marks to tell."""
+        if len(self.all) < MIN_SLICES + 1:
             return None
         rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(self.all, self.all[1:])]
         half = len(rates) // 2
@@ -28,7 +28,7 @@ class Marks:
         return self.all[half][0]
 
     def since(self, seconds):
-        """Images a second, and the share of waiting."""
+        """Images/s from that mark on, and the share of time spent waiting."""
         begin = next(mark for mark in self.all if mark[0] == seconds)
         time, images, waited = (b - a for a, b in zip(begin, self.all[-1]))
         return images / time, waited / time
@@ -39,7 +39,7 @@ def mean(values):
 
 
 def slopes(rates):
-    """Whether the line that fits the rates best changes by more than chance would have it."""
+    """Whether the best-fitting line through the rates has a significant slope."""
     count, level = len(rates), mean(rates)
     at = [i - (count - 1) / 2 for i in range(count)]
     spread = sum(x * x for x in at)
@@ -52,7 +52,7 @@ def slopes(rates):
 
 
 def first_stands_apart(rates):
-    """Whether the first rate is farther from the others' mean than one of them would be."""
+    """Whether the first rate is an outlier among the others."""
     others = rates[1:]
     level = mean(others)
     distance = abs(rates[0] - level)
@@ -63,7 +63,7 @@ def first_stands_apart(rates):
 
 
 def student_t(degrees):
-    """Of 95 %, two-sided: formats/base/statistics.cpp."""
+    """Student's t for 95 %, two-sided, as in formats/base/statistics.cpp."""
     few = [12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622]
     if degrees <= len(few):
         return few[degrees - 1]

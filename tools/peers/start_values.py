@@ -1,4 +1,4 @@
-"""Start values of a graph's parameters, by the rules of trainer/graph/graph.h, from NumPy's numbers."""
+"""Start values of a graph's parameters, by the rules of trainer/graph/graph.h, drawn with NumPy."""
 
 import math
 

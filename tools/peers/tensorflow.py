@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """TensorFlow: tf.data over TFRecords with a thread pool of its own, our graph as one tf.function.
 
-Values are kept as NHWC, which is what TensorFlow's convolutions of a processor take."""
+Values are NHWC, the only layout of TensorFlow's CPU convolutions."""
 
 import math
 import os
@@ -12,7 +12,7 @@ with common.imports():
     import datasets
     from start_values import start_values
 
-SHUFFLED = 10_000  # images among which the next one is drawn
+SHUFFLED = 10_000  # images from which the next one is drawn
 
 
 def load():
@@ -84,7 +84,7 @@ def load():
                 elif node["op"] == "softmax_loss":
                     logits = tf.reshape(inputs[0], [-1, self.graph["classes"]])
                     if a.get("smoothing"):
-                        raise common.Problem("tensorflow's adapter smooths no targets")
+                        raise common.Problem("tensorflow's adapter has no label smoothing")
                     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
                         labels=labels, logits=logits))
                     total += (a["weight"] if a.get("auxiliary") else 1.0) * loss
@@ -116,7 +116,7 @@ def load():
                 return self.lstm(node, x)
             if op in ("max_pool", "avg_pool"):
                 return pool(op, x, node)
-            if op == "lrn":  # alpha of each, where ours is of all
+            if op == "lrn":  # TensorFlow's alpha is for each value, ours for the window
                 return tf.nn.lrn(x, whole("size") // 2, a["k"], a["alpha"] / a["size"], a["beta"])
             if op == "shortcut":
                 stride, missing = whole("stride"), whole("filters") - x.shape[3]
@@ -129,7 +129,7 @@ def load():
             return functions[op]()
 
         def lstm(self, node, x):
-            """One step a row; gates in, forget, cell, out."""
+            """One step for each row; gates in the order in, forget, cell, out."""
             weight, recurrent, bias = (self.values[f"{node['name']}.{name}"]
                                        for name in ("weight", "recurrent", "bias"))
             height, width, channels = x.shape[1:]
@@ -147,7 +147,7 @@ def load():
         return value.transpose(2, 3, 1, 0) if value.ndim == 4 else value
 
     def flat(x):
-        """In the order channels, height, width, as our dense layers count."""
+        """Values in the order channels, height, width, as our dense layers expect."""
         if len(x.shape) == 4:
             if x.shape[1] * x.shape[2] > 1:
                 x = tf.transpose(x, [0, 3, 1, 2])
@@ -177,11 +177,11 @@ def load():
                            constant_values=-math.inf)
             return tf.nn.max_pool2d(x, kernel, stride, "VALID")
         if pad or any(ends):
-            raise common.Problem("tensorflow's adapter averages no windows that hang over")
+            raise common.Problem("tensorflow's adapter does not average windows that overlap the border")
         return tf.nn.avg_pool2d(x, kernel, stride, "VALID")
 
     def shared_means(x, bins, axis):
-        """Means of a side's values, shared among bins as evenly as whole numbers allow."""
+        """Means along a side whose values are split into bins as evenly as possible."""
         side = x.shape[axis]
         ends = [(k * side // bins, -(-(k + 1) * side // bins)) for k in range(bins)]
         return tf.stack([tf.reduce_mean(tf.gather(x, range(*end), axis=axis), axis)
@@ -196,7 +196,7 @@ def load():
             tf.config.threading.set_intra_op_parallelism_threads(options.compute_threads)
 
         def ready(self, options):
-            return 2 if options.threads else 0  # what prefetch holds
+            return 2 if options.threads else 0  # batches that prefetch holds
 
         def batches(self, options, graph):
             files = [str(file) for file in datasets.tfrecord_files(options.dataset)]
@@ -242,7 +242,7 @@ def cifar_train(tf, encoded, shape):
 
 
 def imagenet_train(tf, encoded, _):
-    """As TensorFlow's own ImageNet scripts: the crop is drawn first and decoded alone."""
+    """As in TensorFlow's ImageNet scripts: draws the crop first and decodes only that."""
     begin, size, _ = tf.image.sample_distorted_bounding_box(
         tf.io.extract_jpeg_shape(encoded), tf.zeros([1, 0, 4]), min_object_covered=0,
         aspect_ratio_range=(3 / 4, 4 / 3), area_range=(0.08, 1.0), max_attempts=10,

@@ -42,11 +42,11 @@ std::string warmth(const nlohmann::json& object) {
   std::string text;
   const double in_memory = if_known<double>(object, "in_memory").value_or(0);
   if (in_memory > cold_share) {
-    text = fmt::format("; {:.0f} % of the dataset was in memory still", 100 * in_memory);
+    text = fmt::format("; {:.0f} % of the dataset was still in memory", 100 * in_memory);
   }
   const double epochs = if_known<double>(object, "epochs").value_or(0);
   if (epochs > 1) {
-    text += fmt::format("; of {:.1f} epochs the first alone came from the disk", epochs);
+    text += fmt::format("; of {:.1f} epochs, only the first came from the disk", epochs);
   }
   return text;
 }

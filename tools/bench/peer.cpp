@@ -45,7 +45,7 @@ fs::path adapter(const std::string& tool) {
   const fs::path folder =
       environment_or("FEEDRATE_PEERS", (fs::exists(beside) ? beside : installed).string());
   fs::path file = folder / (tool + ".py");
-  if (!fs::exists(file)) fail(file, "is not there, so ", tool, " cannot be measured");
+  if (!fs::exists(file)) fail(file, "does not exist, so ", tool, " cannot be measured");
   return file;
 }
 
@@ -98,7 +98,7 @@ Peers::Abilities Peers::ask(const std::string& tool) {
     return {.absent = problem.what()};
   }
   if (finished.code == framework_absent) return {.absent = last_words(finished)};
-  if (finished.code != 0) fail(file, "cannot tell what it can do: ", last_words(finished));
+  if (finished.code != 0) fail(file, "--check failed: ", last_words(finished));
   try {
     const json answer = parse(file, finished.output);
     return {.absent = {},
@@ -109,7 +109,7 @@ Peers::Abilities Peers::ask(const std::string& tool) {
             .recipes = answer.at("recipes").get<std::set<std::string>>(),
             .least_threads = answer.at("least_threads").get<unsigned>()};
   } catch (const json::exception& problem) {
-    fail(file, "does not tell what it can do: ", problem.what());
+    fail(file, "its answer to --check is malformed: ", problem.what());
   }
 }
 
@@ -121,18 +121,18 @@ const Peers::Abilities& Peers::abilities(const std::string& tool) {
 std::string Peers::cannot(const Run& point) {
   if (point.tool == own_tool) return "";
   const Abilities& can = abilities(point.tool);
-  if (!can.absent.empty()) return join(point.tool, " is not there: ", can.absent);
+  if (!can.absent.empty()) return join(point.tool, " is not available: ", can.absent);
   const auto adapter_does = [&](auto&&... what) {
     return join("the adapter of ", point.tool, what...);
   };
   if (point.device.value_or("cpu") != "cpu") {
     return adapter_does(" trains on the cpu, not on ", *point.device);
   }
-  if (point.precision.value_or("fp32") != "fp32") return adapter_does(" trains in fp32 alone");
+  if (point.precision.value_or("fp32") != "fp32") return adapter_does(" trains only in fp32");
   if (!can.formats.contains(point.format)) return adapter_does(" reads no ", point.format);
   if (!can.recipes.contains(point.recipe)) return adapter_does(" knows no recipe ", point.recipe);
   if (point.threads && *point.threads < can.least_threads) {
-    return adapter_does(" needs ", counted(can.least_threads, "loader thread"), " at least");
+    return adapter_does(" needs at least ", counted(can.least_threads, "loader thread"));
   }
   return "";
 }

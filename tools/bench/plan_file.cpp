@@ -126,7 +126,7 @@ class PlanReader {
       if (event == json::parse_event_t::object_end) open.pop_back();
       if (event == json::parse_event_t::key &&
           !open.back().insert(parsed.get<std::string>()).second) {
-        fail(path_, "key ", in_quotes(parsed.get<std::string>()), " is there twice");
+        fail(path_, "key ", in_quotes(parsed.get<std::string>()), " appears twice");
       }
       return true;
     };

@@ -127,7 +127,7 @@ Finished run_self(const std::vector<std::string>& arguments) {
   Finished finished = run_as("feedrate", "/proc/self/exe", arguments, {});
   if (finished.code != 0) {
     throw Error(fmt::format("'feedrate {}' failed: {}", fmt::join(arguments, " "),
-                            finished.errors.empty() ? "it said nothing" : finished.errors));
+                            finished.errors.empty() ? "it printed no error" : finished.errors));
   }
   return finished;
 }

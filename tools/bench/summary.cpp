@@ -94,7 +94,7 @@ std::string plan_text(std::span<const BenchPoint> points, const BenchOptions& op
     text += fmt::format("  {:<9} {:>12}  {}\n", group.kind, counted(group.rows.size(), "point"),
                         ranges_of(group));
   }
-  return text + fmt::format("{}, {} of {} each: {}, and what starting takes\n",
+  return text + fmt::format("{}, {} of {} each: {}, plus start-up\n",
                             counted(points.size(), "point"), counted(options.repeat, "repeat"),
                             duration_text(options.seconds),
                             duration_text(least_seconds(points.size(), options)));

@@ -120,9 +120,9 @@ def image_shape(mx, record, recipe):
     _, first = mx.recordio.unpack(mx.recordio.MXRecordIO(str(record), "r").read())
     image = mx.image.imdecode(first).asnumpy()
     sidecar = record.with_name("feedrate.json")
-    told = json.loads(sidecar.read_text())["shape"]["channels"] if sidecar.exists() else 0
+    channels = json.loads(sidecar.read_text())["shape"]["channels"] if sidecar.exists() else 0
     grey = (image == image[:, :, :1]).all()
-    return told or (1 if grey else 3), *image.shape[:2]
+    return channels or (1 if grey else 3), *image.shape[:2]
 
 
 def learned(graph):
@@ -184,7 +184,7 @@ def value(S, graph, node, inputs, batch):
         kind = op[:3]
         height = graph["nodes"][node["inputs"][0]]["extent"][1]
         if kind == "max" and whole("kernel") > height + 2 * whole("pad"):
-            return hanging_max_pool(S, node, height, x)
+            return padded_max_pool(S, node, height, x)
         if whole("bins") == 1:
             return S.Pooling(x, global_pool=True, kernel=(1, 1), pool_type=kind, name=name)
         if "bins" in a:
@@ -208,7 +208,7 @@ def value(S, graph, node, inputs, batch):
     return functions[op]()
 
 
-def hanging_max_pool(S, node, side, x):
+def padded_max_pool(S, node, side, x):
     """For a square image: pads where a window reaches over the border further than MXNet allows."""
     a, count = node["attributes"], node["extent"][1]
     kernel, stride, pad = (int(a.get(key, 0)) for key in ("kernel", "stride", "pad"))

@@ -1,5 +1,5 @@
-// `feedrate advise`: which other ways to keep images are tried, what is predicted of them, what is
-// said. Rates in the tests of predictions are made up.
+// `feedrate advise`: which formats are tried, what is predicted for them, and what is printed. The
+// rates in the tests of predictions are made up.
 
 #include <gtest/gtest.h>
 
@@ -58,11 +58,11 @@ TEST(UnitAdvise, a_device_takes_the_lesser_of_supply_and_demand) {
 }
 
 TEST(UnitAdvise, a_trainer_on_the_processor_shares_its_cores) {
-  // 1,000 images/s on two cores: 2 ms of a core for an image; the loader takes another 2 ms.
+  // 1,000 images/s on two cores: 2 ms of a core for an image; the loader costs another 2 ms.
   const Consumer trainer{.demand = 1000, .shares_cores = true, .cores = 2};
   EXPECT_DOUBLE_EQ(delivered(variant(500, 2000), trainer, 4), 500);
   EXPECT_DOUBLE_EQ(delivered(variant(1e9, 4e9), trainer, 1), 1 / (1e-3 + 0.5e-9));
-  // A fifth of the time is the loader's: a fifth of what it may be wrong by counts.
+  // The loader takes a fifth of the time, so a fifth of its doubt counts.
   Variant doubtful = variant(2000, 8000);
   doubtful.doubt = 0.1;
   EXPECT_NEAR(predict(doubtful, trainer).doubt, 0.02, 1e-12);
@@ -83,7 +83,7 @@ TEST(UnitAdvise, the_slices_tell_how_sure_a_rate_is) {
   EXPECT_DOUBLE_EQ(uneven.cost(), 0.002);
 }
 
-/// 100,000 images of which the present format delivers `now` images/s.
+/// Advice for 100,000 images, of which the present format delivers `now` images/s.
 Advice advice_at(double now, Consumer consumer) {
   Advice advice;
   advice.dataset = "sets/one";
@@ -217,7 +217,7 @@ TEST(UnitAdvise, what_is_compared_takes_turns) {
   Variant a;
   Variant b;
   const std::vector<Subject> subjects = {{dataset.get(), &a}, {dataset.get(), &b}};
-  std::vector<std::size_t> measured;  // slices of a and of b as each round ends
+  std::vector<std::size_t> measured;  // slices of a and of b at the end of each round
   Turns turns{.rounds = 2, .max_threads = 2};
   turns.supply = {.batch = 10, .seconds = 0.01};
   turns.demand = [&] {

@@ -1,4 +1,4 @@
-// Which images stand for all of a dataset while `feedrate advise` tries a conversion.
+// The sample of images on which `feedrate advise` tries conversions.
 
 #include "tools/advise/trial_sample.h"
 
@@ -15,7 +15,7 @@ using namespace formats;
 
 namespace {
 
-/// `count` images of two kinds that were seen: every third is nine times the size of the others.
+/// A survey of `count` images of two sizes: every third is nine times as large as the others.
 Survey seen_photographs(std::uint64_t count) {
   Survey seen;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -43,7 +43,7 @@ TEST(UnitTrialSample, its_images_are_in_the_mean_as_large_as_all) {
     for (const std::uint64_t index : sample.indices) {
       mean += static_cast<double>(bytes.at(index)) / static_cast<double>(sample.indices.size());
     }
-    // By chance 4 %: the standard error of so many.
+    // A random draw would have 4 %: the standard error for this many.
     EXPECT_NEAR(mean / all, 1, 0.01);
     EXPECT_LT(sample.doubt, 0.01);
     EXPECT_EQ(draw_trial_sample(5000, seen, seed).indices, sample.indices);
@@ -57,7 +57,7 @@ TEST(UnitTrialSample, its_images_may_be_wrong_by_what_those_seen_may_be) {
   EXPECT_EQ(all_seen.indices, some_seen.indices);
   EXPECT_LT(all_seen.doubt, 0.01);
   EXPECT_NEAR(some_seen.doubt, 2 * 0.99 / std::sqrt(1800), 0.005);
-  // Too few to choose among: any, spread evenly, and by chance.
+  // Too few to choose among: evenly spread, with the doubt of a random draw.
   const TrialSample spread = draw_trial_sample(1'000'000, seen_photographs(900), 1);
   EXPECT_EQ(spread.indices.size(), all_seen.indices.size());
   EXPECT_GT(spread.indices.back(), 990'000U);
@@ -66,9 +66,9 @@ TEST(UnitTrialSample, its_images_may_be_wrong_by_what_those_seen_may_be) {
 
 TEST(UnitTrialSample, what_the_draw_could_not_balance_is_doubted) {
   TrialSample sample;
-  Survey follows;  // half of what each was
-  Survey wild;     // anything
-  Survey even;     // all alike, whatever they were
+  Survey follows;  // half of each original
+  Survey wild;     // unrelated to the originals
+  Survey even;     // all alike, whatever the originals
   for (std::uint64_t i = 0; i < 400; ++i) {
     sample.bytes.push_back(100'000 + 500 * i);
     follows.samples.push_back({.index = i, .bytes = sample.bytes.back() / 2});
@@ -77,11 +77,11 @@ TEST(UnitTrialSample, what_the_draw_could_not_balance_is_doubted) {
   }
   EXPECT_NEAR(unforeseen_doubt(sample, follows), 0, 1e-4);
   EXPECT_EQ(unforeseen_doubt(sample, even), 0);
-  // A deviation of half the mean, of 400.
+  // A standard deviation of half the mean, 400 images.
   EXPECT_NEAR(unforeseen_doubt(sample, wild), 2 * 0.5 / 20, 1e-3);
   sample.bytes.assign(400, 196'608);  // raw
   EXPECT_NEAR(unforeseen_doubt(sample, wild), 0.05, 1e-12);
-  sample.bytes.clear();  // not known
+  sample.bytes.clear();  // unknown
   EXPECT_NEAR(unforeseen_doubt(sample, wild), 0.05, 1e-12);
 }
 

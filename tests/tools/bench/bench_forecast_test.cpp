@@ -1,4 +1,4 @@
-// Delivered images/s told before they are measured. Rates are made up.
+// Predictions of delivered images/s. The rates are made up.
 
 #include "tools/bench/forecast.h"
 

@@ -1,4 +1,4 @@
-// What bench takes from the processes that measure. They are made up: nothing runs.
+// What bench reads from the output of measuring processes, which are faked.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using namespace formats;
 
 namespace {
 
-/// A process that writes each of `outputs` in turn.
+/// A fake process that writes each of `outputs` in turn.
 Runner saying(std::vector<std::string> outputs) {
   return [outputs = std::move(outputs),
           turn = std::size_t{0}](const std::vector<std::string>&) mutable {

@@ -1,4 +1,4 @@
-// Other frameworks in a bench, by adapters made up for the purpose: shell scripts run by `sh`.
+// Other frameworks in a bench, with fake adapters: shell scripts run by `sh`.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ constexpr const char* able = R"(if [ "$1" = --check ]; then
 fi
 )";
 
-/// FEEDRATE_PEERS and FEEDRATE_PYTHON in the processes that a test starts.
+/// Sets FEEDRATE_PEERS and FEEDRATE_PYTHON for the processes that a test starts.
 class CommandsBenchPeer : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -108,7 +108,7 @@ TEST_F(CommandsBenchPeer, a_framework_that_is_not_there_is_left_out_with_a_sente
   adapter("mxnet", "echo \"No module named 'mxnet'\" >&2; exit 3\n");
   const Said said = bench({"--tool", "feedrate,mxnet", "--threads", "1,2"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
-  expect_part(said.errors, "mxnet is not there: No module named 'mxnet'; 2 points left out");
+  expect_part(said.errors, "mxnet is not available: No module named 'mxnet'; 2 points left out");
   EXPECT_EQ(rows().size(), 2U);
 
   setenv("FEEDRATE_PYTHON", at("absent").c_str(), 1);
@@ -123,7 +123,7 @@ TEST_F(CommandsBenchPeer, what_an_adapter_cannot_do_is_left_out_with_a_sentence)
   const Said said = bench({"--tool", "pytorch", "--threads", "0,1", "--recipe", "none,mnist"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
   expect_part(said.errors, "the adapter of pytorch knows no recipe mnist; 2 points left out");
-  expect_part(said.errors, "needs 1 loader thread at least; 1 point left out");
+  expect_part(said.errors, "needs at least 1 loader thread; 1 point left out");
   EXPECT_EQ(rows().size(), 1U);
 }
 
@@ -140,7 +140,7 @@ TEST_F(CommandsBenchPeer, a_crash_names_the_adapter_and_its_last_words) {
               "pytorch.py: expected a JSON object, found: fine");
   adapter("pytorch", "echo broken >&2; exit 1");
   expect_part(bench({"--tool", "pytorch", "--threads", "1", "--resume"}).errors,
-              "cannot tell what it can do: broken");
+              "--check failed: broken");
 }
 
 TEST_F(CommandsBenchPeer, an_unknown_tool_is_refused_by_options_and_by_plans) {

@@ -131,7 +131,7 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   const auto points = plan_bench(options, two_datasets, 4);
   EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 * 2 * 2);         // datasets × the lists
   EXPECT_EQ(count(points, demand_kind), 2U * 2 * 2 * 2 * 2);         // no dataset, cache, threads
-  EXPECT_EQ(count(points, compute_kind), 2U * 2 * 2 * 2);            // and not of a CPU
+  EXPECT_EQ(count(points, compute_kind), 2U * 2 * 2 * 2);            // not on a CPU
   EXPECT_EQ(count(points, delivered_kind), 2U * 2 * 2 * 2 * 2 * 8);  // × both
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_point(points[i].row, points[j].row));
@@ -238,7 +238,7 @@ TEST(UnitBenchPlan, a_framework_measures_the_same_points_under_its_name) {
     theirs += point.row.tool == "pytorch" ? 1 : 0;
     EXPECT_EQ(point.title().starts_with("pytorch: "), point.row.tool == "pytorch");
   }
-  EXPECT_EQ(theirs, 7U);  // of 9, but supply and delivered of lmdb without threads
+  EXPECT_EQ(theirs, 7U);  // of 9: supply and delivered of lmdb without threads are left out
   EXPECT_EQ(points.size(), 16U);
   EXPECT_NE(plan_text(points, options).find("demand        2 points  by feedrate, pytorch; lenet"),
             std::string::npos);
@@ -274,7 +274,7 @@ TEST(UnitBenchPlan, is_shown_by_what_varies_and_how_long_it_takes_at_least) {
             "  supply        8 points  batch 16, 64; threads 0, 2\n"
             "  demand        2 points  lenet on cpu, fp32; batch 16, 64\n"
             "  delivered     8 points  lenet on cpu, fp32; batch 16, 64; threads 0, 2\n"
-            "18 points, 3 repeats of 2.0 s each: 108.0 s, and what starting takes\n");
+            "18 points, 3 repeats of 2.0 s each: 108.0 s, plus start-up\n");
   const auto json = nlohmann::json::parse(plan_json(points, options));
   EXPECT_EQ(json.at("points").size(), 18U);
   EXPECT_EQ(json.at("least_seconds"), 108);

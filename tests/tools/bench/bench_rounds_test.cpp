@@ -1,4 +1,4 @@
-// In which turns a bench measures, and what it predicts from. The processes are made up.
+// The order in which a bench measures, and what it predicts from. The processes are faked.
 
 #include "tools/bench/rounds.h"
 
@@ -21,14 +21,14 @@ const std::vector<BenchPoint> points = {
     point(testing::supply("lmdb", 1, 0)), point(testing::supply("lmdb", 2, 0)),
     point(testing::demand(0)), point(testing::delivered("lmdb", 2, 0, 0))};
 
-/// What was asked of a bench of `repeat` repeats on two cores, and what came of it.
+/// What a bench of `repeat` repeats on two cores ran and reported.
 struct Heard {
   std::string order;  // of kinds and threads
   std::vector<Run> rows;
   std::size_t repeated = 0;
 };
 
-/// `rate_of` gives the rate of each process, by its row and the turn.
+/// `rate_of` gives the rate of each process, from its row and turn.
 template <class RateOf>
 Heard measure(unsigned repeat, const RateOf& rate_of, std::vector<Run> before = {}) {
   BenchOptions options;
@@ -59,7 +59,7 @@ TEST(UnitBenchRounds, points_take_turns_supply_first) {
   EXPECT_EQ(heard.rows[3].repeats, (std::vector<double>{105, 107}));
 }
 
-/// What `label` says of each point of which a process was run, in the order of three rounds.
+/// `label` of each point that was run, in the order of three rounds.
 std::string order_of(const std::vector<BenchPoint>& measured,
                      std::string (*label)(const feedrate::tools::Run& row)) {
   std::string order;
@@ -89,7 +89,7 @@ TEST(UnitBenchRounds, sets_of_images_come_one_after_the_other) {
 }
 
 TEST(UnitBenchRounds, a_slow_round_is_predicted_slow) {
-  // A loader of endless speed; the machine is half as fast from the second of three rounds on.
+  // An infinitely fast loader; from the second of three rounds on, the machine is half as fast.
   const Heard heard = measure(3, [](const feedrate::tools::Run& row, int turn) {
     if (row.kind == supply_kind) return 1'000'000'000;
     return turn >= 8 ? 500 : 1000;
@@ -132,7 +132,7 @@ TEST(UnitBenchRounds, points_that_were_done_are_told_when_a_later_one_fails) {
     return 100;
   });
   EXPECT_TRUE(heard.order.ends_with("no more")) << heard.order;
-  EXPECT_EQ(heard.rows.size(), 3U);  // demand, too, in its last round
+  EXPECT_EQ(heard.rows.size(), 3U);  // demand too, in its last round
 }
 
 }  // namespace

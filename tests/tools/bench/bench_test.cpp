@@ -1,4 +1,4 @@
-// `feedrate bench` with the real binary, on images made for the purpose. Rates mean nothing here.
+// `feedrate bench` with the real binary, on small made images. The rates mean nothing here.
 
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -42,20 +42,20 @@ class CommandsBench : public ::testing::Test {
 
   std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
 
-  /// What it said on stdout, or on stderr when it fails.
+  /// Its stdout, or its stderr when it fails.
   std::string run(const std::vector<std::string>& arguments, int code = exit_done) const {
     const Said said = feedrate(arguments);
     EXPECT_EQ(said.code, code) << arguments.front() << ": " << said.errors << said.output;
     return code == exit_done ? said.output : said.errors;
   }
 
-  /// Tests may run side by side, and measure nothing.
+  /// Without the machine's lock, since tests run side by side and their rates do not matter.
   std::vector<std::string> bench(std::vector<std::string> more) const {
     more.insert(more.begin(), {"bench", "--beside-others"});
     return more;
   }
 
-  /// The rows of r.jsonl, each of which must be whole.
+  /// The rows of r.jsonl, all of which must be complete.
   auto rows() const {
     std::vector<ordered_json> found;
     std::istringstream lines(slurp(at("r.jsonl")));
@@ -90,7 +90,7 @@ TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
     EXPECT_EQ(row.at("wait_ms").is_null(), row.at("kind") != delivered_kind);
   }
 
-  run(measure, exit_failed);  // a file with rows is not written to unasked
+  run(measure, exit_failed);  // refuses a file with rows without --resume
   auto resumed = measure;
   resumed.emplace_back("--resume");
   const std::string before = slurp(at("r.jsonl"));
@@ -176,7 +176,7 @@ TEST_F(CommandsBench, cold_points_are_rows_of_their_own_and_doubted_where_they_a
       feedrate(bench({at("lmdb/train"), "--network", "mlp", "--threads", "1", "--cache",
                       "warm,cold", "--repeat", "1", "--seconds", "0.05", "--out", at("r.jsonl")}));
   EXPECT_EQ(said.code, exit_done);
-  expect_part(said.errors, "epochs the first alone came from the disk");
+  expect_part(said.errors, "epochs, only the first came from the disk");
   std::multiset<std::string> found;
   for (const ordered_json& row : rows()) {
     found.insert(row.at("kind").get<std::string>() + " " + row.at("cache").get<std::string>());

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names the library that Nvml opens, for the life of a test.
+/// Sets the library that Nvml opens, for the duration of a test.
 class UnitNvml : public ::testing::Test {
  protected:
   static void use(const std::string& library) {
@@ -43,7 +43,7 @@ TEST_F(UnitNvml, tells_what_the_first_gpu_tells_in_our_units) {
 
 TEST_F(UnitNvml, clocks_that_nobody_holds_down_are_not_throttled) {
   EXPECT_EQ(throttle_text(0), "none");
-  EXPECT_EQ(throttle_text(0x1 | 0x2 | 0x100), "none");  // idle, or as the user has set them
+  EXPECT_EQ(throttle_text(0x1 | 0x2 | 0x100), "none");  // idle, or set by the user
   EXPECT_EQ(throttle_text(0x80), "hardware power brake");
   EXPECT_EQ(throttle_text(0x1000 | 0x8), "hardware slowdown, unknown reason 0x1000");
 }

@@ -64,7 +64,7 @@ TEST(HostilePackageEnergy, counters_that_are_no_numbers_or_impossible_tell_nothi
     powercap.write("intel-rapl:0", "energy_uj", text);
     EXPECT_EQ(energy.joules(), std::nullopt) << text;
   }
-  for (const char* range : {"", "none", "7"}) {  // 7: less than what it has shown
+  for (const char* range : {"", "none", "7"}) {  // 7: less than the counter's value
     const FakePowercap powercap;
     powercap.counter("intel-rapl:0", "package-0", 500);
     PackageEnergy energy;

@@ -32,7 +32,7 @@ TEST(UnitRow, a_row_comes_back_as_it_went) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }
 
-// Scripts rely on these.
+// Users' scripts rely on these keys.
 TEST(UnitRow, the_keys_promised_are_all_there) {
   const auto row = nlohmann::json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
   for (const char* key : {"schema",         "kind",          "tool",         "dataset",

@@ -21,9 +21,9 @@ using namespace std::chrono_literals;
 using testing::FakePowercap;
 using testing::TempDirectory;
 
-constexpr auto never = 1h;  // so that what the calls see is all that is seen
+constexpr auto never = 1h;  // no periodic samples: only those of the calls
 
-/// /proc as far as the sampler looks at it.
+/// The part of /proc that the sampler reads.
 class FakeProc {
  public:
   FakeProc() {
@@ -136,7 +136,7 @@ TEST(UnitSampler, asks_the_gpu_of_a_run_on_one) {
     EXPECT_EQ(spent.gpu_memory_mib, 750.0);
     EXPECT_EQ(spent.gpu_own_memory_mib, 321.0);
     EXPECT_EQ(spent.gpu_power_w, 123.456);
-    EXPECT_EQ(spent.gpu_energy_j, 50.0);  // the fake's counter goes 50 J further at each look
+    EXPECT_EQ(spent.gpu_energy_j, 50.0);  // the fake's counter grows by 50 J at each reading
     EXPECT_EQ(spent.gpu_utilisation_percent, 87.0);
     EXPECT_EQ(spent.gpu_clock_mhz, 1755.0);
     EXPECT_EQ(spent.gpu_throttle, "software power cap, hardware thermal slowdown");
@@ -170,7 +170,7 @@ TEST(UnitSampler, counts_a_sessions_copies_in_the_callers_thread_alone) {
   EXPECT_EQ(spent.upload_seconds, 0.004);
   EXPECT_EQ(spent.upload_gb_per_s, 1.049);
   EXPECT_EQ(spent.download_count, 0U);
-  EXPECT_FALSE(spent.download_gb_per_s);  // nothing came down: there is no rate
+  EXPECT_FALSE(spent.download_gb_per_s);  // nothing was copied from the device: no rate
 }
 
 TEST(UnitSampler, ends_at_once_when_a_run_is_left_by_an_exception) {

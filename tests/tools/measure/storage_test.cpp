@@ -25,7 +25,7 @@ TEST(UnitStorage, a_path_lies_on_the_mount_nearest_above_it) {
   EXPECT_EQ(type("/home/me"), "ext4");
   EXPECT_EQ(type("/data"), "xfs");
   EXPECT_EQ(type("/data/lmdb/train"), "xfs");
-  EXPECT_EQ(type("/database"), "ext4");  // begins like /data, and is not below it
+  EXPECT_EQ(type("/database"), "ext4");  // begins with /data, but is not below it
   EXPECT_EQ(type("/data/set one/a"), "nfs4");
   EXPECT_EQ(mount_of(mounts, "/twice/x").value().source, "second") << "the later hides the earlier";
 }
@@ -52,7 +52,7 @@ TEST(HostileStorage, lines_that_are_no_mounts_are_passed_over) {
   }
 }
 
-/// /sys as far as disk_of looks at it.
+/// The part of /sys that disk_of() reads.
 class UnitStorageDisk : public ::testing::Test {
  protected:
   void write(const std::string& file, const std::string& text) const {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes every conversion that `feedrate advise` only tries, and compares what it gives with what was
-# predicted.
+# Makes in full every conversion that `feedrate advise` tries on a sample, and compares the results
+# with the predictions.
 #
 #   samples/bench_advise.sh [OUT]        OUT: scratch and results (default build/bench-advise)
 #
-# Prints a table and leaves OUT/advise.jsonl. Real archives are taken from $FEEDRATE_DATA, as
-# bench_convert.sh does; `feedrate synth` makes the rest.
+# Prints a table and leaves OUT/advise.jsonl. Uses real archives from $FEEDRATE_DATA, as
+# bench_convert.sh does; `feedrate synth` makes the others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-build/bench-advise}

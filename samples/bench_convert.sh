@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Measures every source × format on 2 threads, beside a plain copy of the bytes it wrote and, with
-# --peers, beside the tool that owns the format, all on the same disk in the same run.
+# Measures converting every source to every format on 2 threads, beside a plain copy of the bytes
+# written and, with --peers, beside the format's own tool, all on the same disk in the same run.
 #
 #   samples/bench_convert.sh [--peers] [OUT] [--only SOURCE[/FORMAT]] [--images N] [--rounds N]
 #
-# OUT: scratch and results (build/bench-convert); N: images of a made archive, 50000 of ImageNet are 5 GB.
-# Prints a table and leaves OUT/convert.jsonl. Real archives are taken from $FEEDRATE_DATA (mnist/,
-# cifar10/, and imagenet/ from half a gigabyte on) where it is set; `feedrate synth` makes the rest.
+# OUT: scratch and results (build/bench-convert); N: images of a made archive (50000 of ImageNet: 5 GB).
+# Prints a table and leaves OUT/convert.jsonl. Uses real archives from $FEEDRATE_DATA where it is set
+# (mnist/, cifar10/, and imagenet/ of at least half a gigabyte); `feedrate synth` makes the others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 peers=no
@@ -24,7 +24,7 @@ mkdir -p "$out"
 
 python=python3
 if [ "$peers" = yes ]; then
-  # One environment for all: mxnet needs an old numpy, which the others still take, but do not keep.
+  # One environment for all. mxnet needs an old numpy; the others accept it but would upgrade it.
   echo "numpy<1.24" >"$out/constraints.txt"
   export PIP_CONSTRAINT=$out/constraints.txt
   [ -d "$out/venv" ] || python3 -m venv "$out/venv"

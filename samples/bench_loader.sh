@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Measures the loader on 2 threads for what images usually are (original JPEGs in four formats,
+# Measures the loader on 2 threads for common kinds of images (original JPEGs in four formats,
 # re-encoded and resized ones, raw pixels, CIFAR-10, MNIST), beside plain threads that do the same
-# work and share nothing and, with --peers, beside torchvision's DataLoader and FFCV's Loader of 2
-# workers. FFCV is compiled when it is installed: it needs a torch that is there, libopencv-dev and
-# libturbojpeg0-dev.
+# work and share nothing and, with --peers, beside torchvision's DataLoader and FFCV's Loader with 2
+# workers each. Installing FFCV compiles it, which needs torch, libopencv-dev and libturbojpeg0-dev.
 #
 #   samples/bench_loader.sh [--peers] [OUT]        OUT: scratch and results (default build/bench-loader)
 #
-# Prints a table and leaves OUT/loader.jsonl. Real archives are taken from $FEEDRATE_DATA (mnist/,
-# cifar10/, imagenet/) where it is set; what is missing is made by `feedrate synth`.
+# Prints a table and leaves OUT/loader.jsonl. Uses real archives from $FEEDRATE_DATA (mnist/, cifar10/,
+# imagenet/) where it is set; `feedrate synth` makes the missing ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 peers=no
@@ -42,8 +41,8 @@ if [ "$peers" = yes ]; then
       "$torch" -m venv --system-site-packages "$out/ffcv" && ffcv=$out/ffcv/bin/python &&
       install "$ffcv" samples/peers/ffcv.txt >"$out/ffcv.log" 2>&1
   } || {
-    echo "bench_loader: FFCV could not be installed ($out/ffcv.log; torch, libopencv-dev and" \
-      "libturbojpeg0-dev must be there); going on without it" >&2
+    echo "bench_loader: FFCV could not be installed (see $out/ffcv.log; it needs torch," \
+      "libopencv-dev and libturbojpeg0-dev); going on without it" >&2
     ffcv=
   }
   if [ -n "$ffcv" ]; then peer+=(--ffcv-python "$ffcv"); fi

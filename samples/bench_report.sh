@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The question of this project on three datasets at once: how many loader threads, and which format,
+# Answers the project's question on three datasets at once: how many loader threads, and which format,
 # for LeNet on MNIST, AlexNet on CIFAR-10 and AlexNet on ImageNet. The plan is bench_report.json.
 #
 #   samples/bench_report.sh [OUT]        OUT: data and results (default build/bench-report)
 #
-# Leaves OUT/results.jsonl and OUT/report.html. Real archives are taken from $FEEDRATE_DATA (mnist/,
-# cifar10/, imagenet/) where it is set; what is missing is made by `feedrate synth`. PyTorch is
-# measured beside us where FEEDRATE_PYTHON (default python3) has it.
+# Leaves OUT/results.jsonl and OUT/report.html. Uses real archives from $FEEDRATE_DATA (mnist/, cifar10/,
+# imagenet/) where it is set; `feedrate synth` makes the missing ones. Measures PyTorch too where
+# $FEEDRATE_PYTHON (default python3) has it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 plan=$PWD/samples/bench_report.json
@@ -19,7 +19,7 @@ feedrate=$PWD/build/release/feedrate
 mkdir -p "$out"
 cd "$out"
 
-archives() { # prints where the archives of $1 are, made of $2 images where there are none
+archives() { # prints the directory of the archives of $1; makes them with $2 images if missing
   if [ -d "${FEEDRATE_DATA:-}/$1" ]; then
     echo "$FEEDRATE_DATA/$1"
   else
@@ -44,4 +44,4 @@ convert imagenet "$imagenet/ILSVRC2012_img_train.tar" "$imagenet/ILSVRC2012_devk
 
 "$feedrate" bench --plan "$plan" --out results.jsonl --resume
 "$feedrate" report results.jsonl --html report.html --csv results.csv --svg charts
-echo "The page to show: $PWD/report.html"
+echo "The report: $PWD/report.html"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The CPU trainer's demand on resident images beside its convolutions and dense layers alone:
+# Measures the CPU trainer's demand on resident images, beside its convolutions and dense layers alone:
 #
 #   samples/bench_trainer.sh BENCH_TRAINER OUT.jsonl [NETWORK[,BATCH] …]
 #
-# A fresh process for each network in fp32 and in bf16, three rounds one after the other, so that
-# rounds lie apart; a row for each. Build the target bench_trainer in Release first.
+# Runs a fresh process for each network in fp32 and in bf16, in three rounds, so that the repeats of a
+# network lie apart in time; a row for each. Build the target bench_trainer in Release first.
 set -eu
 bench=$1 out=$2
 shift 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From nothing to the answer: installs, builds, converts real images to every format, proves the
-# formats equal, measures loader threads, trains, and writes the report.
+# From a fresh clone to the report: installs, builds, converts real images to every format, verifies
+# that all formats hold the same images, trains, measures loader threads and writes the report.
 #
 #   samples/quickstart.sh [OUT]        OUT: where everything goes (default build/quickstart)
 set -euo pipefail
@@ -17,22 +17,22 @@ feedrate=$PWD/build/release/feedrate
 mkdir -p "$out"
 cd "$out"
 
-step "take real images: Fashion-MNIST, 60,000 + 10,000, as published"
+step "get real images: Fashion-MNIST, 60,000 + 10,000, as published"
 if [ -d /usr/share/datasets/fashion-mnist ]; then
   archives=/usr/share/datasets/fashion-mnist
 else
   archives=archives
   if ! "$feedrate" fetch fashion-mnist --out archives; then
-    echo "quickstart: nothing could be fetched; making a synthetic MNIST of the same size instead" >&2
+    echo "quickstart: the download failed; making a synthetic MNIST of the same size instead" >&2
     archives=synthetic
     [ -d synthetic ] || "$feedrate" synth mnist --images 60000 --out synthetic
   fi
 fi
 
-step "convert to every format, and prove that all hold the same images"
+step "convert to every format, and verify that all hold the same images"
 formats=(lmdb recordio tfrecord png-map webdataset)
 for format in "${formats[@]}"; do
-  rm -rf "data/$format" # of an earlier run
+  rm -rf "data/$format" # from an earlier run
   "$feedrate" convert mnist "$archives" --to "$format" --split all --out "data/$format"
 done
 for split in train test; do
@@ -55,4 +55,4 @@ datasets=("${formats[@]/#/data/}")
 "$feedrate" report results.jsonl --html report.html --csv results.csv
 
 echo
-echo "The page to show: $PWD/report.html (rows: results.jsonl, results.csv; images: sheet.png)"
+echo "The report: $PWD/report.html (rows: results.jsonl, results.csv; images: sheet.png)"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Does what `feedrate advise` predicted come true? Every conversion that it tried on some of the images
-is made of all of them, loaded as it was measured, and compared.
+"""Checks the predictions of `feedrate advise`: makes in full every conversion that it tried on a sample
+of the images, loads the result as advise did, and compares.
 
-Each case is a dataset as published, converted once, and a recipe. A row is one way to keep it: predicted
-and measured supply at one thread and at the most, and the sizes. An advice and a measurement of all its
-ways take turns, seven of each, and medians are compared: a shared machine is another one minutes later.
+Each case is a published dataset, converted once, and a recipe. A row is one format of it, with predicted
+and measured sizes and supply at one thread and at the most. An advice and a measurement of all its
+formats take turns, seven times each, and medians are compared, since a shared machine's speed drifts
+within minutes.
 """
 import argparse
 import json
@@ -42,43 +43,43 @@ def loaded(feedrate, path, recipe, threads, seconds):
                            "--seconds", str(seconds), "--no-digest", "--json"]))["images_per_second"]
 
 
-def made(feedrate, way, dataset):
-    """Where the dataset is kept in that way, converted by the advised command."""
-    if "command" not in way:
+def made(feedrate, variant, dataset):
+    """Converts the dataset by the advised command, unless it is the present one; returns its path."""
+    if "command" not in variant:
         return dataset
-    command = shlex.split(way["command"])
+    command = shlex.split(variant["command"])
     run([feedrate, *command[1:]])
     return pathlib.Path(command[-1])
 
 
 def advised(feedrate, dataset, recipe, total):
-    """The ways by what they are kept as, that it is kept in now first."""
+    """The formats of an advice by name, the present one first."""
     advice = json.loads(run([feedrate, "advise", dataset, "--recipe", recipe, "--seconds", str(total),
                              "--json"]))
-    return {way["kept_as"]: way for way in [advice["now"], *advice["alternatives"]]}
+    return {variant["kept_as"]: variant for variant in [advice["now"], *advice["alternatives"]]}
 
 
 def check(feedrate, case, dataset, recipe, seconds, total):
-    paths = {kept_as: made(feedrate, way, dataset)
-             for kept_as, way in advised(feedrate, dataset, recipe, 1).items()}
+    paths = {kept_as: made(feedrate, variant, dataset)
+             for kept_as, variant in advised(feedrate, dataset, recipe, 1).items()}
     said, came = [], []
     for _ in range(ROUNDS):
         hold_memory(2 << 30)
-        ways = advised(feedrate, dataset, recipe, total)
-        if ways.keys() != paths.keys():
-            sys.exit(f"bench_advise: {', '.join(ways)} were tried of {dataset}, and {', '.join(paths)} before")
-        said.append(ways)
-        came.append({(kept_as, name): loaded(feedrate, paths[kept_as], recipe, way[name]["threads"], seconds)
-                     for kept_as, way in ways.items() for name in NUMBERS})
+        variants = advised(feedrate, dataset, recipe, total)
+        if variants.keys() != paths.keys():
+            sys.exit(f"bench_advise: {', '.join(variants)} were tried of {dataset}, and {', '.join(paths)} before")
+        said.append(variants)
+        came.append({(kept_as, name): loaded(feedrate, paths[kept_as], recipe, variant[name]["threads"], seconds)
+                     for kept_as, variant in variants.items() for name in NUMBERS})
     for kept_as, path in paths.items():
         def foreseen(of):
-            return statistics.median(of(ways[kept_as]) for ways in said)
+            return statistics.median(of(variants[kept_as]) for variants in said)
         row = {"source": case, "recipe": recipe, "kept_as": kept_as,
-               "predicted_bytes": foreseen(lambda way: way["bytes"]),
+               "predicted_bytes": foreseen(lambda variant: variant["bytes"]),
                "bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
-               "doubt_percent": foreseen(lambda way: way["doubt_percent"])}
+               "doubt_percent": foreseen(lambda variant: variant["doubt_percent"])}
         for name in NUMBERS:
-            rate = foreseen(lambda way: way[name]["images_per_second"])
+            rate = foreseen(lambda variant: variant[name]["images_per_second"])
             measured = statistics.median(rates[kept_as, name] for rates in came)
             row[name] = {"threads": said[0][kept_as][name]["threads"], "predicted": rate,
                          "measured": measured, "ratio": round(rate / measured, 3)}
@@ -92,8 +93,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--feedrate", required=True, type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=1, help="of each measurement by 'feedrate load'")
-    parser.add_argument("--total", type=float, default=10, help="that 'feedrate advise' measures for")
+    parser.add_argument("--seconds", type=float, default=1, help="length of each 'feedrate load'")
+    parser.add_argument("--total", type=float, default=10, help="measuring time of 'feedrate advise'")
     options = parser.parse_args()
     feedrate, out = options.feedrate.resolve(), options.out.resolve()
     gains = []

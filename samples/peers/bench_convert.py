@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Every source x format: Feedrate's conversion, a plain copy of what it wrote, the owning tool.
+"""Every source x format: Feedrate's conversion, a plain copy of what it wrote, the format's own tool.
 
-Each of the three is a fresh process that ends with its bytes on disk (sync); the three take turns,
-and medians are compared: ours with the copy, ours with the tool, and the copy with the tool, since
-nothing that writes those bytes can be much faster than their copy. A tool that is not installed
-gives no figure. Nothing is removed before a case is over, many small files not before the end: ext4
-without a journal passes over the inodes of files removed a moment ago one by one, a millisecond for
-each file made then.
+Each of the three is a fresh process that ends with its bytes on disk (sync). The three take turns, and
+medians are compared: ours with the copy, ours with the tool, and the copy with the tool, since no
+program can write those bytes much faster than a copy does. A tool that is not installed has no figure.
+Nothing is removed before a case is over, and many small files only at the end: ext4 without a journal
+skips the inodes of recently removed files one by one, which costs each new file a millisecond.
 """
 import argparse
 import json
@@ -37,7 +36,7 @@ PUBLISHED = {"mnist": "train-images-idx3-ubyte.gz", "cifar10": "cifar-10-binary.
 def archives(feedrate, source, images, out):
     """The real archives as published, or made ones of the same size and packaging.
 
-    The ILSVRC2012 that a machine has may be a sample of it, over before there is anything to time.
+    A small sample of ILSVRC2012 is not used, since it would be converted too fast to time.
     """
     real = pathlib.Path(os.environ.get("FEEDRATE_DATA", "/nowhere")) / source
     published = real / PUBLISHED[source]
@@ -50,10 +49,10 @@ def archives(feedrate, source, images, out):
 
 
 def hold_memory(size):
-    """Has the system own that much free memory, and a little more, before something is timed.
+    """Makes sure that the system holds this much free memory, and a little more, before timing.
 
-    A virtual machine's host takes memory back that lies idle, and gives it again page by page, at a
-    fifth of the speed of writing to it: whoever came first would pay for it.
+    The host of a virtual machine reclaims idle memory and returns it page by page, at a fifth of the
+    speed of writing to it: the first process timed would pay for that.
     """
     populate_write = 23  # MADV_POPULATE_WRITE, of Linux 5.14 and on
     held = mmap.mmap(-1, size + (256 << 20), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -84,12 +83,12 @@ def tree_bytes(path):
 
 
 def copy_of(path):
-    """A copy on one thread that is on disk when it ends, as the conversion is."""
+    """A copy on one thread that ends with its bytes on disk, as the conversion does."""
     return ["sh", "-c", f'cp -r --reflink=never "{path}" "{path}.copy" && sync -f "{path}.copy"']
 
 
 def unpacking_of(archive, source, to):
-    """What users do first: a .tar.gz unpacked, and on disk."""
+    """What users would do first: unpacks a .tar.gz, and syncs."""
     to.mkdir()
     return ["sh", "-c", f'tar xzf "{archive / PUBLISHED[source]}" -C "{to}" && sync -f "{to}"']
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What images usually are: Feedrate's loader, plain threads with the same work, torchvision, FFCV.
+"""Common kinds of images: Feedrate's loader, plain threads with the same work, torchvision, FFCV.
 
-Feedrate's figure and the plain threads' are bench_loader's, medians of five that take turns; a
-peer's is the median of three. A peer that is not installed or has no such reader gives no figure.
-FFCV keeps the originals' pixels in a file of its own, as JPEG of quality 90 or raw.
+The figures of Feedrate and of the plain threads come from bench_loader: medians of five runs that take
+turns. A peer's figure is the median of three. A peer that is not installed or has no such reader has
+no figure. FFCV keeps the images in a file of its own, as JPEG of quality 90 or raw.
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).parent
 TRAIN = "imagenet-train"
 
-# name, source, how it is written, recipe, batch, what torchvision is asked for
+# name, source, options of convert, recipe, batch, kind of data for torchvision
 CASES = [
     ("original JPEG, lmdb", "imagenet", ["--to", "lmdb"], TRAIN, 128, "photographs"),
     ("the same packed, lmdb", "imagenet", ["--to", "lmdb", "--encode", "packed"], TRAIN, 128,
@@ -34,7 +34,7 @@ CASES = [
     ("CIFAR-10 raw, lmdb", "cifar10", ["--to", "lmdb"], "cifar-train", 128, "cifar"),
     ("MNIST raw, lmdb", "mnist", ["--to", "lmdb"], "mnist", 64, "mnist"),
 ]
-# What FFCV is asked for: the same images as it keeps them.
+# How FFCV keeps the same images.
 FFCV = {"JPEG q90, lmdb": "jpeg", "JPEG q90, long side 256, lmdb": "jpeg256",
         "raw, long side 256, lmdb": "raw256"}
 MADE = {"imagenet": 1000, "cifar10": 50000, "mnist": 60000}  # images, where there is no archive
@@ -58,7 +58,7 @@ def archive_of(feedrate, source, out):
 
 
 def place(out, what, case):
-    """Named by the case, since OUT may hold those of another version's cases."""
+    """A path named after the case, since OUT may hold data of another version's cases."""
     return out / f"{what}-{re.sub(r'[^0-9A-Za-z]+', '-', case)}"
 
 
@@ -69,7 +69,7 @@ def converted(feedrate, archive, source, how, path):
 
 
 def ours(bench, path, recipe, batch):
-    """The last seven words of bench_loader's last line."""
+    """The figures, which are the last seven words that bench_loader prints."""
     words = run(bench, f"{path},{recipe},{batch}").split()[-7:]
     loader, spread, _, one, two, ratio, cpu_ratio = words
     return {"images_per_second": int(loader), "spread_percent": int(spread),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""convert_peer.py SOURCE ARCHIVES FORMAT OUT: a published archive converted with the tool that owns FORMAT.
+"""convert_peer.py SOURCE ARCHIVES FORMAT OUT: converts a published archive with FORMAT's own tool.
 
-What a careful user of that tool would write: one process, the tool's own writer, JPEGs passed through,
-small images as PNG (raw for LMDB), everything on disk at the end. Exit 1 when a library is missing.
+It does what a careful user of that tool would write: one process, the tool's own writer, JPEGs passed
+through, small images as PNG (raw for LMDB), synced at the end. Exits with 1 when a library is missing.
 """
 import gzip
 import io
@@ -45,7 +45,7 @@ def imagenet(folder):
 
 
 def encoded(pixels):
-    """A PNG of small images, JPEG files as they are."""
+    """A small image as PNG; a JPEG file unchanged."""
     if isinstance(pixels, bytes):
         return pixels, "jpg"
     from PIL import Image

@@ -1,4 +1,4 @@
-"""Caffe's Datum for python3-protobuf, without a compiler: the message described in code."""
+"""Caffe's Datum for python3-protobuf, described in code, so that protoc is not needed."""
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 FIELD = descriptor_pb2.FieldDescriptorProto

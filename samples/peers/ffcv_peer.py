@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Images a second of FFCV's Loader with 2 workers: the median of three runs, on stdout.
+"""Prints the images/s of FFCV's Loader with 2 workers: the median of three runs.
 
     ffcv_peer.py jpeg|jpeg256|raw256 FOLDER BETON
 
 Writes the photographs of FOLDER (one folder a class) to BETON as FFCV keeps them: JPEG of quality
 90, the same with a long side of 256, or raw pixels with a long side of 256. Then loads batches of
-128 in random order: RandomResizedCrop(224) and flip, 8-bit, as Feedrate gives them. Each is in an
-epoch as often as it takes for an epoch to have ten thousand: FFCV starts every epoch anew.
+128 in random order: RandomResizedCrop(224) and flip, 8-bit, as Feedrate does. Images repeat until an
+epoch has ten thousand of them, since FFCV sets up anew for every epoch.
 """
 import contextlib
 import io
@@ -50,13 +50,13 @@ def write(folder, beton, kept):
     image = RGBImageField(jpeg_quality=90, **kept)
     writer = DatasetWriter(str(beton), {"image": image, "label": IntField()}, num_workers=2)
     photographs = Photographs(folder)
-    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
+    with contextlib.redirect_stderr(io.StringIO()):  # hide the progress bar
         writer.from_indexed_dataset(photographs)
     return len(photographs)
 
 
 def batches(loader):
-    """Sizes of all batches; the first of an epoch waits for what an epoch needs to start."""
+    """Yields the size of each batch; the first of an epoch waits for the epoch's set-up."""
     while True:
         for _, labels in loader:
             yield len(labels)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Images a second of torch's DataLoader with 2 workers: the median of three runs, on stdout.
+"""Prints the images/s of torch's DataLoader with 2 workers: the median of three runs.
 
     loader_peer.py photographs FOLDER    files, RandomResizedCrop(224), flip
-    loader_peer.py cifar|mnist WHATEVER  pixels held in memory as torchvision holds them
+    loader_peer.py cifar|mnist IGNORED   pixels held in memory, as in torchvision
 
 Batches are 8-bit tensors, as Feedrate gives them: no normalisation on the CPU.
 """
@@ -24,7 +24,7 @@ SECONDS = 4.0
 
 
 class Files(Dataset):
-    """ImageFolder, but classes may be empty: of a thousand a sample of the dataset holds few."""
+    """ImageFolder that allows empty classes: a sample of ImageNet has few of the thousand."""
 
     def __init__(self, folder, transform):
         self.files = sorted(pathlib.Path(folder).glob("*/*"))
@@ -38,7 +38,7 @@ class Files(Dataset):
 
 
 class InMemory(Dataset):
-    """As torchvision's CIFAR10 and MNIST are: an array, and a PIL image of each sample asked for."""
+    """Like torchvision's CIFAR10 and MNIST: an array, and a PIL image for each sample read."""
 
     def __init__(self, shape, transform):
         self.pixels = np.random.default_rng(1).integers(0, 256, (50000, *shape), dtype=np.uint8)
@@ -64,7 +64,7 @@ def dataset(kind, path):
 
 
 def rate(data, batch):
-    """Drawn with repetition, so that a few hundred images last as long as it takes."""
+    """Images/s of one run. Draws with replacement, so that a few hundred images never run out."""
     loader = DataLoader(data, batch, sampler=RandomSampler(data, True, 10_000_000), num_workers=2)
     batches = iter(loader)
     for _ in range(WARM_UP):

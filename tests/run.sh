@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs every test: tests/run.sh [ctest arguments, as -L hostile or -R lmdb]
+# Installs, builds and runs every test: tests/run.sh [ctest arguments, such as -L hostile or -R lmdb]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

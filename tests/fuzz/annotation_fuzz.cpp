@@ -1,4 +1,4 @@
-// The XML of bounding boxes.
+// ImageNet's XML files of bounding boxes.
 
 #include <cmath>
 

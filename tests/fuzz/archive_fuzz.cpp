@@ -1,5 +1,5 @@
-// Archives: tars, also inside tars, zips and single files. Entries are read, and where they lie in
-// memory the view shows the same.
+// Archives: tars (also nested), zips and single files. Entries are read; for those that lie in memory,
+// the view must show the same bytes.
 
 #include <algorithm>
 #include <optional>

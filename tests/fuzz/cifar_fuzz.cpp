@@ -1,4 +1,4 @@
-// Files of CIFAR: u8 which one of the two sets and packagings, and batch or names; then the file.
+// CIFAR's files: u8 that selects set, packaging and kind of file (batch or names), then the file.
 
 #include "converters/sources/cifar_batch.h"
 #include "tests/converters/make_cifar.h"

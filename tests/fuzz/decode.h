@@ -1,5 +1,5 @@
 #pragma once
-// What holds for every codec and any bytes.
+// Checks that hold for every codec and any input.
 
 #include <algorithm>
 
@@ -9,10 +9,10 @@
 namespace feedrate::fuzz {
 using namespace formats;
 
-/// In bytes: larger images are legal, and would only take time.
+/// In bytes. Larger images are valid but would only take time.
 inline constexpr std::size_t large = std::size_t{1} << 20;
 
-/// Memory for an image of one colour, between two margins that a decoder must leave alone.
+/// Memory for an image, filled with one value, between two margins that a decoder must not touch.
 class Canvas {
  public:
   Canvas(std::size_t size, std::byte fill)
@@ -32,8 +32,8 @@ class Canvas {
   std::size_t size_;
 };
 
-/// Decodes where the codec takes the bytes; every pixel is the input's, nothing else is touched,
-/// and what is encoded again decodes again.
+/// Decodes the bytes if the codec accepts them. Checks that every pixel comes from the input, that
+/// nothing else is touched, and that encoding and decoding again works.
 inline void check_codec(const Codec& codec, Bytes encoded) {
   Shape shape;
   if (!accepts([&] { shape = codec.shape(encoded); })) return;
@@ -58,7 +58,7 @@ inline void check_codec(const Codec& codec, Bytes encoded) {
   }
 }
 
-/// Small images, grey and in colour, neither flat nor noise.
+/// Small images, grey and in colour, neither uniform nor noise.
 inline Image small_image(Shape shape) {
   Image image{shape, Buffer(shape.bytes())};
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {

@@ -1,10 +1,10 @@
-// Runs a harness where libFuzzer is not at hand: the seeds, the corpus, then mutations of both in
-// an order that its number alone decides. It finds less than libFuzzer, which sees the branches
-// taken; it is for every build, in seconds.
+// Runs a harness without libFuzzer: the seeds, the corpus, then mutations of both in an order that
+// only --seed decides. It finds less than libFuzzer, which sees the branches taken, but runs in every
+// build, within seconds.
 //
 //   fuzz_png [CORPUS…] [--seconds S] [--runs N] [--seed N]      S: of processor time
 //
-// What a fault of ours leaves is the input, in ./fuzz_<parser>.input.
+// On a failure, the input is kept in ./fuzz_<parser>.input.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ extern "C" [[gnu::weak]] std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std:
                                                              std::size_t, unsigned);
 
 #if defined(__SANITIZE_ADDRESS__)
-// AddressSanitizer watches the size of allocations itself; abort lets the handler below see it.
+// AddressSanitizer limits allocations itself; abort_on_error lets the handler below run.
 extern "C" const char* __asan_default_options() {
   return "abort_on_error=1:max_allocation_size_mb=1024";
 }
@@ -44,8 +44,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t longest_input = 4096;  // of mutated ones; of the corpus, what there is
-constexpr unsigned max_seconds = 20;         // of processor time for one input
+constexpr std::size_t max_input = 4096;  // bytes of a mutated input; corpus files may be longer
+constexpr unsigned max_seconds = 20;     // of processor time for one input
 constexpr std::uint64_t max_memory = std::uint64_t{1} << 30;
 
 struct Options {
@@ -58,7 +58,7 @@ struct Options {
 std::mt19937_64 generator;
 std::vector<Buffer> corpus;
 
-// What a signal handler needs to keep the input; plain memory, written before every run.
+// What the signal handler needs to keep the input: plain memory, set before every run.
 Bytes current;
 std::array<char, 256> kept_name{};
 
@@ -98,13 +98,14 @@ void watch(const std::string& program) {
   action.sa_flags = SA_RESETHAND | SA_NODEFER;
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF}) {
 #if defined(__SANITIZE_ADDRESS__)
-    if (number == SIGSEGV || number == SIGBUS || number == SIGFPE) continue;  // it says where
+    if (number == SIGSEGV || number == SIGBUS || number == SIGFPE)
+      continue;  // the sanitizer reports where
 #endif
     sigaction(number, &action, nullptr);
   }
 #if !defined(__SANITIZE_ADDRESS__)
   const rlimit limit{max_memory, max_memory};
-  setrlimit(RLIMIT_DATA, &limit);  // beyond it std::bad_alloc ends the run
+  setrlimit(RLIMIT_DATA, &limit);  // above it, std::bad_alloc ends the run
 #endif
 }
 
@@ -132,7 +133,7 @@ std::size_t set_a_byte(std::byte* data, std::size_t size, std::size_t) {
   return size;
 }
 
-// A number at a border, of any width, either end first.
+// Writes a boundary value of any width, in either byte order.
 std::size_t set_a_number(std::byte* data, std::size_t size, std::size_t) {
   const std::size_t width = std::min(std::size_t{1} << below(4), size);
   if (width == 0) return size;
@@ -186,7 +187,7 @@ constexpr Mutation mutations[] = {flip_a_bit,  set_a_byte,  set_a_number,       
 
 void mutate_and_run(Buffer& input) {
   input = corpus[below(corpus.size())];
-  const std::size_t most = std::max(input.size(), longest_input);
+  const std::size_t most = std::max(input.size(), max_input);
   std::size_t size = input.size();
   input.resize(most);
   auto* data = reinterpret_cast<std::uint8_t*>(input.data());
@@ -219,7 +220,7 @@ Options parse(int count, char** words) {
   return options;
 }
 
-// The seeds must be taken whole, or the harness would never get inside its parser.
+// The seeds must be accepted, or the harness would never get into its parser.
 void run_seeds() {
   corpus = seeds();
   if (corpus.empty()) throw Error("the harness has no seeds");

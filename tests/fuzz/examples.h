@@ -1,5 +1,5 @@
 #pragma once
-// tf.Examples for the harnesses: some to begin with, and what holds for any bytes.
+// tf.Examples for the harnesses: seeds, and checks that hold for any input.
 
 #include <bit>
 #include <string>
@@ -11,7 +11,7 @@
 namespace feedrate::fuzz {
 using namespace formats;
 
-/// One feature, with all of its values; floats as their bits, so that NaNs compare equal.
+/// A feature with all its values; floats as their bits, so that NaNs compare equal.
 struct Values {
   std::string key;
   Feature::Kind kind = Feature::Kind::none;
@@ -56,8 +56,8 @@ inline std::vector<Values> features_of(Bytes example) {
   return all;
 }
 
-// The writer makes one value of bytes a key; what has another number of them, or nothing set, it
-// cannot write.
+// The writer writes one bytes value for each key; it cannot write features with another number of
+// them, or with no list set.
 inline bool writable(const Values& values) {
   return values.kind != Feature::Kind::none &&
          (values.kind != Feature::Kind::bytes || values.bytes.size() == 1);
@@ -118,7 +118,7 @@ inline std::vector<Buffer> sound_examples() {
        {"image/object/bbox/xmin", Kind::floats, {}, {0x3f000000, 0}, {}},
        {"image/filename", Kind::bytes, {"a.JPEG"}, {}, {}},
        {"none", Kind::ints, {}, {}, {}}});
-  // Values one by one instead of packed, an unset feature, unknown fields.
+  // Unpacked values, an unset feature, unknown fields.
   Buffer list, feature, entry, features, example;
   append_varint_field(list, wire_key(1, Wire::varint), 5);
   append_varint_field(list, wire_key(2, Wire::varint), 1);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
   std::exit(2);
 }
 
-// Readable memory with an unreadable page behind it.
+// Readable memory followed by an unreadable page.
 struct Fence {
   std::byte* start = nullptr;
   std::size_t size = 0;
@@ -77,7 +77,7 @@ const fs::path& directory() {
 
 fs::path file_of(Bytes bytes, std::string_view name) {
   fs::path path = directory() / name;
-  // A new file each time: one that a parser still maps must not shrink.
+  // A new file each time: a file that a parser still maps must not shrink.
   ::unlink(path.c_str());
   OutputFile file(path);
   file.write(bytes);

@@ -1,4 +1,4 @@
-// gzip, and what announces itself as bzip2, xz or zstd, in one block or in small ones.
+// gzip, and input with the magic of bzip2, xz or zstd, read in one block or in small ones.
 
 #include <zlib.h>
 
@@ -12,7 +12,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::size_t max_bytes = std::size_t{1} << 20;  // of a bomb, that is enough
+constexpr std::size_t max_bytes = std::size_t{1} << 20;  // enough of a decompression bomb
 
 class MemoryStream final : public ByteStream {
  public:
@@ -58,7 +58,7 @@ Buffer packed(std::string_view text) {
   return bytes;
 }
 
-// The CRC and the length of a file of one member, as an input makes them.
+// Fixes the CRC and the length of a file with one member.
 void mend(MutableBytes file) {
   constexpr std::size_t head = 10, tail = 8;
   if (file.size() < head + tail || file[3] != std::byte{0}) return;

@@ -1,4 +1,4 @@
-// IDX files, plain or compressed, and whatever else an archive may be.
+// IDX files: plain, compressed, or in any other packaging of an archive.
 
 #include <algorithm>
 

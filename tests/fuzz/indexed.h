@@ -1,6 +1,6 @@
 #pragma once
 // Files with an index beside them: u16le size of the index, the index, the file. An index may be
-// refused or found wrong; what it must not do is to change what a sample is.
+// refused or found to be wrong, but it must not change any sample.
 
 #include <algorithm>
 #include <optional>
@@ -32,16 +32,16 @@ inline Buffer join_input(Bytes index, Bytes file) {
   return input;
 }
 
-/// What can be compared of a sample after its dataset is gone.
+/// The parts of a sample that can be compared after its dataset is closed.
 struct SeenSample {
   std::string bytes, name;
   std::int32_t label = 0;
   bool operator==(const SeenSample&) const = default;
 };
-/// Nothing for a sample that cannot be read.
+/// Reads a sample; nothing when it cannot be read.
 using SeenSamples = std::vector<std::optional<SeenSample>>;
 
-/// The first samples; nothing at all when the dataset cannot be opened.
+/// The first samples; nothing when the dataset cannot be opened.
 inline std::optional<SeenSamples> samples_of(const Container& kind,
                                              const std::filesystem::path& path) {
   constexpr std::uint64_t max_samples = 16;
@@ -62,7 +62,7 @@ inline std::optional<SeenSamples> samples_of(const Container& kind,
   return samples;
 }
 
-/// Opens `input.file` under that name, with and without `input.index` beside it.
+/// Opens `input.file` under the given name, with and without `input.index` beside it, and compares.
 inline void check_indexed(const Container& kind, const IndexedInput& input,
                           std::string_view file_name, std::string_view index_name) {
   std::filesystem::remove(directory() / index_name);
@@ -78,7 +78,7 @@ inline void check_indexed(const Container& kind, const IndexedInput& input,
   }
 }
 
-/// Two small samples, written by a container into files of directory() / "seeds".
+/// Two small samples that a container writes into directory() / "seeds".
 inline std::filesystem::path write_two_samples(const Container& kind, const ClassNames& classes) {
   const std::filesystem::path set = directory() / "seeds";
   std::filesystem::remove_all(set);

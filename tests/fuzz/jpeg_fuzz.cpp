@@ -1,4 +1,4 @@
-// JPEG. Its decoder lives on from image to image; none may show in the next.
+// JPEG. The decoder is reused from image to image; no image may affect the next.
 
 #include "tests/fuzz/decode.h"
 #include "tests/support/make_jpeg.h"
@@ -8,7 +8,7 @@ using namespace formats;
 
 namespace {
 
-// After any input at all, a sound image decodes to the pixels that it had before.
+// After any input, a valid image still decodes to the same pixels.
 void check_that_nothing_is_left_behind() {
   static const Shape shape{9, 11, 3};
   static const Buffer encoded = [] {

@@ -1,5 +1,5 @@
-// What libFuzzer lacks: --seeds=DIR writes the harness's own seeds there and ends; and complaints
-// are counted as branches are.
+// What libFuzzer lacks: --seeds=DIR writes the harness's own seeds there and exits, and the error
+// messages of libraries count as branches.
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,11 +10,11 @@
 
 namespace feedrate::fuzz {
 
-// libFuzzer finds counters of this section by its name.
+// libFuzzer finds extra counters by the name of this section.
 [[gnu::section("__libfuzzer_extra_counters")]] std::uint8_t complaints[4096];
 
 void complained(std::string_view message) {
-  // FNV-1a of the words, without what differs from input to input.
+  // FNV-1a of the message, without numbers and quoted text, which differ from input to input.
   std::uint32_t hash = 2166136261U;
   bool quoted = false;
   for (const char c : message) {

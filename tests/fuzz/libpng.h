@@ -1,5 +1,5 @@
 #pragma once
-// libpng alone, as the referee of our own PNG encoder and decoder.
+// Decodes with libpng alone, as the reference for our own PNG encoder and decoder.
 
 #include <png.h>
 
@@ -22,7 +22,7 @@ inline void take_from_memory(png_structp png, png_bytep into, std::size_t size) 
   rest = rest.subspan(size);
 }
 
-// libpng leaves by longjmp, so no object with a destructor lives here.
+// libpng reports errors by longjmp, so no object with a destructor may live here.
 inline bool libpng_reads(Bytes& rest, Shape shape, std::byte* pixels) {
   png_structp png =
       png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, leave_libpng, ignore_warning);
@@ -50,7 +50,7 @@ inline bool libpng_reads(Bytes& rest, Shape shape, std::byte* pixels) {
   return true;
 }
 
-/// The pixels of a PNG of 8 bits, grey or RGB; nothing when libpng refuses it.
+/// The pixels of an 8-bit PNG, grey or RGB; nothing when libpng refuses it.
 inline std::optional<Buffer> read_by_libpng(Bytes encoded, Shape shape) {
   Buffer pixels(shape.bytes());
   if (!libpng_reads(encoded, shape, pixels.data())) return std::nullopt;

@@ -1,6 +1,6 @@
-// The trees of an LMDB file. Seeds have pages of 512 bytes, the smallest that are read, so that
-// most bytes of an input mean something. What the check of all that liblmdb relies on lets pass,
-// liblmdb itself gets to read and to write.
+// The trees of an LMDB file. Seeds have pages of 512 bytes, the smallest that are read, so that most
+// bytes of an input have a meaning. liblmdb itself then reads and writes the files that pass our
+// check of everything it relies on.
 
 #include <algorithm>
 #include <string>
@@ -37,7 +37,8 @@ void put_meta(Buffer& file, std::uint64_t page, std::uint64_t transaction, const
   store(file, body + 4, std::uint32_t{1});
   store(file, body + 16, std::uint64_t{1} << 20);
   store(file, body + 24, std::uint32_t{page_bytes});
-  store(file, body + 28, std::uint16_t{8});  // free pages have numbers as keys; there are none
+  store(file, body + 28,
+        std::uint16_t{8});  // MDB_INTEGERKEY: the list of free pages, which is empty
   store(file, body + 64, ~std::uint64_t{0});
   const std::size_t main_tree = body + 24 + 48;
   store(file, main_tree + 6, tree.depth);
@@ -47,7 +48,7 @@ void put_meta(Buffer& file, std::uint64_t page, std::uint64_t transaction, const
   store(file, body + 128, transaction);
 }
 
-// Puts nodes on a page from its end towards its offsets.
+// Puts nodes on a page, from its end towards the offsets at its start.
 class Page {
  public:
   Page(Buffer& file, std::uint64_t number, std::uint16_t flags)
@@ -92,7 +93,7 @@ Buffer empty_file() {
   return file;
 }
 
-// A branch above two leaves, and a value on pages of its own.
+// A branch page above two leaves, and a value on overflow pages.
 Buffer deep_file() {
   Buffer file(7 * page_bytes);
   put_meta(file, 0, 0, {});
@@ -131,7 +132,7 @@ Keys keys_of(Bytes file, const std::vector<LmdbEntry>& entries) {
   return keys;
 }
 
-// As a conversion goes on after a kill: entries are removed, others put in their place.
+// Does what a resumed conversion does: removes entries and puts others in their place.
 void check_going_on(Bytes file, const LmdbMeta& meta, const std::vector<LmdbEntry>& entries) {
   constexpr std::string_view added = "\xff\xff\xff added";
   Keys expected = keys_of(file, entries);

@@ -1,5 +1,5 @@
 #pragma once
-// For mutated tars: the checksum of every header made right again.
+// For mutated tars: fixes the checksum of every header.
 
 #include <array>
 #include <cstdio>

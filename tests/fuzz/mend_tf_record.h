@@ -1,5 +1,5 @@
 #pragma once
-// For mutated TFRecord files: both CRCs of every record made right again.
+// For mutated TFRecord files: fixes both CRCs of every record.
 
 #include "formats/containers/tfrecord/tf_record.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,4 +1,4 @@
-// Packed JPEGs: a frame with sums of its own, and libjpeg fed with coefficients as they come.
+// Packed JPEGs: a frame with checksums of its own, and libjpeg given arbitrary coefficients.
 
 #include "formats/codecs/packed/packed.h"
 #include "tests/fuzz/decode.h"
@@ -10,7 +10,7 @@ using namespace formats;
 
 namespace {
 
-// A part is what the whole image has there; damage beside it stays unseen.
+// A decoded region equals that part of the whole image; damage outside it goes unnoticed.
 void check_part(Bytes encoded) {
   Shape shape;
   if (!accepts([&] { shape = packed_codec.shape(encoded); }) || shape.bytes() > large) return;

@@ -1,9 +1,9 @@
-// Any pixels to PNG and back, by our decoder and by libpng.
+// Encodes arbitrary pixels as PNG and decodes them with our decoder and with libpng.
 //
 //   u8 kind: bit 0 colour, bits 1 to 4 repeats | u8 step | u16le width | pixels
 //
-// The pixels are repeated, `step` brighter each time: runs, patterns and large images from few
-// bytes.
+// The pixels repeat, brighter by `step` each time, which makes runs, patterns and large images from
+// few bytes.
 
 #include <algorithm>
 
@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t head_bytes = 4;
 constexpr std::size_t max_bytes = std::size_t{256} << 10;
 constexpr std::uint32_t widest = 4096;
-constexpr std::size_t tallest = 65535;  // as Shape::plausible has it
+constexpr std::size_t max_height = 65535;  // the limit of Shape::plausible
 
-// Of no height when there are too few pixels for a row.
+// The height is 0 when there are too few pixels for a row.
 Image image_of(Bytes input) {
   Image image;
   if (input.size() <= head_bytes) return image;
@@ -33,7 +33,7 @@ Image image_of(Bytes input) {
   image.shape.channels = (kind & 1) != 0 ? 3 : 1;
   image.shape.width = 1 + load_le<std::uint16_t>(input.data() + 2) % widest;
   const std::size_t row_bytes = std::size_t{image.shape.width} * image.shape.channels;
-  image.shape.height = static_cast<std::uint32_t>(std::min(size / row_bytes, tallest));
+  image.shape.height = static_cast<std::uint32_t>(std::min(size / row_bytes, max_height));
   image.pixels.resize(image.shape.bytes());
   for (std::size_t i = 0; i < image.pixels.size(); ++i) {
     const auto lighter = static_cast<unsigned>(i / tile.size()) * step;

@@ -1,4 +1,4 @@
-// PNG, with the CRC of every chunk and the checksum of the pixels mended.
+// PNG, with the CRC of every chunk and the checksum of the pixels fixed.
 
 #include <zlib.h>
 
@@ -27,7 +27,7 @@ const unsigned char* plain(const std::byte* at) {
   return reinterpret_cast<const unsigned char*>(at);
 }
 
-// The checksum behind the deflated data of the only IDAT chunk.
+// Fixes the checksum after the deflated data of the only IDAT chunk.
 void mend_adler(MutableBytes data) {
   constexpr std::size_t head = 2, tail = 4;
   if (data.size() < head + tail) return;
@@ -63,7 +63,7 @@ void mend(MutableBytes png) {
   }
 }
 
-// A PNG of any kind: the pixels are those that the harness's own mending makes of zeros.
+// A PNG of any kind, whose pixels are zeros and whose checksums the harness fixes.
 Buffer made(std::uint32_t width, std::uint32_t height, unsigned depth, unsigned type,
             unsigned interlace, std::string_view chunks, std::size_t raw_bytes) {
   Buffer png = buffer("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"sv);

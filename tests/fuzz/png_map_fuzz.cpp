@@ -1,4 +1,4 @@
-// Map files: the lines, and images beside them.
+// Map files: their lines, and the images beside them.
 
 #include <algorithm>
 

@@ -34,7 +34,7 @@ void check_frame(Bytes payload) {
           "a record reads as it was written");
 }
 
-// Label and boxes of an image, and the same after they were written and read.
+// Reads label and boxes of an image; writing and reading them again gives the same.
 void check_image_record(Bytes payload) {
   Scratch scratch;
   Sample sample;
@@ -51,7 +51,7 @@ void check_image_record(Bytes payload) {
     require(box.xmin < box.xmax && box.ymin < box.ymax, "a box has an area");
   }
   Buffer head;
-  if (!accepts([&] { head = head_of(sample, record.id); })) return;  // no float for the label
+  if (!accepts([&] { head = head_of(sample, record.id); })) return;  // the label is no float
   Scratch scratch_again;
   Sample again;
   append(head, record.image);
@@ -74,7 +74,7 @@ std::vector<Buffer> seeds() {
       framed(as_bytes("head"), joined({as_bytes(magic), as_bytes(magic), as_bytes("tail."sv)}));
   const float labels[] = {5, 0.25F};
   const Buffer two = framed(head_of({.bytes = {}, .label = 5, .labels = labels}, 1), {});
-  // An object as ImageDetIter has it: header of 2, objects of 5.
+  // An object in ImageDetIter's layout: a header of 2 values, objects of 5.
   const float object[] = {2, 5, 7, 0.25F, 0.5F, 0.75F, 1};
   const Buffer boxes =
       framed(head_of({.bytes = {}, .label = 7, .labels = object}, 2), as_bytes("image"));

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes parsers by libFuzzer, one after the other: tests/fuzz/run.sh [SECONDS [PARSER…]]
+# Fuzzes parsers with libFuzzer, one after the other: tests/fuzz/run.sh [SECONDS [PARSER…]]
 #
-# SECONDS of processor time each (60); a run that was stopped is gone on with, as long as the
-# harness is the same. Begins with the harness's own seeds, tests/fuzz/corpus and what
-# an earlier run left in build/fuzz/work; ends with the few small inputs that reach every branch seen
-# in tests/fuzz/corpus, and a table. An input that crashes is kept as build/fuzz/work/crash-PARSER-….
-# FUZZ_JOBS parsers at a time (1).
+# SECONDS of processor time each (60). A stopped run continues as long as the harness is the same. A
+# run starts from the harness's own seeds, tests/fuzz/corpus and what an earlier run left in
+# build/fuzz/work. It leaves the few small inputs that reach every branch seen in tests/fuzz/corpus,
+# and prints a table. An input that crashes is kept as build/fuzz/work/crash-PARSER-….
+# $FUZZ_JOBS parsers run at a time (1).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=${1:-60}
@@ -23,18 +23,18 @@ if [ $# -eq 0 ]; then
   for harness in tests/fuzz/*_fuzz.cpp; do set -- "$@" "$(basename "$harness" _fuzz.cpp)"; done
 fi
 
-# The last value of a libFuzzer statistic, or of "cov: 123".
+# statistic LOG NAME: the last value of a libFuzzer statistic, or of "cov: 123".
 statistic() { grep -oE "$2 *[0-9]+" "$1" | tail -1 | grep -oE '[0-9]+$' || echo 0; }
 
-# Runs one parser and leaves a line of the table in <parser>.line; what it has spent so far is in
-# <parser>.spent, with the hash of the program.
+# Fuzzes one parser and leaves its line of the table in <parser>.line. <parser>.spent holds the hash of
+# the program and what it has spent so far.
 fuzz() {
   local parser=$1 program=$root/build/fuzz/fuzz/fuzz_$1 spent=0 runs=0 crashes=0 log=$work/$1.log
   local hash known
   hash=$(sha256sum <"$program" | cut -c1-16)
   if read -r known spent runs crashes 2>/dev/null <"$work/$parser.spent" && [ "$known" = "$hash" ] &&
     awk "BEGIN { exit !($spent + 1 < $seconds) }"; then
-    echo "$parser: going on after $spent s of processor time" >&2
+    echo "$parser: continuing after $spent s of processor time" >&2
   else
     spent=0 runs=0 crashes=0
   fi
@@ -43,12 +43,12 @@ fuzz() {
   "$program" --seeds="$work/$parser"
   [ -d "tests/fuzz/corpus/$parser" ] && inputs+=("$root/tests/fuzz/corpus/$parser")
   local TIMEFORMAT='processor %U %S'
-  # libFuzzer counts hours of the clock; a busy machine gives less of the processor. So a slice may
-  # bring little, and only minutes on one input mean that it hangs.
+  # libFuzzer counts wall-clock time, and a busy machine gives less processor time. So a slice may bring
+  # little, and only minutes on one input count as a hang.
   while awk "BEGIN { exit !($spent + 1 < $seconds) }"; do
     local slice
     slice=$(awk "BEGIN { left = $seconds - $spent; print int(left > 60 ? 60 : left + 0.5) }")
-    # The address sanitizer itself takes some of the memory.
+    # The memory limit includes the address sanitizer's own memory.
     if ! { time "$program" -max_total_time="$slice" -timeout=300 -report_slow_units=300 -rss_limit_mb=2048 \
       -malloc_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$work/crash-$parser-" \
       "${inputs[@]}" >"$log" 2>&1; } 2>"$work/$parser.time"; then

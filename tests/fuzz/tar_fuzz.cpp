@@ -1,4 +1,4 @@
-// The members of a tar, with the checksum of every header mended.
+// The members of a tar, with the checksum of every header fixed.
 
 #include <algorithm>
 #include <cstdio>
@@ -42,7 +42,7 @@ std::vector<TarEntry> entries_of(Bytes tar) {
   return entries;
 }
 
-// What our own writer makes of the files reads as it was.
+// Files that our writer puts into a tar read back unchanged.
 void check_writing(Bytes tar, std::vector<TarEntry> entries) {
   std::erase_if(entries, [](const TarEntry& entry) { return !entry.is_file(); });
   Sink sink;
@@ -61,7 +61,7 @@ void check_writing(Bytes tar, std::vector<TarEntry> entries) {
   }
 }
 
-// A member with any type and data of its own, as other tools write them.
+// A member of any type with data, as other tools write them.
 void append_member(Buffer& tar, std::string_view name, char type, std::string_view content,
                    std::string_view magic) {
   const std::size_t at = tar.size();

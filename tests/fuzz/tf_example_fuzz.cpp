@@ -1,4 +1,4 @@
-// tf.Example by itself.
+// tf.Example, without a record around it.
 
 #include "tests/fuzz/examples.h"
 

@@ -1,4 +1,4 @@
-// TFRecord's frames with their CRCs mended, and a tf.Example in each.
+// TFRecord's frames with their CRCs fixed, and a tf.Example in each.
 
 #include <string>
 

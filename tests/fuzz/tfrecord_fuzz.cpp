@@ -1,4 +1,4 @@
-// A TFRecord file of images and DALI's index beside it, with the CRCs of the records mended.
+// A TFRecord file of images and DALI's index beside it, with the CRCs of the records fixed.
 
 #include "tests/fuzz/indexed.h"
 #include "tests/fuzz/mend_tf_record.h"

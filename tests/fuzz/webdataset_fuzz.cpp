@@ -1,4 +1,4 @@
-// A shard of samples and DALI's index beside it, with the checksums of the tar mended.
+// A shard of samples and DALI's index beside it, with the checksums of the tar fixed.
 
 #include "tests/fuzz/indexed.h"
 #include "tests/fuzz/mend_tar.h"
@@ -15,7 +15,7 @@ void mend(MutableBytes input) {
   mend_tar(input.subspan(input.size() - split_input(input).file.size()));
 }
 
-// Padding to a tape's record would only be in the way.
+// Cuts off the padding to a tape's record, which only makes inputs longer.
 void drop_padding(Buffer& tar) {
   const auto zero = [](std::byte byte) { return byte == std::byte{0}; };
   constexpr std::ptrdiff_t end = 3 * tar_block;

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""CNTK's map files and mean images, by readers that do as CNTK's own sources do.
+"""CNTK's map files and mean images, with readers that imitate CNTK's sources.
 
     cntk_png_map.py FEEDRATE        needs numpy, pillow, and opencv for the mean (CNTK uses OpenCV)
 
-CNTK itself has no package that still installs. Its ImageReader splits a line at tabs into path and
-label or key, path and label; "..." in front of a path is the map's directory, other paths are seen
-from the current one; images are what OpenCV decodes; the mean is an OpenCV FileStorage whose row of
-floats is height x width x channels, blue first.
+No package of CNTK can be installed any more. Its ImageReader splits a line at tabs into path and label,
+or key, path and label. "..." at the start of a path is the map's directory; other paths are relative to
+the current directory. OpenCV decodes the images. The mean is an OpenCV FileStorage with one row of
+floats, height x width x channels, blue first.
 """
 import os
 import pathlib
 import sys
 import tempfile
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
 import numpy as np
 from PIL import Image
@@ -26,7 +26,7 @@ except ImportError:
 
 
 def read_map(path, classes):
-    """(file, label) of every line, as CreateSequenceDescriptions of ImageDataDeserializer does."""
+    """(file, label) of every line, as in ImageDataDeserializer::CreateSequenceDescriptions."""
     for number, line in enumerate(pathlib.Path(path).read_text().split("\n")):
         if not line:
             continue
@@ -79,7 +79,7 @@ def check_mean(file, expected):
 
 
 def check_read(work):
-    """Maps that Python makes: every form of path, every kind of picture."""
+    """Reads maps made in Python, with every form of path and every kind of picture."""
     random = np.random.default_rng(9)
     images = work / "made" / "images"
     images.mkdir(parents=True)
@@ -90,7 +90,7 @@ def check_read(work):
         pixels = random.integers(0, 256, shape, np.uint8)
         file = images / f"{number}.png"
         picture = Image.fromarray(pixels)
-        if number % 4 == 1:  # a palette has the colours that it had before
+        if number % 4 == 1:  # a palette keeps the colours
             picture = picture.quantize(16)
             pixels = np.asarray(picture.convert("RGB"))
         picture.save(file, compress_level=number % 10, optimize=number % 2 == 0)
@@ -99,7 +99,7 @@ def check_read(work):
         lines.append(f"{name}\t{number % 5}" if number % 2 else f"key{number}\t{name}\t{number % 5}")
     for end in ("\n", "\r\n"):
         (work / "made" / "train_map.txt").write_text(end.join(lines) + end, newline="")
-        # Relative paths are seen from the current directory, as CNTK does; else from the map's.
+        # Relative paths start at the current directory, as in CNTK, or else at the map's.
         for where in (work / "made", work):
             equal(verified(work / "made" / "train_map.txt", where), digest_of(pixels_first(samples)),
                   f"digest of a map read from {where.name}")

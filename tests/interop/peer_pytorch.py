@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""PyTorch beside us in a bench, by tools/peers/pytorch.py.
+"""Runs tools/peers/pytorch.py with PyTorch itself in a bench.
 
     peer_pytorch.py FEEDRATE        needs torch, lmdb, pillow and numpy
 
-Its readers of our formats give the very pixels and labels: their content digest is compared."""
+Its readers of our formats must give the same pixels and labels: their content digests are compared."""
 import sys
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
 import numpy as np
-import torch  # said at once when it is not there
+import torch  # fail at once when it is not installed
 from peer import ADAPTERS, check
 from program import digest_of, equal, verified
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""TensorFlow beside us in a bench, by tools/peers/tensorflow.py.
+"""Runs tools/peers/tensorflow.py with TensorFlow itself in a bench.
 
     peer_tensorflow.py FEEDRATE        needs tensorflow (or tensorflow-cpu) and numpy"""
 import sys
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
 from peer import check
 

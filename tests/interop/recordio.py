@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""RecordIO against MXNet itself: what Feedrate writes MXNet reads, and the other way.
+"""RecordIO against MXNet itself: MXNet reads what Feedrate writes, and the other way round.
 
     recordio.py FEEDRATE        needs mxnet 1.9.1, opencv and a numpy before 1.24
 
@@ -14,9 +14,9 @@ import tempfile
 import warnings
 import zlib
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
-warnings.simplefilter("ignore")  # MXNet is older than the numpy that it is given
+warnings.simplefilter("ignore")  # MXNet is older than the installed numpy
 
 import cv2
 import numpy as np
@@ -24,23 +24,23 @@ import mxnet as mx
 from mxnet.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO, pack, pack_img, unpack, unpack_img
 from program import digest_of, equal, feedrate, verified
 
-MAGIC = struct.pack("<I", 0xCED7230A)  # starts a record; inside one, MXNet takes it out
+MAGIC = struct.pack("<I", 0xCED7230A)  # starts a record; MXNet removes it inside one
 
 
 def rgb(pixels):
-    """OpenCV's H x W or H x W x 3, blue first, as Feedrate counts them."""
+    """OpenCV's H x W or H x W x 3 (blue first) in Feedrate's order."""
     return np.ascontiguousarray(pixels[..., ::-1] if pixels.ndim == 3 else pixels[..., None])
 
 
 def image(number, grey=False):
-    """OpenCV's: blue first. Smooth, so that JPEG says something of it."""
+    """An OpenCV image, blue first; smooth, so that JPEG keeps it recognisable."""
     random = np.random.default_rng(number)
     small = random.integers(0, 256, (5, 6) if grey else (5, 6, 3), np.uint8)
     return cv2.resize(small, (41 + number % 9, 36 + number % 7))
 
 
 def png_with_magic(number):
-    """A PNG with a chunk of text in which words of MAGIC stand, at every alignment in turn."""
+    """A PNG with a text chunk that holds MAGIC, at each alignment in turn."""
     png = cv2.imencode(".png", image(number))[1].tobytes()
     text = b"x" * (number % 7) + MAGIC * (number % 3) + b"abc" + MAGIC + b"y"
     chunk = b"tEXt" + b"k\0" + text
@@ -66,7 +66,7 @@ def in_sequence(rec):
 
 
 def through_iterator(rec, shape, size, **options):
-    """(pixels, label) pairs by ImageRecordIter, which decodes in its own threads."""
+    """(pixels, label) pairs from ImageRecordIter, which decodes in its own threads."""
     iterator = mx.io.ImageRecordIter(path_imgrec=str(rec), data_shape=shape, batch_size=16,
                                      preprocess_threads=2, verbose=False, **options)
     samples = []
@@ -76,7 +76,7 @@ def through_iterator(rec, shape, size, **options):
         for planes, label in zip(pixels, batch.label[0].asnumpy()):
             samples.append((np.ascontiguousarray(planes.transpose(1, 2, 0)).astype(np.uint8),
                             label if label.ndim else int(label)))
-    return samples[:size]  # the last batch is filled from the first
+    return samples[:size]  # the last batch is filled up from the first
 
 
 def check_written(work):
@@ -117,7 +117,7 @@ def check_iterator(out, samples, shape):
     shuffled = through_iterator(out / "data.rec", (shape[2], *shape[:2]), len(samples),
                                 path_imgidx=str(out / "data.idx"), shuffle=True, seed=3)
     order = lambda pairs: sorted((label, pixels.tobytes()) for pixels, label in pairs)
-    full = len(samples) // 16 * 16  # all but those that fill the last batch
+    full = len(samples) // 16 * 16  # without the last, partial batch
     equal(len(set(order(shuffled[:full])) - set(order(samples))), 0, "images not ours in a shuffle")
 
 
@@ -130,7 +130,7 @@ def check_mean(file, expected):
 
 
 def check_kept(work):
-    """Files kept to the byte, also where they hold the word that starts a record."""
+    """Files stay unchanged, even where they hold the word that starts a record."""
     files = {}
     for number in range(40):
         name = f"{'cat' if number % 2 else 'ant'}/{number:02}.{'jpg' if number % 4 == 3 else 'png'}"
@@ -146,7 +146,7 @@ def check_kept(work):
     equal([int(header.label) for _, header, _ in read], [0] * 20 + [1] * 20, "labels")
     names = [line.split("\t")[2] for line in (out / "data.lst").read_text().splitlines()]
     equal(names, sorted(files), "names in the .lst")
-    theirs = work / "kept-theirs.rec"  # the same payloads framed by MXNet are the same file
+    theirs = work / "kept-theirs.rec"  # MXNet writes the same file from the same payloads
     writer = MXRecordIO(str(theirs), "w")
     for payload in in_sequence(out / "data.rec"):
         writer.write(payload)
@@ -156,7 +156,7 @@ def check_kept(work):
 
 
 def check_index(work):
-    """A lost .idx made anew: as it was, and MXNet finds every record by it."""
+    """A lost .idx is rebuilt as it was, and MXNet finds every record with it."""
     for name in ["cifar10-1/data", "cifar10-3/data-00001-of-00003", "ids/a"]:
         rec = work / f"{name}.rec"
         before, read = rec.with_suffix(".idx").read_text(), records(rec)
@@ -180,7 +180,7 @@ def write(rec, payloads, keys=None):
 
 
 def check_single_labels(work):
-    """pack_img's PNG and JPEG, grey and colour; ids in no order; with an .idx and without."""
+    """Reads pack_img's PNG and JPEG, grey and colour, ids in no order, with and without an .idx."""
     ids = [int(i) for i in np.random.default_rng(1).permutation(1000)[:60]]
     payloads, samples = [], []
     for number, key in enumerate(ids):
@@ -198,7 +198,7 @@ def check_single_labels(work):
 
 
 def check_many_labels(work):
-    """Headers of several labels: the first one is the class; all of them stay."""
+    """Headers with several labels: the first is the class, and all are kept."""
     labels = [[float(number % 5), 0.25, -3.0][:2 + number % 2] for number in range(20)]
     object_of = lambda number, box: [float(number % 7), *box, 0.0]
     boxes = [[2.0, 6.0, *object_of(n, (0.1, 0.2, 0.5, 0.75)), *object_of(n + 1, (0, 0, 1, 1))]
@@ -226,7 +226,7 @@ def check_many_labels(work):
 
 
 def check_im2rec(work):
-    """MXNet's own script, where its package brings it: a list, then records, passed through."""
+    """MXNet's own im2rec.py, where the package includes it: a list, then records with unchanged files."""
     script = pathlib.Path(mx.__file__).parent / "tools" / "im2rec.py"
     if not script.is_file():
         return 0
@@ -251,7 +251,7 @@ def main():
         read = check_single_labels(work) + check_many_labels(work)
         check_index(work)
         by_script = check_im2rec(work)
-    script = f"{by_script} of im2rec.py" if by_script else "none of im2rec.py, which is not there"
+    script = f"{by_script} of im2rec.py" if by_script else "none of im2rec.py, which is not installed"
     print(f"recordio: ok, mxnet {mx.__version__} read {written} records of ours, "
           f"we read {read} of its and {script}")
 

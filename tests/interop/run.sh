@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Feedrate against the tools that own its formats: tests/interop/run.sh [NAME…]
+# Tests Feedrate against the tools that own its formats: tests/interop/run.sh [NAME…]
 #
-# Every NAME.py here writes with us and reads with them, writes with them and reads with us, and
-# compares labels and pixels; support/program.py is what they share. What a script needs of PyPI
-# stands in NAME.txt and is installed into a virtual environment of its own under $FEEDRATE_INTEROP
-# (~/.cache/feedrate-interop), unless that file names Debian's packages ("# debian: …") and they are
-# there. What cannot be installed is skipped with a sentence that says why. The program is $FEEDRATE,
-# or build/release/feedrate.
+# Every NAME.py here writes with Feedrate and reads with the tool, and the other way round, and compares
+# labels and pixels; they share support/program.py. NAME.txt lists the PyPI packages that a script
+# needs. They go into a virtual environment of its own under $FEEDRATE_INTEROP
+# (~/.cache/feedrate-interop), unless NAME.txt names Debian packages ("# debian: …") that are installed.
+# A script whose packages cannot be installed is skipped, with the reason. The program is $FEEDRATE, or
+# build/release/feedrate.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 cache=${FEEDRATE_INTEROP:-${XDG_CACHE_HOME:-$HOME/.cache}/feedrate-interop}
@@ -19,8 +19,8 @@ if [ -z "${FEEDRATE:-}" ]; then
   }
 fi
 
-# Sets `python` to the interpreter of an environment with the packages of a script, made once; or
-# `reason`, and fails.
+# Sets `python` to the interpreter of an environment with a script's packages, which it makes on first
+# use. On failure, sets `reason`.
 python_for() {
   local name=$1 list=tests/interop/$1.txt
   [ -f "$list" ] || list=/dev/null
@@ -43,12 +43,12 @@ python_for() {
   rm -rf "$home"
   mkdir -p "$cache"
   if ! python3 -m venv "$home" >"$log" 2>&1; then
-    reason="python3 makes no virtual environment (Debian: apt install python3-venv); see $log"
+    reason="python3 cannot make a virtual environment (Debian: apt install python3-venv); see $log"
     return 1
   fi
   if ! "$python" -m pip install --disable-pip-version-check -q -r "$list" >>"$log" 2>&1; then
     reason="pip cannot install $(grep -v '^[#-]' "$list" | paste -sd ' ') for $("$python" --version)"
-    # pip lists no versions at all of what it could not ask for.
+    # pip lists no versions when it could not reach the index.
     grep -q 'from versions: none' "$log" && reason+=": no network, or no such package there"
     reason+="; see $log"
     rm -rf "$home"

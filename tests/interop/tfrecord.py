@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""TFRecords against TensorFlow itself: what Feedrate writes TensorFlow reads, and the other way.
+"""TFRecords against TensorFlow itself: it reads what Feedrate writes, and the other way round.
 
     tfrecord.py FEEDRATE        needs tensorflow (or tensorflow-cpu) and numpy
 
@@ -15,10 +15,10 @@ import sys
 import tarfile
 import tempfile
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # or TensorFlow speaks of it
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # or TensorFlow logs about it
 import numpy as np
 import tensorflow as tf
 from program import FEEDRATE, digest_of, equal, feedrate, pixels_first, stop, verified
@@ -62,14 +62,14 @@ def expect(condition, message):
 
 
 def read(files, schema, compression=""):
-    """Parsed records of the files in their order, by TensorFlow's own reader."""
+    """Parsed records of the files, in order, from TensorFlow's own reader."""
     data = tf.data.TFRecordDataset([str(file) for file in files], compression_type=compression)
     for record in data:
         yield {key: value for key, value in tf.io.parse_single_example(record, schema).items()}
 
 
 def check_slim(work):
-    """MNIST: our records by slim's keys, plain and gzip, one shard and several."""
+    """MNIST: our records with slim's keys, plain and gzip, one shard and several."""
     feedrate("synth", "mnist", "--images", 600, "--out", work / "archives", "--seed", 7)
     digests = set()
     for name, options, compression in [("one", [], ""), ("four", ["--shards", "4"], ""),
@@ -93,7 +93,7 @@ def check_slim(work):
 
 
 def check_index(files):
-    """The .idx as DALI's tfrecord2idx makes it."""
+    """The .idx that DALI's tfrecord2idx would make."""
     for file in files:
         lines, at, data = [], 0, file.read_bytes()
         while at < len(data):
@@ -135,7 +135,7 @@ def add_entry(tar, name, content):
 
 
 def check_imagenet(work):
-    """ImageNet's packaging: our records by the keys of build_imagenet_data, bytes untouched."""
+    """ImageNet's packaging: our records with the keys of build_imagenet_data and unchanged files."""
     images = make_imagenet(work)
     out = work / "imagenet"
     feedrate("convert", "imagenet", work / "ILSVRC2012_img_train.tar", "--boxes", work / "boxes",
@@ -185,7 +185,7 @@ def written_by_tensorflow(file, examples, compression=""):
 
 
 def check_reading(work):
-    """Records that TensorFlow wrote, read by us: every layout and compression."""
+    """We read records that TensorFlow wrote, in every layout and compression."""
     random = np.random.default_rng(5)
     samples = [(int(random.integers(0, 3)), random.integers(0, 256, (9 + i, 7, 3), np.uint8))
                for i in range(20)]

@@ -8,7 +8,7 @@ import pathlib
 import sys
 import tempfile
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
 import numpy as np
 from PIL import Image
@@ -17,7 +17,7 @@ from program import digest_of, equal, feedrate, verified
 
 
 def as_it_is(file):
-    """ImageFolder's own loader makes all of it RGB; a grey image stays grey in a digest."""
+    """Keeps grey images grey, as in a digest; ImageFolder's own loader makes them RGB."""
     pixels = np.asarray(Image.open(file))
     return pixels.reshape(*pixels.shape[:2], -1)
 
@@ -27,7 +27,7 @@ def class_names(path):
 
 
 def make_tree(root):
-    """Classes and names whose order is a question: capitals, digits, nested directories."""
+    """Classes and names that are hard to order: capitals, digits, nested directories."""
     random = np.random.default_rng(4)
     names = ["10.png", "9.png", "B.png", "a.png", "deep/c.png", "deep/er/D.PNG", "e.jpg", "f.JPEG"]
     for kind in ["zebra", "Apple", "n01440764", "a b", "10", "9"]:
@@ -40,7 +40,7 @@ def make_tree(root):
 
 
 def check_read(work):
-    """Our source on a tree made by Pillow."""
+    """Our source reads a tree made with Pillow."""
     make_tree(work / "tree")
     folder = ImageFolder(str(work / "tree"), loader=as_it_is)
     out = work / "read"
@@ -52,7 +52,7 @@ def check_read(work):
 
 
 def check_written(work):
-    """ImageFolder on a folder that we wrote."""
+    """ImageFolder reads a folder that we wrote."""
     feedrate("synth", "cifar10", "--images", 120, "--out", work / "cifar", "--seed", 6)
     out = work / "written"
     feedrate("convert", "cifar10", work / "cifar", "--to", "folder", "--split", "train", "--out", out)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Shards against the webdataset library: what Feedrate writes it reads, and the other way.
+"""Shards against the webdataset library: it reads what Feedrate writes, and the other way round.
 
     webdataset.py FEEDRATE        needs webdataset, pillow and numpy
 
 Pixels and labels are compared by the content digest: SHA-256 over the SHA-256 of each sample's
-label, shape and pixels, computed here from what the library handed out. Indexes are compared with
-what wds2idx would write, by the offsets that Python's tarfile finds.
+label, shape and pixels, computed here from what the library returned. Indexes are compared with those
+that wds2idx would write, from the offsets that Python's tarfile finds.
 """
 import io
 import json
@@ -14,7 +14,7 @@ import sys
 import tarfile
 import tempfile
 
-sys.path[0] += "/support"  # in place of this directory, whose names are those of packages
+sys.path[0] += "/support"  # instead of this directory, whose modules would shadow packages
 
 import numpy as np
 import webdataset as wds
@@ -28,7 +28,7 @@ def pixels_of(image):
 
 
 def read_by_library(urls):
-    """Undecoded: every file of a sample as the bytes in the tar."""
+    """Samples without decoding: every file as its bytes in the tar."""
     return list(wds.WebDataset(str(urls), shardshuffle=False, empty_check=False))
 
 
@@ -41,7 +41,7 @@ def encoded(number, kind):
 
 
 def index_of(tar):
-    """What DALI's wds2idx writes for the same tar."""
+    """The index that DALI's wds2idx would write for the tar."""
     lines, last = [], None
     with tarfile.open(tar) as archive:
         for member in archive:
@@ -54,7 +54,7 @@ def index_of(tar):
 
 
 def check_written_png(work):
-    """Raw images made PNG, in one shard and in three."""
+    """Raw images written as PNG, in one shard and in three."""
     feedrate("synth", "cifar10", "--images", 120, "--out", work / "cifar", "--seed", 6)
     digests = set()
     for shards in [1, 3]:
@@ -76,7 +76,7 @@ def check_written_png(work):
 
 
 def check_written_jpeg(work):
-    """Files kept to the byte, with names, and more shards than samples."""
+    """Unchanged files with names, and more shards than samples."""
     names = ["caf\u00e9/a.jpg", "caf\u00e9/b c.jpeg", "dog/c.jpg"]
     files = {}
     for number, name in enumerate(names):
@@ -101,7 +101,7 @@ def sample(number, key, **files):
 
 
 def check_read(work):
-    """ShardWriter as it comes: times are floats, so every file has a PAX header."""
+    """ShardWriter with defaults: times are floats, so every file has a PAX header."""
     written = [sample(i, f"a.b/{i:04}", json={"caption": "\u00e9", "label": 3}) for i in range(25)]
     with wds.ShardWriter(str(work / "theirs-%06d.tar"), maxcount=10, verbose=0) as writer:
         for each in written:
@@ -124,7 +124,7 @@ def check_read(work):
 
 
 def check_reconverted(work):
-    """Theirs, through us, back to them: the bytes stay."""
+    """Their samples, rewritten by us, read by them: the bytes stay the same."""
     out = work / "again"
     feedrate("convert", "dataset", work / "theirs-{000000..000002}.tar", "--to", "webdataset",
              "--encode", "keep", "--shards", 2, "--split", "train", "--out", out)

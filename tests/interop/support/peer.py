@@ -1,5 +1,5 @@
-"""What the adapters of frameworks (tools/peers) have in common: `feedrate bench --tool` is run with
-the framework itself, and what the adapter answers is looked at on its way."""
+"""Tests an adapter (tools/peers) with its framework itself: runs `feedrate bench --tool` and records the
+adapter's answers on their way."""
 import json
 import math
 import os
@@ -11,7 +11,7 @@ from program import NAME, equal, feedrate, stop
 
 ADAPTERS = pathlib.Path(__file__).resolve().parents[3] / "tools" / "peers"
 
-# Stands in place of an adapter: runs it, and keeps what it said.
+# Takes the place of an adapter: runs it, and logs its answer.
 SHIM = """import subprocess, sys
 done = subprocess.run([sys.executable, "-B", {adapter!r}, *sys.argv[1:]], stdout=subprocess.PIPE)
 sys.stdout.buffer.write(done.stdout)
@@ -22,7 +22,7 @@ sys.exit(done.returncode)
 
 
 def check(tool, formats, look=lambda datasets: None):
-    """Trains on MNIST's digits and CIFAR's colours in the first format; `look` sees them all."""
+    """Trains on MNIST and CIFAR-10 in the first format; `look` gets the datasets in all formats."""
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
         log = work / "log"
@@ -56,7 +56,7 @@ def check(tool, formats, look=lambda datasets: None):
 
 
 def check_learning(work, tool, container, log):
-    """On a few batches again and again, the loss falls below that of a guess."""
+    """Trained on a few batches repeatedly, the loss must fall below that of guessing."""
     log.write_text("")
     feedrate("bench", work / f"mnist-{container}", "--tool", tool,
              "--network", "lenet", "--threads", 1, "--batch", 16, "--compute-threads", 1,

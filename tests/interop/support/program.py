@@ -1,6 +1,6 @@
-"""What every script here needs: the program it asks, and how it compares.
+"""What every script here shares: running the program, and comparing.
 
-A script puts this directory in place of its own on sys.path: there "lmdb" would be lmdb.py.
+Scripts put this directory on sys.path instead of their own, where lmdb.py would shadow lmdb.
 """
 import hashlib
 import json
@@ -18,7 +18,7 @@ def stop(message):
 
 
 def feedrate(*arguments, where=None):
-    """What the program prints; it has to end well. `where`: the directory it runs in."""
+    """The program's stdout; stops when it fails. `where`: its working directory."""
     words = list(map(str, arguments))
     done = subprocess.run([FEEDRATE, *words], capture_output=True, text=True, cwd=where)
     if done.returncode != 0:
@@ -32,14 +32,15 @@ def equal(found, expected, what):
 
 
 def verified(path, where=None):
-    """The digest, once every sample was read and nothing was found."""
+    """The digest of a dataset; stops when `verify` finds a problem."""
     report = json.loads(feedrate("verify", path, "--json", where=where))
     equal(report.get("findings", []), [], f"findings in {path}")
     return report["digest"]
 
 
 def digest_of(samples):
-    """Of (pixels u8 height x width x channels, RGB or grey, label) pairs, as `verify` states it."""
+    """The digest, as `verify` states it, of (pixels, label) pairs; pixels: u8 height x width x channels,
+    RGB or grey."""
     whole = hashlib.sha256()
     for pixels, label in samples:
         head = struct.pack("<4I", label, *pixels.shape)
@@ -48,5 +49,5 @@ def digest_of(samples):
 
 
 def pixels_first(samples):
-    """(label, pixels) pairs as digest_of takes them."""
+    """Swaps (label, pixels) pairs into the order of digest_of()."""
     return ((pixels, label) for label, pixels in samples)

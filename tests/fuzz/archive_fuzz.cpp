@@ -1,5 +1,5 @@
-// Archives: tars (also nested), zips and single files. Entries are read; for those that lie in memory,
-// the view must show the same bytes.
+// Archives: tars (also nested), zips and single files. Entries are read; for those that lie in
+// memory, the view must show the same bytes.
 
 #include <algorithm>
 #include <optional>

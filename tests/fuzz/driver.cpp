@@ -1,6 +1,6 @@
 // Runs a harness without libFuzzer: the seeds, the corpus, then mutations of both in an order that
-// only --seed decides. It finds less than libFuzzer, which sees the branches taken, but runs in every
-// build, within seconds.
+// only --seed decides. It finds less than libFuzzer, which sees the branches taken, but runs in
+// every build, within seconds.
 //
 //   fuzz_png [CORPUS…] [--seconds S] [--runs N] [--seed N]      S: of processor time
 //

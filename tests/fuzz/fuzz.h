@@ -1,10 +1,10 @@
 #pragma once
-// The parts of the harnesses of tests/fuzz. A harness gives bytes to one parser and checks what must
-// hold for any input. An Error is the expected refusal; a crash, another exception, a hang or an
-// allocation of a gigabyte is a bug.
+// The parts of the harnesses of tests/fuzz. A harness gives bytes to one parser and checks what
+// must hold for any input. An Error is the expected refusal; a crash, another exception, a hang or
+// an allocation of a gigabyte is a bug.
 //
-// Each harness defines LLVMFuzzerTestOneInput, which libFuzzer calls, and seeds(). If its format has
-// checksums, it also fixes them after a mutation, or no mutation would get past them.
+// Each harness defines LLVMFuzzerTestOneInput, which libFuzzer calls, and seeds(). If its format
+// has checksums, it also fixes them after a mutation, or no mutation would get past them.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The trees of an LMDB file. Seeds have pages of 512 bytes, the smallest that are read, so that most
-// bytes of an input have a meaning. liblmdb itself then reads and writes the files that pass our
-// check of everything it relies on.
+// The trees of an LMDB file. Seeds have pages of 512 bytes, the smallest that are read, so that
+// most bytes of an input have a meaning. liblmdb itself then reads and writes the files that pass
+// our check of everything it relies on.
 
 #include <algorithm>
 #include <string>

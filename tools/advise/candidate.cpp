@@ -22,8 +22,8 @@ constexpr std::uint64_t photograph_side = 128;
 
 bool file_for_each_image(const DatasetInfo& info) { return info.files.empty(); }
 
-// The container to convert to: the present one where it takes the codec and is not one file for each
-// image.
+// The container to convert to: the present one where it takes the codec and is not one file for
+// each image.
 const Container* container_for(const DatasetInfo& info, const Codec& codec) {
   for (const Container* const known : containers()) {
     if (known->name() == info.format && known->accepts(codec) && !file_for_each_image(info))

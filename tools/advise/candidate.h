@@ -26,8 +26,8 @@ struct Candidate {
 };
 
 /// Formats worth a trial for this dataset and recipe, the smallest change first. Images are shrunk
-/// only where the recipe resizes them anyway, and never below what it uses of them. Only photographs
-/// are re-encoded with loss; small images keep every bit.
+/// only where the recipe resizes them anyway, and never below what it uses of them. Only
+/// photographs are re-encoded with loss; small images keep every bit.
 std::vector<Candidate> candidates(const formats::Dataset& dataset, const formats::Survey& survey,
                                   const loader::Recipe& recipe);
 

@@ -4,8 +4,8 @@
 //
 // - A trainer on a device of its own gets min(supply, demand).
 // - A trainer on the CPU shares its cores with the loader. An image costs the trainer
-//   threads / demand core-seconds and the loader `cost` more; there are `cores` core-seconds in each
-//   second.
+//   threads / demand core-seconds and the loader `cost` more; there are `cores` core-seconds in
+//   each second.
 // - A loader without threads works in the trainer's thread, so an image takes the time of both,
 //   whatever the device.
 
@@ -36,8 +36,8 @@ struct Variant {
   double doubt = 0;         // of the sample of images, beside that of measuring, as a share
   double extra_read = 0;    // thread-seconds for an image: disk reads where memory is too small
 
-  /// Thread-seconds for an image with this many threads: interpolated between the two measured thread
-  /// counts, constant outside them.
+  /// Thread-seconds for an image with this many threads: interpolated between the two measured
+  /// thread counts, constant outside them.
   double cost(unsigned threads) const;
   /// images/s of this many threads, at least 1.
   double supply(unsigned threads) const { return threads / cost(threads); }

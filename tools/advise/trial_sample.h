@@ -26,10 +26,10 @@ struct TrialSample {
 /// divided by the square root of their number: 3 % for 500 photographs. Pure function.
 TrialSample draw_trial_sample(std::uint64_t size, const formats::Survey& seen, std::uint64_t seed);
 
-/// The doubt that converting adds: twice the standard error of the mean of those converted bytes that
-/// do not follow from the original bytes (linear regression). `converted` describes the sample's
-/// images after conversion, in their order. Balancing a draw cannot reduce this part for raw images,
-/// whose original bytes are all the same. Pure function.
+/// The doubt that converting adds: twice the standard error of the mean of those converted bytes
+/// that do not follow from the original bytes (linear regression). `converted` describes the
+/// sample's images after conversion, in their order. Balancing a draw cannot reduce this part for
+/// raw images, whose original bytes are all the same. Pure function.
 double unforeseen_doubt(const TrialSample& sample, const formats::Survey& converted);
 
 }  // namespace feedrate::tools

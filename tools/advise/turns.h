@@ -1,7 +1,7 @@
 #pragma once
 // Measures everything that will be compared in turns: one slice of each, then the next of each. A
-// machine's speed drifts within a minute by more than many gains; measurements that take turns drift
-// together.
+// machine's speed drifts within a minute by more than many gains; measurements that take turns
+// drift together.
 
 #include <functional>
 #include <span>

@@ -10,8 +10,8 @@ namespace feedrate::tools {
 /// Held during its lifetime; the kernel releases it however the process ends.
 class MachineLock {
  public:
-  /// Throws Error naming the process that holds the lock. The lock file is in `directory`, which all
-  /// users of the machine share.
+  /// Throws Error naming the process that holds the lock. The lock file is in `directory`, which
+  /// all users of the machine share.
   explicit MachineLock(
       const std::filesystem::path& directory = std::filesystem::temp_directory_path());
 

@@ -36,8 +36,8 @@ std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
   return in_micro(seconds);
 }
 
-/// Why a cold measurement was partly warm; "" when it was cold. The measuring process warns too, but
-/// its stderr is captured.
+/// Why a cold measurement was partly warm; "" when it was cold. The measuring process warns too,
+/// but its stderr is captured.
 std::string warmth(const nlohmann::json& object) {
   std::string text;
   const double in_memory = if_known<double>(object, "in_memory").value_or(0);

@@ -26,8 +26,8 @@ class Measurement {
               std::optional<double> predicted = {});
   /// The row of the last process; needs at least one.
   const Run& last() const { return repeats_.back().row; }
-  /// The row of all processes so far (at least one), complete except for its environment. Warns when
-  /// a cold point was partly warm.
+  /// The row of all processes so far (at least one), complete except for its environment. Warns
+  /// when a cold point was partly warm.
   Run row() const;
 
  private:

@@ -19,12 +19,13 @@ std::span<const std::string_view> bench_tools();
 /// Throws Error suggesting the nearest name when there is no such tool.
 void check_tool(std::string_view name);
 
-/// The adapters; each is asked once what it can do. They stand beside the program, are installed with
-/// it, or are in the directory $FEEDRATE_PEERS. $FEEDRATE_PYTHON (or else python3) runs them. Not
-/// thread-safe.
+/// The adapters; each is asked once what it can do. They stand beside the program, are installed
+/// with it, or are in the directory $FEEDRATE_PEERS. $FEEDRATE_PYTHON (or else python3) runs them.
+/// Not thread-safe.
 class Peers {
  public:
-  /// Why the point's tool cannot measure it, in a sentence; "" when it can. Feedrate can measure any.
+  /// Why the point's tool cannot measure it, in a sentence; "" when it can. Feedrate can measure
+  /// any.
   std::string cannot(const Run& point);
 
   /// Removes the points of frameworks that are not installed, or whose adapter cannot measure them.

@@ -14,8 +14,8 @@ struct Finished {
   int code = 0;          // exit code
 };
 
-/// Runs `program` (a path, or a name to find in PATH) with `input` as its stdin and waits for it. One
-/// at a time. Throws Error when it cannot be started or is ended by a signal.
+/// Runs `program` (a path, or a name to find in PATH) with `input` as its stdin and waits for it.
+/// One at a time. Throws Error when it cannot be started or is ended by a signal.
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments,
                      std::string_view input = {});
 
@@ -36,7 +36,8 @@ class Interruption {
   int signal() const;
 };
 
-/// Ends this process by the signal, as callers expect of an interrupted process. Runs no destructor.
+/// Ends this process by the signal, as callers expect of an interrupted process. Runs no
+/// destructor.
 [[noreturn]] void die_of(int signal);
 
 }  // namespace feedrate::tools

@@ -11,8 +11,8 @@ namespace feedrate::tools {
 
 class Nvml {
  public:
-  /// Opens the GPU with this PCI bus id (cuda_pci_bus_id()), or the first one for "". Does not throw
-  /// when there is none: see available(). $FEEDRATE_NVML replaces libnvidia-ml.so.1.
+  /// Opens the GPU with this PCI bus id (cuda_pci_bus_id()), or the first one for "". Does not
+  /// throw when there is none: see available(). $FEEDRATE_NVML replaces libnvidia-ml.so.1.
   explicit Nvml(const std::string& pci_bus_id = "");
   ~Nvml();
   Nvml(const Nvml&) = delete;
@@ -45,8 +45,8 @@ class Nvml {
   std::string problem_;
 };
 
-/// "software power cap, hardware thermal slowdown"; "none" where the clocks are low only because the
-/// GPU is idle or the user set them.
+/// "software power cap, hardware thermal slowdown"; "none" where the clocks are low only because
+/// the GPU is idle or the user set them.
 std::string throttle_text(std::uint64_t reasons);
 
 }  // namespace feedrate::tools

@@ -20,9 +20,9 @@ std::optional<std::uint64_t> read_counter(const fs::path& file) {
   return parse_number<std::uint64_t>(std::string_view(*text).substr(0, text->find('\n')));
 }
 
-/// Directories of whole packages ("intel-rapl:0", also on AMD). Left out, since they would count the
-/// same energy twice: parts of a package ("intel-rapl:0:1"), the whole board ("psys") and the same
-/// counters through MMIO ("intel-rapl-mmio:0").
+/// Directories of whole packages ("intel-rapl:0", also on AMD). Left out, since they would count
+/// the same energy twice: parts of a package ("intel-rapl:0:1"), the whole board ("psys") and the
+/// same counters through MMIO ("intel-rapl-mmio:0").
 std::vector<fs::path> package_directories() {
   const char* given = std::getenv("FEEDRATE_POWERCAP");
   std::vector<fs::path> found;

@@ -8,8 +8,8 @@
 
 namespace feedrate::tools {
 
-/// Accumulates energy from construction on. The counters overflow after minutes of full load, so call
-/// joules() more often than that. Not thread-safe.
+/// Accumulates energy from construction on. The counters overflow after minutes of full load, so
+/// call joules() more often than that. Not thread-safe.
 class PackageEnergy {
  public:
   /// $FEEDRATE_POWERCAP replaces /sys/class/powercap.

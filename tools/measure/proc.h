@@ -1,6 +1,6 @@
 #pragma once
-// What Linux reports about this process and the machine, and parsers of its text files. A value that
-// is missing or malformed is absent.
+// What Linux reports about this process and the machine, and parsers of its text files. A value
+// that is missing or malformed is absent.
 
 #include <cstdint>
 #include <filesystem>

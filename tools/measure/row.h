@@ -15,8 +15,8 @@
 
 namespace feedrate::tools {
 
-/// What a row measures: supply is the loader alone, demand the trainer on batches already in memory,
-/// compute the same without copies to its device, delivered both at work.
+/// What a row measures: supply is the loader alone, demand the trainer on batches already in
+/// memory, compute the same without copies to its device, delivered both at work.
 inline constexpr std::string_view supply_kind = "supply";
 inline constexpr std::string_view compute_kind = "compute";
 inline constexpr std::string_view demand_kind = "demand";

@@ -17,8 +17,8 @@ struct Mount {
   std::string source;   // "/dev/vda1", "server:/export"
 };
 
-/// The mount that `path` (absolute, without links) lies on, from the text of mountinfo; nothing when
-/// none fits.
+/// The mount that `path` (absolute, without links) lies on, from the text of mountinfo; nothing
+/// when none fits.
 std::optional<Mount> mount_of(std::string_view mountinfo, const std::filesystem::path& path);
 
 struct Disk {

@@ -6,6 +6,11 @@
 #include "formats/digests/digest.h"
 
 namespace feedrate::formats {
+
+#define FEEDRATE_ROW(name) extern const Codec& name##_codec;
+#include "formats/codecs/list.inc"
+#undef FEEDRATE_ROW
+
 namespace {
 
 using namespace std::string_view_literals;
@@ -35,7 +40,11 @@ std::string first_bytes(Bytes bytes) {
 }  // namespace
 
 std::span<const Codec* const> codecs() {
-  static const Codec* const all[] = {&raw_codec, &png_codec, &jpeg_codec, &packed_codec};
+  static const Codec* const all[] = {
+#define FEEDRATE_ROW(name) &name##_codec,
+#include "formats/codecs/list.inc"
+#undef FEEDRATE_ROW
+  };
   return all;
 }
 

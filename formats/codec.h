@@ -1,5 +1,5 @@
 #pragma once
-// A codec is how the pixels of one image are encoded. Stateless: any thread, any number at once.
+// A codec encodes and decodes the pixels of one image. Stateless: any thread, any number at once.
 
 #include <span>
 
@@ -14,26 +14,28 @@ class Codec : public Kind {
 
   /// True when the first bytes carry this codec's signature (`raw` has none: never true).
   virtual bool knows(Bytes encoded) const = 0;
-  /// Shape that decoding will give: grey or RGB. Reads headers only. Throws Error on damage.
+  /// Shape of the decoded image: grey or RGB. Reads headers only. Throws Error on damage.
   virtual Shape shape(Bytes encoded) const = 0;
-  /// Decodes into `pixels` (shape.bytes() bytes, HWC). Throws Error on damage or another shape.
+  /// Decodes into `pixels` (shape.bytes() bytes, HWC). Throws Error on damage and when the image
+  /// has another shape.
   virtual void decode(Bytes encoded, Shape shape, MutableBytes pixels) const = 0;
-  /// Decodes `part`, which is not empty and lies inside an image of that shape, and says where its
-  /// pixels are: in `memory`, which grows and is kept, or in `encoded` itself. They are decode()'s.
-  /// What the part does not need may stay unread, so that damage there is not found.
+  /// Decodes only `part`, which is not empty and lies inside an image of that shape, to the same
+  /// pixels as decode(). Returns where they are: in `memory`, which grows and is kept, or in
+  /// `encoded` itself. Bytes that the part does not need may stay unread, so damage there goes
+  /// unnoticed.
   virtual PixelRows decode_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) const;
-  /// Replaces `encoded` by the image's encoded bytes. The same pixels and quality give the same
-  /// bytes. `quality`: 1 … 100 where has_quality(), 0 its default; others ignore it.
+  /// Replaces `encoded` by the encoded image. The same pixels and quality give the same bytes.
+  /// `quality` is 1 … 100, or 0 for the default; codecs without has_quality() ignore it.
   virtual void encode(const ImageView& image, int quality, Buffer& encoded) const = 0;
   void encode(const ImageView& image, Buffer& encoded) const { encode(image, 0, encoded); }
-  /// True for bytes of another codec that become this one's without losing a pixel.
+  /// True when `encoded` bytes of the other codec can become this one's without losing a pixel.
   virtual bool recodes(const Codec&) const { return false; }
-  /// Replaces `to` by the same image in this codec. Only where it recodes(). Throws Error on
-  /// damage.
+  /// Replaces `to` by the same image in this codec. Call it only where recodes() is true. Throws
+  /// Error on damage.
   virtual void recode(Bytes encoded, Buffer& to) const;
-  /// True for a codec that loses pixels by a quality: `jpeg:90`.
+  /// True for a lossy codec that takes a quality: `jpeg:90`.
   virtual bool has_quality() const { return false; }
-  /// What file names of such images end in, without the dot.
+  /// Extension of file names of such images, without the dot.
   virtual std::string_view extension() const { return name(); }
 };
 
@@ -43,14 +45,14 @@ std::span<const Codec* const> codecs();
 const Codec& codec(std::string_view name);
 /// By signature; null when no codec knows the bytes.
 const Codec* codec_of(Bytes encoded);
-/// By signature; throws Error that says what the bytes look like when no codec knows them.
+/// By signature; when no codec knows the bytes, throws Error that says what they look like.
 const Codec& codec_for(Bytes encoded);
 
-/// What a picture (or a usual mistake for one) is by its first bytes: "JPEG", "GIF", "an HTML
-/// page". Empty when the bytes are like none of them.
+/// The type of a picture, or of a file often mistaken for one, by its first bytes: "JPEG", "GIF",
+/// "an HTML page". Empty when the type is unknown.
 std::string_view looks_like(Bytes bytes);
 
-// The rows that other files name directly.
+// Rows that other files name directly; formats/codecs/list.inc names them all.
 extern const Codec& raw_codec;
 extern const Codec& png_codec;
 extern const Codec& jpeg_codec;

@@ -1,14 +1,19 @@
 #include "formats/container.h"
 
 #include "formats/base/error.h"
-#include "formats/containers/rows.h"
 
 namespace feedrate::formats {
 
+#define FEEDRATE_ROW(name) extern const Container& name##_container;
+#include "formats/containers/list.inc"
+#undef FEEDRATE_ROW
+
 std::span<const Container* const> containers() {
-  static const Container* const all[] = {&lmdb_container,       &recordio_container,
-                                         &tfrecord_container,   &png_map_container,
-                                         &webdataset_container, &folder_container};
+  static const Container* const all[] = {
+#define FEEDRATE_ROW(name) &name##_container,
+#include "formats/containers/list.inc"
+#undef FEEDRATE_ROW
+  };
   return all;
 }
 

@@ -15,7 +15,8 @@ bool known(const fs::path& path) {
   return std::any_of(rows.begin(), rows.end(), [&](const auto* row) { return row->knows(path); });
 }
 
-// Splits that `convert --split all` put into a directory, as advice: " (but train, test do)".
+// Names of the datasets inside a directory, such as the splits that `convert --split all` wrote
+// there: "test, train".
 std::string datasets_inside(const fs::path& path) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -54,7 +55,7 @@ std::string datasets_inside(const fs::path& path) {
 
 const Container& container_at(const fs::path& path) {
   std::error_code ignored;
-  // What does not exist may still name files: by a pattern.
+  // A path that does not exist may still be a pattern that names files.
   const fs::file_type type = fs::status(path, ignored).type();
   if (type == fs::file_type::directory || type == fs::file_type::regular ||
       type == fs::file_type::not_found) {

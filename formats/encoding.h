@@ -1,5 +1,5 @@
 #pragma once
-// What `--encode` says: keep | raw | png | jpeg[:QUALITY].
+// The value of `--encode`: keep | raw | png | jpeg[:QUALITY] | packed.
 
 #include <string>
 #include <string_view>
@@ -9,14 +9,15 @@
 namespace feedrate::formats {
 
 struct Encoding {
-  const Codec* codec = nullptr;  // null: keep, every sample stays in the bytes it came in
-  int quality = 0;               // 1 … 100, 0 the codec's default
+  const Codec* codec = nullptr;  // null: keep, every sample keeps its bytes
+  int quality = 0;               // 1 … 100; 0: the codec's default
 
   bool keeps() const { return codec == nullptr; }
-  std::string name() const;  // as on the command line
+  std::string name() const;  // as written on the command line
 };
 
-/// Throws Error for an unknown codec, a quality that the codec does not have or out of 1 … 100.
+/// Throws Error for an unknown codec, for a quality that is not 1 … 100, and for one given to a
+/// codec that has none.
 Encoding parse_encoding(std::string_view text);
 
 }  // namespace feedrate::formats

@@ -12,7 +12,7 @@ bool is_planar(const Sample& sample) {
          sample.shape.channels == 3 && sample.bytes.size() == sample.shape.bytes();
 }
 
-// `count` pixels of a planar sample from pixel `at` on.
+// Interleaves `count` pixels of a planar sample, starting at pixel `at`.
 void interleave(const Sample& sample, std::size_t at, std::size_t count, std::byte* pixels) {
   const std::size_t plane = sample.bytes.size() / 3;
   const std::byte* first = sample.bytes.data() + at;
@@ -37,7 +37,7 @@ PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory) {
   if (!is_planar(sample)) {
     return sample.codec->decode_part(sample.bytes, sample.shape, part, memory);
   }
-  // Whole rows: where the part is as wide as the image they are one run of pixels.
+  // Whole rows are interleaved, because together they are one run of pixels.
   const std::size_t width = sample.shape.width;
   const MutableBytes rows = grown(memory, 3 * width * part.height);
   interleave(sample, part.y * width, width * part.height, rows.data());

@@ -8,9 +8,9 @@
 namespace feedrate::formats {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keys stay in the order in which a person reads them
+using Json = nlohmann::ordered_json;  // keeps keys in the order in which people read them
 
-// Missing keys keep their default: an older or a newer Feedrate may have written the file.
+// Missing keys keep their default: the file may come from an older or newer Feedrate.
 template <class T>
 void take(const Json& object, const char* key, T& value) {
   if (const auto at = object.find(key); at != object.end()) at->get_to(value);
@@ -51,7 +51,7 @@ Sidecar from_json(const Json& object) {
     Sidecar::Input input;
     take(entry, "name", input.name);
     take(entry, "bytes", input.bytes);
-    if (entry.contains("sha256")) {  // of an older Feedrate
+    if (entry.contains("sha256")) {  // written by older versions
       input.hash = join("sha256:", entry.at("sha256").get<std::string>());
     }
     take(entry, "hash", input.hash);
@@ -64,7 +64,7 @@ Sidecar from_json(const Json& object) {
 
 std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset) {
   namespace fs = std::filesystem;
-  std::error_code ignored;  // a path that cannot be looked at is for its reader to complain about
+  std::error_code ignored;  // an unreadable path is reported by the dataset's reader
   const fs::path directory = fs::is_directory(dataset, ignored) ? dataset : dataset.parent_path();
   const fs::path file = directory / sidecar_name;
   if (!fs::exists(file, ignored)) return std::nullopt;
@@ -98,7 +98,8 @@ void write_sidecar(const std::filesystem::path& directory, const Sidecar& sideca
                        {"inputs", inputs},
                        {"options", sidecar.options},
                        {"notes", sidecar.notes}};
-  // Names come from archives and need not be UTF-8; replacing is better than failing at the end.
+  // Names come from archives and need not be UTF-8; replacing bytes is better than failing at the
+  // end.
   write_text(directory / sidecar_name,
              object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Views of memory, and numbers in it whatever the alignment. Nothing here checks bounds: a count or
-// an offset that came from a file is checked by the reader that read it (checked_* help).
+// Views of memory, and unaligned loads and stores of numbers. Nothing here checks bounds: each
+// reader checks the counts and offsets that it takes from a file (checked_multiply helps).
 
 #include <bit>
 #include <concepts>
@@ -37,8 +37,8 @@ T swap_bytes(T value) {
   return swapped;
 }
 
-/// The first `size` bytes of `buffer`, which grows to a power of two: images of many sizes make it
-/// grow a few times, not for each that is the largest so far.
+/// The first `size` bytes of `buffer`, which grows to a power of two when it is smaller: images of
+/// many sizes reallocate it only a few times.
 inline MutableBytes grown(Buffer& buffer, std::size_t size) {
   if (buffer.size() < size) buffer.resize(std::bit_ceil(size));
   return {buffer.data(), size};

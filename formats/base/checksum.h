@@ -1,5 +1,5 @@
 #pragma once
-// Checksums by ISA-L, which has the instructions that a CPU has for them. Stateless.
+// Checksums by ISA-L, which uses the best instructions that the CPU has. Stateless.
 
 #include <cstdint>
 
@@ -9,14 +9,14 @@ namespace feedrate::formats {
 
 /// CRC-32 of gzip, zip and PNG.
 std::uint32_t zip_crc32(Bytes bytes);
-/// CRC-32C (Castagnoli) of what came before, whose CRC is `before`, and `bytes`.
+/// Continues the CRC-32C (Castagnoli) `before` with `bytes`.
 std::uint32_t crc32c(Bytes bytes, std::uint32_t before = 0);
-/// Adler-32 of zlib.
+/// Adler-32, as in zlib.
 std::uint32_t adler32_of(Bytes bytes);
 
-/// To be called after other functions of ISA-L. They leave the upper halves of the vector registers
-/// in use, and all SSE code that follows on that thread then waits for registers it does not want:
-/// PNG's filters took 3.6 times as long.
+/// Call this after other functions of ISA-L. They leave the upper halves of the vector registers
+/// dirty, which slows down all SSE code that follows on the thread: PNG's filters took 3.6 times as
+/// long.
 void clear_upper_halves();
 
 }  // namespace feedrate::formats

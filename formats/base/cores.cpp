@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A mounted hierarchy of control groups that shares out processors.
+/// A mounted hierarchy of control groups that limits processor time.
 struct Hierarchy {
   bool second = false;  // version 2
   fs::path mounted;     // where its files are
-  fs::path top;         // the group that is seen there
+  fs::path top;         // the group that is mounted there
 };
 
 std::vector<std::string> words_of(const std::string& line, char separator) {
@@ -33,8 +33,8 @@ bool names_cpu(const std::string& list) {
   return std::ranges::find(words, "cpu") != words.end();
 }
 
-// "30 23 0:26 /top /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw": the words behind the
-// dash are the kind, the source and the options; how many are in front of it varies.
+// "30 23 0:26 /top /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw": after the dash come the
+// file system type, the source and the options; the number of fields before it varies.
 std::vector<Hierarchy> hierarchies(const fs::path& root) {
   std::vector<Hierarchy> found;
   std::ifstream file(root / "proc/self/mountinfo");
@@ -62,8 +62,8 @@ std::optional<fs::path> own_group(const fs::path& root, bool second) {
   return std::nullopt;
 }
 
-// "150000 100000": microseconds of processor time in a period of so many; "max", or less than 1
-// where there is no quota.
+// "150000 100000": microseconds of processor time in each period of that many microseconds. A quota
+// of "max" or below 1 means none.
 std::optional<double> cores_of(std::istream&& quota, std::istream&& period) {
   double time = 0, each = 0;
   if (!(quota >> time) || !(period >> each) || time < 1 || each < 1) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<double> quota_cores(const fs::path& root) {
   for (const Hierarchy& hierarchy : hierarchies(root)) {
     const std::optional<fs::path> group = own_group(root, hierarchy.second);
     if (!group) continue;
-    // From a group that is not below the one mounted only that one is seen.
+    // Of a group outside the mounted one, only the mounted one can be seen.
     fs::path below = group->lexically_relative(hierarchy.top);
     if (below.empty() || *below.begin() == "..") below = ".";
     const fs::path mounted = root / hierarchy.mounted.relative_path();

@@ -1,8 +1,8 @@
 #pragma once
-// The one exception of Feedrate and the one way to throw it.
+// The only exception type of Feedrate, and the functions that throw it.
 //
 // An Error is a fault of the input, the machine or the caller's request; its text is a sentence
-// that names the file, the place in it, what was expected and what was found. Faults of ours are
+// that names the file, the place in it, what was expected and what was found. Bugs in Feedrate are
 // asserts.
 
 #include <concepts>
@@ -35,7 +35,7 @@ std::string text(const T& part) {
 
 }  // namespace detail
 
-/// The parts (strings, paths, numbers) written one after the other.
+/// The parts (strings, paths, numbers), concatenated.
 template <class... Parts>
 std::string join(const Parts&... parts) {
   std::string all;

@@ -6,7 +6,7 @@
 namespace feedrate::formats {
 namespace {
 
-// Edit distance where a swap of neighbours counts once: "lmbd" is one step from "lmdb".
+// Edit distance in which a swap of neighbours counts as one: "lmbd" is one step from "lmdb".
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -26,7 +26,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_name(std::string_view wanted, std::span<const std::string_view> names) {
-  // Beyond a third of the word a guess misleads more than it helps; two slips are always allowed.
+  // A guess more than a third of the word away misleads; two slips are always allowed.
   std::size_t best = std::max<std::size_t>(2, wanted.size() / 3) + 1;
   std::string_view nearest;
   for (const std::string_view name : names) {

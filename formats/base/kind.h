@@ -11,7 +11,7 @@
 
 namespace feedrate::formats {
 
-/// What every kind tells of itself. Kinds are made once, live as long as the program, and are
+/// The name and summary of a kind. Kinds are created once, live as long as the program and are
 /// read-only: safe from any thread.
 class Kind {
  public:
@@ -42,7 +42,7 @@ std::vector<std::string_view> kind_names(std::span<const Row* const> rows) {
   return names;
 }
 
-/// The row of that name; throws Error with the nearest name when there is none.
+/// The row with that name; throws Error with the nearest name when there is none.
 template <class Row>
 const Row& find_kind(std::string_view what, std::string_view wanted,
                      std::span<const Row* const> rows) {

@@ -6,7 +6,7 @@
 
 namespace feedrate::formats {
 
-/// A 64-bit mix (splitmix64's finaliser): every bit of the input moves every bit of the output.
+/// A 64-bit mix (splitmix64's finaliser): every bit of the input affects every bit of the output.
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;

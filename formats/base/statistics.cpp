@@ -23,7 +23,7 @@ double student_t(std::size_t degrees) {
   constexpr std::array few = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
                               2.4469,  2.3646, 2.3060, 2.2622};
   if (degrees <= few.size()) return few[degrees - 1];
-  // Cornish and Fisher's series around the normal distribution: exact to 0.0002 from here on.
+  // The Cornish-Fisher expansion around the normal distribution: accurate to 0.0002 from here on.
   constexpr double z = 1.959964;
   constexpr double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
   const auto n = static_cast<double>(degrees);

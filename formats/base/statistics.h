@@ -1,5 +1,5 @@
 #pragma once
-// What repeated measurements tell of the value behind them. Pure functions.
+// Statistics of repeated measurements. Pure functions.
 
 #include <cstddef>
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace feedrate::formats {
 
-/// The middle one, or the mean of the two in the middle; 0 of none.
+/// The middle value, or the mean of the two middle ones; 0 for no values.
 double median(std::vector<double> values);
 
-/// (largest − smallest) / median, of at least one.
+/// (largest − smallest) / median of at least one value.
 double relative_spread(const std::vector<double>& values);
 
-/// Where 95 % of Student's t distribution lie: within ± this. `degrees` of freedom, at least 1.
+/// 95 % of Student's t distribution lie within ± this value. `degrees` of freedom, at least 1.
 double student_t(std::size_t degrees);
 
 struct Interval {
@@ -22,8 +22,8 @@ struct Interval {
   double high = 0;
 };
 
-/// Where the mean of endless repeats lies with 95 % confidence, by Student's t; nothing for fewer
-/// than two values, of which nobody can tell. May begin below 0 where few values differ much.
+/// 95 % confidence interval of the mean, by Student's t; nothing for fewer than two values. May
+/// begin below 0 where there are few values that differ much.
 std::optional<Interval> mean_interval(std::span<const double> values);
 
 }  // namespace feedrate::formats

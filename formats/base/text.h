@@ -1,7 +1,8 @@
 #pragma once
-// Small text files of other tools: lines, tab-separated columns, whole numbers, and numbers for
-// people. Stateless.
+// Parsing of other tools' small text files: lines, tab-separated columns, whole numbers. Also
+// numbers for people. Stateless.
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <cstdint>
@@ -20,7 +21,7 @@ inline std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// Takes what stands before the next tab off the front of `line`.
+/// Takes the text before the next tab off the front of `line`, and drops the tab.
 inline std::string_view take_column(std::string_view& line) {
   const std::size_t end = line.find('\t');
   const std::string_view column = line.substr(0, end);
@@ -28,7 +29,14 @@ inline std::string_view take_column(std::string_view& line) {
   return column;
 }
 
-/// The whole text as a decimal number that fits, or nothing.
+/// `text` without the blanks (spaces, tabs, line ends) in front of and behind it.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+/// The whole of `text` as a decimal number; nothing when it is none or does not fit.
 template <std::integral T>
 std::optional<T> parse_number(std::string_view text) {
   T value{};
@@ -37,7 +45,8 @@ std::optional<T> parse_number(std::string_view text) {
   return value;
 }
 
-/// Takes a decimal number that fits, and the `end` behind it, off the front of `text`: or nothing.
+/// Takes a decimal number and the `end` behind it off the front of `text`; nothing when they are
+/// not there or the number does not fit.
 template <std::integral T>
 std::optional<T> take_number(std::string_view& text, char end) {
   T value{};

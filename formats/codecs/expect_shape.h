@@ -1,5 +1,5 @@
 #pragma once
-// What every codec asks whose files state their own shape.
+// A check shared by the codecs whose encoded images state their own shape.
 
 #include <string_view>
 
@@ -8,7 +8,8 @@
 
 namespace feedrate::formats {
 
-/// Throws Error unless an image of `kind` ("PNG") holds what its caller was told.
+/// Throws Error unless the shape that an image of `kind` ("PNG") states is the one its caller
+/// expects.
 inline void expect_shape(Shape stored, Shape wanted, std::string_view kind) {
   if (stored == wanted) return;
   throw Error(join("expected ", wanted.height, "x", wanted.width, "x", wanted.channels, ", the ",

@@ -16,7 +16,7 @@ struct Leaf {
   std::uint16_t symbol;
 };
 
-// By count, and by symbol among equals: which code is whose must not depend on a library's sort.
+// By count, then by symbol: the codes must not depend on how a library's sort treats equal counts.
 void sort_by_count(std::span<Leaf> leaves) {
   std::array<Leaf, max_huffman_symbols> other;
   const auto pass = [](std::span<const Leaf> from, std::span<Leaf> to, unsigned shift) {
@@ -31,8 +31,8 @@ void sort_by_count(std::span<Leaf> leaves) {
   pass(std::span(other).first(leaves.size()), leaves, 8);
 }
 
-// Huffman's tree over leaves sorted by count: two queues, because inner nodes come out sorted too.
-// Counts the leaves at each depth.
+// Builds Huffman's tree over leaves sorted by count and counts the leaves at each depth. Two queues
+// suffice, because inner nodes come out sorted too.
 PerLength leaves_by_depth(std::span<const Leaf> leaves) {
   constexpr std::size_t max_nodes = 2 * max_huffman_symbols;
   std::array<std::uint32_t, max_nodes> weight{};
@@ -57,8 +57,8 @@ PerLength leaves_by_depth(std::span<const Leaf> leaves) {
   return by_depth;
 }
 
-// Leaves below `longest` move up to it; each unit that this overdraws is paid by a leaf that goes
-// one down and takes a deepest one beside it.
+// Moves leaves below depth `longest` up to it. That overdraws the code space; each unit is paid
+// back by a leaf that moves one level down and takes a deepest one as its sibling.
 void limit(PerLength& by_length, unsigned longest, std::size_t deepest) {
   std::uint64_t used = 0;  // in units of the longest code
   for (std::size_t length = longest + 1; length <= deepest; ++length) {
@@ -76,7 +76,7 @@ void limit(PerLength& by_length, unsigned longest, std::size_t deepest) {
   }
 }
 
-std::uint32_t reversed(std::uint32_t bits) {  // all 16 of them
+std::uint32_t reversed(std::uint32_t bits) {  // of 16 bits
   bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
   bits = (bits & 0x3333) << 2 | (bits >> 2 & 0x3333);
   bits = (bits & 0x0f0f) << 4 | (bits >> 4 & 0x0f0f);
@@ -106,7 +106,7 @@ void make_code_lengths(std::span<const std::uint32_t> counts, unsigned longest,
   sort_by_count(std::span(leaves).first(used));
   PerLength by_length = leaves_by_depth(std::span(leaves).first(used));
   limit(by_length, longest, used);
-  std::size_t next = 0;  // the rarest get the longest
+  std::size_t next = 0;  // the rarest symbols get the longest codes
   for (unsigned length = longest; length > 0; --length) {
     for (std::uint32_t i = 0; i < by_length[length]; ++i) {
       lengths[leaves[next++].symbol] = static_cast<std::uint8_t>(length);

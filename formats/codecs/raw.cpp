@@ -13,7 +13,7 @@ class RawCodec final : public Codec {
   bool knows(Bytes) const override { return false; }
 
   Shape shape(Bytes) const override {
-    throw Error("raw pixels do not tell their shape; what holds them has to");
+    throw Error("raw pixels do not state their shape; their container has to");
   }
 
   void decode(Bytes encoded, Shape shape, MutableBytes pixels) const override {

@@ -7,7 +7,7 @@
 #include "formats/containers/wire.h"
 #include "formats/io/file.h"
 #include "formats/means/mean.h"
-#include "formats/means/rows.h"
+#include "formats/means/mean_format.h"
 
 namespace feedrate::formats {
 namespace {

@@ -11,7 +11,7 @@
 #include "formats/base/xml.h"
 #include "formats/io/file.h"
 #include "formats/means/mean.h"
-#include "formats/means/rows.h"
+#include "formats/means/mean_format.h"
 
 namespace feedrate::formats {
 namespace {

@@ -8,9 +8,13 @@
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
 #include "formats/means/mean.h"
-#include "formats/means/rows.h"
 
 namespace feedrate::formats {
+
+#define FEEDRATE_ROW(name) extern const MeanFormat& name##_mean_format;
+#include "formats/means/list.inc"
+#undef FEEDRATE_ROW
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,8 +65,11 @@ std::string_view layout_text(MeanLayout layout) {
 }
 
 std::span<const MeanFormat* const> mean_formats() {
-  static const MeanFormat* const all[] = {&caffe_mean_format, &cntk_mean_format,
-                                          &mxnet_mean_format};
+  static const MeanFormat* const all[] = {
+#define FEEDRATE_ROW(name) &name##_mean_format,
+#include "formats/means/list.inc"
+#undef FEEDRATE_ROW
+  };
   return all;
 }
 
@@ -86,8 +93,8 @@ const MeanFormat* mean_format_of(const fs::path& file) {
 }
 
 Shape mean_shape(std::uint64_t height, std::uint64_t width, std::uint64_t channels) {
-  constexpr std::uint64_t longest_side = 65535;
-  const bool sides = height - 1 < longest_side && width - 1 < longest_side;
+  constexpr std::uint64_t max_side = 65535;
+  const bool sides = height - 1 < max_side && width - 1 < max_side;
   if (!sides || (channels != 1 && channels != 3) || height * width * channels > max_mean_values) {
     throw Error(join("states ", height, "x", width, "x", channels,
                      " (height, width, channels), which is no mean image of 1 or 3 channels"));

@@ -60,6 +60,10 @@ MeanImage read_mean(const std::filesystem::path& file, std::optional<MeanLayout>
 void write_mean(const std::filesystem::path& file, const MeanImage& mean,
                 std::optional<MeanLayout> layout = {});
 
+/// The numbers of a header as the shape of a mean image, for the readers of the dialects. Throws
+/// Error when they cannot be one.
+Shape mean_shape(std::uint64_t height, std::uint64_t width, std::uint64_t channels);
+
 /// The layout in which the dialect's owner will see the images of `dataset`: Caffe's is that of the
 /// planes of a raw LMDB, if it is one.
 MeanLayout mean_layout_for(const MeanFormat& format, const Dataset& dataset);

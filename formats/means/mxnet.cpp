@@ -14,7 +14,7 @@
 #include "formats/base/error.h"
 #include "formats/digests/digest.h"
 #include "formats/io/file.h"
-#include "formats/means/rows.h"
+#include "formats/means/mean_format.h"
 
 namespace feedrate::formats {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-// JPEG by libjpeg-turbo. Stateless to the caller: any thread. Each thread keeps one decompressor
-// and one compressor, which survive errors; what an image leaves behind never reaches the next one.
+// JPEG by libjpeg-turbo. Any thread: each keeps one decompressor and one compressor, which survive
+// errors, and no image affects the next one.
 //
 //   FF D8 | FF marker, u16be length, body … | FF C0…CF (SOFn) | … | FF DA (SOS) scan … | FF D9
 
@@ -19,31 +19,32 @@ struct JpegHeader {
   std::optional<int> adobe;  // the colour transform that an Adobe marker states: 0, 1 or 2
 };
 
-/// Walks the markers up to the first scan; allocates nothing. Throws Error naming the byte on
-/// damage, for kinds of JPEG that are not read (12 bits, lossless, hierarchical), and for sides
-/// that the file is too short to hold.
+/// Walks the markers up to the first scan; allocates nothing. Throws Error naming the byte for
+/// damage, for kinds of JPEG that are not supported (12 bits, lossless, hierarchical), and for
+/// dimensions that the file is too short to hold.
 JpegHeader jpeg_header(Bytes encoded);
-/// The same where `encoded` is the beginning of a file of `size` bytes.
+/// The same where `encoded` is only the beginning of a file of `size` bytes.
 JpegHeader jpeg_header(Bytes encoded, std::size_t size);
 
-/// Decodes into `pixels`, shape.bytes() of them, exactly as libjpeg-turbo's defaults do (ISLOW,
-/// smooth upsampling of chroma). CMYK becomes RGB by R = C·K / 255 of the inks' inverses, rounded
-/// to nearest: as stored where an Adobe marker is present (Adobe stores inverses), 255 − stored
-/// where none is. Colour profiles and the EXIF orientation are ignored.
+/// Decodes into `pixels`, shape.bytes() of them, exactly as libjpeg-turbo does by default (ISLOW,
+/// smooth upsampling of chroma). CMYK becomes RGB by R = C·K / 255, rounded to nearest, where C and
+/// K are the inverses of the inks: the stored values where an Adobe marker is present (Adobe stores
+/// inverses), 255 − stored where none is. Colour profiles and the EXIF orientation are ignored.
 ///
-/// Throws Error naming the byte wherever libjpeg had to guess at pixels: data that ends early, bad
-/// codes, lost restart markers, missing scans. Accepted, as real files have them: bytes between
-/// markers, unknown versions of JFIF, bytes behind the end of the image.
+/// Throws Error naming the byte wherever libjpeg had to guess pixels: data that ends early, invalid
+/// codes, lost restart markers, missing scans. Accepts what real files contain: bytes between
+/// markers, unknown versions of JFIF, bytes after the end of the image.
 void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
 
-/// The same pixels of `part` alone, which is not empty and lies inside the image: they are in
-/// `memory`, which grows. Rows below the part stay unread, and so does damage there; of those above
-/// and beside it only the codes are read, no pixels made.
+/// Decodes only `part`, which is not empty and lies inside the image, to the same pixels, in
+/// `memory`, which grows. Rows below the part stay unread, so damage there goes unnoticed. Above
+/// and beside it, only the entropy codes are read; no pixels are computed.
 PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory);
 
-/// Replaces `encoded` by a baseline JPEG: grey, or YCbCr with chroma at half the resolution
-/// (4:2:0), standard Huffman tables: what cv2.imwrite and im2rec write at that quality (1 … 100).
-/// The same pixels give the same bytes. Throws Error for a side over 65,500, the format's limit.
+/// Replaces `encoded` by a baseline JPEG as cv2.imwrite and im2rec write it at that quality (1 …
+/// 100): grey, or YCbCr with chroma at half the resolution (4:2:0), with the standard Huffman
+/// tables. The same pixels give the same bytes. Throws Error for a side over 65,500, libjpeg's
+/// limit.
 void encode_jpeg(const ImageView& image, int quality, Buffer& encoded);
 
 }  // namespace feedrate::formats

@@ -3,7 +3,7 @@
 #include <csetjmp>
 #include <cstdio>
 
-// jpeglib.h wants <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jpeglib.h>
 
 #include "formats/base/error.h"
@@ -11,8 +11,8 @@
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
 #include "formats/codecs/jpeg/jpeg_scan.h"
 
-// What an entropy decoder is to libjpeg, which declares it in jpeglib.h and keeps this in a header
-// of its own; the same since 1998 (6b) in all versions of libjpeg-turbo.
+// libjpeg's interface to an entropy decoder. jpeglib.h only declares it; a private header defines
+// it, unchanged since 1998 (6b) and in all versions of libjpeg-turbo.
 struct jpeg_entropy_decoder {
   void (*start_pass)(j_decompress_ptr);
   boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW* blocks);  // null: the MCU is not wanted
@@ -23,20 +23,20 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t rows_at_once = 16;
-// Columns to decode beside those of a part: smooth upsampling takes a pixel's neighbours in.
+// Columns decoded on either side of a part, because smooth upsampling reads a pixel's neighbours.
 constexpr std::uint32_t neighbours = 2;
-constexpr std::uint32_t widest_unit = 32;  // pixels of an MCU, where libjpeg begins a row
+constexpr std::uint32_t max_mcu_width = 32;  // pixels; a cropped row begins at an MCU
 
 static_assert(max_mcu_blocks == D_MAX_BLOCKS_IN_MCU);
 
-// In the place of libjpeg's entropy decoder. Lives from the start of a decode to its end.
+// Replaces libjpeg's entropy decoder. Lives as long as the decoding of one image.
 struct ScanFeeder : jpeg_entropy_decoder {
   explicit ScanFeeder(JpegScan& from) : jpeg_entropy_decoder{}, scan(&from) {}
 
   JpegScan* scan;
   JpegLayout layout;
-  std::size_t row = 0, column = 0;                // of the MCU that libjpeg wants next
-  std::size_t first_column = 0, last_column = 0;  // that it will make pixels of
+  std::size_t row = 0, column = 0;                // of the MCU that libjpeg reads next
+  std::size_t first_column = 0, last_column = 0;  // of the MCUs that become pixels
   const char* problem = nullptr;
 };
 
@@ -55,7 +55,7 @@ boolean feed_mcu(j_decompress_ptr library, JBLOCKROW* blocks) {
   return TRUE;
 }
 
-// Everything else that libjpeg has set up for a baseline JPEG stays.
+// Puts the feeder in the place of the entropy decoder; the rest of libjpeg's set-up stays.
 void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder) {
   if (jpeg_has_multiple_scans(&library) != 0 || library.progressive_mode != 0) {
     give_up(library, "its header is not that of a single scan");
@@ -69,7 +69,7 @@ void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder) {
   library.entropy = &feeder;
 }
 
-// Of `width` pixels from `x`, where an MCU begins.
+// Restricts the feeder to the MCUs of `width` pixels from `x`, where an MCU begins.
 void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMENSION width,
                      ScanFeeder& feeder) {
   const std::size_t mcu_width =
@@ -93,7 +93,7 @@ void to_rgb(const JSAMPLE* inks, std::size_t width, unsigned flip, std::byte* rg
   }
 }
 
-// `count` rows from where the library stands, to memory that has them one behind the other.
+// Reads the library's next `count` rows into contiguous memory.
 void read_rows(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
                std::size_t stride) {
   while (count > 0) {
@@ -120,13 +120,13 @@ void read_inks(jpeg_decompress_struct& library, std::size_t count, std::byte* pi
   }
 }
 
-// Bytes of a row of a part, as libjpeg gives it: with neighbours, from the beginning of an MCU on.
+// Bytes of a row of a part as libjpeg returns it: from the beginning of an MCU, with neighbours.
 std::size_t part_stride(const Rect& part, Shape shape) {
-  return (std::size_t{part.width} + 2 * neighbours + widest_unit) * shape.channels;
+  return (std::size_t{part.width} + 2 * neighbours + max_mcu_width) * shape.channels;
 }
 
-// What is decoded: an image of `shape`, whose coefficients come from the file where `feeder` is
-// null.
+// What to decode: an image of `shape`. Its coefficients come from `feeder`, or where that is null,
+// from the file.
 struct Task {
   Shape shape;
   ScanFeeder* feeder = nullptr;
@@ -137,7 +137,7 @@ void start(jpeg_decompress_struct& library, const Task& task) {
   jpeg_read_header(&library, TRUE);
   if (library.image_height != shape.height || library.image_width != shape.width ||
       (library.num_components == 1) != (shape.channels == 1)) {
-    give_up(library, "it is not what its header says");
+    give_up(library, "it contradicts its header");
   }
   library.out_color_space = library.num_components == 4 ? JCS_CMYK
                             : shape.channels == 1       ? JCS_GRAYSCALE
@@ -153,7 +153,7 @@ void read(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
                               : read_rows(library, count, pixels, stride);
 }
 
-// False when libjpeg gave up; self.problem then says why. No object with a destructor lives here.
+// False when libjpeg gave up; self.problem then says why. No object here has a destructor.
 bool read_all(JpegDecompressor& self, const Task& task, std::byte* pixels) {
   if (setjmp(self.give_up) != 0) {
     jpeg_abort_decompress(self.library);
@@ -165,13 +165,13 @@ bool read_all(JpegDecompressor& self, const Task& task, std::byte* pixels) {
   if (task.feeder == nullptr) {
     jpeg_finish_decompress(self.library);
   } else {
-    jpeg_abort_decompress(self.library);  // there is no end of a file to look for
+    jpeg_abort_decompress(self.library);  // the head has no end-of-image marker
   }
   return true;
 }
 
-// `rows` is part.height rows of part_stride; `before` becomes the number of pixels in front of the
-// part.
+// `rows` has part.height rows of part_stride bytes. Sets `before` to the number of pixels in front
+// of the part.
 bool read_part(JpegDecompressor& self, const Task& task, const Rect& part, std::byte* rows,
                std::size_t& before) {
   jpeg_decompress_struct& library = *self.library;
@@ -189,7 +189,7 @@ bool read_part(JpegDecompressor& self, const Task& task, const Rect& part, std::
   before = part.x - x;
   if (part.y > 0) jpeg_skip_scanlines(&library, part.y);
   read(library, part.height, rows, part_stride(part, task.shape));
-  jpeg_abort_decompress(&library);  // the rows below are not even looked for
+  jpeg_abort_decompress(&library);  // the rows below stay unread
   return true;
 }
 

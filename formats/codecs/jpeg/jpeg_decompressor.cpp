@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-// jpeglib.h wants <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -16,7 +16,7 @@ namespace feedrate::formats {
 namespace {
 
 constexpr long max_memory = 2L << 30;  // bytes: coefficients of 260 million pixels of a component
-constexpr int max_scans = 100;         // encoders use about ten; each is a pass over all of it
+constexpr int max_scans = 100;         // encoders use about ten; each is a pass over the image
 
 static_assert(sizeof JpegDecompressor::problem >= JMSG_LENGTH_MAX);
 
@@ -25,7 +25,7 @@ struct Decompressor : JpegDecompressor {
   jpeg_error_mgr errors{};
   jpeg_source_mgr source{};
   jpeg_progress_mgr progress{};
-  // Tables that libjpeg takes for ones a file lacks (Motion JPEG leaves out the usual ones).
+  // The standard tables, which libjpeg assumes where a file has none (Motion JPEG omits them).
   std::array<JHUFF_TBL, 2> usual_dc{};
   std::array<JHUFF_TBL, 2> usual_ac{};
 
@@ -51,15 +51,15 @@ Decompressor& owner(j_common_ptr library) {
   give_up(library, problem);
 }
 
-// A warning says that pixels were guessed, unless it is one of these.
+// A warning means that pixels were guessed, unless it is one of these.
 bool is_harmless(const jpeg_error_mgr& message) {
   switch (message.msg_code) {
     case JWRN_JFIF_MAJOR:      // an unknown version of JFIF
-    case JWRN_ADOBE_XFORM:     // an unknown colour transform: taken for the usual one
+    case JWRN_ADOBE_XFORM:     // an unknown colour transform: the usual one is assumed
     case JWRN_NOT_SEQUENTIAL:  // zeros where a baseline scan states its fixed range
       return true;
     case JWRN_EXTRANEOUS_DATA: {
-      // Padding; but a stretch between restart markers that is too long was decoded wrongly.
+      // Padding is harmless, but too many bytes between restart markers mean wrong pixels.
       const int marker = message.msg_parm.i[1];
       return marker < JPEG_RST0 || marker > JPEG_RST0 + 7;
     }
@@ -93,8 +93,8 @@ void on_progress(j_common_ptr library) {
   }
 }
 
-// False when libjpeg could not even be started: out of memory. Two functions, because each needs
-// a setjmp of its own kind of object.
+// False when libjpeg could not even be started: out of memory. There are two such functions,
+// because each needs a setjmp for its own kind of object.
 bool copy_usual_tables(Decompressor& self) {
   jpeg_compress_struct library{};
   library.err = &self.errors;
@@ -142,8 +142,8 @@ Decompressor::Decompressor() {
 }
 
 // libjpeg keeps tables from image to image, for abbreviated files. An image that lacks its own must
-// not be decoded with those of the one before: Huffman tables become the usual ones or such that
-// libjpeg refuses, quantisation tables zeros, which require_tables finds.
+// not be decoded with its predecessor's. So Huffman tables become the standard ones or ones that
+// libjpeg refuses, and quantisation tables become zeros, which require_tables() finds.
 void forget_tables(Decompressor& self) {
   JHUFF_TBL refused{};
   std::fill_n(refused.bits + 1, 16, UINT8{255});

@@ -1,10 +1,10 @@
 #pragma once
-// libjpeg-turbo's decompressor of a thread, for the files here that read JPEGs with it. It survives
-// errors, and what an image leaves behind never reaches the next one.
+// The libjpeg-turbo decompressor of a thread, shared by the files here that read JPEGs. It survives
+// errors, and no image affects the next one.
 //
-// libjpeg leaves a function by longjmp. So nothing that it calls or is called from, up to the
-// setjmp(give_up) of whoever uses a decompressor, may have a destructor; what both sides see lives
-// in this struct. After a longjmp, and when done: jpeg_abort_decompress.
+// libjpeg leaves functions by longjmp. So neither what it calls nor what calls it, up to the
+// function with the setjmp(give_up), may have an object with a destructor; what both sides see
+// lives in this struct. After a longjmp, and when done: jpeg_abort_decompress.
 
 #include <csetjmp>
 
@@ -20,15 +20,15 @@ struct JpegDecompressor {
   char problem[200] = "";  // why it gave up
 };
 
-/// This thread's, about to read the header of `encoded`.
+/// This thread's decompressor, ready to read the header of `encoded`.
 JpegDecompressor& jpeg_decompressor_for(Bytes encoded);
-/// For use behind a setjmp.
+/// Leaves by longjmp; call it only after the setjmp.
 [[noreturn]] void give_up(jpeg_decompress_struct& library, const char* problem);
-/// Gives up unless every component has its quantisation table. Of a file with several scans all
-/// have to be read: a component without a table has no scan.
+/// Gives up unless every component has its quantisation table. For a file with several scans, call
+/// it after all are read: a component without a table then has no scan.
 void require_tables(jpeg_decompress_struct& library);
-/// Throws the Error of a decompressor that gave up; the place is `before` bytes behind what was
-/// read of `encoded`.
+/// Throws the Error of a decompressor that gave up. Offsets in `encoded` are reported with `before`
+/// added.
 [[noreturn]] void jpeg_is_damaged(const JpegDecompressor& self, Bytes encoded,
                                   std::size_t before = 0);
 

@@ -1,5 +1,6 @@
-// Huffman tables made for each image would take 5 % off a photograph's size at three times the time
-// (of a CIFAR-10 image 27 %, at seven times), and give other bytes than other tools': not worth it.
+// Huffman tables made for each image would save 5 % of a photograph's size in three times the time
+// (27 % of a CIFAR-10 image, in seven times), and give other bytes than other tools write. Not
+// worth it.
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,7 @@
 #include <memory>
 #include <new>
 
-// jpeglib.h wants <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t rows_at_once = 16;
 constexpr std::size_t block_size = std::size_t{32} << 10;
 
-// As in jpeg_decode.cpp: nothing with a destructor between setjmp and longjmp.
+// As in jpeg_decode.cpp: no object with a destructor between setjmp and longjmp.
 struct Compressor {
   jpeg_compress_struct library{};
   jpeg_error_mgr errors{};
@@ -113,7 +114,7 @@ bool write_pixels(Compressor& self, const ImageView& image, int quality) {
   jpeg_set_quality(&library, quality, TRUE);
   jpeg_start_compress(&library, TRUE);
   const std::size_t row_bytes = std::size_t{image.shape.width} * image.shape.channels;
-  // libjpeg asks for writable rows and does not write to them.
+  // libjpeg takes writable rows but does not write to them.
   auto* pixels = reinterpret_cast<JSAMPLE*>(const_cast<std::byte*>(image.pixels.data()));
   while (library.next_scanline < library.image_height) {
     JSAMPROW rows[rows_at_once];

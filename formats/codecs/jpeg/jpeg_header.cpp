@@ -6,7 +6,7 @@
 namespace feedrate::formats {
 namespace {
 
-// Marker codes that stand alone, or that end the walk.
+// Codes of markers without a body, and of those that end the walk.
 enum Marker : unsigned {
   tem = 0x01,
   sof_first = 0xc0,
@@ -24,24 +24,24 @@ enum Marker : unsigned {
 
 constexpr std::uint32_t max_side = 65500;  // libjpeg's limit
 
-// Marker segments from front to back, every length checked.
+// Walks over marker segments from front to back, checking every length.
 class Walk {
  public:
   explicit Walk(Bytes encoded) : encoded_(encoded) {}
 
-  // The next marker. As libjpeg does, skips bytes that belong to none.
+  // The next marker. Skips bytes that belong to none, as libjpeg does.
   unsigned next_marker() {
     for (;;) {
       while (take_byte() != 0xff) {
       }
       unsigned code = 0xff;
-      while (code == 0xff) code = take_byte();  // any number of FF may fill up before a code
+      while (code == 0xff) code = take_byte();  // any number of FF bytes may precede a code
       marker_at_ = at_ - 2;
       if (code != 0) return code;
     }
   }
 
-  // What follows a marker that has a body.
+  // The body of a marker that has one.
   Bytes take_body() {
     if (encoded_.size() - at_ < 2) ends_early();
     const std::size_t size = load_be<std::uint16_t>(encoded_.data() + at_);
@@ -78,7 +78,7 @@ bool is_frame(unsigned marker) {
          marker != dac;
 }
 
-// SOF0 … SOF15: what follows the code says how the image is coded.
+// SOF0 … SOF15: the number says how the image is coded.
 void read_kind(unsigned marker, JpegHeader& header) {
   switch (marker - sof_first) {
     case 0:
@@ -102,9 +102,10 @@ void read_kind(unsigned marker, JpegHeader& header) {
   }
 }
 
-// Eight by eight pixels are one block of a component; every block costs bits. With Huffman codes
-// at least two of them (DC and end of block), or one where the other scans may skip it. Arithmetic
-// codes cost next to nothing; 512 is far beyond what a white page needs with its tables counted.
+// A component is coded in blocks of eight by eight pixels, and every block costs bits. With Huffman
+// codes it costs at least two (DC and end of block), or one where later scans may skip it.
+// Arithmetic codes cost next to nothing; 512 blocks a byte are far more than a white page needs,
+// tables included.
 std::uint64_t max_blocks(const JpegHeader& header, std::size_t bytes) {
   return std::uint64_t{bytes} * (header.arithmetic ? 512 : header.progressive ? 8 : 4);
 }

@@ -91,7 +91,7 @@ void pack_block(const std::int16_t* coefficients, Buffer& to) {
   }
   const unsigned mean_bytes = bytes_of_mean(coefficients[0]);
   const auto which_bytes = static_cast<unsigned>(64 - std::countl_zero(which) + 7) / 8;
-  std::byte packed[longest_block];
+  std::byte packed[max_block_bytes];
   std::byte* end = packed;
   const auto add = [&](unsigned byte) { *end++ = static_cast<std::byte>(byte); };
   add(which_bytes | mean_bytes << 4 | (wide ? 64U : 0U));

@@ -1,13 +1,13 @@
 #pragma once
-// One 8 x 8 block of a packed JPEG: 63 coefficients in zigzag order behind the mean (DC).
+// One 8 x 8 block of a packed JPEG: the mean (DC), then 63 coefficients in zigzag order.
 //
 //   u8 head | DC in 0, 1 or 2 bytes | which of the 63 are not zero, n bytes | their nibbles |
 //   those that a nibble does not hold
 //
 //   head      bits 0-3: n, up to 8 | bits 4-5: bytes of DC | bit 6: wide | bit 7: zero
-//   which     bit i: the coefficient i + 1 of the zigzag; as many bytes as the last one needs
-//   nibbles   -8 … 7, two a byte, the lower four bits first; 0: it is one of those that follow
-//   follow    int8 each; where wide, the lower bytes of all, then the higher bytes of all
+// which     bit i: coefficient i + 1 of the zigzag is not zero; as many bytes as the last one needs
+// nibbles   -8 … 7, two a byte, the lower four bits first; 0: the value is among those that follow
+// follow    int8 each; where wide, all lower bytes, then all higher bytes
 //
 // A block of zeros is the byte 0. Other blocks take 3 to 169 bytes; of an ImageNet photograph, 19.
 
@@ -18,9 +18,9 @@
 
 namespace feedrate::formats {
 
-/// A block takes no more.
-inline constexpr std::size_t longest_block = 1 + 2 + 8 + 32 + 2 * 63;
-/// Readers may look that far beyond where a block ends, and change nothing by what is there.
+/// The largest size of a block, in bytes.
+inline constexpr std::size_t max_block_bytes = 1 + 2 + 8 + 32 + 2 * 63;
+/// Readers may load this many bytes beyond the end of a block; their values do not matter.
 inline constexpr std::size_t block_slack = 64;
 
 inline constexpr std::uint8_t zigzag[64] = {
@@ -30,15 +30,15 @@ inline constexpr std::uint8_t zigzag[64] = {
 
 struct BlockUnpacking {
   std::string_view name;
-  /// `count` blocks from `at` on to 64 coefficients each, in natural order: all of them are
-  /// written. Returns where they end; null for a head that says nothing. Reads at most
-  /// count · longest_block + block_slack bytes.
+  /// Unpacks `count` blocks from `at` on to 64 coefficients each, in natural order, all of which
+  /// are written. Returns the end of the blocks, or null for an invalid head. Reads at most count ·
+  /// max_block_bytes + block_slack bytes.
   const std::byte* (*unpack)(const std::byte* at, std::size_t count, std::int16_t* const* blocks);
 };
 
-/// Anywhere; the referee of the other.
+/// Plain C++ for any CPU; the reference for the other.
 extern const BlockUnpacking plain_block_unpacking;
-/// Also needs AVX-512's VBMI and VBMI2: Ice Lake, Zen 4 and later.
+/// Needs AVX-512 with VBMI and VBMI2: Ice Lake, Zen 4 and later.
 extern const BlockUnpacking avx512_block_unpacking;
 /// Those that this CPU can run, the fastest first.
 std::span<const BlockUnpacking* const> runnable_block_unpackings();

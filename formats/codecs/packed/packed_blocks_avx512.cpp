@@ -1,8 +1,8 @@
-// A block at a time in one register of 64 bytes. VBMI2's expansion of bytes puts what is stored
-// densely where a mask has its ones: first those that follow among the nibbles, then all of them
-// into the zigzag, from which one permutation makes natural order.
+// Unpacks a block at a time in one register of 64 bytes. VBMI2's expansion of bytes puts densely
+// stored values where a mask has its ones: first the values that follow among the nibbles, then all
+// of them into the zigzag, which one permutation turns into natural order.
 
-// GCC 12 takes what its own intrinsics leave undefined on purpose for a mistake.
+// GCC 12 warns about values that its own intrinsics leave undefined on purpose.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -19,7 +19,7 @@
 namespace feedrate::formats {
 namespace {
 
-// Where in the zigzag each coefficient of natural order is.
+// Position in the zigzag of each coefficient in natural order.
 constexpr auto natural_from = [] {
   std::array<std::uint8_t, 64> from{};
   for (std::uint8_t i = 0; i < 64; ++i) from[zigzag[i]] = i;

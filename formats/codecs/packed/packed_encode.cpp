@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
-// jpeglib.h wants <cstdio> before it.
+// jpeglib.h needs <cstdio> before it.
 #include <jpeglib.h>
 
 #include "formats/base/error.h"
@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t max_components = 4;
 constexpr int max_factor = 4;  // of sampling
 
-// Progressive files may leave out the last bits of coefficients; of the first ones libjpeg guesses
-// them. It looks at 9 in version 2.1, at fewer in earlier ones.
+// Progressive files may omit the last bits of coefficients; libjpeg then guesses those of the first
+// few coefficients: 9 in version 2.1, fewer in earlier ones.
 void require_last_bits(jpeg_decompress_struct& library) {
   constexpr int guessed = 10;
   if (library.progressive_mode == 0) return;
@@ -33,7 +33,7 @@ void require_last_bits(jpeg_decompress_struct& library) {
   }
 }
 
-// As one scan of all components has them, whatever scans the file has.
+// The layout of one scan of all components, whatever scans the file has.
 JpegLayout layout_of(const jpeg_decompress_struct& library) {
   const auto parts = [](std::size_t whole, int part) {
     const auto size = static_cast<std::size_t>(part) * DCTSIZE;
@@ -64,7 +64,7 @@ void require_one_scan(jpeg_decompress_struct& library) {
   }
 }
 
-// Null when libjpeg gave up. The coefficients stay with it until jpeg_abort_decompress.
+// Null when libjpeg gave up. libjpeg owns the coefficients until jpeg_abort_decompress.
 jvirt_barray_ptr* read_coefficients(JpegDecompressor& self) {
   if (setjmp(self.give_up) != 0) return nullptr;
   jpeg_decompress_struct& library = *self.library;
@@ -140,7 +140,7 @@ class Packer {
     for (const int byte : bytes) packed_.push_back(static_cast<std::byte>(byte));
   }
 
-  // Colours follow from the markers and from the components' names: all as in the file.
+  // libjpeg derives the colour space from markers and component names: all are kept.
   void add_head() {
     add({0xff, 0xd8});
     if (library_.saw_JFIF_marker != 0) {

@@ -1,6 +1,6 @@
 #pragma once
-// The first bytes of a block of a packed JPEG, as packed_blocks.h draws it: the same for all ways
-// of unpacking. Of 16 bytes all may be read.
+// The first bytes of a block of a packed JPEG, as packed_blocks.h draws it, shared by all
+// unpackers. 16 bytes must be readable.
 
 #include "formats/base/bytes.h"
 
@@ -14,7 +14,7 @@ class BlockHead {
   bool wide() const { return head_ >= 64; }
   unsigned mean_bytes() const { return head_ >> 4 & 3; }
   unsigned which_bytes() const { return head_ & 15; }
-  /// The coefficient DC, of the bytes at `at`. Only of a sound head, as the next.
+  /// The DC coefficient, of the bytes at `at`. Only for a valid head, like the next function.
   std::int16_t mean(const std::byte* at) const {
     const unsigned unused = 32 - 8 * mean_bytes();
     const auto bytes = std::uint64_t{load_le<std::uint16_t>(at)} << unused;

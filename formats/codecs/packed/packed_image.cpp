@@ -43,7 +43,7 @@ PackedImage packed_image(Bytes encoded) {
   const Bytes summed = encoded.first(data_at).subspan(summed_from);
   if (fingerprint(summed) != stated) {
     damaged(packed_magic.size(),
-            join("the fingerprint of bytes ", summed_from, " to ", data_at - 1, " is another"));
+            join("the fingerprint of bytes ", summed_from, " to ", data_at - 1, " does not match"));
   }
   const PackedImage record{encoded.subspan(packed_fixed, head),
                            encoded.subspan(packed_fixed + head, runs * packed_entry),
@@ -62,7 +62,7 @@ PackedScan::PackedScan(const PackedImage& record)
 const char* PackedScan::begin(const JpegLayout& layout) noexcept {
   layout_ = layout;
   const auto needed = checked_multiply(runs_of_row(layout), layout.down);
-  return needed && *needed == record_.runs() ? nullptr : "another number of runs than it has MCUs";
+  return needed && *needed == record_.runs() ? nullptr : "the number of runs does not fit the MCUs";
 }
 
 std::size_t PackedScan::at() const noexcept {
@@ -76,22 +76,22 @@ const char* PackedScan::open_run(std::size_t run) noexcept {
   if (begin > end || end > record_.data.size()) return "a run of MCUs outside the data";
   const Bytes data = record_.data.subspan(begin, end - begin);
   next_ = data.data();
-  if (run_sum(data) != load_le<std::uint32_t>(entry + 4)) return "the sum of a run is another";
+  if (run_sum(data) != load_le<std::uint32_t>(entry + 4)) return "the sum of a run does not match";
   run_ = run + 1;
   run_end_ = next_ + data.size();
   left_ = std::min(packed_run, layout_.across - run % runs_of_row(layout_) * packed_run);
   return nullptr;
 }
 
-// One by one, from memory that goes on behind the record.
+// Reads block by block from a copy, since loads near the end would reach beyond the image.
 const char* PackedScan::read_near_end(std::int16_t* const* blocks) noexcept {
   for (std::size_t i = 0; i < layout_.blocks; ++i) {
-    std::array<std::byte, longest_block + block_slack> copy{};
+    std::array<std::byte, max_block_bytes + block_slack> copy{};
     const auto rest = static_cast<std::size_t>(run_end_ - next_);
     if (rest == 0) return "a run of MCUs ends too early";
     std::copy_n(next_, std::min(rest, copy.size()), copy.begin());
     const std::byte* end = unpacking().unpack(copy.data(), 1, blocks + i);
-    if (end == nullptr) return "a block with a head that says nothing";
+    if (end == nullptr) return "a block has an invalid head";
     const auto size = static_cast<std::size_t>(end - copy.data());
     if (size > rest) return "a run of MCUs ends too early";
     next_ += size;
@@ -101,11 +101,11 @@ const char* PackedScan::read_near_end(std::int16_t* const* blocks) noexcept {
 
 const char* PackedScan::read_next(std::int16_t* const* blocks) noexcept {
   const auto readable = static_cast<std::size_t>(record_.data.data() + record_.data.size() - next_);
-  if (readable < layout_.blocks * longest_block + block_slack) {
+  if (readable < layout_.blocks * max_block_bytes + block_slack) {
     if (const char* problem = read_near_end(blocks)) return problem;
   } else {
     const std::byte* end = unpacking().unpack(next_, layout_.blocks, blocks);
-    if (end == nullptr) return "a block with a head that says nothing";
+    if (end == nullptr) return "a block has an invalid head";
     if (end > run_end_) return "a run of MCUs ends too early";
     next_ = end;
   }
@@ -122,7 +122,7 @@ const char* PackedScan::read(std::size_t row, std::size_t column,
     if (run >= record_.runs()) return "more MCUs than it has runs";
     if (const char* problem = open_run(run)) return problem;
   }
-  // MCUs in front of the first one that is wanted are written where it will be.
+  // Unwanted MCUs in front of the wanted one are unpacked into its place and overwritten.
   for (std::size_t ahead = column % packed_run + left_ - size; ahead > 0; --ahead) {
     if (const char* problem = read_next(blocks)) return problem;
   }

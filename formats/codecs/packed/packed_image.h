@@ -8,8 +8,8 @@
 namespace feedrate::formats {
 
 inline constexpr std::string_view packed_magic = "\x9epacked1";
-inline constexpr std::size_t packed_fixed = 8 + 8 + 4 + 4;  // bytes before the head
-inline constexpr std::size_t packed_run = 8;                // MCUs
+inline constexpr std::size_t packed_fixed = 8 + 8 + 4 + 4;  // bytes in front of the head
+inline constexpr std::size_t packed_run = 8;                // MCUs of a run
 inline constexpr std::size_t packed_entry = 4 + 4;          // bytes of a run in the index
 
 inline std::size_t runs_of_row(const JpegLayout& layout) {
@@ -25,14 +25,14 @@ struct PackedImage {
   Bytes data;
 
   std::size_t runs() const { return index.size() / packed_entry; }
-  /// Where data begins in the record.
+  /// Where the data begins in the packed JPEG.
   std::size_t data_at() const { return packed_fixed + head.size() + index.size(); }
 };
 
 /// Throws Error naming the byte.
 PackedImage packed_image(Bytes encoded);
 
-/// Reads the blocks of a record, whatever they are.
+/// Reads the blocks of a packed JPEG. Trusts nothing in them.
 class PackedScan final : public JpegScan {
  public:
   explicit PackedScan(const PackedImage& record);
@@ -49,9 +49,9 @@ class PackedScan final : public JpegScan {
 
   PackedImage record_;
   JpegLayout layout_;
-  std::size_t run_ = 0;       // the one that is open, counted from 1; 0: none is
-  std::size_t left_ = 0;      // MCUs of it that were not read
-  const std::byte* next_;     // the MCU behind the last one
+  std::size_t run_ = 0;       // the open run, counted from 1; 0: none
+  std::size_t left_ = 0;      // MCUs of it that are still unread
+  const std::byte* next_;     // the next MCU
   const std::byte* run_end_;  // of the open run's data
 };
 

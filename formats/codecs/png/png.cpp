@@ -1,7 +1,7 @@
-// PNG: read by libpng, written by png_encode.h. What comes out is grey or RGB, 8 bits: palettes
-// become RGB, 1, 2 and 4 bits are stretched to 0..255, of 16 bits the high byte is kept (as OpenCV
-// does), alpha and transparency are dropped. Colour profiles and gamma are ignored: a dataset's
-// pixels are the stored numbers.
+// PNG: read by libpng or png_decode.h, written by png_encode.h. Images decode to grey or RGB with 8
+// bits: palettes become RGB, 1, 2 and 4 bits are scaled to 0..255, of 16 bits the high byte is kept
+// (as OpenCV does), alpha and transparency are dropped. Colour profiles and gamma are ignored: a
+// dataset's pixels are the stored numbers.
 //
 //   89 P N G 0D 0A 1A 0A | u32be 13 | I H D R | u32be width | u32be height | u8 bit depth |
 //   u8 colour type | u8 compression | u8 filter | u8 interlace | u32be crc | … chunks … | IEND
@@ -26,9 +26,9 @@ constexpr std::size_t signature_size = 8;
 constexpr std::size_t header_size = 33;  // signature and IHDR with its CRC
 constexpr std::array<unsigned char, 16> header_start = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
                                                         0,    0,   0,   13,  'I',  'H',  'D',  'R'};
-constexpr std::uint64_t deflate_most = 1032;  // bytes that one byte of deflate can stand for
+constexpr std::uint64_t max_deflate_ratio = 1032;  // bytes that one byte of deflate can stand for
 
-// libpng leaves a function by longjmp, so what it shares with us has no destructors.
+// libpng leaves functions by longjmp, so what it shares with us has no destructors.
 struct Reading {
   Bytes encoded;
   std::size_t at = 0;
@@ -41,7 +41,7 @@ struct Reading {
   png_longjmp(png, 1);
 }
 
-// A warning that matters is made an error below; the others are about chunks that we skip.
+// Warnings that matter are turned into errors below; the others are about chunks that are skipped.
 void on_warning(png_structp, png_const_charp) {}
 
 void take_bytes(png_structp png, png_bytep into, std::size_t size) {
@@ -54,7 +54,7 @@ void take_bytes(png_structp png, png_bytep into, std::size_t size) {
 void set_strict(png_structp png) {
   png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_benign_errors(png, 0);
-  // Text, profiles, times: neither needed nor trusted (they can be compressed bombs).
+  // Text, profiles and times are neither needed nor trusted: they can be decompression bombs.
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
 }
 
@@ -67,7 +67,7 @@ void set_output(png_structp png, png_infop info) {
   png_set_strip_alpha(png);  // always: a palette may carry transparency of its own
 }
 
-// False when libpng gave up; reading.problem then says why. No object with a destructor lives here.
+// False when libpng gave up; reading.problem then says why. No object here has a destructor.
 bool read_pixels(Reading& reading, std::byte* pixels, std::size_t row_bytes, std::uint32_t height) {
   png_structp png =
       png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, on_read_error, on_warning);
@@ -82,7 +82,7 @@ bool read_pixels(Reading& reading, std::byte* pixels, std::size_t row_bytes, std
   set_output(png, info);
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
-  if (png_get_rowbytes(png, info) != row_bytes) png_error(png, "it is not what its header says");
+  if (png_get_rowbytes(png, info) != row_bytes) png_error(png, "it contradicts its header");
   for (int pass = 0; pass < passes; ++pass) {
     for (std::uint32_t y = 0; y < height; ++y) {
       png_read_row(png, reinterpret_cast<png_bytep>(pixels + y * row_bytes), nullptr);
@@ -140,7 +140,7 @@ class PngCodec final : public Codec {
     }
     shape.channels = (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
     const std::uint64_t row_bits = std::uint64_t{shape.width} * samples * depth;
-    if (!shape.plausible() || shape.height * ((row_bits + 7) / 8) > encoded.size() * deflate_most) {
+    if (!shape.plausible() || shape.height * ((row_bits + 7) / 8) > encoded.size() * max_deflate_ratio) {
       throw Error(join("PNG header states ", shape.height, "x", shape.width, " pixels, which ",
                        encoded.size(), " bytes cannot hold"));
     }
@@ -163,7 +163,7 @@ class PngCodec final : public Codec {
     }
   }
 
-  // Rows below the part are left alone.
+  // Rows below the part stay unread.
   PixelRows decode_part(Bytes encoded, Shape wanted, const Rect& part,
                         Buffer& memory) const override {
     expect_shape(shape(encoded), wanted, "PNG");

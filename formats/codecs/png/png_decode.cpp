@@ -19,7 +19,7 @@ struct Chunk {
   Bytes body;
 };
 
-// Takes the first chunk off `rest`; one without a type when it is cut off or its CRC is wrong.
+// Takes the first chunk off `rest`. Its type is empty when it is cut off or its CRC is wrong.
 Chunk take_chunk(Bytes& rest) {
   if (rest.size() < chunk_overhead) return {};
   const std::size_t size = load_be<std::uint32_t>(rest.data());
@@ -38,14 +38,14 @@ bool is_plain_header(const Chunk& chunk, Shape shape) {
          as_text(chunk.body.subspan(8)) == std::string_view(kind, sizeof kind);
 }
 
-// Of a chunk that a decoder may leave alone.
+// True for the type of a chunk that decoders may ignore.
 bool is_ancillary(std::string_view type) { return type[0] >= 'a' && type[0] <= 'z'; }
 
 class PlainDecoder {
  public:
   bool decode(Bytes encoded, Shape shape, MutableBytes pixels) {
     if (encoded.size() < signature_size) return false;
-    Bytes rest = encoded.subspan(signature_size);  // the caller has seen the signature
+    Bytes rest = encoded.subspan(signature_size);  // the caller has checked the signature
     if (!is_plain_header(take_chunk(rest), shape) || !find_data(rest)) return false;
     const std::size_t row_bytes = std::size_t{shape.width} * shape.channels;
     const std::size_t wanted = pixels.size() / row_bytes;
@@ -54,10 +54,10 @@ class PlainDecoder {
   }
 
  private:
-  // The image data in one piece, and nothing that matters besides.
+  // Finds the image data, joined where it is split. False when any other chunk matters.
   bool find_data(Bytes rest) {
     data_ = {};
-    bool ended = false;  // other chunks came behind the data
+    bool ended = false;  // true once another chunk has followed the data
     for (;;) {
       const Chunk chunk = take_chunk(rest);
       if (chunk.type == "IDAT") {
@@ -113,7 +113,7 @@ class PlainDecoder {
   }
 
   std::unique_ptr<inflate_state> state_ = std::make_unique<inflate_state>();
-  Bytes data_;  // of the file, or joined_
+  Bytes data_;  // in the file or in joined_
   Buffer joined_, rows_, zeros_;
 };
 

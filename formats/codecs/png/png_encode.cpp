@@ -1,7 +1,8 @@
-// Two ways, because photographs and drawings want different ones. Rows are filtered as libpng does.
-// A photograph's are compressed by runs and Huffman codes alone, which is nearly all there is to
-// gain. What is mostly runs, shrinks to less than `drawing` of its size, or repeats itself has a
-// pattern that zlib may find: it gets the filtered or the plain rows, whichever have longer runs.
+// Photographs and drawings are compressed in different ways. Rows are filtered with libpng's choice
+// of filters. A photograph's rows are then compressed by runs and Huffman codes alone, which gains
+// nearly all there is to gain. Images that are mostly runs, shrink to less than `drawing` of their
+// size or repeat themselves may have patterns for zlib to find: it gets the filtered or the plain
+// rows, whichever have longer runs.
 
 #include "formats/codecs/png/png_encode.h"
 
@@ -23,7 +24,7 @@ constexpr std::size_t chunk_overhead = 12;  // length, type and CRC
 constexpr std::size_t header_size = 8 + chunk_overhead + 13;
 constexpr std::size_t data_start = header_size + 8;
 
-// Of the rows' size. Measured; see bench_codec.
+// Compressed size as a fraction of the rows' size. Measured with bench_codec.
 constexpr double drawing = 0.4;
 
 std::byte* put(std::byte* to, std::string_view text) {
@@ -37,12 +38,12 @@ std::byte* put(std::byte* to, std::uint32_t value) {
   return to + sizeof stored;
 }
 
-// Behind `size` bytes of a chunk; its CRC is over them and the four of its type.
+// Appends the CRC of a chunk of `size` bytes, which covers them and the four of its type.
 std::byte* put_crc(std::byte* to, std::size_t size) {
   return put(to, zip_crc32({to - size - 4, size + 4}));
 }
 
-// Around the image data, `size` bytes that lie at data_start. Returns the size of the whole.
+// Writes everything around the `size` bytes of image data at data_start. Returns the file's size.
 std::size_t write_chunks(Shape shape, std::size_t size, std::byte* file) {
   const char kind[] = {8, shape.channels == 1 ? '\0' : '\2', 0, 0, 0};  // bits, colour type, …
   std::byte* to = put(file, "\x89PNG\r\n\x1a\n");
@@ -55,7 +56,8 @@ std::size_t write_chunks(Shape shape, std::size_t size, std::byte* file) {
   return static_cast<std::size_t>(put_crc(to, 0) - file);
 }
 
-// Of zlib. Small drawings, such as digits, gain 2 % from the usual level at 1.5 times the time.
+// Bytes up to which zlib runs at a faster level: at the usual one small drawings, such as digits,
+// shrink by another 2 % in 1.5 times the time.
 constexpr std::size_t small = std::size_t{64} << 10;
 constexpr int small_level = 3;
 constexpr int usual_level = 6;
@@ -95,7 +97,8 @@ class PngEncoder {
     }
   }
 
-  // The image data's zlib stream, in as much room as a RunDeflater asks for. Returns its size.
+  // Writes the zlib stream of the image data into `room` bytes, as RunDeflater::bound states.
+  // Returns its size.
   std::size_t compress(const ImageView& image, std::byte* to, std::size_t room) {
     const std::size_t symbols = RunDeflater::count_symbols(rows_);
     if (symbols < rows_.size() / 2) {  // mostly runs: surely a drawing
@@ -113,7 +116,7 @@ class PngEncoder {
     return std::min(found, size);
   }
 
-  // The filtered ones, which have so many symbols, or the plain ones.
+  // The filtered rows, which code to so many symbols, or the plain ones.
   const Buffer& rows_for_zlib(const ImageView& image, std::size_t symbols) {
     unfiltered_.resize(rows_.size());
     const std::size_t row_bytes = std::size_t{image.shape.width} * image.shape.channels;
@@ -125,7 +128,7 @@ class PngEncoder {
     return RunDeflater::count_symbols(unfiltered_) < symbols ? unfiltered_ : rows_;
   }
 
-  // At most `room` bytes; `room` also when that is not enough.
+  // Writes at most `room` bytes and returns how many; returns `room` when they do not suffice.
   std::size_t zlib(const Buffer& rows, std::byte* to, std::size_t room) {
     deflateReset(&zlib_);
     deflateParams(&zlib_, rows.size() <= small ? small_level : usual_level, Z_DEFAULT_STRATEGY);

@@ -29,10 +29,10 @@ __m128i average(__m128i left, __m128i above) {  // rounded down; the instruction
   return _mm_sub_epi8(_mm_avg_epu8(left, above), odd);
 }
 
-// Which of the three is nearest to left + above − corner, without leaving 8 bits: the distances of
-// left and above are |above − corner| and |left − corner|. The corner's is the sum of both
-// differences. Where they point the same way it is no smaller than either and the corner is not
-// taken; elsewhere it is the difference of the two distances.
+// Which of the three is nearest to left + above − corner, computed in 8 bits: the distances of left
+// and above are |above − corner| and |left − corner|. The corner's distance is that of the sum of
+// the two differences. Where both have the same sign it is no smaller than either, so the corner is
+// not chosen; elsewhere it is the difference of the two distances.
 __m128i paeth(__m128i left, __m128i above, __m128i corner) {
   const __m128i above_up = _mm_subs_epu8(above, corner), above_down = _mm_subs_epu8(corner, above);
   const __m128i left_up = _mm_subs_epu8(left, corner), left_down = _mm_subs_epu8(corner, left);
@@ -49,8 +49,8 @@ __m128i paeth(__m128i left, __m128i above, __m128i corner) {
 
 enum Filter : unsigned { none, from_left, from_above, from_average, from_paeth };
 
-// What one pixel's bytes come to, in 16 bits each, when the left one becomes known. Everything that
-// does not depend on it is worked out before: the wait for the left one is what takes the time.
+// Prepares all that does not depend on the left pixel, in 16 bits for each byte, so that little is
+// left to do once it is known: waiting for the left pixel is what takes the time.
 template <Filter Kind>
 struct Unfilter;
 
@@ -70,9 +70,9 @@ struct Unfilter<from_average> {
   }
 };
 
-// For a given above and corner, a range of lefts for which Paeth takes above, next to it a range
-// for which it takes the corner, and left beyond both. With d = above − corner, the two meet at
-// corner − d / 2; the corner's ends at corner − 2d, above's at above itself.
+// For a given above and corner, Paeth chooses above in one range of lefts, the corner in the range
+// next to it, and left beyond both. With d = above − corner, the two ranges meet at corner − d / 2;
+// the corner's ends at corner − 2d, above's at above itself.
 template <>
 struct Unfilter<from_paeth> {
   __m128i here, with_above, with_corner, above_from, above_to, corner_from, corner_to;
@@ -85,7 +85,7 @@ struct Unfilter<from_paeth> {
     const __m128i far = _mm_sub_epi16(corner, _mm_add_epi16(d, d));
     with_above = _mm_add_epi16(now, above);
     with_corner = _mm_add_epi16(now, corner);
-    // Both ends are outside. `middle` itself is above's, on whichever side above lies.
+    // Both ends are exclusive. `middle` itself belongs to above, on whichever side above lies.
     const __m128i one = _mm_set1_epi16(1);
     above_from = _mm_sub_epi16(_mm_min_epi16(above, middle), _mm_add_epi16(one, sign));
     above_to = _mm_sub_epi16(_mm_max_epi16(above, middle), sign);
@@ -105,7 +105,7 @@ struct Unfilter<from_paeth> {
   }
 };
 
-// One pixel after the other, each needing the one before: all of its bytes at once.
+// Pixel by pixel, since each needs the one before; all bytes of a pixel at once.
 template <Filter Kind, std::size_t PixelBytes>
 void unfilter_pixels(const std::byte* row, const std::byte* above, std::size_t bytes,
                      std::byte* to) {
@@ -120,7 +120,7 @@ void unfilter_pixels(const std::byte* row, const std::byte* above, std::size_t b
     left = _mm_and_si128(Unfilter<Kind>(load_pixel(row + at), up, corner)(left), low_bytes);
     corner = up;
     const int pixel = _mm_cvtsi128_si32(_mm_packus_epi16(left, left));
-    // A fourth byte is written over by the next pixel; behind the last one there is none.
+    // A fourth byte is overwritten by the next pixel; the last pixel writes only its own bytes.
     std::memcpy(to + at, &pixel, at + sizeof(Pixel) > bytes ? PixelBytes : sizeof(Pixel));
   }
 }
@@ -135,7 +135,7 @@ void unfilter_pixels(const std::byte* row, const std::byte* above, std::size_t b
   }
 }
 
-// 16 bytes whose first `count` are ones: the end of a row.
+// A mask of 16 bytes whose first `count` are ones, for the end of a row.
 __m128i first_lanes(std::size_t count) {
   alignas(16) static constexpr std::array<std::uint8_t, 2 * lanes> ones_then_zeros = [] {
     std::array<std::uint8_t, 2 * lanes> bytes{};
@@ -145,7 +145,7 @@ __m128i first_lanes(std::size_t count) {
   return load(reinterpret_cast<const std::byte*>(ones_then_zeros.data()) + lanes - count);
 }
 
-__m128i magnitudes(__m128i bytes) {  // summed into two numbers of 64 bits
+__m128i magnitudes(__m128i bytes) {  // summed into two 64-bit numbers
   const __m128i negated = _mm_sub_epi8(_mm_setzero_si128(), bytes);
   return _mm_sad_epu8(_mm_min_epu8(bytes, negated), _mm_setzero_si128());
 }

@@ -11,18 +11,19 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr unsigned longest_code = 14;        // four of them and seven bits left over fit 64
-constexpr unsigned longest_length_code = 7;  // of the code that tells the lengths: RFC 1951
+constexpr unsigned max_code_bits = 14;       // four codes and seven bits left over fit 64
+constexpr unsigned max_length_code_bits = 7;  // of the code that encodes the lengths: RFC 1951
 constexpr std::size_t shortest_run = 4;
 constexpr std::size_t longest_run = 258;
 constexpr std::size_t end_of_block = 256;
-constexpr std::size_t fewest_literals = 257;  // that a header must tell
+constexpr std::size_t min_literals = 257;    // whose lengths a header must have
 constexpr std::size_t stored_overhead = 5;    // bytes, with the bits lost to alignment
 constexpr std::size_t stream_overhead = 6;    // zlib's two bytes in front and four behind
-// The only distance is 1. Two codes of one bit, as a tree of a single leaf confuses old decoders.
+// The only distance is 1. It gets two codes of one bit, since a tree of one leaf confuses old
+// decoders.
 constexpr std::array<std::uint8_t, 2> distance_lengths = {1, 1};
 
-// How deflate says the length of a run: a symbol and some bits behind it.
+// How deflate encodes the length of a run: a symbol and extra bits after it.
 struct RunCode {
   std::uint16_t symbol;
   std::uint8_t bits;
@@ -43,7 +44,7 @@ constexpr std::array<RunCode, longest_run + 1> make_run_codes() {
 }
 constexpr auto run_codes = make_run_codes();
 
-// The first place in [at, end) where `shortest_run` bytes equal the one before them.
+// The first place in [at, end) where `shortest_run` bytes equal the byte before them.
 const std::byte* find_run(const std::byte* at, const std::byte* end) {
   constexpr std::ptrdiff_t lanes = 16, shortest = shortest_run;
   const auto load = [](const std::byte* from) {
@@ -61,7 +62,8 @@ const std::byte* find_run(const std::byte* at, const std::byte* end) {
   return end;
 }
 
-// found(literals, their count, length of the run of the last byte behind them)
+// Calls found(literals, their count, length of the run that repeats the last byte) for each
+// stretch.
 template <class Found>
 void for_each_stretch(const std::byte* begin, const std::byte* end, bool is_first,
                       const Found& found) {
@@ -89,7 +91,7 @@ struct RunDeflater::BitWriter {
     held |= bits << count;
     count += size;
   }
-  // Writes eight bytes, of which count / 8 stay.
+  // Writes eight bytes, of which count / 8 are final.
   void flush() {
     std::memcpy(at, &held, sizeof held);
     at += count / 8;
@@ -100,12 +102,12 @@ struct RunDeflater::BitWriter {
     count = (count + 7) & ~7U;
     flush();
   }
-  void copy(std::span<const std::byte> bytes) {  // at a byte's start
+  void copy(std::span<const std::byte> bytes) {  // only at a byte boundary
     at = std::copy(bytes.begin(), bytes.end(), at);
   }
 };
 
-// The lengths of a block's codes, as deflate tells them: lengths and repetitions, themselves coded.
+// The code lengths of a block, as deflate stores them: lengths and repetitions, themselves coded.
 struct RunDeflater::Header {
   struct Item {
     std::uint8_t symbol;
@@ -119,17 +121,17 @@ struct RunDeflater::Header {
 
   std::array<Item, literal_symbols + distance_lengths.size()> items;
   std::size_t item_count = 0;
-  std::size_t literals = literal_symbols;  // told
-  std::size_t told = order.size();         // of `order`
+  std::size_t literals = literal_symbols;  // without the unused ones at the end
+  std::size_t ordered = order.size();      // of `order`, without the unused ones at the end
   std::array<std::uint32_t, 19> counts{};
   std::array<std::uint8_t, 19> lengths{};
 
   explicit Header(std::span<const std::uint8_t> code_lengths) {
-    while (literals > fewest_literals && code_lengths[literals - 1] == 0) --literals;
+    while (literals > min_literals && code_lengths[literals - 1] == 0) --literals;
     add_runs(code_lengths.first(literals));
     add_runs(distance_lengths);
-    make_code_lengths(counts, longest_length_code, lengths);
-    while (told > 4 && lengths[order[told - 1]] == 0) --told;
+    make_code_lengths(counts, max_length_code_bits, lengths);
+    while (ordered > 4 && lengths[order[ordered - 1]] == 0) --ordered;
   }
 
   void add(std::size_t symbol, std::size_t extra) {
@@ -147,12 +149,12 @@ struct RunDeflater::Header {
         add(length, 0);
         --same;
       }
-      // 16: the last one 3 to 6 times; 17: 3 to 10 zeros; 18: 11 to 138 zeros.
+      // 16 repeats the last length 3 to 6 times; 17 is 3 to 10 zeros; 18 is 11 to 138 zeros.
       while (same >= 3) {
         const bool many = length == 0 && same >= 11;
-        const std::size_t most = length != 0 ? 6 : many ? 138 : 10, fewest = many ? 11 : 3;
-        const std::size_t now = std::min(same, most);
-        add(length != 0 ? 16 : many ? 18 : 17, now - fewest);
+        const std::size_t max_run = length != 0 ? 6 : many ? 138 : 10, min_run = many ? 11 : 3;
+        const std::size_t now = std::min(same, max_run);
+        add(length != 0 ? 16 : many ? 18 : 17, now - min_run);
         same -= now;
       }
       for (; same > 0; --same) add(length, 0);
@@ -160,7 +162,7 @@ struct RunDeflater::Header {
   }
 
   std::uint64_t bits() const {
-    std::uint64_t sum = 5 + 5 + 4 + 3 * std::uint64_t{told};
+    std::uint64_t sum = 5 + 5 + 4 + 3 * std::uint64_t{ordered};
     for (unsigned symbol = 0; symbol < counts.size(); ++symbol) {
       sum += std::uint64_t{counts[symbol]} * (lengths[symbol] + extra_bits(symbol));
     }
@@ -168,11 +170,11 @@ struct RunDeflater::Header {
   }
 
   void write(BitWriter& bits) const {
-    bits.put(literals - fewest_literals, 5);
+    bits.put(literals - min_literals, 5);
     bits.put(distance_lengths.size() - 1, 5);
-    bits.put(told - 4, 4);
+    bits.put(ordered - 4, 4);
     bits.flush();
-    for (std::size_t i = 0; i < told; ++i) {
+    for (std::size_t i = 0; i < ordered; ++i) {
       bits.put(lengths[order[i]], 3);
       bits.flush();
     }
@@ -218,12 +220,12 @@ void RunDeflater::make_code() {
     counts_[i] = lanes_[0][i] + lanes_[1][i] + lanes_[2][i] + lanes_[3][i];
   }
   counts_[end_of_block] = 1;
-  make_code_lengths(counts_, longest_code, lengths_);
+  make_code_lengths(counts_, max_code_bits, lengths_);
   make_codes(lengths_, codes_);
 }
 
 void RunDeflater::write_block(BitWriter& bits, const std::byte* data) const {
-  // A code and its length side by side: one load for each literal.
+  // A code and its length side by side, so that each literal takes one load.
   std::array<std::uint32_t, 256> table;
   for (std::size_t i = 0; i < table.size(); ++i) {
     table[i] = std::uint32_t{codes_[i]} << 8 | lengths_[i];
@@ -263,10 +265,10 @@ std::size_t RunDeflater::count_symbols(Bytes data) {
 }
 
 bool RunDeflater::has_repeats(Bytes data) {
-  constexpr std::size_t kept = 16;                  // one place in so many is remembered
-  constexpr std::size_t looked = 256, pace = 4096;  // bytes looked at of so many, and the last
+  constexpr std::size_t kept = 16;                  // one position in this many is remembered
+  constexpr std::size_t looked = 256, pace = 4096;  // the last bytes of each `pace`
   constexpr std::size_t window = 32768;             // as far as deflate can point back
-  constexpr std::size_t same = 24;                  // bytes; smooth skies repeat shorter ones
+  constexpr std::size_t same = 24;                  // bytes; smooth skies repeat shorter stretches
   std::size_t tries = 0, hits = 0;
   seen_.fill(0);
   for (std::size_t i = 0; i + same <= data.size(); ++i) {
@@ -291,7 +293,7 @@ bool RunDeflater::has_repeats(Bytes data) {
 
 std::size_t RunDeflater::deflate(Bytes data, std::byte* to) {
   BitWriter bits{to};
-  bits.put(0x0178, 16);  // zlib: deflate, a window of 32 KiB, the fastest kind
+  bits.put(0x0178, 16);  // zlib's head: deflate, a window of 32 KiB, fastest level
   std::size_t begin = 0;
   do {
     const Bytes now = data.subspan(begin, std::min(block, data.size() - begin));

@@ -9,7 +9,6 @@
 #include "formats/containers/describe.h"
 #include "formats/containers/folder/folder_files.h"
 #include "formats/containers/folder/folder_writer.h"
-#include "formats/containers/rows.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {

@@ -12,7 +12,6 @@
 #include "formats/containers/lmdb/lmdb_check.h"
 #include "formats/containers/lmdb/lmdb_dialect.h"
 #include "formats/containers/lmdb/lmdb_writer.h"
-#include "formats/containers/rows.h"
 #include "formats/io/mapped_file.h"
 
 namespace feedrate::formats {

@@ -18,7 +18,6 @@
 #include "formats/base/text.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/png_map/png_map_writer.h"
-#include "formats/containers/rows.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {

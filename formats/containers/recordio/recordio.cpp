@@ -15,7 +15,6 @@
 #include "formats/containers/recordio/record.h"
 #include "formats/containers/recordio/record_file.h"
 #include "formats/containers/recordio/recordio_writer.h"
-#include "formats/containers/rows.h"
 #include "formats/containers/shards.h"
 #include "formats/io/sweep.h"
 

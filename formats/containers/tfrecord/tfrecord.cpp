@@ -11,7 +11,6 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/containers/describe.h"
-#include "formats/containers/rows.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/tfrecord/image_example.h"
 #include "formats/containers/tfrecord/tfrecord_index.h"

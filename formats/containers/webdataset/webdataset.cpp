@@ -12,7 +12,6 @@
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/containers/describe.h"
-#include "formats/containers/rows.h"
 #include "formats/containers/webdataset/tar_set.h"
 #include "formats/containers/webdataset/tar_shard.h"
 #include "formats/containers/webdataset/wds_index.h"
@@ -29,12 +28,6 @@ namespace fs = std::filesystem;
 // What compressed shards may fill when they are unpacked, all together.
 constexpr std::uint64_t max_unpacked = std::uint64_t{4} << 30;
 constexpr std::size_t max_openers = 16;  // threads: mostly they wait
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
 
 std::int32_t class_number(std::optional<std::int64_t> label, std::string_view text) {
   constexpr std::size_t max_shown = 40;

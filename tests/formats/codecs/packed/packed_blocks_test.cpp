@@ -49,7 +49,7 @@ TEST(UnitPackedBlocks, every_way_gives_back_what_was_packed) {
       ASSERT_EQ(back, block) << way->name;
     }
   }
-  EXPECT_EQ(longest, longest_block);
+  EXPECT_EQ(longest, max_block_bytes);
 }
 
 TEST(UnitPackedBlocks, a_block_of_zeros_is_one_byte_and_one_of_a_small_mean_two) {
@@ -103,7 +103,7 @@ TEST(UnitPackedBlocks, several_blocks_lie_one_behind_the_other) {
 
 TEST(HostilePackedBlocks, any_bytes_give_the_same_in_every_way_and_none_reads_too_far) {
   std::mt19937 random(3);
-  const testing::FencedBytes memory(longest_block + block_slack, testing::Fence::behind);
+  const testing::FencedBytes memory(max_block_bytes + block_slack, testing::Fence::behind);
   int refused = 0;
   for (int round = 0; round < 50000; ++round) {
     for (std::byte& byte : memory.bytes()) {
@@ -113,7 +113,7 @@ TEST(HostilePackedBlocks, any_bytes_give_the_same_in_every_way_and_none_reads_to
     Block expected;
     const std::ptrdiff_t end = unpacked(plain_block_unpacking, memory.data(), expected);
     refused += end < 0;
-    ASSERT_LE(end, static_cast<std::ptrdiff_t>(longest_block));
+    ASSERT_LE(end, static_cast<std::ptrdiff_t>(max_block_bytes));
     for (const BlockUnpacking* way : runnable_block_unpackings()) {
       Block block;
       ASSERT_EQ(unpacked(*way, memory.data(), block), end) << way->name;

@@ -1,5 +1,5 @@
 #pragma once
-// What every container tells of a dataset that it has opened.
+// What all containers do alike to describe a dataset that they have opened.
 
 #include <algorithm>
 #include <exception>
@@ -10,12 +10,12 @@
 namespace feedrate::formats {
 namespace detail {
 
-/// The first sample that is not damaged, among a few: one bad sample, also when it is the first,
-/// must not keep the others from being read. Throws the first one's Error where all are bad.
+/// The first of the first few samples that can be read: a damaged sample, even the very first, must
+/// not make the others unreadable. Throws the first sample's Error when all are damaged.
 inline Sample first_readable(const Dataset& dataset, Scratch& scratch) {
-  constexpr std::uint64_t most = 16;
+  constexpr std::uint64_t max_tries = 16;
   std::exception_ptr fault;
-  for (std::uint64_t i = 0; i < std::min(most, dataset.size()); ++i) {
+  for (std::uint64_t i = 0; i < std::min(max_tries, dataset.size()); ++i) {
     try {
       return dataset.read(i, scratch);
     } catch (const Error&) {
@@ -27,10 +27,10 @@ inline Sample first_readable(const Dataset& dataset, Scratch& scratch) {
 
 }  // namespace detail
 
-/// Completes `info`, which has its path, format and size, from the sidecar and the first sample
-/// that can be read. `first_image` gives the first sample's encoded bytes, or empty ones for raw
-/// pixels. An image of a kind that no codec here knows may still be counted; reading its pixels is
-/// what fails.
+/// Completes `info`, which has its path, format and size, from the sidecar and the first readable
+/// sample. `first_image` returns the first sample's encoded bytes, or none for raw pixels. A
+/// dataset of images that no codec here knows can be opened and counted; only reading its samples
+/// fails.
 template <class FirstImage>
 void complete_info(DatasetInfo& info, const Dataset& dataset, const FirstImage& first_image) {
   info.sidecar = read_sidecar(info.path);
@@ -47,7 +47,7 @@ void complete_info(DatasetInfo& info, const Dataset& dataset, const FirstImage& 
       return;
     }
   } catch (const Error&) {
-    // Reading the sample, below, says the same and where.
+    // Reading the sample, below, reports the same with its place.
   }
   const Sample first = detail::first_readable(dataset, scratch);
   info.codec = first.codec->name();

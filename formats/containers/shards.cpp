@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view between = "-of-";
-constexpr std::size_t max_missing_names = 3;  // in an error
+constexpr std::size_t max_missing_names = 3;  // listed in an error
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -25,7 +25,7 @@ struct Shard {
 
 auto set_key(const ShardName& name) { return std::tie(name.stem, name.separator, name.extension); }
 
-// Every file of `directory` that is named as a shard, by set, then by number.
+// Every file in `directory` that is named like a shard, by set, then by number.
 std::vector<Shard> shards_in(const fs::path& directory, std::error_code& error) {
   std::vector<Shard> shards;
   const fs::path place = directory.empty() ? fs::path(".") : directory;
@@ -44,14 +44,14 @@ std::vector<Shard> shards_in(const fs::path& directory, std::error_code& error) 
   return shards;
 }
 
-// The names of one set, sorted, must tell one story.
+// Checks that the sorted names of one set do not contradict each other.
 void check_names(const std::vector<Shard>& shards) {
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const auto& [name, file] = shards[i];
     const Shard& before = shards[i == 0 ? 0 : i - 1];
     if (name.count != before.name.count) {
       fail(file.parent_path(), "holds shards of two sets, ", before.file.filename(), " and ",
-           file.filename(), "; keep the files of one");
+           file.filename(), "; keep only one set");
     }
     if (name.shard >= name.count) {
       fail(file, "there is no shard ", name.shard, " of ", name.count, "; shards count from 0");
@@ -63,7 +63,7 @@ void check_names(const std::vector<Shard>& shards) {
   }
 }
 
-// The few names that an error can hold; a name may promise billions of shards.
+// The first few names, for an error; a name may claim billions of shards.
 std::vector<std::string> first_missing(const std::vector<Shard>& shards) {
   std::vector<std::string> missing;
   ShardName wanted = shards.front().name;
@@ -92,7 +92,7 @@ std::optional<ShardName> parse_shard_name(std::string_view file_name) {
   const std::string_view after = file_name.substr(middle + between.size());
 
   const auto number = std::find_if_not(before.rbegin(), before.rend(), is_digit);
-  const auto stem = static_cast<std::size_t>(before.rend() - number);  // with its separator
+  const auto stem = static_cast<std::size_t>(before.rend() - number);  // includes its separator
   const auto total = static_cast<std::size_t>(
       std::find_if_not(after.begin(), after.end(), is_digit) - after.begin());
   const auto shard = parse_number<std::uint32_t>(before.substr(stem));
@@ -109,7 +109,7 @@ std::optional<ShardName> parse_shard_name(std::string_view file_name) {
 
 ShardSet find_shards(const fs::path& shard) {
   const std::optional<ShardName> name = parse_shard_name(shard.filename().string());
-  if (!name) fail(shard, "is not named as a shard is, like train-00000-of-00004");
+  if (!name) fail(shard, "is not named like a shard, such as train-00000-of-00004");
   std::error_code error;
   std::vector<Shard> shards = shards_in(shard.parent_path(), error);
   if (error) fail_errno(shard.parent_path(), "cannot look into the directory", error.value());
@@ -161,7 +161,7 @@ ShardRun::ShardRun(const WriterOptions& options)
   const bool ends = last_ == samples || sharding_.begin(end_) == last_;
   if (!starts || !ends || first_ > last_) {
     throw Error(join("the samples ", first_, " to ", last_, " of ", samples,
-                     " are not those of whole shards, of which there are ", count));
+                     " do not fill whole shards, of which there are ", count));
   }
   if (options.resume == nullptr || options.resume->samples == 0) return;
   index_ += options.resume->samples;
@@ -169,7 +169,8 @@ ShardRun::ShardRun(const WriterOptions& options)
     throw Error(join("cannot go on after ", options.resume->samples, " samples: there are ",
                      last_ - first_));
   }
-  // Every shard that starts before the next sample was opened; the last of them may be unfinished.
+  // Every shard that starts before the next sample has been opened; the last of them may be
+  // unfinished.
   while (opened_ < end_ && sharding_.begin(opened_) < index_) ++opened_;
   resumed_ = true;
 }
@@ -195,7 +196,7 @@ std::optional<std::uint32_t> ShardRun::resumed_shard() const {
 
 std::optional<std::uint32_t> ShardRun::shard_to_open() {
   if (last_ != 0 && index_ == last_) {
-    throw Error(join("more samples than the ", last_ - first_, " that were promised"));
+    throw Error(join("more samples than the ", last_ - first_, " that were announced"));
   }
   if (opened_ == end_ || sharding_.begin(opened_) > index_) return std::nullopt;
   return opened_++;
@@ -211,7 +212,7 @@ std::uint64_t resumed_size(const WriterState& state, std::string_view file,
   const auto at = std::find_if(state.files.begin(), state.files.end(),
                                [&](const auto& entry) { return entry.first == file; });
   if (at == state.files.end()) {
-    fail(directory, "cannot go on writing: it is not known how long ", file, " was");
+    fail(directory, "cannot go on writing: the size of ", file, " is unknown");
   }
   return at->second;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Protobuf's wire format, read in place and appended byte by byte: what Caffe's Datum and
-// TensorFlow's Example are made of. Values; nothing is copied or allocated.
+// Protobuf's wire format, read in place and written by appending: the basis of Caffe's Datum,
+// Caffe2's TensorProtos and TensorFlow's Example. Values; nothing is copied or allocated.
 //
 //   message: (key value)…   key: varint, field << 3 | type   delimited: varint length, then bytes
 
@@ -18,19 +18,19 @@ constexpr std::uint32_t wire_key(std::uint32_t field, Wire type) {
   return field << 3 | static_cast<std::uint32_t>(type);
 }
 
-/// Takes the fields of a message one after the other. Every read throws Error on damage: the text
-/// begins with `what` and names the byte.
+/// Takes the fields of a message in order. Every read throws Error on damage; the text begins with
+/// `what` and names the byte.
 class WireReader {
  public:
-  /// `what`: "no Caffe Datum, or a damaged one". Both must outlive the reader.
+  /// `what` is like "no Caffe Datum, or a damaged one". It and the message must outlive the reader.
   WireReader(Bytes message, std::string_view what)
       : whole_(message), what_(what), at_(message.data()), end_(message.data() + message.size()) {}
 
   bool done() const { return at_ == end_; }
-  /// Bytes of the outermost message before the next one to be read.
+  /// Offset in the outermost message of the byte to be read next.
   std::size_t position() const { return static_cast<std::size_t>(at_ - whole_.data()); }
 
-  /// The next field's key, to be compared with wire_key(…).
+  /// The next field's key, to compare with wire_key(…).
   std::uint32_t read_key() {
     const std::uint64_t key = read_varint();
     if (key < 8 || key >> 32 != 0) bad_key(key);
@@ -48,7 +48,7 @@ class WireReader {
     return take(static_cast<std::size_t>(size));
   }
 
-  /// A delimited field as a message of its own, whose errors count bytes in the outermost one.
+  /// A delimited field as a message of its own; its errors count bytes from the outermost one.
   WireReader read_message() {
     WireReader inner = *this;
     inner.at_ = read_delimited().data();
@@ -64,7 +64,7 @@ class WireReader {
     return load_le<T>(take(sizeof(T)).data());
   }
 
-  /// Passes over the value that follows `key`.
+  /// Skips the value that follows `key`.
   void skip(std::uint32_t key);
 
   [[noreturn]] void damaged(std::string_view how) const;
@@ -99,7 +99,7 @@ inline void append_varint(Buffer& to, std::uint64_t value) {
   to.push_back(static_cast<std::byte>(value));
 }
 
-/// A signed number as int32 and int64 fields keep it: a negative one takes ten bytes.
+/// A signed number as int32 and int64 fields store it: a negative one takes ten bytes.
 inline void append_varint_field(Buffer& to, std::uint32_t key, std::int64_t value) {
   append_varint(to, key);
   append_varint(to, static_cast<std::uint64_t>(value));

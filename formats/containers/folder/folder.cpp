@@ -1,6 +1,7 @@
-// A folder of classes: a sub-directory for each, its images below. What torchvision's ImageFolder
-// reads, Keras and many others; the order is theirs. Reading gives samples class by class, so a
-// dataset written here comes back in that order: its set digest is the same, its digest is not.
+// A folder of classes: a sub-directory for each, with its images below. torchvision's ImageFolder,
+// Keras and many others read it; the order is theirs. Samples are read class by class, so a dataset
+// that is written here comes back in that order: its set digest stays the same, its digest does
+// not.
 
 #include <algorithm>
 #include <cassert>
@@ -21,7 +22,7 @@ class FolderDataset final : public Dataset {
   explicit FolderDataset(const fs::path& path)
       : path_(path), directory_(open_directory(path)), files_(list_folder(path)) {
     if (files_.images.empty()) {
-      fail(path, "holds no images in sub-directories: one for each class is expected");
+      fail(path, "holds no images in sub-directories; expected one for each class");
     }
     info_.path = path;
     info_.format = folder_container.name();
@@ -61,11 +62,11 @@ class FolderDataset final : public Dataset {
   void audit(const std::function<void(Finding)>& found) const override {
     if (files_.passed_over != 0) {
       found({(path_ / files_.first_passed_over).string(),
-             join("is no image in a class by its name and was passed over",
+             join("is hidden, or not named like an image in a class, and was skipped",
                   files_.passed_over == 1 ? ""
                                           : join(", as were ", files_.passed_over - 1, " more"))});
     }
-    if (info_.sidecar) return;  // ours has a directory for every class there could be
+    if (info_.sidecar) return;  // ours has a directory for every class, also without images
     std::vector<std::uint64_t> counts(files_.classes.size());
     for (const FolderFiles::Image& image : files_.images) {
       ++counts[static_cast<std::size_t>(image.label)];
@@ -93,8 +94,8 @@ class FolderContainer final : public Container {
   FolderContainer()
       : Container("folder", "a directory for each class, an image file for each sample") {}
 
-  // The last row of the registry, for many things hold images in sub-directories: what another
-  // container knows, or what says of itself that it is something else, is none.
+  // The last row of the registry, because many things hold images in sub-directories: it refuses
+  // what another container knows, and what declares itself to be something else.
   bool knows(const fs::path& path) const override {
     if (!looks_like_classes(path)) return false;
     try {

@@ -19,16 +19,17 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view image_extensions[] = {".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
                                                  ".pgm", ".tif",  ".tiff", ".webp"};
-// Deeper directories are links that lead in circles.
+// Directories deeper than this are links that lead in circles.
 constexpr int max_levels = 32;
-// Names looked at to tell a class from another directory.
+// Names read to tell a class from another directory.
 constexpr int max_looked_at = 1000;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// The entries of one directory but "." and "..", as the system gives them: no look at each.
+// The entries of one directory except "." and "..", as the system lists them, without a stat of
+// each.
 class Entries {
  public:
   Entries(const Descriptor& parent, const char* name)
@@ -43,19 +44,20 @@ class Entries {
     } while (entry_ != nullptr && (name() == "." || name() == ".."));
     return entry_ != nullptr;
   }
-  // Of next(), when it was false: why, or 0 at the end.
+  // Why next() returned false: an errno, or 0 at the end.
   int error() const { return errno; }
 
   std::string_view name() const { return entry_->d_name; }
   bool hidden() const { return entry_->d_name[0] == '.'; }
-  // Follows links; only those, and what the file system does not tell, cost a look.
+  // Follows links. Only a link, or an entry whose type the file system does not list, costs a stat.
   bool is_directory() const {
     if (entry_->d_type != DT_LNK && entry_->d_type != DT_UNKNOWN) return entry_->d_type == DT_DIR;
     struct stat status {};
     return ::fstatat(::dirfd(directory_.get()), entry_->d_name, &status, 0) == 0 &&
            S_ISDIR(status.st_mode);
   }
-  // A link that is called like an image is one: looking at a million of them would take minutes.
+  // A link that is named like an image counts as one: checking a million of them would take
+  // minutes.
   bool is_image() const {
     return has_image_extension(name()) &&
            (entry_->d_type == DT_REG || entry_->d_type == DT_LNK || !is_directory());
@@ -64,7 +66,7 @@ class Entries {
  private:
   static DIR* opened(Descriptor directory) {
     DIR* entries = directory ? ::fdopendir(directory.number()) : nullptr;
-    if (entries != nullptr) directory.release();  // now theirs
+    if (entries != nullptr) directory.release();  // owned by entries now
     return entries;
   }
 
@@ -113,7 +115,7 @@ class Lister {
   void walk(const std::string& directory, int level,
             std::map<std::string, std::vector<std::string>>& directories) {
     if (level > max_levels) {
-      fail(folder_ / directory, "is deeper than ", max_levels, " levels; does a link lead back?");
+      fail(folder_ / directory, "is more than ", max_levels, " levels deep; does a link lead back?");
     }
     std::vector<std::string>& names = directories[directory];
     std::vector<std::string> inner;
@@ -131,7 +133,7 @@ class Lister {
     for (const std::string& next : inner) walk(next, level + 1, directories);
   }
 
-  // The first by name, so that the same one is named on every machine.
+  // Keeps the first by name, so that every machine reports the same one.
   void pass_over(const std::string& directory, const Entries& entry) {
     std::string path =
         directory == "." ? std::string(entry.name()) : join(directory, '/', entry.name());

@@ -18,11 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names written, each ended by a zero, until all are: a writer that goes on must know which
-// names are taken by samples before it, not by those that it will write again.
+// The file that lists the names written so far, zero-terminated, until the dataset is complete: a
+// resumed writer must know which names earlier samples took, apart from those that it will write
+// again.
 constexpr std::string_view names_file = ".written";
 
-constexpr std::size_t max_name_bytes = 255;  // of file systems
+constexpr std::size_t max_name_bytes = 255;  // limit of file systems
 constexpr std::size_t label_digits = 5;
 constexpr std::int32_t largest_label = 99'999;
 
@@ -31,20 +32,20 @@ bool is_plain(std::string_view name) {
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
-// Sorting the directories must give the classes in their order.
+// True when names are plain file names that sort in the order of the classes.
 bool can_be_directories(const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), is_plain) &&
          std::adjacent_find(names.begin(), names.end(), std::greater_equal<>()) == names.end();
 }
 
-// "x.JPEG" stays for JPEG, is "x.png" for PNG; "v1.2" becomes "v1.2.png".
+// For JPEG "x.JPEG" stays, for PNG it becomes "x.png"; "v1.2" becomes "v1.2.png".
 std::string with_extension(std::string_view name, const Codec& codec) {
   const std::size_t dot = has_image_extension(name) ? name.rfind('.') : name.size();
   std::string extension(name.substr(std::min(dot + 1, name.size())));
   std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  // A codec goes by its name, too: "jpg" and "jpeg".
+  // A codec's own name counts as well: "jpg" and "jpeg".
   if (extension == codec.extension() || extension == codec.name()) return std::string(name);
   return join(name.substr(0, dot), '.', codec.extension());
 }
@@ -116,7 +117,7 @@ class FolderWriter final : public Writer {
     const std::size_t dot = name.rfind('.');
     path = join(directory, '/', name.substr(0, dot), '_', index, name.substr(dot));
     if (take(path)) return path;
-    fail(directory_ / path, "sample ", first_ + count_, ": another one has this name already");
+    fail(directory_ / path, "sample ", first_ + count_, ": another sample has this name already");
   }
 
   bool take(std::string_view path) {
@@ -127,7 +128,7 @@ class FolderWriter final : public Writer {
     const auto known = static_cast<std::int32_t>(classes_.size());
     if (label < 0 || label > largest_label || (known != 0 && label >= known)) {
       fail(directory_, "sample ", first_ + count_, ": the label ", label,
-           " is not that of a class, 0 to ", known != 0 ? known - 1 : largest_label);
+           " is not a class from 0 to ", known != 0 ? known - 1 : largest_label);
     }
     if (known != 0) return classes_[static_cast<std::size_t>(label)];
     const auto at = static_cast<std::size_t>(label);
@@ -148,7 +149,7 @@ class FolderWriter final : public Writer {
     if (error) fail_errno(directory_ / name, "cannot make the directory", error.value());
   }
 
-  // Also of classes whose samples were written before this writer went on.
+  // Includes classes whose samples were written before this writer resumed.
   void fill_gaps() const {
     std::int32_t largest = -1;
     for (const auto& entry : fs::directory_iterator(directory_)) {
@@ -164,8 +165,8 @@ class FolderWriter final : public Writer {
   std::vector<std::string> classes_;  // names of directories; empty where they are numbers
   OutputFile names_;
   std::uint64_t count_ = 0;
-  std::unordered_set<std::size_t> taken_;  // hashes of paths: a false hit costs a longer name
-  std::vector<bool> made_;                 // directories that are numbers
+  std::unordered_set<std::size_t> taken_;  // hashes of paths; a collision only lengthens a name
+  std::vector<bool> made_;                 // numbered directories that exist
 };
 
 }  // namespace

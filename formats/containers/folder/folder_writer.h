@@ -1,11 +1,11 @@
 #pragma once
-// Writes <class>/<name>.jpg or .png: what every tool for images can open.
+// Writes <class>/<name>.jpg or .png, which every image tool can open.
 //
-// A class's directory is its name, where the names are plain file names in ascending order, so that
-// sorting the directories gives the labels; else the label as five digits. Every class up to the
-// largest gets one, also without images: a missing one would shift the labels behind it.
-// A file is called as the sample is (without directories), else by its index in eight digits; when
-// the name is taken the index follows it.
+// A class's directory has its name, if the names are plain file names in ascending order, so that
+// sorting the directories gives the labels; else it is the label in five digits. Every class up to
+// the largest gets a directory, even without images: a missing one would shift the labels after it.
+// A file has its sample's name (without directories), or its index in eight digits if there is
+// none; when the name is taken, the index is appended.
 
 #include <memory>
 

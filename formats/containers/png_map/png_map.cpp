@@ -1,10 +1,11 @@
-// CNTK's map file: one image a line, "path\tlabel" or "key\tpath\tlabel", images as files.
+// CNTK's map file: one image on each line, "path\tlabel" or "key\tpath\tlabel"; images are files.
 //
-// A path that starts with "..." is seen from the map's directory. Other relative paths are, as in
-// CNTK, seen from the current directory; when the first image is not there but lies beside the map,
-// they are all seen from the map's directory instead, so that a map can be opened from anywhere.
+// A path that starts with "..." is relative to the map's directory. Other relative paths are, as in
+// CNTK, relative to the current directory; but when the first image is missing there and exists in
+// the map's directory, all are relative to the map's directory, so that a map can be opened from
+// anywhere.
 //
-// CNTK also reads "images.zip@/inner/name" (or "@\") out of a ZIP archive; here that is an Error.
+// CNTK also reads "images.zip@/inner/name" (or "@\") from a ZIP archive; here that is an Error.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,25 +26,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a first line, all that is looked at to tell a map from another text file: the longest path.
-constexpr std::size_t longest_line = 4096;
+// Bytes read of the first line to tell a map from another text file; enough for the longest path.
+constexpr std::size_t max_line_bytes = 4096;
 
 struct Line {
   std::string_view path;
   std::int32_t label = 0;
 };
 
-// True when an '@' stands before a separator; any other '@' is part of a name.
+// True when a separator follows an '@'; any other '@' is part of a name.
 bool is_inside_a_zip(std::string_view path) {
   return path.find("@/") != std::string_view::npos || path.find("@\\") != std::string_view::npos;
 }
 
-// Throws an Error that says what is wrong with the line; its place is the caller's to name.
+// Throws an Error that says what is wrong with the line; the caller adds where it is.
 Line parse_line(std::string_view text) {
   const auto columns = std::count(text.begin(), text.end(), '\t') + 1;
   if (columns != 2 && columns != 3) {
     throw Error(
-        join("expected 2 or 3 columns with a tab between them (path, label), found ", columns));
+        join("expected 2 or 3 tab-separated columns (path, label), found ", columns));
   }
   if (columns == 3) take_column(text);  // the key, which CNTK uses to join inputs
   Line line;
@@ -51,7 +52,7 @@ Line parse_line(std::string_view text) {
   const auto label = parse_number<std::int32_t>(text);
   if (!label || *label < 0) throw Error(join("the label '", text, "' is no class number"));
   if (line.path.empty()) throw Error("the path is empty");
-  // A system call would open the file that the bytes in front of it name.
+  // A system call would cut the path off there and open another file.
   if (line.path.find('\0') != std::string_view::npos) throw Error("the path holds a zero byte");
   if (is_inside_a_zip(line.path)) {
     throw Error(join("'", line.path,
@@ -127,9 +128,9 @@ class PngMapDataset final : public Dataset {
 
  private:
   struct Entry {
-    std::uint64_t path = 0;  // in text_, ended by a zero
+    std::uint64_t path = 0;  // in text_, zero-terminated
     std::int32_t label = 0;
-    bool from_map = false;  // seen from the map's directory
+    bool from_map = false;  // relative to the map's directory
   };
 
   void read_lines() {
@@ -152,7 +153,7 @@ class PngMapDataset final : public Dataset {
       line.path.remove_prefix(std::min(line.path.find_first_not_of("/\\"), line.path.size()));
     }
     entry.path = static_cast<std::uint64_t>(line.path.data() - text_.data());
-    // The tab behind the path becomes the zero that system calls want.
+    // The tab behind the path becomes the zero that system calls need.
     text_[entry.path + line.path.size()] = '\0';
     entries_.push_back(entry);
   }
@@ -183,7 +184,7 @@ class PngMapDataset final : public Dataset {
   fs::path map_;
   std::string text_;
   Descriptor beside_map_;
-  Descriptor current_;  // open when relative paths are seen from the current directory
+  Descriptor current_;  // open when paths are relative to the current directory
   std::vector<Entry> entries_;
 };
 
@@ -199,7 +200,7 @@ class PngMapContainer final : public Container {
     if (path.filename().string().ends_with(map_suffix)) return fs::exists(path, ignored);
     if (path.extension() != ".txt") return false;
     std::ifstream file(path, std::ios::binary);
-    std::array<char, longest_line> start{};
+    std::array<char, max_line_bytes> start{};
     file.read(start.data(), start.size());
     std::string_view text(start.data(), static_cast<std::size_t>(file.gcount()));
     return take_line(text).find('\t') != std::string_view::npos;

@@ -58,7 +58,7 @@ class PngMapWriter final : public Writer {
   }
 
  private:
-  // Images of later samples that a killed writer left are written again, over the old ones.
+  // A killed writer may have left images of later samples; they are overwritten.
   static OutputFile open_map(const fs::path& path, const WriterState* resume) {
     if (resume == nullptr || resume->samples == 0) return OutputFile(path);
     return {path, resumed_size(*resume, path.filename().string(), path.parent_path())};

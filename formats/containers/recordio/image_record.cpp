@@ -10,9 +10,9 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t fixed_head = 24;            // without the labels
-constexpr std::int32_t exact_in_float = 1 << 24;  // beyond it a float skips integers
+constexpr std::int32_t exact_in_float = 1 << 24;  // beyond it floats skip integers
 constexpr float int32_bound = 2147483648.0F;      // 2^31, exact in a float
-constexpr std::size_t least_object = 5;           // class and box
+constexpr std::size_t min_object_width = 5;       // class and box
 
 std::optional<std::int32_t> whole_number(float value) {
   if (!(value >= -int32_bound && value < int32_bound) || std::trunc(value) != value) {
@@ -21,33 +21,33 @@ std::optional<std::int32_t> whole_number(float value) {
   return static_cast<std::int32_t>(value);
 }
 
-// A width that a detection label states for its header or its objects; 0 when it is none.
+// A width that a detection label states for its header or its objects; 0 when it is not a width.
 std::size_t width_at(const ImageRecord& record, std::size_t i) {
   const auto width = whole_number(record.label_at(i));
   return width && *width > 0 ? static_cast<std::size_t>(*width) : 0;
 }
 
-// A corner as it is meant: boxes of real sets reach a little over the sides of the image.
+// A corner clamped to the image: boxes of real sets reach a little beyond it.
 std::optional<float> corner(float value) {
   if (!(value >= -1 && value <= 2)) return std::nullopt;
   return std::clamp(value, 0.0F, 1.0F);
 }
 
-// The class of the first object, with the boxes of all in `boxes`; nothing when these are labels of
-// another kind.
+// The class of the first object, and the boxes of all objects in `boxes`; nothing when these are
+// labels of another kind.
 std::optional<std::int32_t> read_objects(const ImageRecord& record, std::vector<Box>& boxes) {
   boxes.clear();
   const std::size_t count = record.label_count();
-  if (count < 2 + least_object) return std::nullopt;
+  if (count < 2 + min_object_width) return std::nullopt;
   const std::size_t header = width_at(record, 0), object = width_at(record, 1);
-  if (header < 2 || object < least_object || header >= count || (count - header) % object != 0) {
+  if (header < 2 || object < min_object_width || header >= count || (count - header) % object != 0) {
     return std::nullopt;
   }
   std::int32_t of_first = no_class;
   for (std::size_t at = header; at < count; at += object) {
     const auto label = whole_number(record.label_at(at));
     if (!label) return std::nullopt;
-    if (*label < 0) continue;  // padding: ImageDetIter passes over it too
+    if (*label < 0) continue;  // padding, which ImageDetIter skips too
     const auto xmin = corner(record.label_at(at + 1)), ymin = corner(record.label_at(at + 2));
     const auto xmax = corner(record.label_at(at + 3)), ymax = corner(record.label_at(at + 4));
     if (!xmin || !ymin || !xmax || !ymax || *xmin > *xmax || *ymin > *ymax) return std::nullopt;
@@ -61,12 +61,12 @@ std::optional<std::int32_t> read_objects(const ImageRecord& record, std::vector<
 
 ImageRecord parse_image_record(Bytes payload) {
   if (payload.size() < fixed_head) {
-    throw Error(join("no image record: ", payload.size(), " bytes, its header takes ", fixed_head));
+    throw Error(join("not an image record: it has ", payload.size(), " bytes, its header takes ", fixed_head));
   }
   const auto flag = load_le<std::uint32_t>(payload.data());
   if (flag > (payload.size() - fixed_head) / sizeof(float)) {
     throw Error(
-        join("no image record: it would state ", flag, " labels in ", payload.size(), " bytes"));
+        join("not an image record: it states ", flag, " labels in ", payload.size(), " bytes"));
   }
   ImageRecord record;
   record.label = load_le<float>(payload.data() + 4);

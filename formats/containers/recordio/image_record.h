@@ -1,6 +1,6 @@
 #pragma once
-// MXNet's image record, the payload of a record: what is known of an image, then the image. And
-// what its labels say.
+// MXNet's image record, the payload of a record: metadata of an image, then the image. And the
+// meaning of its labels.
 //
 //   u32 flag | f32 label | u64 id | u64 id2 | flag × f32 label | image
 
@@ -11,8 +11,8 @@
 namespace feedrate::formats {
 
 struct ImageRecord {
-  float label = 0;  // the one of the header
-  Bytes labels;     // f32, little-endian; empty where the header's is the only one
+  float label = 0;  // of the header
+  Bytes labels;     // f32, little-endian; empty where only the header has a label
   std::uint64_t id = 0;
   Bytes image;
 
@@ -23,20 +23,20 @@ struct ImageRecord {
 /// Throws Error when the payload cannot be an image record.
 ImageRecord parse_image_record(Bytes payload);
 
-/// Sets label, labels and boxes of `sample`, the latter two kept in `scratch`.
-/// A header's own label is the class, a whole number (Error otherwise). Of several labels
+/// Sets label, labels and boxes of `sample`; `scratch` owns the latter two. A label in the header
+/// is the class, a whole number (Error otherwise). Of several labels
 /// - those that MXNet's ImageDetIter reads (header width A, object width B, …, then objects of
 ///   class, xmin, ymin, xmax, ymax, …) are boxes, and the first object's class is the sample's;
 ///   objects of class -1 are padding;
 /// - else the first one is the class when it is a whole number of 0 or more;
 /// - else the sample has no class: its label is no_class.
-/// All of them are the sample's `labels`.
+/// The sample's `labels` are all of them.
 void read_labels(const ImageRecord& record, Sample& sample, Scratch& scratch);
 inline constexpr std::int32_t no_class = -1;
 
-/// Replaces `head` by everything that comes before the image: with the label, or with the labels
-/// where the sample lists some (the header's own is then 0, as Python's mxnet packs it). Throws
-/// Error for a label that a 32-bit float cannot hold exactly.
+/// Replaces `head` by everything in front of the image: the label, or the labels where the sample
+/// has a list of them (the header's own is then 0, as Python's mxnet packs it). Throws Error for a
+/// label that a 32-bit float cannot hold exactly.
 void write_image_head(const Sample& sample, std::uint64_t id, Buffer& head);
 
 }  // namespace feedrate::formats

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t magic = 0xCED7230A;
 constexpr unsigned size_bits = 29;
 constexpr std::uint32_t size_mask = (1U << size_bits) - 1;
-static_assert(largest_record == size_mask);
+static_assert(max_record_bytes == size_mask);
 
 enum Part : std::uint32_t { whole = 0, first = 1, middle = 2, last = 3 };
 
@@ -48,7 +48,7 @@ Frame read_frame(Bytes file, std::uint64_t at) {
   return frame;
 }
 
-// Gives every part of the record at `at` to `take`, the first one first; returns the record's end.
+// Passes each part of the record at `at` to `take`, in order; returns the record's end.
 template <class Take>
 std::uint64_t walk_record(Bytes file, std::uint64_t at, const Take& take) {
   Frame frame = read_frame(file, at);
@@ -69,7 +69,7 @@ std::uint64_t walk_record(Bytes file, std::uint64_t at, const Take& take) {
   return frame.end;
 }
 
-// One piece of memory after the other, seen as one.
+// Two runs of memory, seen as one.
 class Joined {
  public:
   Joined(Bytes head, Bytes body) : head_(head), body_(body) {}
@@ -123,7 +123,7 @@ std::uint64_t skip_record(Bytes file, std::uint64_t at) {
 void frame_record(Bytes head, Bytes body, const std::function<void(Bytes)>& sink) {
   assert(head.size() % sizeof magic == 0);
   const Joined payload(head, body);
-  assert(payload.size() <= largest_record);
+  assert(payload.size() <= max_record_bytes);
   constexpr std::array<std::byte, sizeof magic> zeros{};
   for (std::size_t begin = 0;;) {
     const std::size_t end = payload.find_magic(begin);
@@ -142,7 +142,7 @@ void frame_record(Bytes head, Bytes body, const std::function<void(Bytes)>& sink
 }
 
 std::size_t find_record_magic(Bytes payload, std::size_t from) {
-  // Blocks without a branch inside, so that a compiler compares many words at a time.
+  // Blocks without a branch inside, so that the compiler compares many words at a time.
   constexpr std::size_t words = 64;
   std::size_t at = from;
   for (; at + words * sizeof magic <= payload.size(); at += words * sizeof magic) {

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The label columns of a list, where six decimals may be all that is left of a number.
+// Compares with a list's label columns, which may have only six decimals of a number.
 bool same_labels(std::string_view columns, const ImageRecord& record) {
   const std::size_t count = std::max<std::size_t>(record.label_count(), 1);
   for (std::size_t i = 0; i < count; ++i) {
@@ -50,8 +50,8 @@ ImageRecord RecordFile::read_record_at(std::uint64_t start, Buffer& storage) con
   return parse_image_record(read_record(file_.bytes(), start, storage).payload);
 }
 
-// InsightFace's record of id 0 has no image: its two labels say that the images have the ids from 1
-// to before the first one, and that ranges of ids, a record for each person, have the rest.
+// InsightFace's record of id 0 has no image: its two labels say that ids from 1 to below the first
+// label are images, and that the other ids are ranges of images, one record for each person.
 void RecordFile::keep_images(const std::vector<RecordPlace>& places) {
   Buffer storage;
   const auto is_range = [&](const RecordPlace& place) {
@@ -59,7 +59,7 @@ void RecordFile::keep_images(const std::vector<RecordPlace>& places) {
       const ImageRecord found = read_record_at(place.start, storage);
       return found.image.empty() && found.label_count() == 2;
     } catch (const Error&) {
-      return false;  // who reads the sample is told
+      return false;  // reported when the sample is read
     }
   };
   if (places.empty() || (!is_range(places.front()) && !is_range(places.back()))) return;
@@ -80,7 +80,7 @@ ImageRecord RecordFile::read(std::uint64_t image, Buffer& storage) const {
   if (found.end != next) {
     throw Error(join("the record ends at byte ", found.end, ", but ",
                      is_last ? "the file" : "the next one", " is at ", next,
-                     "; does the .idx belong to this file? 'feedrate index' makes it anew"));
+                     "; does the .idx belong to this file? 'feedrate index' rebuilds it"));
   }
   return parse_image_record(found.payload);
 }
@@ -89,7 +89,7 @@ void RecordFile::look_ahead(std::uint64_t image) const {
   const std::uint64_t at = record(image);
   const std::uint64_t size = file_.bytes().size();
   const std::uint64_t end = at + 1 == starts_.size() ? size : starts_[at + 1];
-  // Records in an index need not lie in order.
+  // Records of an index need not be in order.
   if (starts_[at] < end && end <= size) {
     file_.look_ahead(file_.bytes().subspan(starts_[at], end - starts_[at]));
   }
@@ -114,9 +114,9 @@ void RecordFile::audit(const std::function<void(Finding)>& found,
       const auto labels = list_.labels(image.id);
       if (!labels || same_labels(*labels, image)) continue;
       found({join(path(), ": record ", record(i)),
-             join("its labels are not those that the list has for the id ", image.id)});
+             join("its labels are not those of the list for the id ", image.id)});
     } catch (const Error&) {
-      // Reading the sample tells of it.
+      // Reading the sample reports it.
     }
   }
   std::ranges::sort(ids);

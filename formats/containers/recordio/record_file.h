@@ -1,5 +1,5 @@
 #pragma once
-// One .rec file of image records, with its .idx and .lst where they lie beside it.
+// One .rec file of image records, with its .idx and .lst where they exist.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,9 +17,9 @@ namespace feedrate::formats {
 /// Any thread may read. Movable.
 class RecordFile {
  public:
-  RecordFile() = default;  // of no file: to be assigned to
-  /// Uses the .idx where there is one: with it the file need not be scanned. The records that
-  /// InsightFace puts beside its images (ranges of ids, no image) are left out.
+  RecordFile() = default;  // no file: only to be assigned to
+  /// Uses the .idx where there is one, so that the file need not be scanned. Leaves out the records
+  /// without images that InsightFace puts beside its images (ranges of ids).
   explicit RecordFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return file_.path(); }
@@ -27,14 +27,14 @@ class RecordFile {
   std::uint64_t images() const { return kept_.empty() ? starts_.size() : kept_.size(); }
   std::uint64_t start(std::uint64_t image) const { return starts_[record(image)]; }
 
-  /// Throws Error (without the file's name) on damage. The image is in the file or in `storage`.
+  /// Throws Error (without the file's name) on damage. The image lies in the file or in `storage`.
   ImageRecord read(std::uint64_t image, Buffer& storage) const;
   void look_ahead(std::uint64_t image) const;
-  /// From the .lst; empty where that says nothing.
+  /// From the .lst; empty where the list has no name.
   std::string_view name(std::uint64_t id) const { return list_.name(id); }
 
-  /// Tells where bytes between the records, the .idx and the .lst are not as they should be, and
-  /// gives the id of every image to `seen`.
+  /// Reports faults in the bytes between the records, in the .idx and in the .lst, and passes the
+  /// id of every image to `seen`.
   void audit(const std::function<void(Finding)>& found,
              const std::function<void(std::uint64_t id)>& seen) const;
 
@@ -44,7 +44,7 @@ class RecordFile {
   void keep_images(const std::vector<RecordPlace>& places);
 
   MappedFile file_;
-  std::filesystem::path index_;        // empty when there is none
+  std::filesystem::path index_;        // empty without an .idx
   std::vector<std::uint64_t> starts_;  // of every record
   std::vector<std::uint64_t> kept_;    // records with images; empty when all have one
   RecordList list_;

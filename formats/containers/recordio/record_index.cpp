@@ -16,12 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t usual_line = 16;  // bytes, of a million records; memory kept is not yet used
+constexpr std::size_t usual_line = 16;  // bytes of a line, to reserve memory for a million records
 
 bool starts_before(const RecordPlace& a, const RecordPlace& b) { return a.start < b.start; }
 
-// The id in the header of the record at `at`, which was walked over; 0 when it is too short for
-// one.
+// The id in the header of the record at `at`, whose frame has been checked; 0 when the record is
+// too short for one.
 std::uint64_t id_in_header(Bytes file, std::uint64_t at, Buffer& storage) {
   constexpr std::size_t id_at = 8;
   const Bytes payload = read_record(file, at, storage).payload;
@@ -29,8 +29,8 @@ std::uint64_t id_in_header(Bytes file, std::uint64_t at, Buffer& storage) {
   return load_le<std::uint64_t>(payload.data() + id_at);
 }
 
-// A map whose heads alone are wanted: without the advice each would bring in the pages around it,
-// and from a cold disk nearly all of the file.
+// While this lives, the system expects single pages of the map to be read. Without it, reading each
+// record's head would load the pages around it, and so nearly all of the file from a cold disk.
 class HeadsOnly {
  public:
   explicit HeadsOnly(Bytes map) : map_(map) { advise(MADV_RANDOM); }
@@ -39,7 +39,7 @@ class HeadsOnly {
   HeadsOnly& operator=(const HeadsOnly&) = delete;
 
  private:
-  // Only advice: memory that is no map refuses it, and that is all right.
+  // It is only advice: memory that is not a map refuses it, which does no harm.
   void advise(int advice) const {
     if (!map_.empty()) madvise(const_cast<std::byte*>(map_.data()), map_.size(), advice);
   }
@@ -47,7 +47,7 @@ class HeadsOnly {
   Bytes map_;
 };
 
-// Ids that no two places share.
+// True when no two places share an id.
 bool all_differ(const std::vector<RecordPlace>& places) {
   std::vector<std::uint64_t> ids;
   for (const RecordPlace& place : places) ids.push_back(place.id);
@@ -55,7 +55,7 @@ bool all_differ(const std::vector<RecordPlace>& places) {
   return std::ranges::adjacent_find(ids) == ids.end();
 }
 
-// As many of `some` as are not among `others`, both in order, and the first of them.
+// How many of `some` are not among `others`, both sorted, and the start of the first of them.
 struct Difference {
   std::uint64_t count = 0;
   std::uint64_t first = 0;

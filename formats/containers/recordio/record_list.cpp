@@ -8,8 +8,8 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t usual_line = 24;     // bytes; memory kept for lines is not yet used
-constexpr std::size_t max_odd_lines = 10;  // in an audit; what is no list at all has only such
+constexpr std::size_t usual_line = 24;     // bytes, to reserve memory for the lines
+constexpr std::size_t max_odd_lines = 10;  // reported by an audit; a file of another kind has more
 
 }  // namespace
 
@@ -36,7 +36,7 @@ RecordList::RecordList(const std::filesystem::path& path) {
 
 const RecordList::Line* RecordList::find(std::uint64_t id) const {
   if (lines_.empty() || id < lines_.front().id) return nullptr;
-  // Most lists count on from their first id: look there before anywhere else.
+  // The ids of most lists are consecutive: look there first.
   const std::uint64_t guess = id - lines_.front().id;
   auto at = lines_.begin();
   if (guess < lines_.size() && lines_[guess].id == id) {
@@ -73,7 +73,7 @@ void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
                        const std::function<void(Finding)>& found) const {
   for (std::size_t i = 0; i < std::min(odd_.size(), max_odd_lines); ++i) {
     found({join(file_.path(), ": line ", odd_[i]),
-           join("is not an id, labels and a name with tabs between them",
+           join("is not a tab-separated id, labels and name",
                 i + 1 == max_odd_lines && odd_.size() > max_odd_lines
                     ? join(", and so are ", odd_.size() - max_odd_lines, " more")
                     : "")});
@@ -83,7 +83,7 @@ void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
     const std::uint64_t id = lines_[i].id;
     const bool again = i > 0 && lines_[i - 1].id == id;
     if (again && (i < 2 || lines_[i - 2].id != id)) {
-      found({file_.path().string(), join("has several lines about the id ", id)});
+      found({file_.path().string(), join("has several lines for the id ", id)});
     }
     if (again || known(id)) continue;
     if (unknown++ == 0) first_unknown = id;

@@ -1,5 +1,5 @@
 #pragma once
-// A .lst file, im2rec's list of images: "id \t label … \t name" a line. Any thread may read.
+// A .lst file, im2rec's list of images: lines "id \t label … \t name". Any thread may read.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,18 +16,18 @@ namespace feedrate::formats {
 class RecordList {
  public:
   RecordList() = default;
-  /// A file that is not there is an empty list. Lines that are none of a list say nothing; audit
-  /// tells of them.
+  /// A file that does not exist is an empty list. Lines that are malformed are ignored; audit()
+  /// reports them.
   explicit RecordList(const std::filesystem::path& path);
 
-  /// The name of the image with this id; empty when no line or more than one is about it.
+  /// The name of the image with this id; empty when there is no line for it, or more than one.
   std::string_view name(std::uint64_t id) const;
 
-  /// The image's labels as text, tabs between them; nothing when no line or several are about it.
+  /// The image's labels as tab-separated text; nothing when there is no line for it, or several.
   std::optional<std::string_view> labels(std::uint64_t id) const;
 
-  /// Tells which lines are none of a list, and which id is on several. `known(id)` says whether
-  /// there is a record with it.
+  /// Reports malformed lines and ids on several lines. `known(id)` says whether a record has that
+  /// id.
   void audit(const std::function<bool(std::uint64_t id)>& known,
              const std::function<void(Finding)>& found) const;
 
@@ -46,7 +46,7 @@ class RecordList {
 
   MappedFile file_;
   std::vector<Line> lines_;         // by id
-  std::vector<std::uint64_t> odd_;  // numbers of the lines that are none of a list, from 1
+  std::vector<std::uint64_t> odd_;  // numbers of the malformed lines, from 1
 };
 
 }  // namespace feedrate::formats

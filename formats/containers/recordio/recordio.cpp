@@ -1,9 +1,9 @@
-// MXNet's RecordIO: image records in one .rec file or in shards, with an index (.idx) and a list
-// (.lst) beside each. The .rec alone is enough to read; with an .idx it need not be scanned. The
-// dataset's order is that of the shards and, in them, of the file.
+// MXNet's RecordIO: image records in one .rec file or in shards, each with an index (.idx) and a
+// list (.lst) beside it. The .rec alone is enough to read; with an .idx it need not be scanned.
+// Samples come in the order of the shards and, within a shard, of the file.
 //
-// The path of one shard opens the whole set; where other shards are not there it opens that file
-// alone, unless a sidecar says that the set was ours and whole.
+// The path of one shard opens the whole set. When other shards are missing it opens that file
+// alone, unless a sidecar says that the set was written by Feedrate and complete.
 
 #include <algorithm>
 #include <array>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".rec";
-constexpr std::size_t max_openers = 8;  // threads: a shard's .idx and .lst are long texts
+constexpr std::size_t max_openers = 8;  // threads; a shard's .idx and .lst are long texts to parse
 
 bool is_shard(const fs::path& file) {
   return file.extension() == extension && parse_shard_name(file.filename().string()).has_value();
@@ -45,7 +45,7 @@ std::vector<fs::path> datasets_in(const fs::path& directory) {
   return files;
 }
 
-// The files of the dataset that `path` names.
+// The files of the dataset at `path`.
 std::vector<fs::path> files_of(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
@@ -132,7 +132,7 @@ class RecordioDataset final : public Dataset {
     for (auto at = ids.begin(); at != ids.end();) {
       const auto end = std::upper_bound(at, ids.end(), *at);
       if (end - at > 1) {
-        found({info_.path.string(), join("the id ", *at, " is that of ", end - at, " records")});
+        found({info_.path.string(), join(end - at, " records have the id ", *at)});
       }
       at = end;
     }
@@ -151,7 +151,7 @@ class RecordioDataset final : public Dataset {
   }
 
   std::vector<RecordFile> files_;
-  std::vector<std::uint64_t> ends_;  // images up to and with each file
+  std::vector<std::uint64_t> ends_;  // images in the files up to and including each
 };
 
 class RecordioContainer final : public Container {

@@ -99,13 +99,13 @@ class RecordioWriter final : public Writer {
     } catch (const Error& error) {
       refuse(error.what());
     }
-    if (sample.bytes.size() > largest_record - head_.size()) {
+    if (sample.bytes.size() > max_record_bytes - head_.size()) {
       refuse(join("an image of ", sample.bytes.size(), " bytes; a record holds less than 2^29"));
     }
     frame_record(head_, sample.bytes, [&](Bytes piece) { files_[records]->write(piece); });
   }
 
-  // Whole numbers as MXNet 1.x writes them; every reader of a .lst takes a float.
+  // Whole numbers, as MXNet 1.x writes them; every reader of a .lst parses floats.
   void write_list_line(const Sample& sample) {
     line_.clear();
     const auto line = std::back_inserter(line_);
@@ -138,7 +138,7 @@ class RecordioWriter final : public Writer {
   const Codec* codec_;
   std::uint32_t shards_;
   ShardRun run_;
-  std::array<std::optional<OutputFile>, extensions.size()> files_;  // of the shard that is open
+  std::array<std::optional<OutputFile>, extensions.size()> files_;  // of the open shard
   std::string line_;
   Buffer head_;
 };

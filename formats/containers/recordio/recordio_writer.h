@@ -1,6 +1,6 @@
 #pragma once
-// Writes data.rec, data.idx and data.lst as MXNet's im2rec does, or shards of them:
-// data-00000-of-00004.rec … whose ids count on from shard to shard.
+// Writes data.rec, data.idx and data.lst as MXNet's im2rec does, or shards of them,
+// data-00000-of-00004.rec …, whose ids continue from shard to shard.
 
 #include <filesystem>
 #include <memory>

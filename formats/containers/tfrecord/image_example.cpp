@@ -31,7 +31,7 @@ enum Field : std::size_t {
   fields
 };
 
-constexpr std::size_t max_keys_named = 8;        // in an error
+constexpr std::size_t max_keys_named = 8;        // listed in an error
 constexpr std::size_t digit_bytes = 784;         // MNIST's 28x28
 constexpr std::size_t cifar_bytes = 3072;        // CIFAR's 3x32x32
 constexpr std::string_view cifar_key = "image";  // in TensorFlow's CIFAR tutorial
@@ -94,7 +94,7 @@ void require_kind(const Found& found, Kind kind) {
                    kind_name(kind)));
 }
 
-// The only value under a key; nothing when the key is absent or empty.
+// The only value of a key; nothing when the key is absent or empty.
 template <class Value, class Next>
 std::optional<Value> only_value(const Found& found, Kind kind, const Next& next) {
   if (found.feature.kind == Kind::none) return std::nullopt;
@@ -160,10 +160,10 @@ void read_boxes(const Features& found, std::vector<Box>& boxes) {
   }
 }
 
-// Height × width × channels as stated, or nothing when that cannot be an image.
+// Height × width × channels as stated, or nothing when they cannot be an image's.
 std::optional<Shape> stated_shape(const ImageExample& example) {
-  constexpr std::int64_t most = 65535;
-  const auto side = [](std::int64_t value) { return value >= 1 && value <= most; };
+  constexpr std::int64_t max_side = 65535;
+  const auto side = [](std::int64_t value) { return value >= 1 && value <= max_side; };
   if (!side(*example.height) || !side(*example.width)) return std::nullopt;
   const auto pixels = static_cast<std::uint64_t>(*example.height * *example.width);
   const std::uint64_t channels = example.channels ? static_cast<std::uint64_t>(*example.channels)
@@ -175,7 +175,7 @@ std::optional<Shape> stated_shape(const ImageExample& example) {
   return shape.plausible() ? std::optional(shape) : std::nullopt;
 }
 
-// The shape that these raw pixels have by the rules of the header, or nothing.
+// The shape of these raw pixels by the rules in image_example.h, or nothing.
 std::optional<Shape> raw_shape(const ImageExample& example) {
   const std::size_t size = example.image.size();
   if (example.height && example.width) {
@@ -188,14 +188,14 @@ std::optional<Shape> raw_shape(const ImageExample& example) {
 }
 
 [[noreturn]] void refuse_raw(const ImageExample& example) {
-  if (!looks_like(example.image).empty()) codec_for(example.image);  // says what it looks like
+  if (!looks_like(example.image).empty()) codec_for(example.image);  // throws, saying what it looks like
   const std::string found = join("'", example.image_key, "' has ", example.image.size(), " bytes");
   if (example.height && example.width) {
     const std::string channels = example.channels ? join(*example.channels) : "1 or 3";
     throw Error(join(found, ", which are not ", *example.height, "x", *example.width, " pixels of ",
                      channels, " channels, 8 bits each"));
   }
-  throw Error(join(found, " that are no image file; as raw pixels they have no shape, for the ",
+  throw Error(join(found, ", which are no image file; their shape as raw pixels is unknown: the ",
                    "record states no height and width"));
 }
 
@@ -205,9 +205,9 @@ std::int32_t class_of(const ImageExample& example) {
     throw Error(join("the label ", *example.label,
                      " is no class: these labels count from 1, and 0 ", "is the background"));
   }
-  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (*example.label < least || *example.label > most) {
+  constexpr std::int64_t min_label = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t max_label = std::numeric_limits<std::int32_t>::max();
+  if (*example.label < min_label || *example.label > max_label) {
     throw Error(join("the label ", *example.label, " is no class number"));
   }
   return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));

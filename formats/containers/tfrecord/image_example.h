@@ -1,5 +1,5 @@
 #pragma once
-// Images in tf.Examples: the keys that the usual scripts give them. Values and views.
+// Images in tf.Examples, by the keys that common scripts write. Values and views.
 //
 //   ImageNet  build_imagenet_data.py, tf_cnn_benchmarks, TPU: image/encoded, …/class/label counted
 //             from 1 (0 is the background), …/class/synset, …/object/bbox/…, …/filename
@@ -14,7 +14,7 @@
 
 namespace feedrate::formats {
 
-/// Keys of the two layouts that are also written.
+/// Keys of the two layouts that Feedrate also writes.
 namespace example_key {
 inline constexpr std::string_view height = "image/height";
 inline constexpr std::string_view width = "image/width";
@@ -33,30 +33,30 @@ inline constexpr std::string_view filename = "image/filename";
 inline constexpr std::string_view encoded = "image/encoded";
 }  // namespace example_key
 
-/// What an Example says of its image; what it does not say stays empty.
+/// What an Example states about its image; what it does not state stays empty.
 struct ImageExample {
   Bytes image;                 // encoded, or raw pixels
-  std::string_view image_key;  // where it was
+  std::string_view image_key;  // the key it was under
   std::string_view format;     // as stated: "JPEG", "png", "raw"
   std::optional<std::int64_t> height, width, channels;
   std::optional<std::int64_t> label;  // as stored
-  bool has_wnid = false;              // image/class/synset is of ImageNet's kind: "n01440764"
+  bool has_wnid = false;              // image/class/synset is a wnid: "n01440764"
   std::string_view name;
 };
 
-/// Views of `example`; boxes go to `boxes`. Throws Error for what is no Example, for one without an
-/// image (naming its keys) and for values of a wrong kind.
+/// Views of `example`; boxes go to `boxes`. Throws Error for bytes that are not an Example, for an
+/// Example without an image (naming its keys) and for values of the wrong type.
 ImageExample parse_image_example(Bytes example, std::vector<Box>& boxes);
 
-/// The sample that the example is, without its boxes. Throws Error for an image that no codec
-/// knows, for raw pixels whose shape cannot be told, and for a missing or impossible label.
+/// The sample in the example, without its boxes. Throws Error for an image that no codec knows, for
+/// raw pixels of unknown shape, and for a missing or impossible label.
 ///
-/// Stored labels count from 1 beside a wnid, as ImageNet's scripts have it, and from 0 elsewhere,
-/// whatever a sidecar says: records tell it themselves, also after they were copied.
+/// Stored labels count from 1 beside a wnid, as in ImageNet's scripts, and from 0 elsewhere. A
+/// sidecar does not change that: the records alone decide, so that they can be copied without it.
 ///
-/// Raw pixels are rows of interleaved pixels where the record states height and width; without
-/// them 784 bytes are a grey digit of 28x28 and 3072 bytes under `image` are the planes R, G, B of
-/// 32x32 (TensorFlow's CIFAR tutorial). Others are refused rather than guessed.
+/// Raw pixels are interleaved rows where the record states height and width. Without them, 784
+/// bytes are a grey digit of 28x28, and 3072 bytes under `image` are the planes R, G, B of 32x32
+/// (TensorFlow's CIFAR tutorial). Other sizes are refused rather than guessed.
 Sample to_sample(const ImageExample& example);
 
 }  // namespace feedrate::formats

@@ -45,12 +45,12 @@ void ImageExampleWriter::add_imagenet(const Sample& sample) {
   if (label >= classes_.names.size()) {
     throw Error(join("the label ", label, " is none of the ", classes_.names.size(), " classes"));
   }
-  // Both sides are views: else the text would be copied into a string that dies at once.
+  // Both branches are views: otherwise the text would be copied into a temporary string.
   const auto text = label < classes_.texts.size() ? std::string_view(classes_.texts[label]) : "";
   const std::int64_t stored = sample.label + std::int64_t{1};  // 0 is the background
   example_.add_int(example_key::height, sample.shape.height);
   example_.add_int(example_key::width, sample.shape.width);
-  // Said of every image, grey ones too: readers decode to three channels.
+  // Stated for every image, grey ones too, because readers decode to three channels.
   example_.add_bytes(example_key::colorspace, as_bytes("RGB"));
   example_.add_int(example_key::channels, 3);
   example_.add_int(example_key::label, stored);
@@ -61,7 +61,7 @@ void ImageExampleWriter::add_imagenet(const Sample& sample) {
   example_.add_bytes(example_key::filename, as_bytes(base_name(sample.name)));
 }
 
-// Beyond slim's own five keys only what the sample has: readers ask for keys by name.
+// Adds to slim's five keys only those that the sample has: readers ask for keys by name.
 void ImageExampleWriter::add_slim(const Sample& sample) {
   example_.add_int(example_key::label, sample.label);
   example_.add_bytes(example_key::format, as_bytes(sample.codec->name()));

@@ -1,6 +1,6 @@
 #pragma once
-// Writes images as tf.Examples: with the ImageNet keys where the classes are called by wnids, else
-// with those of TensorFlow-slim. Keys come in a fixed order, so that files are reproducible.
+// Writes images as tf.Examples: with the ImageNet keys where the classes are named by wnids, else
+// with those of TensorFlow-slim. Keys come in a fixed order, so files are reproducible.
 
 #include <array>
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace feedrate::formats {
 
-/// One thread; used again and again without allocating.
+/// One thread; allocates nothing after the first few samples.
 class ImageExampleWriter {
  public:
   /// `classes` must outlive the writer.
   explicit ImageExampleWriter(const ClassNames& classes);
 
-  /// True when labels are written from 1, beside their synset.
+  /// True when labels are written counting from 1, beside their synset.
   bool imagenet() const { return imagenet_; }
-  /// The message in parts, as ExampleWriter::finish gives them; the last one is sample.bytes.
-  /// Throws Error for raw pixels and for a label that is no class.
+  /// The message in parts, as ExampleWriter::finish returns them; the last one is sample.bytes.
+  /// Throws Error for raw pixels and for a label without a class.
   std::array<Bytes, 3> write(const Sample& sample);
 
  private:

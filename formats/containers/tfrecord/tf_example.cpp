@@ -14,7 +14,7 @@ constexpr std::uint32_t feature_lists_key = wire_key(2, Wire::delimited);
 constexpr std::uint32_t entry_key = wire_key(1, Wire::delimited);
 constexpr std::uint32_t name_key = wire_key(1, Wire::delimited);
 constexpr std::uint32_t value_key = wire_key(2, Wire::delimited);
-// BytesList, FloatList, Int64List: every value, or a pack of numbers.
+// BytesList, FloatList, Int64List: one value, or a pack of numbers.
 constexpr std::uint32_t list_key = wire_key(1, Wire::delimited);
 
 constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 31) - 1;  // of a protobuf message
@@ -33,7 +33,7 @@ Feature parse_feature(WireReader reader) {
       continue;
     }
     const auto kind = static_cast<Feature::Kind>(key >> 3);
-    // Protobuf would join the two lists; no writer makes them.
+    // Protobuf would concatenate the two lists, but no writer makes them.
     if (feature.kind == kind) reader.damaged("goes on after a feature that states its list twice");
     feature.kind = kind;
     feature.list = reader.read_message();
@@ -120,7 +120,7 @@ std::optional<std::int64_t> ValueReader::next_int() {
   return static_cast<std::int64_t>((packed_.done() ? list_ : packed_).read_varint());
 }
 
-// Everything in front of the content of a list of `list_size` bytes.
+// Appends all that precedes the content of a list of `list_size` bytes.
 void ExampleWriter::begin(std::string_view key, Feature::Kind kind, std::uint64_t list_size) {
   const std::uint64_t feature = delimited_size(list_size);
   append_varint(features_, entry_key);
@@ -160,7 +160,7 @@ std::array<Bytes, 3> ExampleWriter::finish(std::string_view key, Bytes value) {
   append_varint(features_, value.size());
   const std::uint64_t size = features_.size() + value.size();
   if (delimited_size(size) > max_bytes) {
-    throw Error(join("a tf.Example of ", size, " bytes; protobuf ends below 2^31"));
+    throw Error(join("a tf.Example of ", size, " bytes; protobuf's limit is 2^31 - 1"));
   }
   start_.clear();
   append_varint(start_, features_key);

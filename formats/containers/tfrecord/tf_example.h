@@ -1,6 +1,6 @@
 #pragma once
 // TensorFlow's tf.Example, a protobuf map from keys to lists of bytes, floats or int64s: read in
-// place, and written without copying the image. Values; one thread for each.
+// place, and written without copying the image. Values; one thread each.
 //
 //   Example 0A { 0A { 0A key 12 Feature } … }     Feature  0A { 0A bytes … } | 12 { 0A floats }
 //                                                          | 1A { 0A varints } | nothing
@@ -15,15 +15,15 @@
 
 namespace feedrate::formats {
 
-/// The values under one key, not yet looked at.
+/// The values of one key, still undecoded.
 struct Feature {
   enum class Kind : std::uint8_t { none, bytes, floats, ints };
-  Kind kind = Kind::none;  // none: nothing is set, which is legal
+  Kind kind = Kind::none;  // none: no list is set, which is legal
   WireReader list{{}, {}};
 };
 
-/// Takes the features of an Example one after the other, in their order. A key may come twice;
-/// the last one counts. Throws Error naming the byte for damage and for what is no Example.
+/// Reads the features of an Example in order. A key may come twice; the last one counts. Throws
+/// Error naming the byte on damage and for bytes that are not an Example.
 class ExampleReader {
  public:
   explicit ExampleReader(Bytes example);
@@ -37,7 +37,8 @@ class ExampleReader {
   WireReader features_;
 };
 
-/// Takes the values of a feature, packed or not. Ask for what `kind` says.
+/// Reads the values of a feature, packed or not. The caller asks for values of the feature's
+/// `kind`.
 class ValueReader {
  public:
   explicit ValueReader(const Feature& feature) : list_(feature.list), packed_({}, {}) {}
@@ -54,7 +55,7 @@ class ValueReader {
   WireReader packed_;
 };
 
-/// Builds an Example whose last value is large and stays where it is.
+/// Builds an Example whose last value is large and is not copied.
 class ExampleWriter {
  public:
   void clear() { features_.clear(); }
@@ -63,9 +64,9 @@ class ExampleWriter {
   void add_ints(std::string_view key, std::span<const std::int64_t> values);
   void add_floats(std::string_view key, std::span<const float> values);
 
-  /// Ends the Example with `value` under `key`. The parts, one after the other, are the message;
-  /// the last of them is `value`, the others are valid until the next call of anything here.
-  /// Throws Error when the message would be too large for protobuf.
+  /// Ends the Example with `value` under `key`. The returned parts, concatenated, are the message;
+  /// the last one is `value`, the others stay valid until the next call of any member. Throws Error
+  /// when the message would be too large for protobuf.
   std::array<Bytes, 3> finish(std::string_view key, Bytes value);
 
  private:

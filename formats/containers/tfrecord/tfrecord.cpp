@@ -1,8 +1,8 @@
 // TensorFlow's TFRecord: files of tf.Examples, often many of them ("train-00000-of-01024"), plain
-// or gzip. The dataset's order is that of the shards and, in them, of the records.
+// or gzip. Samples come in the order of the shards and, within a shard, of the records.
 //
-// The path of one shard opens the whole set; where other shards are not there it opens that file
-// alone, unless a sidecar says that the set was ours and whole.
+// The path of one shard opens the whole set. When other shards are missing it opens that file
+// alone, unless a sidecar says that the set was written by Feedrate and complete.
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_openers = 16;  // threads: mostly they wait
+constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 
 constexpr std::string_view endings[] = {".tfrecord", ".tfrecords", ".tfrec"};
 
@@ -33,7 +33,7 @@ std::string_view without_gz(std::string_view name) {
   return name;
 }
 
-// Other formats name their shards in the same way, but with an ending of their own.
+// Other formats name their shards in the same way, but with an extension of their own.
 bool is_shard(std::string_view name) {
   const std::optional<ShardName> shard = parse_shard_name(name);
   if (!shard) return false;
@@ -90,8 +90,8 @@ std::vector<fs::path> files_of(const fs::path& path) {
   return set.files;
 }
 
-// slim's "0:airplane" lines, beside the records. Other tools have other files of that name: what
-// is not such a list says nothing.
+// Reads slim's "0:airplane" lines from the file beside the records. Other tools have other files of
+// that name: a file of another form is ignored.
 ClassNames read_class_names(const fs::path& directory) {
   ClassNames classes;
   std::error_code ignored;
@@ -156,7 +156,7 @@ class TfrecordDataset final : public Dataset {
   }
 
  private:
-  // Many at once: each waits for the disk, or is inflated.
+  // Opens many at once, because each waits for the disk or is inflated.
   void open_shards(const std::vector<fs::path>& files) {
     std::atomic<std::uint64_t> memory_left = max_inflated;
     shards_.resize(files.size());
@@ -185,7 +185,7 @@ class TfrecordDataset final : public Dataset {
   }
 
   std::vector<TfrecordShard> shards_;
-  std::vector<std::uint64_t> ends_;  // index behind the last sample of each shard
+  std::vector<std::uint64_t> ends_;  // one past the last sample of each shard
 };
 
 class TfrecordContainer final : public Container {

@@ -1,5 +1,5 @@
 #pragma once
-// DALI's index of a TFRecord file (tfrecord2idx): a line "offset length" for each record, its frame
+// DALI's index of a TFRecord file (tfrecord2idx): a line "offset length" for each record, frame
 // included. Stateless.
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace feedrate::formats {
 
-/// "train-00000-of-00004.idx" for that shard. Exists or not.
+/// The path of "train-00000-of-00004.idx" for that shard, whether it exists or not.
 std::filesystem::path tfrecord_index_of(const std::filesystem::path& records);
 
-/// Where each record starts, and behind the last one where it ends. Throws Error naming the line
-/// when the records do not lie one behind the other from 0 to `file_size`. Whether the file agrees
-/// is seen when a record is read.
+/// Where each record starts, and where the last one ends. Throws Error naming the line when the
+/// records do not follow each other from 0 to `file_size`. Reading a record checks that the file
+/// agrees.
 std::vector<std::uint64_t> read_tfrecord_index(const std::filesystem::path& index,
                                                std::uint64_t file_size);
 

@@ -21,14 +21,14 @@ bool is_gzip(Bytes start) {
   return start.size() >= 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
 }
 
-// TensorFlow's other compression of whole files: a zlib stream, whose first two bytes are such a
+// True for TensorFlow's other compression of whole files, a zlib stream: its first two bytes are a
 // multiple of 31.
 bool is_zlib(Bytes start) {
   return start.size() >= 2 && start[0] == std::byte{0x78} &&
          load_be<std::uint16_t>(start.data()) % 31 == 0;
 }
 
-// Takes `size` bytes of what is left, or nothing.
+// Takes `size` bytes of what is left; false, and nothing is taken, when that is less.
 bool take_memory(std::atomic<std::uint64_t>& left, std::uint64_t size) {
   std::uint64_t found = left;
   while (found >= size && !left.compare_exchange_weak(found, found - size)) {
@@ -41,16 +41,16 @@ Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
   const auto stream = open_gunzip(open_file_stream(path), path.string());
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
     if (!take_memory(memory_left, block.size())) {
-      fail(path, "is gzip, which is read from memory, and that ends at ", max_inflated >> 30,
-           " GiB for all files of a dataset; unpack them first (gunzip)");
+      fail(path, "is gzip and does not fit into memory with the others: limit ", max_inflated >> 30,
+           " GiB for all gzip files of a dataset; unpack them first (gunzip)");
     }
     append(content, block);
   }
   return content;
 }
 
-// The heads of the records of a file, by reads of a page each: where only heads are wanted, a map
-// would bring in the pages around them too, and from a cold disk nearly all of the file.
+// Reads the heads of records, a page at a time. Reading them through a map would load the pages
+// around each head, and so nearly all of the file from a cold disk.
 class HeadReader {
  public:
   explicit HeadReader(const fs::path& path)
@@ -59,7 +59,7 @@ class HeadReader {
     ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_RANDOM);
   }
 
-  // The bytes from `at` on, at least a head of them where the file does not end.
+  // The bytes from `at` on: at least a head, or all that the file has.
   Bytes read(std::uint64_t at) {
     if (at < start_ || at + tf_record_head > start_ + size_) {
       ssize_t got = 0;
@@ -84,7 +84,7 @@ class HeadReader {
 
 TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& memory_left)
     : path_(path), file_(path), bytes_(file_.bytes()) {
-  if (is_tf_record(bytes_)) {  // whose first length may look like anything
+  if (is_tf_record(bytes_)) {  // a record's length may look like any signature
     find_starts();
     return;
   }
@@ -94,7 +94,7 @@ TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& m
     bytes_ = inflated_;
   } else if (is_zlib(bytes_)) {
     fail(path, "is compressed as a whole with ZLIB, which Feedrate does not read; TensorFlow can ",
-         "write it anew with GZIP or without compression");
+         "rewrite it with GZIP or without compression");
   }
   find_starts();
 }
@@ -108,7 +108,7 @@ void TfrecordShard::find_starts() {
       indexed_ = true;
       return;
     } catch (const Error& error) {
-      index_problem_ = error.what();  // the records themselves are the truth; audit_index tells
+      index_problem_ = error.what();  // the records themselves decide; audit_index reports it
     }
   }
   starts_ = scan();
@@ -174,7 +174,7 @@ void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const
   if (!indexed_) return;
   try {
     const std::vector<std::uint64_t> starts = scan();
-    // Both end where the file does, so neither is a part of the other.
+    // Both end where the file does, so neither is a prefix of the other.
     const auto [wrong, right] = std::mismatch(starts_.begin(), starts_.end(), starts.begin());
     if (wrong == starts_.end()) return;
     tell(join("line ", wrong - starts_.begin(), ": this record ends at byte ", *right, ", not at ",

@@ -1,6 +1,6 @@
 #pragma once
-// One TFRecord file: its bytes, mapped or (gzip) inflated into memory, and where its records start,
-// from the index beside it or from a walk over the frames.
+// One TFRecord file: its bytes, mapped or (gzip) inflated into memory, and the starts of its
+// records, from the index beside it or from a walk over the frames.
 
 #include <atomic>
 #include <cstdint>
@@ -14,34 +14,34 @@
 
 namespace feedrate::formats {
 
-/// Bytes that the gzip files of one dataset may take in memory, all together: records in them are
-/// found only when they are inflated.
+/// Memory in bytes for all gzip files of one dataset together; their records can only be found by
+/// inflating them.
 inline constexpr std::uint64_t max_inflated = std::uint64_t{4} << 30;
 
 /// Any thread may read. Movable.
 class TfrecordShard {
  public:
-  TfrecordShard() = default;  // of no file: to be assigned to
-  /// A gzip file takes memory out of `memory_left`, in bytes, which starts as max_inflated. Throws
-  /// Error when that is not enough, for other compressions and for damage.
+  TfrecordShard() = default;  // no file: only to be assigned to
+  /// Inflating a gzip file takes its size off `memory_left`, in bytes, which starts as
+  /// max_inflated. Throws Error when that is not enough, for other compressions and for damage.
   TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
 
   const std::filesystem::path& path() const { return path_; }
-  /// False where the shard is unpacked in memory.
+  /// Hints that the record is needed soon; false where the shard is inflated in memory.
   bool look_ahead(std::uint64_t record) const;
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t records() const { return starts_.size() - 1; }
-  /// Byte at which a record starts, in the inflated file where it is gzip.
+  /// Byte at which a record starts; in a gzip file, of the inflated bytes.
   std::uint64_t start(std::uint64_t record) const { return starts_[record]; }
 
-  /// The data of a record, in place. Both CRCs are checked; throws Error without naming the file.
+  /// The data of a record, in place. Checks both CRCs; throws Error without naming the file.
   Bytes read(std::uint64_t record) const;
 
-  /// Writes the index beside the file anew, as tfrecord2idx does, from the frames alone. Throws
-  /// Error for a gzip file: offsets in what it unpacks to help nobody.
+  /// Replaces the index beside the file as tfrecord2idx does, from the frames alone. Throws Error
+  /// for a gzip file, since nobody can use offsets into its inflated bytes.
   void write_index() const;
 
-  /// Tells where the index does not agree with the records.
+  /// Reports where the index does not agree with the records.
   void audit_index(const std::function<void(Finding)>& found) const;
 
  private:
@@ -51,13 +51,13 @@ class TfrecordShard {
   std::filesystem::path path_;
   MappedFile file_;
   Buffer inflated_;
-  Bytes bytes_;                              // of one of them
-  std::vector<std::uint64_t> starts_ = {0};  // and the end
+  Bytes bytes_;                              // views file_ or inflated_
+  std::vector<std::uint64_t> starts_ = {0};  // of the records, then the end of the last one
   bool indexed_ = false;
   std::string index_problem_;  // why the index was not used
 };
 
-/// True when the file starts as TFRecords do, plain or within gzip. Never throws.
+/// True when the file starts like a TFRecord file, plain or gzip. Never throws.
 bool looks_like_tfrecords(const std::filesystem::path& file);
 
 }  // namespace feedrate::formats

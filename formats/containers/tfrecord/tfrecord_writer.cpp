@@ -72,7 +72,7 @@ class TfrecordWriter final : public Writer {
   fs::path shard_with(std::string_view suffix) const {
     return directory_ / (name_.text().append(suffix));
   }
-  // Where the records of the open shard go.
+  // The file that takes the records of the open shard.
   fs::path records_path() const { return shard_with(gzip_ ? plain_suffix : ""); }
 
   void open(std::uint32_t shard) {
@@ -104,7 +104,7 @@ class TfrecordWriter final : public Writer {
     if (gzip_) pack();
   }
 
-  // The full shard becomes its gzip file.
+  // Turns the full shard into its gzip file.
   void pack() const {
     const auto plain = open_file_stream(records_path());
     GzipFile packed(shard_with(gzip_suffix));
@@ -115,14 +115,14 @@ class TfrecordWriter final : public Writer {
       fail_errno(records_path(), "cannot remove", error.value());
   }
 
-  // The killed writer had gone on and packed the shard that is now to be continued.
+  // Undoes pack(): the killed writer had packed the shard that is now to be continued.
   void unpack(std::uint64_t size) const {
     const fs::path path = shard_with(gzip_suffix);
     const auto packed = open_gunzip(open_file_stream(path), path.string());
     OutputFile plain(records_path());
     while (plain.position() < size) {
       const Bytes block = packed->next(size - plain.position());
-      if (block.empty()) break;  // opening it at its size says so
+      if (block.empty()) break;  // reported when the file is opened at its size
       plain.write(block);
     }
     plain.close();
@@ -150,11 +150,11 @@ class TfrecordWriter final : public Writer {
   }
 
   fs::path directory_;
-  ShardName name_;  // of the shard that is open
+  ShardName name_;  // of the open shard
   const Codec* codec_;
   bool gzip_;
   ClassNames classes_;
-  ImageExampleWriter examples_;  // of classes_
+  ImageExampleWriter examples_;  // refers to classes_
   ShardRun run_;
   std::optional<OutputFile> records_, index_;
   std::string line_;

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that several threads may fill together, at most so much of it.
+// A limit on the memory that several threads fill together.
 
 #include <atomic>
 #include <cstdint>

@@ -10,14 +10,14 @@
 namespace feedrate::formats {
 namespace {
 
-// Names are a few hundred bytes long; what says otherwise is damage, not a name.
+// Names are a few hundred bytes long; a header that states more is damaged.
 constexpr std::uint64_t max_extension_bytes = std::uint64_t{1} << 20;
 
 std::string_view field_of(const std::byte* header, TarField field) {
   return as_text({header + field.offset, field.size});
 }
 
-// A name ends at its first zero byte or with its field.
+// The text of a field, which ends at its first zero byte or with the field.
 std::string_view text_of(const std::byte* header, TarField field) {
   const std::string_view text = field_of(header, field);
   return text.substr(0, text.find('\0'));
@@ -27,7 +27,7 @@ bool is_zero(Bytes block) {
   return std::all_of(block.begin(), block.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Octal digits between blanks and zero bytes; a field without digits is 0.
+// Octal digits between blanks and zero bytes; an empty field is 0.
 std::optional<std::uint64_t> octal(std::string_view field) {
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
   field = field.substr(0, field.find_first_of(std::string_view(" \0", 2)));
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> size_of(const std::byte* header) {
   return load_be<std::uint64_t>(last_eight);
 }
 
-// Only POSIX's own magic has a prefix there: in GNU's headers these bytes are times.
+// Only headers with POSIX's own magic have a prefix there: GNU's have times.
 void full_name(const std::byte* header, std::string& name) {
   const std::string_view magic = field_of(header, tar_field::magic);
   const std::string_view prefix = text_of(header, tar_field::prefix);
@@ -60,7 +60,7 @@ void full_name(const std::byte* header, std::string& name) {
   name += text_of(header, tar_field::name);
 }
 
-// What a type says in one character, with the older ways to say it.
+// The type as one character, with older forms brought to today's.
 char type_of(const std::byte* header, std::string_view name) {
   const char type = field_of(header, tar_field::type)[0];
   if (type == '7') return '0';  // "contiguous": a file
@@ -68,12 +68,12 @@ char type_of(const std::byte* header, std::string_view name) {
   return name.ends_with('/') ? '5' : '0';  // V7's directories
 }
 
-// Links, devices, directories and pipes state a size at times, but have no data.
+// Headers of links, devices, directories and pipes may state a size, but no data follow them.
 bool has_data(char type) { return type < '1' || type > '6'; }
 
 }  // namespace
 
-// What the headers in front of a member's own say about it.
+// What the headers in front of a member's own state about it.
 struct TarWalk::Extensions {
   std::optional<std::string> name;
   std::optional<std::uint64_t> size;
@@ -86,7 +86,7 @@ bool TarWalk::next(TarEntry& entry) {
   while (!end_marker_at(position_)) {
     const std::byte* header = header_at(position_);
     const std::optional<std::uint64_t> size = size_of(header);
-    if (!size) throw Error(join("byte ", position_, ": the size of the member is no number"));
+    if (!size) throw Error(join("byte ", position_, ": the size of the member is not a number"));
     if (read_extension(header, *size, extensions)) continue;
     entry.offset = position_ + tar_block;
     if (extensions.name) {
@@ -105,7 +105,7 @@ bool TarWalk::next(TarEntry& entry) {
   return false;
 }
 
-// True when the header is about the member that follows; then it was taken.
+// True when the header describes the member that follows; it has then been read.
 bool TarWalk::read_extension(const std::byte* header, std::uint64_t size, Extensions& extensions) {
   const char type = field_of(header, tar_field::type)[0];
   if (type != 'L' && type != 'K' && type != 'x' && type != 'X' && type != 'g') return false;
@@ -113,7 +113,7 @@ bool TarWalk::read_extension(const std::byte* header, std::uint64_t size, Extens
   if (type == 'L') {
     const std::string_view name = as_text(content);
     extensions.name = name.substr(0, name.find('\0'));
-  } else if (type != 'K') {  // K: a link's target, of no use here
+  } else if (type != 'K') {  // K: the target of a link, which is not needed
     read_pax(content, type, extensions);
   }
   extensions.any = true;
@@ -136,7 +136,7 @@ void TarWalk::check(const TarEntry& entry) const {
   }
 }
 
-// Two blocks of zeros, or one with which the file ends: some writers leave it at that.
+// Two blocks of zeros, or one at the end of the file, which is all that some writers leave.
 bool TarWalk::end_marker_at(std::uint64_t at) const {
   if (at > tar_.size() || tar_.size() - at < tar_block) {
     throw Error(join("byte ", std::min<std::uint64_t>(at, tar_.size()),
@@ -150,7 +150,7 @@ bool TarWalk::end_marker_at(std::uint64_t at) const {
   return true;
 }
 
-// The caller has seen that a block is there. Tools of old summed the bytes as signed numbers.
+// The caller has checked that the block exists. Old tools summed the bytes as signed numbers.
 const std::byte* TarWalk::header_at(std::uint64_t at) const {
   const std::byte* header = tar_.data() + at;
   const std::optional<std::uint64_t> stated = octal(field_of(header, tar_field::checksum));
@@ -169,8 +169,8 @@ const std::byte* TarWalk::header_at(std::uint64_t at) const {
 
 Bytes TarWalk::extension_data(std::uint64_t at, std::uint64_t size) const {
   if (size > max_extension_bytes) {
-    throw Error(join("byte ", at - tar_block, ": an extended header of ", size, " bytes; up to ",
-                     max_extension_bytes, " are believed"));
+    throw Error(join("byte ", at - tar_block, ": an extended header of ", size, " bytes; at most ",
+                     max_extension_bytes, " are accepted"));
   }
   if (size > tar_.size() - at) {
     throw Error(join("byte ", at - tar_block, ": the extended header has ", size,
@@ -179,7 +179,7 @@ Bytes TarWalk::extension_data(std::uint64_t at, std::uint64_t size) const {
   return tar_.subspan(at, size);
 }
 
-// Records "25 path=a/long/name\n", where 25 counts the whole record.
+// Reads records "25 path=a/long/name\n", where 25 counts the whole record.
 void TarWalk::read_pax(Bytes content, char type, Extensions& extensions) const {
   const auto refuse = [&](std::string_view what, std::string_view key) {
     throw Error(join("byte ", position_, ": the PAX header ", what, key));
@@ -198,14 +198,14 @@ void TarWalk::read_pax(Bytes content, char type, Extensions& extensions) const {
     if (equals == std::string_view::npos) refuse("is damaged", "");
     const std::string_view key = record.substr(0, equals);
     const std::string_view value = record.substr(equals + 1);
-    if (key.starts_with("GNU.sparse.")) refuse("speaks of a sparse file: ", key);
+    if (key.starts_with("GNU.sparse.")) refuse("describes a sparse file: ", key);
     if (key != "path" && key != "size") continue;
     if (type == 'g') refuse("gives every member the same ", key);
     if (key == "path") {
       extensions.name = value;
     } else {
       extensions.size = parse_number<std::uint64_t>(value);
-      if (!extensions.size) refuse("gives a size that is no number: ", value);
+      if (!extensions.size) refuse("gives a size that is not a number: ", value);
     }
   }
 }

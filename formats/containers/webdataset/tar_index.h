@@ -1,6 +1,6 @@
 #pragma once
-// Walks over the headers of a tar in memory: where each member's data are. Reads ustar (also the
-// older V7 and GNU forms), GNU's long names, PAX; trusts no number in them.
+// Walks over the headers of a tar in memory to find each member's data. Reads ustar (also the older
+// V7 and GNU forms), GNU's long names and PAX; trusts no number in them.
 
 #include <cstdint>
 #include <string>
@@ -9,28 +9,28 @@
 
 namespace feedrate::formats {
 
-/// A member of a tar, whatever its headers needed to say so.
+/// A member of a tar, with all of its headers combined.
 struct TarEntry {
-  std::string name;          // whole: prefix, GNU long name and PAX path are resolved
+  std::string name;          // complete: prefix, GNU long name and PAX path are resolved
   char type = '0';           // '0' a file, '5' a directory, '1' and '2' links, …
   std::uint64_t header = 0;  // where the first of its headers starts
-  std::uint64_t offset = 0;  // where its data start: data of files lie inside the tar, whole
-  std::uint64_t size = 0;    // of its data; 0 for what has none
+  std::uint64_t offset = 0;  // where its data start; a file's data lie within the tar
+  std::uint64_t size = 0;    // of its data; 0 for members without any
 
   bool is_file() const { return type == '0'; }
 };
 
-/// One thread; any number of walks over the same bytes at once, which must outlive them. Throws
-/// Error that names the byte, not the file: damaged and missing headers, data beyond the end, a tar
-/// that stops without its end marker, sparse files and volumes of several.
+/// One thread; several walks may share the same bytes, which must outlive them. Throws Error that
+/// names the byte, not the file, for damaged and missing headers, data beyond the end, a tar
+/// without its end marker, sparse files and multi-volume archives.
 class TarWalk {
  public:
-  /// From `start`, where a member's first header is.
+  /// Starts at `start`, where a member's first header is.
   explicit TarWalk(Bytes tar, std::uint64_t start = 0) : tar_(tar), position_(start) {}
 
   /// The next member; false at the end marker. `entry` keeps its capacity.
   bool next(TarEntry& entry);
-  /// Where the next member's headers start; after the end, the first byte behind the end marker.
+  /// Where the next member's headers start; after the end, the first byte after the end marker.
   std::uint64_t position() const { return position_; }
 
  private:

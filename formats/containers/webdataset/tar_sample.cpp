@@ -8,7 +8,7 @@
 namespace feedrate::formats {
 namespace {
 
-// What may be the image of a sample, the likeliest first. "seg.png" is not: it is another picture.
+// Extensions of a sample's image, the likeliest first. "seg.png" is not one: it is another picture.
 constexpr std::string_view image_extensions[] = {"jpg", "jpeg", "png",  "packed", "ppm", "pgm",
                                                  "bmp", "tif",  "tiff", "webp",   "gif"};
 
@@ -31,7 +31,7 @@ std::optional<SampleName> split_sample_name(std::string_view name) {
   const std::size_t dot = name.find('.', base);
   if (dot == std::string_view::npos) return std::nullopt;
   if (dot == base) {
-    // A hidden file: its directory is the key, unless that has a dot itself (or there is none).
+    // A hidden file: its directory is the key, unless it has a dot itself (or there is none).
     if (base == 0) return std::nullopt;
     const std::size_t parent = base < 2 ? std::string_view::npos : name.rfind('/', base - 2);
     const std::size_t last = parent == std::string_view::npos ? 0 : parent + 1;

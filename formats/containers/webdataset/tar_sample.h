@@ -1,10 +1,10 @@
 #pragma once
 // Samples in a tar, as the webdataset library groups them: consecutive files with one key. The key
-// is the name up to the first dot behind its last slash, the extension what follows, lower-cased:
+// is the name up to the first dot after its last slash; the extension is the rest, in lower case:
 //
 //   a.b/0007.cls  a.b/0007.seg.png  │  a.b/0008.cls …        keys a.b/0007 and a.b/0008
 //
-// Directories, links, names without a dot and "__x__" belong to no sample.
+// Directories, links, names without a dot and "__x__" do not belong to any sample.
 
 #include <cstdint>
 #include <optional>
@@ -17,18 +17,18 @@ namespace feedrate::formats {
 
 struct SampleName {
   std::string_view key;
-  std::string_view extension;  // as it is written
+  std::string_view extension;  // as written
 };
 
-/// Nothing for a name that belongs to no sample.
+/// Nothing for a name that does not belong to a sample.
 std::optional<SampleName> split_sample_name(std::string_view name);
-/// True for "__x__" and what lies in it: left out on purpose, by the rules.
+/// True for "__x__" and what lies in it, which the rules leave out on purpose.
 bool is_tar_metadata(std::string_view name);
 
 /// A file of a sample.
 struct SampleMember {
   TarEntry entry;
-  std::string_view key;   // in entry.name
+  std::string_view key;   // a view of entry.name
   std::string extension;  // lower-case
 };
 
@@ -43,12 +43,12 @@ struct TarSample {
   };
   std::string key;
   std::string image_name;     // the image's own file name
-  std::optional<Part> image;  // the first kind that is there of jpg, jpeg, png, ppm, …
+  std::optional<Part> image;  // the first type found of jpg, jpeg, png, ppm, …
   std::optional<Part> label;  // .cls
   std::optional<Part> json;
-  std::string extensions;  // of all files, each with a slash behind it: "cls/jpg/json/"
+  std::string extensions;  // of all files, each followed by a slash: "cls/jpg/json/"
 
-  /// Takes a file of the sample. Throws Error when its extension is there already.
+  /// Adds a file of the sample. Throws Error when the sample already has that extension.
   void take(const SampleMember& member);
 
  private:

@@ -21,7 +21,7 @@ constexpr std::string_view tar_endings[] = {".tar",     ".tar.gz", ".tgz",
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "000000..000146": the numbers with as many digits as the first has.
+// Expands "000000..000146" to numbers with as many digits as the first has.
 std::vector<std::string> expand_range(const std::string& pattern, std::string_view range) {
   const std::size_t dots = range.find("..");
   const std::string_view first = range.substr(0, dots);
@@ -30,7 +30,7 @@ std::vector<std::string> expand_range(const std::string& pattern, std::string_vi
                       ? std::nullopt
                       : parse_number<std::uint64_t>(range.substr(dots + 2));
   if (!from || !to || *from > *to || *to - *from >= max_tars) {
-    throw Error(join(pattern, ": '{", range, "}' is no range like {000000..000146}"));
+    throw Error(join(pattern, ": '{", range, "}' is not a range like {000000..000146}"));
   }
   std::vector<std::string> numbers;
   for (std::uint64_t number = *from; number <= *to; ++number) {
@@ -39,7 +39,7 @@ std::vector<std::string> expand_range(const std::string& pattern, std::string_vi
   return numbers;
 }
 
-// A tar's name around its number: "train-", 12, ".tar". Without a number it is a set of its own.
+// A tar's name around its number: "train-", 12, ".tar". A tar without a number is a set of its own.
 struct Numbered {
   std::string stem;
   std::string digits;
@@ -71,14 +71,14 @@ std::vector<fs::path> tars_in(const fs::path& directory, std::error_code& error)
   return tars;
 }
 
-// "train-{000000..000003}.tar", so that the user can see what a set is called.
+// "train-{000000..000003}.tar", which tells the user how to name the set.
 std::string pattern_of(const std::vector<Numbered>& set) {
   const Numbered& first = set.front();
   if (set.size() == 1) return first.file.filename().string();
   return join(first.stem, '{', first.digits, "..", set.back().digits, '}', first.ending);
 }
 
-// Sorted by number, none missing between the first and the last, none twice.
+// Checks that the sorted numbers have neither gaps nor duplicates.
 void check_numbers(const fs::path& directory, const std::vector<Numbered>& set) {
   for (std::size_t i = 1; i < set.size(); ++i) {
     const std::uint64_t before = set[i - 1].number();

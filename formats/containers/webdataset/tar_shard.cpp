@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The next file of an index line that belongs to a sample; nothing at the line's end.
+// The next file of an index line that belongs to a sample; nothing at the end of the line.
 std::optional<IndexedFile> take_sample_file(std::string_view& line, bool named) {
   while (!line.empty()) {
     const IndexedFile file = take_indexed_file(line, named);
@@ -30,7 +30,7 @@ bool fits(const IndexedFile& file, const TarEntry& entry) {
 TarShard::TarShard(const fs::path& path, MemoryBudget& memory) : path_(path) {
   unpack(memory);
   try {
-    file_.expect_single_pages();  // headers may be a long way apart, on a slow disk
+    file_.expect_single_pages();  // headers may be far apart, on a slow disk
     if (unpacked_.empty()) use_index();
     if (index_.starts.empty()) walk();
     file_.expect_any_reading();
@@ -48,15 +48,15 @@ void TarShard::unpack(MemoryBudget& memory) {
   }
   for (Bytes block = source.stream->next(); !block.empty(); block = source.stream->next()) {
     if (!memory.take(block.size())) {
-      fail(path_, "is compressed, which is read from memory, and that ends at ",
-           memory.total() >> 20, " MiB for all shards of a dataset; unpack them first");
+      fail(path_, "is compressed and does not fit into memory with the others: limit ",
+           memory.total() >> 20, " MiB for all compressed shards of a dataset; unpack them first");
     }
     append(unpacked_, block);
   }
   tar_ = unpacked_;
 }
 
-// An index that does not fit is no reason to refuse a sound tar; audit() tells of it.
+// An index that does not fit is no reason to refuse an intact tar; audit() reports it.
 void TarShard::use_index() {
   const fs::path path = wds_index_path(path_);
   std::error_code ignored;
@@ -117,19 +117,19 @@ void TarShard::read(std::uint64_t sample, TarSample& files) const {
   if (indexed && !index_.named && agree) agree = !goes_on(files.key, end);
   if (!agree) {
     throw Error(join(wds_index_path(path_).filename(),
-                     " says otherwise about this sample than the ",
-                     "headers of the tar; remove it and it is not needed"));
+                     " does not agree about this sample with the ",
+                     "headers of the tar; remove it, the tar is enough"));
   }
 }
 
-// True when the member at `at` is of that key: lines without names may end in mid-sample.
+// True when the member at `at` has that key: lines without names may end within a sample.
 bool TarShard::goes_on(std::string_view key, std::uint64_t at) const {
   TarWalk walk(tar_, at);
   SampleMember member;
   try {
     return next_member(walk, member) && member.key == key;
   } catch (const Error&) {
-    return false;  // it is the next sample's to complain
+    return false;  // reported with the next sample
   }
 }
 
@@ -155,7 +155,7 @@ void TarShard::audit(const std::function<void(Finding)>& found,
   }
   if (passed_over != 0) {
     found(
-        {path_.string(), join(passed_over, " members belong to no sample, being links or without ",
+        {path_.string(), join(passed_over, " members belong to no sample: they are links or lack ",
                               "an extension; the first is ", first_passed_over)});
   }
   if (samples != size()) {
@@ -171,7 +171,7 @@ void TarShard::audit_rest(std::uint64_t end, const std::function<void(Finding)>&
       std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; });
   if (at == rest.end()) return;
   found({join(path_, ": byte ", end + static_cast<std::uint64_t>(at - rest.begin())),
-         "something follows the end of the archive; were tars joined? No tool reads on there"});
+         "data follow the end of the archive; were tars concatenated? Tools stop reading there"});
 }
 
 }  // namespace feedrate::formats

@@ -13,7 +13,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::uint64_t shortest_line = 8;  // "a 512 1\n"
+constexpr std::uint64_t min_line_bytes = 8;  // "a 512 1\n"
 
 std::string_view take_word(std::string_view& line) {
   const std::size_t end = line.find(' ');
@@ -22,7 +22,7 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-// "v1.2 90": the form of the lines and their number.
+// "v1.2 90": the version of the format and the number of lines.
 std::uint64_t read_head(std::string_view line, WdsIndex& index) {
   const std::string_view version = take_word(line);
   const auto count = parse_number<std::uint64_t>(line);
@@ -33,8 +33,8 @@ std::uint64_t read_head(std::string_view line, WdsIndex& index) {
   return *count;
 }
 
-// Goes through one line; returns where the sample ends in the tar, 0 when no file of the line
-// belongs to a sample by the rules of grouping (wds2idx lists "__x__" too).
+// Checks one line; returns the end of its sample in the tar, or 0 when no file of the line belongs
+// to a sample by the rules of grouping (wds2idx lists "__x__" too).
 std::uint64_t check_line(std::string_view line, bool named, std::uint64_t from, std::uint64_t size,
                          std::string_view& last_key) {
   std::string_view key;
@@ -67,7 +67,7 @@ IndexedFile take_indexed_file(std::string_view& line, bool named) {
   IndexedFile file;
   file.extension = take_word(line);
   const auto offset = take_number<std::uint64_t>(line, ' ');
-  // A size without a name behind it may end the line.
+  // The line may end after a size if no name follows.
   const auto size =
       named ? take_number<std::uint64_t>(line, ' ') : parse_number<std::uint64_t>(take_word(line));
   if (named && size) file.name = take_word(line);
@@ -98,7 +98,7 @@ WdsIndex parse_wds_index(std::string_view text, Bytes tar) {
     try {
       if (lines++ == 0) {
         count = read_head(line, index);
-        const std::uint64_t likely = std::min<std::uint64_t>(count, text.size() / shortest_line);
+        const std::uint64_t likely = std::min<std::uint64_t>(count, text.size() / min_line_bytes);
         index.lines.reserve(likely);
         index.starts.reserve(likely + 1);
         continue;
@@ -131,7 +131,7 @@ void write_wds_index(const std::filesystem::path& tar) {
     while (next_member(walk, member)) {
       const std::string& name = member.entry.name;
       if (name.find_first_of(" \n") != std::string::npos) {
-        throw Error(join("the name '", name, "' holds a space, which parts words in an index"));
+        throw Error(join("the name '", name, "' holds a space, which separates words in an index"));
       }
       const bool starts_sample = samples == 0 || member.key != key;
       samples += starts_sample ? 1 : 0;

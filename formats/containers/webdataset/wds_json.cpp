@@ -19,7 +19,7 @@ std::string json_string(std::string_view text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// JSON has no word for infinity, nor for what is no number.
+// JSON has neither infinity nor NaN.
 void expect_numbers(std::span<const float> labels) {
   const auto odd = std::ranges::find_if(labels, [](float label) { return !std::isfinite(label); });
   if (odd == labels.end()) return;
@@ -27,7 +27,7 @@ void expect_numbers(std::span<const float> labels) {
       fmt::format("its label {} is {}, which a .json cannot hold", odd - labels.begin(), *odd));
 }
 
-// Listens to the parser for the few keys of the outermost object; nothing else is kept.
+// Receives the parser's events and keeps the few known keys of the outermost object.
 class Listener final : public nlohmann::json_sax<Json> {
  public:
   Listener(Scratch& scratch, std::optional<std::int64_t>& label)
@@ -62,7 +62,7 @@ class Listener final : public nlohmann::json_sax<Json> {
     throw Error(join("the .json is damaged at its byte ", at));
   }
 
-  // After the last byte: boxes are ours when every one of them is.
+  // Called after the last byte. Boxes count only when every one of them is well-formed.
   void finish() const {
     if (!is_object_) throw Error("the .json holds no object");
     if (!boxes_are_ours_) scratch_.boxes.clear();
@@ -82,7 +82,7 @@ class Listener final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // A string, true, null: not what a box is made of.
+  // A string, true or null, which boxes do not contain.
   bool value_seen() {
     if (depth_ >= 1 && key_ == "boxes") boxes_are_ours_ = false;
     return true;

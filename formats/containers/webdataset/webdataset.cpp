@@ -1,8 +1,8 @@
-// Tars of samples, as the webdataset library and DALI read them: for each sample a few files with
+// Tars of samples, as the webdataset library and DALI read them: each sample is a few files with
 // one key, 00000012.cls (the label in decimal), 00000012.jpg or .png, 00000012.json. Several tars,
 // the shards, make a dataset; samples come in their order.
 //
-// Tars of other tools: the label is the .cls, else the "label" of the .json; the name is the
+// In tars of other tools, the label is the .cls, else the "label" of the .json; the name is the
 // "filename" of the .json, else the image's own, unless that is only a number of eight digits.
 
 #include <algorithm>
@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What compressed shards may fill when they are unpacked, all together.
+// Memory for all compressed shards of a dataset when they are unpacked.
 constexpr std::uint64_t max_unpacked = std::uint64_t{4} << 30;
-constexpr std::size_t max_openers = 16;  // threads: mostly they wait
+constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 
 std::int32_t class_number(std::optional<std::int64_t> label, std::string_view text) {
   constexpr std::size_t max_shown = 40;
@@ -37,7 +37,7 @@ std::int32_t class_number(std::optional<std::int64_t> label, std::string_view te
   return static_cast<std::int32_t>(*label);
 }
 
-// "cls/jpg/" as a person reads it: ".cls .jpg".
+// Turns "cls/jpg/" into ".cls .jpg", for people.
 std::string listed(std::string_view extensions) {
   std::string list;
   for (const char letter : extensions.substr(0, extensions.size() - 1)) {
@@ -122,7 +122,7 @@ class WebdatasetDataset final : public Dataset {
     std::uint64_t sample;  // in the shard
   };
 
-  // Many at once: each waits for the disk, or is unpacked.
+  // Opens many at once, because each waits for the disk or is unpacked.
   void open_shards(const std::vector<fs::path>& tars) {
     MemoryBudget memory(max_unpacked);
     shards_.resize(tars.size());
@@ -177,10 +177,10 @@ class WebdatasetDataset final : public Dataset {
                      "; expected a .cls with a number, or a .json with a \"label\""));
   }
 
-  // Two samples whose keys have one hash, nearly always because they are equal.
+  // Reports two samples whose keys have one hash, nearly always because they are equal.
   void report_twin(std::uint64_t first, std::uint64_t second,
                    const std::function<void(Finding)>& found) const {
-    if (second >= info_.size) return;  // an index left samples out, which was told
+    if (second >= info_.size) return;  // the index omits samples, which has been reported
     const auto key_of = [&](std::uint64_t index) {
       const Place place = place_of(index);
       TarSample files;
@@ -195,7 +195,7 @@ class WebdatasetDataset final : public Dataset {
              join("has the key ", key, " of sample ", first, " in ",
                   place_of(first).shard.path().filename())});
     } catch (const Error&) {
-      // Reading this sample tells what is wrong with it.
+      // Reading this sample reports what is wrong with it.
     }
   }
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view extensions[] = {"cls", "jpg", "json", "png"};  // in the files' order
 
-// A file as the index will name it, kept until its shard ends: eight bytes hold size and extension.
+// A file, kept for the index until its shard ends, with size and extension in eight bytes.
 class Row {
  public:
   Row(std::uint64_t size, std::string_view extension) : packed_(size * std::size(extensions)) {
@@ -43,7 +43,8 @@ std::string key_of(std::uint64_t index) { return fmt::format("{:08}", index); }
 // One tar and its index.
 class ShardFile {
  public:
-  /// `first`: index of the shard's first sample. `size`: bytes of the tar that are there already.
+  /// `first` is the index of the shard's first sample, `size` the bytes of the tar that exist
+  /// already.
   ShardFile(const fs::path& path, std::uint64_t first, std::uint64_t size)
       : first_(first), file_(path, size), tar_(file_, size) {
     recall();
@@ -68,7 +69,7 @@ class ShardFile {
   }
 
  private:
-  // What a killed writer knew of the shard, from the headers it left.
+  // Restores what a killed writer knew about the shard, from the headers that it left.
   void recall() {
     const MappedFile written(file_.path());
     TarWalk walk(written.bytes());

@@ -40,13 +40,13 @@ std::string datasets_inside(const fs::path& path) {
   for (const Container* row : containers())
     formats += join(formats.empty() ? "" : ", ", row->name());
   if (status.type() != fs::file_type::directory) {
-    fail(path, "is no dataset file; looked for ", formats);
+    fail(path, "is not a dataset file; looked for ", formats);
   }
   if (const auto access = fs::directory_iterator(path, error); error) {
     fail_errno(path, "cannot look into the directory", error.value());
   }
   const std::string inside = datasets_inside(path);
-  if (!inside.empty()) fail(path, "is no dataset itself, but holds some: ", inside);
+  if (!inside.empty()) fail(path, "is not a dataset itself, but holds some: ", inside);
   fail(path, "holds no dataset; looked for ", formats,
        " (data.mdb, data.rec, train-00000-of-00001, train_map.txt, train-000000.tar …)");
 }

@@ -14,7 +14,7 @@
 namespace feedrate::formats {
 namespace {
 
-// Fetched once: looking SHA-256 up by name costs more than hashing an MNIST image.
+// Fetched once: looking up SHA-256 by name costs more than hashing an MNIST image.
 const EVP_MD* algorithm() {
   static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   if (fetched == nullptr) throw Error("OpenSSL offers no SHA-256");
@@ -81,7 +81,7 @@ std::string hex(Bytes bytes) {
 }
 
 Sha256 sample_digest(std::int32_t label, const ImageView& image) {
-  thread_local Hasher hasher;  // so that a sample costs no allocation
+  thread_local Hasher hasher;  // saves each sample an allocation
   const std::uint32_t header[] = {static_cast<std::uint32_t>(label), image.shape.height,
                                   image.shape.width, image.shape.channels};
   hasher.add(std::as_bytes(std::span(header)));
@@ -105,7 +105,7 @@ std::string file_hash(const std::filesystem::path& file) {
                                                                        XXH3_freeState);
   if (!state) throw std::bad_alloc();
   XXH3_128bits_reset(state.get());
-  // Read, not mapped: copied into L2 and hashed there costs half of the faults of a map.
+  // Read, not mapped: copying into L2 and hashing there costs half as much as a map's page faults.
   Buffer buffer(std::size_t{256} << 10);
   const Descriptor descriptor = open_to_read(file);
   std::uint64_t position = 0;
@@ -124,8 +124,8 @@ std::string ordered_digest(std::span<const StoredDigest> samples) {
 }
 
 std::vector<std::uint64_t> sorted_order(std::span<const Sha256> samples) {
-  // The first eight bytes decide nearly always, and stay close together: half the memory of a
-  // sorted copy, and quicker than comparing what the indices point to.
+  // The first eight bytes nearly always decide, and are kept close together: this takes half the
+  // memory of a sorted copy, and is quicker than comparing the digests that the indices refer to.
   struct Entry {
     std::uint64_t start;
     std::uint64_t index;

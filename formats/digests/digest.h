@@ -1,5 +1,5 @@
 #pragma once
-// The content digest of a dataset: what proves by SHA-256 that two formats hold the same images.
+// The content digest of a dataset, which proves by SHA-256 that two datasets hold the same images.
 //
 //   h      = SHA-256(u32le label ‖ u32le height ‖ u32le width ‖ u32le channels ‖ pixels u8 HWC)
 //   digest = SHA-256 of all h in index order;  set_digest = SHA-256 of all h, sorted
@@ -25,7 +25,7 @@ class Hasher {
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
   void add(Bytes bytes);
-  Sha256 finish();  // and starts anew
+  Sha256 finish();  // and starts a new one
 
  private:
   struct State;
@@ -35,20 +35,20 @@ class Hasher {
 Sha256 sha256(Bytes bytes);
 std::string hex(Bytes bytes);
 
-/// h of one sample; any thread.
+/// h of one sample. Any thread.
 Sha256 sample_digest(std::int32_t label, const ImageView& image);
 
-/// Of a sample as it is kept: finds damage and differences as fast as memory is read. It is no
-/// proof against somebody who forges them; the sample_digest is.
+/// Digest of a sample as it is stored: finds damage and differences at the speed of memory. It does
+/// not protect against forgery; the sample_digest does.
 using StoredDigest = std::array<std::byte, 16>;
 
 /// XXH3-128 of the stored bytes with the label as its seed, most significant byte first. Any
 /// thread.
 StoredDigest stored_digest(std::int32_t label, Bytes bytes);
-/// Raw pixels lie in each format's own order: there half of the sample_digest stands for them.
+/// Formats store raw pixels in different orders, so half of the sample_digest represents them.
 StoredDigest raw_stored_digest(const Sha256& sample_digest);
-/// "xxh128:" and what `xxhsum -H2` prints of the file: tells one archive from another as fast as it
-/// can be read, where SHA-256 takes longer than a conversion that keeps its images. Any thread.
+/// "xxh128:" and what `xxhsum -H2` prints for the file: identifies an archive as fast as it can be
+/// read, while SHA-256 takes longer than a conversion that keeps its images. Any thread.
 std::string file_hash(const std::filesystem::path& file);
 
 /// SHA-256 of the digests of all samples in index order, hex.
@@ -62,7 +62,7 @@ struct DatasetDigest {
 /// `samples` in index order.
 DatasetDigest dataset_digest(std::span<const Sha256> samples);
 
-/// The indices of `samples`, sorted by what they point to, equal ones by index.
+/// The indices of `samples`, sorted by the digests they refer to; equal digests by index.
 std::vector<std::uint64_t> sorted_order(std::span<const Sha256> samples);
 
 }  // namespace feedrate::formats

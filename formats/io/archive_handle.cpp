@@ -13,11 +13,10 @@ namespace feedrate::formats {
 ArchiveHandle::ArchiveHandle(ByteStream& source, Reads reads)
     : source_(source), handle_(archive_read_new()) {
   if (handle_ == nullptr) throw std::bad_alloc();
-  // Not archive_read_support_filter_all: that one would start programs (lrzip, grzip) for
-  // signatures that no dataset uses. gzip is ours, because libarchive does not check gzip's
-  // checksum.
+  // Not archive_read_support_filter_all: it starts programs (lrzip, grzip) for signatures that no
+  // dataset uses. gzip is read by open_gunzip, because libarchive does not check gzip's checksum.
   if (reads == Reads::filters) {
-    max_at_once_ = std::size_t{16} << 20;  // bzip2 counts with 32 bits
+    max_at_once_ = std::size_t{16} << 20;  // libarchive's bzip2 counts in 32 bits
     archive_read_support_filter_bzip2(handle_);
     archive_read_support_filter_xz(handle_);
     archive_read_support_filter_zstd(handle_);
@@ -38,7 +37,7 @@ ArchiveHandle::~ArchiveHandle() { archive_read_free(handle_); }
 bool ArchiveHandle::next_header() {
   if (failed_) return false;
   const int code = archive_read_next_header(handle_, &entry_);
-  // A warning is about a name that the locale cannot show; the entry itself is sound.
+  // A warning is about a name that the locale cannot show; the entry itself is intact.
   failed_ = thrown_ || (code != ARCHIVE_OK && code != ARCHIVE_WARN && code != ARCHIVE_EOF);
   return !failed_ && code != ARCHIVE_EOF;
 }
@@ -50,9 +49,8 @@ bool ArchiveHandle::is_tar() const {
 }
 
 bool ArchiveHandle::end_is_marked() const {
-  // libarchive takes a tar that stops between two entries for a whole one. The end marker is a
-  // block of zeros, and consuming it moves the position beyond where the next header would have
-  // stood.
+  // libarchive accepts a tar that stops between two entries as complete. The end marker is a block
+  // of zeros, and reading it moves the position beyond where the next header would be.
   return !is_tar() || archive_filter_bytes(handle_, 0) > archive_read_header_position(handle_);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// libarchive's reader over a ByteStream, with its codes turned into Errors. Archive and the
-// decompressing streams use it; nothing else should.
+// libarchive's reader over a ByteStream, with its codes turned into Errors. Only Archive and the
+// decompressing streams use it.
 
 #include <cstdint>
 #include <exception>
@@ -18,8 +18,8 @@ namespace feedrate::formats {
 class ArchiveHandle {
  public:
   enum class Reads : std::uint8_t {
-    filters,   // decompresses bzip2, xz and zstd; whatever is inside is one entry
-    archives,  // tar and zip, not compressed; anything else is one entry
+    filters,   // decompresses bzip2, xz and zstd; the content is one entry
+    archives,  // uncompressed tar and zip; anything else is one entry
   };
   ArchiveHandle(ByteStream& source, Reads reads);
   ~ArchiveHandle();
@@ -32,20 +32,20 @@ class ArchiveHandle {
   archive_entry* entry() const { return entry_; }
 
   bool single() const;  // not an archive: the whole stream is one entry
-  /// True when the end just met is one the archive declares, not one where the bytes ran out.
+  /// True when the archive marks the end just reached; false when the bytes ran out.
   bool end_is_marked() const;
 
-  /// Bytes of the source that libarchive is done with.
+  /// Bytes of the source that libarchive has consumed.
   std::uint64_t consumed() const;
-  /// True when the entry's bytes stand one after the other in the source, as they are.
+  /// True when the entry's bytes are contiguous in the source and stored as they are.
   bool contiguous() const;
 
   /// The next block of the entry, empty at its end; nothing on failure.
   std::optional<Bytes> next_block();
-  /// Fills as much as the entry still has; nothing on failure.
+  /// Reads as much as the entry still has, up to the size of `into`; nothing on failure.
   std::optional<std::size_t> read(MutableBytes into);
 
-  /// Throws the Error that `source` threw, when it did, else one of libarchive's text.
+  /// Throws the Error that `source` threw, if it did, else one with libarchive's text.
   [[noreturn]] void fail(const std::string& place, const std::string& what);
 
  private:

@@ -18,8 +18,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{256}
-                                    << 10;  // past this a larger block reads no faster
+constexpr std::size_t block_bytes = std::size_t{256} << 10;  // larger blocks are no faster to read
 
 struct Signature {
   std::string_view first_bytes;
@@ -72,7 +71,7 @@ class FileStream final : public ByteStream {
     return Bytes(buffer_).first(read_some(file_.descriptor, file_.path, position_, buffer_));
   }
 
-  // Never past the end: a file cut short must be seen to end, not be skipped over.
+  // Never past the end: a truncated file must be seen to end, not be skipped over.
   std::uint64_t do_skip(std::uint64_t count) override {
     if (!file_.regular || position_ >= file_.size) return 0;
     count = std::min(count, file_.size - position_);
@@ -102,8 +101,8 @@ class MappedStream final : public ByteStream {
   std::uint64_t size() const override { return file_.bytes().size(); }
   std::optional<Bytes> whole() const override { return file_.bytes(); }
 
-  // Some way behind the reader, because what it has just handed out is still in work elsewhere; and
-  // what was touched again since it was given back is given back again.
+  // Gives memory back some way behind the reader, because its last block may still be in use.
+  // Memory that was touched again after being given back is given back again.
   void passed(const std::byte* end) override {
     constexpr std::size_t kept = std::size_t{128} << 20;
     constexpr std::size_t step = std::size_t{64} << 20;
@@ -143,7 +142,7 @@ class MappedStream final : public ByteStream {
   std::size_t given_back_ = 0;  // bytes at the front of the file
 };
 
-// bzip2, xz or zstd, by libarchive's filters, which check the checksums of these three.
+// bzip2, xz or zstd by libarchive's filters, which check the checksums of these three.
 class FilterStream final : public ByteStream {
  public:
   FilterStream(std::unique_ptr<ByteStream> source, const std::string& place)
@@ -169,13 +168,13 @@ class FilterStream final : public ByteStream {
 
 }  // namespace
 
-Bytes ByteStream::next(std::size_t most) {
+Bytes ByteStream::next(std::size_t max_bytes) {
   Bytes block = held_ ? *held_ : fetch();
   held_.reset();
-  if (block.size() <= most) return block;
-  held_ = block.subspan(most);
+  if (block.size() <= max_bytes) return block;
+  held_ = block.subspan(max_bytes);
   passed(block.data());
-  return block.first(most);
+  return block.first(max_bytes);
 }
 
 Bytes ByteStream::peek() {
@@ -197,7 +196,7 @@ std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path) 
     try {
       return std::make_unique<MappedStream>(MappedFile(path));
     } catch (const Error&) {
-      // Some file systems cannot map; all can be read.
+      // Some file systems cannot map files; all can read them.
     }
   }
   return std::make_unique<FileStream>(std::move(file));

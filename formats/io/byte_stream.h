@@ -17,26 +17,26 @@ class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  /// The next block, or the first `most` bytes of it, valid until the next call of anything here;
-  /// empty at the end. The block of a map is all that is left of it.
-  Bytes next(std::size_t most = std::numeric_limits<std::size_t>::max());
+  /// The next block, or its first `max_bytes` bytes; empty at the end. Valid until the next call of
+  /// any member. A mapped file is one block: all that is left of it.
+  Bytes next(std::size_t max_bytes = std::numeric_limits<std::size_t>::max());
   /// The same block, without taking it.
   Bytes peek();
-  /// Passes over up to `count` bytes without reading them; returns how many (0: read them).
+  /// Skips up to `count` bytes without reading them; returns how many (0: read them instead).
   std::uint64_t skip(std::uint64_t count) { return held_ ? 0 : do_skip(count); }
   /// Continues at `position`, only where `seekable`.
   void seek(std::uint64_t position);
 
   virtual bool seekable() const { return false; }
-  /// All bytes of the stream; 0 when not known.
+  /// Size of the whole stream; 0 when unknown.
   virtual std::uint64_t size() const { return 0; }
 
-  /// The bytes themselves, where they lie in memory in one piece as long as the stream lives.
+  /// All bytes of the stream, where they are contiguous in memory for as long as the stream lives.
   virtual std::optional<Bytes> whole() const { return std::nullopt; }
-  /// What stands in whole() before `end` is not needed soon: a map gives its memory back. It stays
-  /// valid.
+  /// Says that the bytes of whole() before `end` are not needed soon, so that a map can give back
+  /// their memory. They stay valid.
   virtual void passed(const std::byte* end) { (void)end; }
-  /// The same of some of the bytes; nothing happens to bytes that are not of whole().
+  /// The same for `part` of the bytes. Ignored unless it lies in whole().
   virtual void give_back(Bytes part) { (void)part; }
 
  private:
@@ -47,9 +47,9 @@ class ByteStream {
   std::optional<Bytes> held_;
 };
 
-/// A regular file that is not compressed is mapped: `whole` gives it, and memory is given back some
-/// way behind the reader. Such a file must not shrink meanwhile: the system then ends the process.
-/// Anything else is read. Throws Error when `path` is a directory or cannot be opened.
+/// Opens a file. A regular file that is not compressed is mapped: whole() returns it, and memory is
+/// given back some way behind the reader. Such a file must not shrink meanwhile, or the system ends
+/// the process. Other files are read. Throws Error when `path` is a directory or cannot be opened.
 std::unique_ptr<ByteStream> open_file_stream(const std::filesystem::path& path);
 
 struct Decompressed {
@@ -57,8 +57,9 @@ struct Decompressed {
   std::string_view suffix;  // ".gz" …; empty when the bytes were not compressed
 };
 
-/// `source` decompressed when its first bytes say gzip, bzip2, xz or zstd; otherwise as it came.
-/// `place` names it in errors. The end of the stream is an end only after every checksum agreed.
+/// `source` decompressed, if its first bytes are those of gzip, bzip2, xz or zstd; otherwise
+/// `source` itself. `place` names it in errors. The stream ends normally only when every checksum
+/// matches.
 Decompressed decompress(std::unique_ptr<ByteStream> source, const std::string& place);
 
 }  // namespace feedrate::formats

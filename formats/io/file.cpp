@@ -17,15 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Large enough that a system call costs nothing against the copy, small enough to stay in L2.
+// Large enough to make system calls cheap next to the copy, small enough to stay in L2.
 constexpr std::size_t output_buffer = std::size_t{256} << 10;
-// From here on copying bytes into the buffer costs more than a system call for them alone.
+// From this size on, copying bytes into the buffer costs more than a system call of their own.
 constexpr std::size_t worth_a_call = std::size_t{32} << 10;
 
-// Of a growing file what is sent to disk at a time: from here on larger pieces go no faster.
-constexpr std::uint64_t disk_piece = std::uint64_t{8} << 20;
+// Bytes of a growing file that are sent to disk at a time; larger steps are no faster.
+constexpr std::uint64_t disk_step = std::uint64_t{8} << 20;
 
-// Without O_NONBLOCK a named pipe would be waited for instead of refused.
+// Without O_NONBLOCK, opening a named pipe would wait instead of being refused.
 constexpr int reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
@@ -78,7 +78,7 @@ void prefetch_file_at(const Descriptor& directory, const char* name) {
 }
 
 void send_to_disk(int descriptor, std::uint64_t from, std::uint64_t size) {
-  // What cannot take it, a pipe or a device, has no need of it.
+  // It fails for pipes and devices, which do not need it.
   ::sync_file_range(descriptor, static_cast<off_t>(from), static_cast<off_t>(size),
                     SYNC_FILE_RANGE_WRITE);
 }
@@ -97,7 +97,7 @@ OutputFile::OutputFile(const fs::path& path, std::uint64_t size)
   struct stat status {};
   if (fstat(file_.number(), &status) != 0) fail_errno(path, "cannot look at", errno);
   if (static_cast<std::uint64_t>(status.st_size) < size) {
-    fail(path, "cannot go on writing at byte ", size, ": it has ", status.st_size);
+    fail(path, "cannot go on writing at byte ", size, ": the file has only ", status.st_size);
   }
   if (ftruncate(file_.number(), static_cast<off_t>(size)) != 0 ||
       lseek(file_.number(), 0, SEEK_END) < 0) {
@@ -124,7 +124,7 @@ void OutputFile::flush() {
 void OutputFile::hand_over(Bytes bytes) {
   write_all(file_, path_, bytes);
   written_ += bytes.size();
-  if (written_ - on_its_way_ < disk_piece) return;
+  if (written_ - on_its_way_ < disk_step) return;
   send_to_disk(file_.number(), on_its_way_, written_ - on_its_way_);
   on_its_way_ = written_;
 }
@@ -145,7 +145,7 @@ void read_file(const fs::path& path, Buffer& content) {
 }
 
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage) {
-  // Called for every small image: no path, which would cost an allocation, before something fails.
+  // Called for every small image: building a path, which costs an allocation, waits until an error.
   const Descriptor file(::openat(directory.number(), name, reading));
   if (!file) throw Error(join("cannot open the file: ", reason(errno)));
   struct stat status {};

@@ -1,6 +1,6 @@
 #pragma once
-// Files owned at birth: descriptors, files read whole, and files that are written.
-// Every failure is an Error that names the file and the system's reason.
+// Files owned from birth: descriptors, files read whole, and files being written. Every failure is
+// an Error that names the file and the system's reason.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace feedrate::formats {
 
-/// A file descriptor, closed when its owner goes.
+/// A file descriptor, closed by its owner.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -33,36 +33,36 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Opens a file to be read. What waits to be read from, as a named pipe does, is not waited for.
+/// Opens a file for reading. Does not wait for writers of a named pipe.
 Descriptor open_to_read(const std::filesystem::path& path);
 
-/// As many of the bytes that follow as there are at once, at most all of `buffer`; 0 at the end.
-/// `position` is where they are: for errors, and moved on.
+/// Reads as many bytes as are available at once, up to the size of `buffer`; returns 0 at the end.
+/// `position` is the current offset, for errors; it is advanced.
 std::size_t read_some(const Descriptor& file, const std::filesystem::path& path,
                       std::uint64_t& position, MutableBytes buffer);
 
-/// Opens a directory, to name files relative to it.
+/// Opens a directory, so that files can be named relative to it.
 Descriptor open_directory(const std::filesystem::path& path);
 
-/// Of one hint to the system no more is followed than it reads ahead by itself: 128 KiB where
-/// nobody has said otherwise.
+/// Largest range worth passing in one hint: the system follows a hint only up to its read-ahead,
+/// 128 KiB by default.
 inline constexpr std::size_t hint_bytes = std::size_t{128} << 10;
 
-/// Asks the system to have the whole file `name`, seen from the open directory, in memory soon.
-/// That waits for the file's own entry on disk.
+/// Asks the system to load the whole file `name`, relative to the open directory. Waits for the
+/// disk only to look up the file.
 void prefetch_file_at(const Descriptor& directory, const char* name);
 
-/// Asks the system to begin to bring `size` written bytes of a file to disk (0: all that follow),
-/// so that whoever waits for the disk in the end waits for less. Nothing is waited for here.
+/// Asks the system to start writing `size` bytes of a file from `from` on to disk (0: all that
+/// follow), so that a later fsync has less to wait for. Does not wait.
 void send_to_disk(int descriptor, std::uint64_t from = 0, std::uint64_t size = 0);
 
-/// A file being written, buffered. One thread. close() reports what the disk refused. While it
-/// grows it is sent to disk piece by piece.
+/// A file being written, buffered. One thread. It is sent to disk step by step while it grows;
+/// close() reports what the disk refused.
 class OutputFile {
  public:
-  /// Made new, or emptied.
+  /// Creates the file, or empties it.
   explicit OutputFile(const std::filesystem::path& path);
-  /// Goes on behind the first `size` bytes of a file that is there; what follows them is cut off.
+  /// Continues an existing file after its first `size` bytes; what follows them is cut off.
   OutputFile(const std::filesystem::path& path, std::uint64_t size);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -72,7 +72,7 @@ class OutputFile {
   void write(std::string_view text) { write(as_bytes(text)); }
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t position() const { return written_ + buffer_.size(); }
-  /// Hands what is buffered to the system.
+  /// Hands buffered bytes to the system.
   void flush();
   void close();
 
@@ -83,18 +83,18 @@ class OutputFile {
   Descriptor file_;
   Buffer buffer_;
   std::uint64_t written_ = 0;
-  std::uint64_t on_its_way_ = 0;  // to disk, of what is written
+  std::uint64_t on_its_way_ = 0;  // of the bytes written, those sent to disk
 };
 
-/// The whole file into `content`, which keeps its capacity from call to call.
+/// Reads the whole file into `content`, which keeps its capacity from call to call.
 void read_file(const std::filesystem::path& path, Buffer& content);
-/// The whole file `name`, seen from the open directory, into `storage`, which only ever grows. The
-/// result is valid until `storage` is used again. Errors do not name the file: the caller knows it.
+/// Reads the whole file `name`, relative to the open directory, into `storage`, which only grows.
+/// The result is valid until `storage` is used again. Errors do not name the file, which the caller
+/// knows.
 Bytes read_file_at(const Descriptor& directory, const char* name, Buffer& storage);
 std::string read_text(const std::filesystem::path& path);
-/// Gives `write` a file beside `path`, brings it to disk and renames it over `path`: readers see
-/// the old file or the new one, whole. When something fails the old one stays and nothing is left
-/// beside it.
+/// Lets `write` fill a file beside `path`, syncs it to disk and renames it to `path`: readers see
+/// the old file or the new one, whole. On failure the old file stays and nothing else is left.
 void replace_file(const std::filesystem::path& path,
                   const std::function<void(OutputFile& file)>& write);
 /// replace_file with this text.

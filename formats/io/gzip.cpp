@@ -32,8 +32,8 @@ std::string_view inflate_fault(int code) {
   }
 }
 
-// By ISA-L, which needs two thirds of zlib's time. The headers are read here: ISA-L finds a
-// header's checksum wrong when the header arrives in pieces.
+// Inflates with ISA-L, which needs two thirds of zlib's time. Headers are parsed here, because
+// ISA-L reports a wrong header checksum when a header arrives in several blocks.
 class GunzipStream final : public ByteStream {
  public:
   GunzipStream(std::unique_ptr<ByteStream> source, std::string place)
@@ -43,8 +43,8 @@ class GunzipStream final : public ByteStream {
   }
 
  private:
-  // What was decompressed before a fault is handed out first, so that the reader above knows where
-  // in its own terms the fault is; the next call meets the fault.
+  // Bytes decompressed before a fault are returned first, so that the reader knows where the fault
+  // is in the decompressed data; the next call throws.
   Bytes fetch() override {
     state_.next_out = reinterpret_cast<std::uint8_t*>(buffer_.data());
     state_.avail_out = static_cast<std::uint32_t>(buffer_.size());
@@ -68,7 +68,7 @@ class GunzipStream final : public ByteStream {
     if (code != ISAL_DECOMP_OK) fail_damaged(inflate_fault(code));
     if (state_.block_state == ISAL_BLOCK_FINISH) {
       end_member();
-    } else if (!more && state_.avail_out == space) {  // nothing was held back in the state either
+    } else if (!more && state_.avail_out == space) {  // the state holds no more output either
       fail_cut_off();
     }
   }
@@ -117,7 +117,7 @@ class GunzipStream final : public ByteStream {
     return !block.empty();
   }
 
-  // Another member may follow; gzip(1) also allows zeros that pad to a tape's block.
+  // Another member may follow; gzip(1) also allows zeros that pad to a tape block.
   void end_member() {
     bool padding = false;
     while (state_.avail_in != 0 || refill()) {
@@ -173,7 +173,7 @@ struct GzipFile::State {
   }
   ~State() { deflateEnd(&z); }
 
-  // Compresses what is in z.next_in; with Z_FINISH to the very end.
+  // Compresses z.next_in; with Z_FINISH, to the very end.
   void pump(int flush) {
     int code = Z_OK;
     do {

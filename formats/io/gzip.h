@@ -1,5 +1,5 @@
 #pragma once
-// gzip: reading by ISA-L, which checks what libarchive leaves unchecked; writing by zlib, which is
+// gzip: reading by ISA-L, which checks what libarchive does not; writing by zlib, which is
 // reproducible.
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace feedrate::formats {
 
-/// `source`, gzip data of one or more members, decompressed. CRC and length of every member are
-/// checked; data cut short, damaged or followed by something else is an Error naming `place` and
-/// the offset in the compressed data.
+/// Decompresses `source`, gzip data of one or more members. Checks CRC and length of every member.
+/// Data that is truncated, damaged or followed by something else is an Error naming `place` and the
+/// offset in the compressed data.
 std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std::string place);
 
 /// Writes one gzip member. The same content gives the same bytes: no name, no time. One thread.

@@ -18,18 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Entries are never freed, only used again: the handler walks their list without a lock.
+// Entries are reused but never freed: the handler walks their list without a lock.
 struct Entry {
-  std::atomic<std::uintptr_t> begin = 0;  // of the map; 0 where there is none
+  std::atomic<std::uintptr_t> begin = 0;  // of the map; 0 for an unused entry
   std::atomic<std::uintptr_t> end = 0;
-  std::atomic<bool> lost = false;  // a page was missing: then the entry keeps its file for ever
+  std::atomic<bool> lost = false;  // a page was missing: the entry then keeps its file for good
   Entry* next = nullptr;
   Entry* next_free = nullptr;
   std::string file;
   std::size_t size = 0;
 };
 
-std::mutex mutex;  // of all changes but the handler's
+std::mutex mutex;  // guards all changes except the handler's
 std::atomic<Entry*> entries = nullptr;
 Entry* free_entries = nullptr;
 std::uintptr_t page_size = 4096;
@@ -57,10 +57,10 @@ bool put_zeros(std::uintptr_t address) {
 }
 
 void on_bus_error(int, siginfo_t* info, void*) {
-  // Memory that the machine itself has lost is another matter.
+  // Other codes mean that the machine has lost the memory, which zeros must not hide.
   const bool of_map = info->si_code == BUS_ADRERR;
   if (of_map && put_zeros(reinterpret_cast<std::uintptr_t>(info->si_addr))) return;
-  sigaction(SIGBUS, &before, nullptr);  // the instruction is tried again, and now it counts
+  sigaction(SIGBUS, &before, nullptr);  // the instruction is retried with the handler before ours
 }
 
 void install_handler() {

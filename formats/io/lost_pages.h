@@ -1,7 +1,7 @@
 #pragma once
 // Mapped files that shrink. Reading a page that the file no longer has, or that the disk cannot
-// read, raises SIGBUS, whose default is the end of the process. Here such a page reads as zeros and
-// is remembered: whoever has worked on mapped bytes asks afterwards, and throws the result away.
+// read, raises SIGBUS, which ends the process by default. Here such a page reads as zeros and is
+// recorded: callers ask for it after using mapped bytes, and discard the result.
 
 #include <filesystem>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace feedrate::formats {
 
-/// A map of a whole file, for whose pages reading zeros stands for dying. Any thread. The first one
-/// installs the process's handler of SIGBUS; an address of no guarded map goes to the handler
-/// before it.
+/// Guards a map of a whole file: missing pages of the map read as zeros instead of raising SIGBUS.
+/// Any thread. The first guard installs the process's SIGBUS handler, which passes addresses
+/// outside guarded maps on to the handler before it.
 class MapGuard {
  public:
   MapGuard() = default;
-  /// `map` stays mapped until its guard has gone.
+  /// `map` must stay mapped until its guard is destroyed.
   MapGuard(Bytes map, const std::filesystem::path& file);
   ~MapGuard();
   MapGuard(MapGuard&& other) noexcept;
@@ -26,11 +26,11 @@ class MapGuard {
   void* entry_ = nullptr;
 };
 
-/// A sentence naming the file, if this thread has read a page that was missing since it last asked;
-/// empty otherwise, which costs nothing. What the thread made of such bytes is worthless.
+/// A sentence naming the file, if this thread has read a missing page since it last asked; empty
+/// otherwise, which costs nothing. Anything computed from such bytes is worthless.
 std::string lost_pages_of_thread();
 
-/// The same of any thread since the process began; it may be asked again.
+/// The same for all threads since the process started; can be asked repeatedly.
 std::string lost_pages_of_process();
 
 }  // namespace feedrate::formats

@@ -30,7 +30,7 @@ FileState regular_state(const Descriptor& file, const fs::path& path) {
   return state_of(status);
 }
 
-// What the system makes of it changes no result.
+// Only a hint: failure changes no result.
 void advise(Bytes map, int advice) {
   if (!map.empty()) ::madvise(const_cast<std::byte*>(map.data()), map.size(), advice);
 }
@@ -49,13 +49,13 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
 }
 
 MappedFile::~MappedFile() {
-  guard_ = MapGuard();  // before the addresses become somebody else's
+  guard_ = MapGuard();  // before the addresses can be reused
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 void MappedFile::expect_unchanged() const {
   struct stat status {};
-  if (path_.empty() || stat(path_.c_str(), &status) != 0) return;  // removed: the map has it still
+  if (path_.empty() || stat(path_.c_str(), &status) != 0) return;  // removed: the map still has it
   const FileState now = state_of(status);
   if (now.device != state_.device || now.inode != state_.inode) return;
   if (now.size != state_.size) {
@@ -73,7 +73,7 @@ void MappedFile::give_back(Bytes part) const {
   if (part.empty()) return;
   assert(part.data() >= bytes_.data());
   assert(part.data() + part.size() <= bytes_.data() + bytes_.size());
-  // A touch brings in the pages around it as well, in aligned pieces of this size: it all goes.
+  // A page fault maps the pages around it too, in aligned blocks of this size: give back all of it.
   constexpr std::uintptr_t around = std::uintptr_t{64} << 10;
   const auto map = reinterpret_cast<std::uintptr_t>(bytes_.data());
   const auto first = reinterpret_cast<std::uintptr_t>(part.data()) / around * around;
@@ -109,7 +109,7 @@ void prefetch(Bytes bytes) {
   constexpr std::uintptr_t page = 4096;
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()) & ~(page - 1);
   const auto end = reinterpret_cast<std::uintptr_t>(bytes.data() + bytes.size());
-  // A hint: what cannot be followed does no harm.
+  // A hint: failure does no harm.
   for (std::uintptr_t at = begin; at < end; at += hint_bytes) {
     madvise(reinterpret_cast<void*>(at), std::min(hint_bytes, end - at), MADV_WILLNEED);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Whole files mapped read-only, and what the system is told of how they will be read.
+// Whole files mapped read-only, with hints to the system on how they will be read.
 
 #include <atomic>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace feedrate::formats {
 
-/// What tells a file from one that was written to since.
+/// What changes when a file is written to.
 struct FileState {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -19,7 +19,7 @@ struct FileState {
 };
 
 /// A whole file mapped read-only. Any thread may read; moves, never copies. An empty file is an
-/// empty span. Where the file shrinks later its bytes read as zeros: see lost_pages.h.
+/// empty span. If the file shrinks later, its bytes read as zeros: see lost_pages.h.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -31,21 +31,21 @@ class MappedFile {
   Bytes bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
-  /// Throws Error when the file has been written to or cut off since it was mapped. A file that was
-  /// put in its place is another one: the map still shows the old.
+  /// Throws Error when the file has been written to or truncated since it was mapped. A new file of
+  /// the same name does not count: the map still shows the old one.
   void expect_unchanged() const;
 
-  /// Tells the system that the file will be read from front to back.
+  /// Hints that the file will be read from front to back.
   void expect_reading_in_order() const;
-  /// Tells the system that single pages will be read, far apart: without their surroundings. And
-  /// that this is over.
+  /// Hints that single pages will be read, far apart, so that the system does not load pages around
+  /// them; expect_any_reading() ends that.
   void expect_single_pages() const;
   void expect_any_reading() const;
-  /// Asks the system to have `part` of bytes() in memory soon. From then on single pages are
-  /// expected: around one that came too late there is nothing that anybody asked for.
+  /// Asks the system to load `part` of bytes() soon. From then on single pages are expected: pages
+  /// around a late one have not been asked for.
   void look_ahead(Bytes part) const;
-  /// Gives back the memory of the pages that hold `part` of bytes(). Touched again they come again,
-  /// the same, from the file: a file larger than memory can be read without filling it.
+  /// Gives back the memory of the pages that hold `part` of bytes(). Reading them again loads them
+  /// from the file, so a file larger than memory can be read without filling it.
   void give_back(Bytes part) const;
 
  private:
@@ -56,7 +56,7 @@ class MappedFile {
   mutable std::atomic<bool> looked_ahead_{false};
 };
 
-/// Asks the system to have these bytes of a map in memory soon; of other memory it asks nothing.
+/// Asks the system to load these bytes of a map soon; has no effect on other memory.
 void prefetch(Bytes bytes);
 
 }  // namespace feedrate::formats

@@ -22,14 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Pages asked about in one call.
+// Pages examined in one call.
 constexpr std::size_t window_pages = std::size_t{1} << 16;
 
 }  // namespace
 
-// The lines read: "7f00-7f08 r--s 0000 fe:00 123 /data.mdb"
+// Reads lines of /proc/self/maps: "7f00-7f08 r--s 0000 fe:00 123 /data.mdb"
 void release_mapped_pages(std::span<const fs::path> files) {
-  std::set<std::string> inodes;  // of another device they may be, too: no harm is done
+  std::set<std::string> inodes;  // the same number on another device does no harm
   for (const fs::path& path : files) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) inodes.insert(std::to_string(status.st_ino));
@@ -47,7 +47,7 @@ void release_mapped_pages(std::span<const fs::path> files) {
 }
 
 void evict_from_page_cache(std::span<const fs::path> files) {
-  release_mapped_pages(files);  // what a process has touched in a map stays
+  release_mapped_pages(files);  // the kernel keeps pages that a process has mapped
   for (const fs::path& path : files) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) fail_errno(path, "cannot open", errno);

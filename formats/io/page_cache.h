@@ -1,5 +1,5 @@
 #pragma once
-// What of files lies in memory: to measure reading from a disk, and to know that it was one.
+// Which parts of files are in memory: to measure reading from disk, and to prove that it was.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,18 +8,17 @@
 
 namespace feedrate::formats {
 
-/// Has this process let go of the pages that it has touched in its shared, read-only maps of the
-/// files. They stay as they are: touched again they come again, from the system's memory or the
-/// file.
+/// Unmaps, from this process's shared read-only maps of the files, the pages that it has touched.
+/// The maps stay valid: touched again, pages come from the page cache or the file.
 void release_mapped_pages(std::span<const std::filesystem::path> files);
 
-/// Has the system forget what it holds of the files: what was written is brought to disk first.
-/// What another process has mapped and touched stays. Throws Error naming a file that cannot be
-/// opened.
+/// Evicts the files from the page cache, after writing changes to disk. Pages that another process
+/// has mapped and touched stay. Throws Error naming a file that cannot be opened.
 void evict_from_page_cache(std::span<const std::filesystem::path> files);
 
-/// Bytes of files, and how many of them are in memory, in whole pages, as mincore() tells. Linux
-/// tells only who owns or may write a file; to others all of it seems to be in memory.
+/// Bytes of files, and how many of them are in memory, in whole pages, according to mincore().
+/// Linux reports this only for files that the user owns or may write; others seem to be entirely in
+/// memory.
 struct InMemory {
   std::uint64_t bytes = 0;
   std::uint64_t resident = 0;
@@ -29,7 +28,7 @@ struct InMemory {
 };
 InMemory in_memory(std::span<const std::filesystem::path> files);
 
-/// Bytes that this process has had read from disks since it began.
+/// Bytes that were read from disks for this process since it started.
 std::uint64_t bytes_from_disk();
 
 }  // namespace feedrate::formats

@@ -24,13 +24,13 @@ void sync_directory(const fs::path& path) {
 
 void rename_without_replacing(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
-  // Some file systems cannot promise it; the existence was checked when the directory was made.
+  // Some file systems do not support this flag; the constructor has checked that `to` is new.
   if (errno == EINVAL && ::rename(from.c_str(), to.c_str()) == 0) return;
   const int failure = errno;
   fail_errno(to, join("cannot rename ", from.filename(), " to it"), failure);
 }
 
-// The path without a trailing slash, so that ".partial" can be put behind its name.
+// The path without a trailing slash, so that ".partial" can be appended.
 fs::path without_slash(const fs::path& path) {
   if (path.empty()) throw Error("the name of the directory to make is empty");
   fs::path normal = fs::absolute(path).lexically_normal();
@@ -74,7 +74,7 @@ void PartialDirectory::make_parents() {
 void PartialDirectory::make_partial(Stale stale) {
   std::error_code error;
   if (fs::exists(partial_, error)) {
-    lock();  // either what a killed run left, or what another process fills at this moment
+    lock();  // left by a killed run, or being filled by another process
     adopted_ = kept_ = stale == Stale::adopted;
     if (adopted_) return;
     fs::remove_all(partial_, error);
@@ -87,8 +87,8 @@ void PartialDirectory::make_partial(Stale stale) {
   lock();
 }
 
-// Between opening and locking, another process may have put its own directory in the place of a
-// stale one: the lock counts only while the name still means what was locked.
+// Between opening and locking, another process may have replaced a stale directory by its own: the
+// lock counts only while the name still refers to the locked directory.
 void PartialDirectory::lock() {
   lock_ = open_directory(partial_);
   const bool locked = flock(lock_.number(), LOCK_EX | LOCK_NB) == 0;
@@ -100,7 +100,7 @@ void PartialDirectory::lock() {
 }
 
 void PartialDirectory::remove_parents() noexcept {
-  // rmdir refuses a directory that someone has put something into, which is what we want.
+  // rmdir refuses a directory that is not empty, so what others put there stays.
   for (auto at = made_parents_.rbegin(); at != made_parents_.rend(); ++at) rmdir(at->c_str());
 }
 
@@ -112,7 +112,8 @@ PartialDirectory::~PartialDirectory() {
 }
 
 void PartialDirectory::sync() {
-  // One call for the whole file system is far quicker than fsync of 60,000 small PNG files.
+  // One call for the whole file system is far quicker than fsync for each of 60,000 small PNG
+  // files.
   if (syncfs(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
   if (fsync(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
 }

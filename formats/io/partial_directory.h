@@ -1,5 +1,5 @@
 #pragma once
-// A directory that appears only when all that belongs into it is on disk.
+// A directory that appears under its name only when it is complete and on disk.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace feedrate::formats {
 
-/// A directory made as `<path>.partial` and renamed to `path` by commit(), after everything in it
-/// is on disk. Destroyed without commit it removes the partial directory; killed, it leaves only
-/// that. One that a running process still writes is refused. Missing parents are made, and removed
-/// again when all fails.
+/// A directory made as `<path>.partial` and renamed to `path` by commit(), after its content is on
+/// disk. Destroyed without commit, it removes the partial directory; a killed process leaves only
+/// that. Refuses a partial directory that a running process is still writing. Creates missing
+/// parents, and removes them again on failure.
 class PartialDirectory {
  public:
-  /// What becomes of the partial directory of an earlier run.
+  /// What happens to the partial directory of an earlier run.
   enum class Stale : std::uint8_t { removed, adopted };
   /// Throws Error when `path` exists already or its parent cannot be written.
   explicit PartialDirectory(const std::filesystem::path& path, Stale stale = Stale::removed);
@@ -24,12 +24,12 @@ class PartialDirectory {
   PartialDirectory& operator=(const PartialDirectory&) = delete;
 
   const std::filesystem::path& path() const { return partial_; }
-  /// True when a directory of an earlier run was there and has been adopted.
+  /// True when the directory of an earlier run existed and has been adopted.
   bool adopted() const { return adopted_; }
-  /// Brings everything written so far to disk.
+  /// Syncs everything written so far to disk.
   void sync();
-  /// From now on the directory stays when its owner goes without commit: there is something in it
-  /// that a later run can go on from.
+  /// Keeps the directory from now on, also when destroyed without commit: a later run can resume
+  /// from it.
   void keep() { kept_ = true; }
   void commit();
 
@@ -42,7 +42,7 @@ class PartialDirectory {
   std::filesystem::path final_;
   std::filesystem::path partial_;
   std::vector<std::filesystem::path> made_parents_;  // outermost first
-  Descriptor lock_;                                  // of partial_, held while we write
+  Descriptor lock_;                                  // on partial_, held while it is being written
   bool adopted_ = false;
   bool kept_ = false;
   bool committed_ = false;

@@ -13,15 +13,16 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::uint64_t longest_run = 256;     // enough that handing it out costs nothing
-constexpr std::uint64_t runs_of_a_worker = 8;  // at least, so that none waits long for the last
+constexpr std::uint64_t max_run = 256;  // enough that handing it out costs nothing
+// So that no worker waits long for the last run.
+constexpr std::uint64_t min_runs_per_worker = 8;
 
 class Sweep {
  public:
   Sweep(std::uint64_t count, unsigned threads, const SweepWork& work,
         const ProgressCallback& progress)
       : count_(count),
-        run_(std::clamp<std::uint64_t>(count / (runs_of_a_worker * threads), 1, longest_run)),
+        run_(std::clamp<std::uint64_t>(count / (min_runs_per_worker * threads), 1, max_run)),
         work_(work),
         progress_(progress) {}
 
@@ -66,7 +67,7 @@ class Sweep {
   const ProgressCallback& progress_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<bool> stopped_ = false;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
   std::exception_ptr error_;

@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of a tar that its reader and its writer share: POSIX ustar, as `man 5 tar` draws it.
+// The bytes of a tar, shared by its reader and its writer: POSIX ustar, as `man 5 tar` draws it.
 //
 //   header, 512 bytes │ data │ zeros up to the next 512 │ header │ … │ two blocks of zeros │ zeros
 
@@ -13,7 +13,7 @@ namespace feedrate::formats {
 inline constexpr std::size_t tar_block = 512;
 inline constexpr std::size_t tar_record = 20 * tar_block;  // what archives are padded to
 
-/// A part of a header: where it starts and how many bytes it has.
+/// A field of a header: its offset and its size in bytes.
 struct TarField {
   std::size_t offset;
   std::size_t size;
@@ -27,13 +27,13 @@ inline constexpr TarField size{124, 12};
 inline constexpr TarField mtime{136, 12};
 inline constexpr TarField checksum{148, 8};
 inline constexpr TarField type{156, 1};
-inline constexpr TarField magic{257, 8};  // with the version
+inline constexpr TarField magic{257, 8};  // includes the version
 inline constexpr TarField user{265, 32};
 inline constexpr TarField group{297, 32};
-inline constexpr TarField prefix{345, 155};  // in front of the name, with a slash between
+inline constexpr TarField prefix{345, 155};  // precedes the name, with a slash between
 }  // namespace tar_field
 
-/// What the checksum field must say: the sum of a header's bytes, its own field taken as blanks.
+/// The header's checksum: the sum of its bytes, with the checksum field itself taken as blanks.
 inline std::uint32_t tar_checksum(const std::byte* header) {
   constexpr TarField field = tar_field::checksum;
   std::uint32_t sum = 0;
@@ -44,7 +44,7 @@ inline std::uint32_t tar_checksum(const std::byte* header) {
   return sum;
 }
 
-/// `size` and the zeros behind it. The caller has seen that it does not overflow.
+/// `size` with the zeros that follow. The caller has checked that it does not overflow.
 inline std::uint64_t tar_padded(std::uint64_t size) {
   return (size + tar_block - 1) / tar_block * tar_block;
 }

@@ -12,11 +12,11 @@
 namespace feedrate::formats {
 namespace {
 
-// Noon of 2020-01-01, UTC: the same year in every time zone, and one that tools which parse
-// `tar --list` (they look for "20yy") understand.
+// Noon of 2020-01-01, UTC: the same year in every time zone, and one that tools parsing the output
+// of `tar --list` (they look for "20yy") understand.
 constexpr std::uint64_t fixed_mtime = 1577880000;
 constexpr std::uint64_t fixed_mode = 0444;
-constexpr std::uint64_t largest_size = (std::uint64_t{1} << 33) - 1;  // eleven octal digits
+constexpr std::uint64_t max_ustar_size = (std::uint64_t{1} << 33) - 1;  // eleven octal digits
 constexpr std::string_view ustar = {"ustar\00000", 8};
 constexpr std::string_view pax_name = "././@PaxHeader";
 
@@ -35,8 +35,8 @@ void put_octal(Header& header, TarField field, std::uint64_t value) {
   assert(value == 0);
 }
 
-// `name` as ustar's prefix and name, split at the first slash that leaves few enough bytes behind
-// it; two empty parts when no slash does.
+// `name` as ustar's prefix and name, split at the first slash that leaves few enough bytes after
+// it; two empty strings when there is none.
 std::pair<std::string_view, std::string_view> split(std::string_view name) {
   if (name.size() <= tar_field::name.size) return {{}, name};
   const std::size_t slash = name.find('/', name.size() - tar_field::name.size - 1);
@@ -47,7 +47,7 @@ std::pair<std::string_view, std::string_view> split(std::string_view name) {
   return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
-// "25 path=a/long/name\n": the number counts the whole record, its own digits too.
+// "25 path=a/long/name\n": the number counts the whole record, including its own digits.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::string rest = join(' ', key, '=', value, '\n');
   std::size_t length = rest.size() + 1;
@@ -73,9 +73,9 @@ void TarWriter::begin(std::string_view name, std::uint64_t size) {
     records += pax_record("path", name);
     base = name.substr(0, tar_field::name.size);  // for tools that do not know PAX
   }
-  if (size > largest_size) records += pax_record("size", std::to_string(size));
+  if (size > max_ustar_size) records += pax_record("size", std::to_string(size));
   if (!records.empty()) put_pax(records);
-  put_header(prefix, base, size > largest_size ? 0 : size, '0');
+  put_header(prefix, base, size > max_ustar_size ? 0 : size, '0');
   left_ = size;
 }
 
@@ -118,7 +118,7 @@ void TarWriter::put_header(std::string_view prefix, std::string_view name, std::
   put_text(header, tar_field::type, {&type, 1});
   put_text(header, tar_field::magic, ustar);
   put_text(header, tar_field::prefix, prefix);
-  // Six digits, a zero byte, a blank: as tools have always written it.
+  // Six digits, a zero byte, a blank, by tradition.
   constexpr TarField checksum = tar_field::checksum;
   const std::uint32_t sum = tar_checksum(header.data());
   put_octal(header, {checksum.offset, checksum.size - 1}, sum);

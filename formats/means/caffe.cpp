@@ -95,7 +95,7 @@ Blob parse_blob(Bytes message) {
   return blob;
 }
 
-// Legacy dimensions, or a shape of four (1, C, H, W) or three (C, H, W).
+// From legacy dimensions, or from a shape of four (1, C, H, W) or three (C, H, W) dimensions.
 Shape shape_of(const Blob& blob) {
   std::vector<std::uint64_t> dims(blob.legacy.begin(), blob.legacy.end());
   if (blob.dims) dims = *blob.dims;

@@ -9,8 +9,9 @@
 namespace feedrate::formats {
 namespace {
 
-// Interleaved channels are added in lanes: their number is a multiple of 1 and of 3 channels and of
-// a vector register's. A lane of 32 bits holds the squares of so many pixels: 66,000 · 255² < 2^32.
+// Interleaved channels are added in lanes. Their number is a multiple of 1 and 3 channels and of
+// the size of a vector register. The second number is how many pixels' squares a 32-bit lane holds:
+// 66,000 · 255² < 2^32.
 constexpr std::size_t lanes = 48;
 constexpr std::size_t max_rounds = 66'000;
 

@@ -1,6 +1,6 @@
 #pragma once
-// The mean image of a dataset, and the means and deviations of its channels. Sums are whole
-// numbers, divided once: any order of adding, and any number of threads, gives the same bits.
+// The mean image of a dataset, and the mean and deviation of each channel. Sums are integers,
+// divided once at the end: any order of adding and any number of threads give the same bits.
 
 #include <array>
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace feedrate::formats {
 
-/// A mean image holds at most so many values; sums of larger images are not kept.
+/// Limit on the values of a mean image; no sums are kept for larger images.
 inline constexpr std::uint64_t max_mean_values = std::uint64_t{1} << 25;
 
 struct DatasetMeans {
   std::uint64_t images = 0;
   std::uint32_t channels = 0;           // 1, or 3 when any image is RGB: grey is R = G = B then
-  std::array<double, 3> mean{};         // of all pixels, a channel each (R, G, B), 0 … 255
-  std::array<double, 3> deviation{};    // the population's: sqrt(E[x²] - E[x]²)
-  std::optional<MeanImage> mean_image;  // when all images have one height and width
+  std::array<double, 3> mean{};         // of all pixels, for each channel (R, G, B), 0 … 255
+  std::array<double, 3> deviation{};    // of the population: sqrt(E[x²] - E[x]²)
+  std::optional<MeanImage> mean_image;  // when all images have the same height and width
 };
 
-/// Means of the channels of one mean image; the others are 0.
+/// The mean of each channel of a mean image; 0 for channels that it lacks.
 std::array<double, 3> channel_means(const MeanImage& mean);
 
 /// Exact sums over images. One thread.
 class MeanSums {
  public:
   void add(const ImageView& image);
-  /// As if all images of `other` had been added here.
+  /// Adds the sums of `other`, as if its images had been added here.
   void merge(const MeanSums& other);
   DatasetMeans means() const;
 
  private:
-  // Of grey images, or of one channel of RGB ones.
+  // Of grey images, or of one channel of RGB images.
   struct Channel {
     std::uint64_t sum = 0;
-    std::uint64_t squares = 0;  // holds 2.8e14 pixels of 255: 280 TB of them
+    std::uint64_t squares = 0;  // holds 2.8e14 pixels of 255
   };
   enum class Size : std::uint8_t { none, one, several };
 

@@ -27,7 +27,7 @@ const MeanFormat* by_extension(const fs::path& file) {
   return row == rows.end() ? nullptr : *row;
 }
 
-// Where value (pixel, channel) of an image lies in a file of that layout.
+// Index of a value (pixel, channel) of an image in a file of that layout.
 class Position {
  public:
   Position(Shape shape, MeanLayout layout)
@@ -79,7 +79,7 @@ const MeanFormat& mean_format(const fs::path& file) {
   for (const MeanFormat* row : mean_formats()) {
     known += join(known.empty() ? "" : ", ", row->extension(), " (", row->name(), ")");
   }
-  fail(file, "the extension names the dialect of a mean: ", known);
+  fail(file, "unknown extension of a mean image; there are ", known);
 }
 
 const MeanFormat* mean_format_of(const fs::path& file) {
@@ -97,7 +97,7 @@ Shape mean_shape(std::uint64_t height, std::uint64_t width, std::uint64_t channe
   const bool sides = height - 1 < max_side && width - 1 < max_side;
   if (!sides || (channels != 1 && channels != 3) || height * width * channels > max_mean_values) {
     throw Error(join("states ", height, "x", width, "x", channels,
-                     " (height, width, channels), which is no mean image of 1 or 3 channels"));
+                     " (height, width, channels), which cannot be a mean image"));
   }
   return {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width),
           static_cast<std::uint32_t>(channels)};

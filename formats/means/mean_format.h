@@ -1,6 +1,6 @@
 #pragma once
-// Mean images in files, in the dialects of the tools that subtract them. A registry like every
-// kind; a file's extension names its dialect.
+// Mean images in files, in the dialects of the tools that subtract them. A file's extension selects
+// its dialect.
 
 #include <filesystem>
 #include <optional>
@@ -14,7 +14,7 @@ namespace feedrate::formats {
 
 class OutputFile;
 
-/// How the values of a mean image lie in a file. Of a grey one, all are the same.
+/// The order of a mean image's values in a file. For grey images all are the same.
 enum class MeanLayout : std::uint8_t { interleaved_rgb, interleaved_bgr, planar_rgb, planar_bgr };
 
 /// "interleaved B, G, R"
@@ -33,12 +33,13 @@ class MeanFormat : public Kind {
       : Kind(name, summary), extension_(extension), layout_(layout) {}
 
   std::string_view extension() const { return extension_; }  // ".xml"
-  MeanLayout layout() const { return layout_; }              // that the owning tool expects
-  /// True when a file that has the extension holds a mean, and not something else of that kind.
+  MeanLayout layout() const { return layout_; }              // the one that the owning tool expects
+  /// True when a file with this extension holds a mean image rather than something else.
   virtual bool knows(Bytes content) const = 0;
-  /// Throws Error (without a place) on damage, and on anything but one image of finite values.
+  /// Throws Error, without naming the file, on damage and for anything but one image of finite
+  /// values.
   virtual StoredMean read(Bytes content) const = 0;
-  /// Values become 32-bit floats.
+  /// Stores values as 32-bit floats.
   virtual void write(const StoredMean& mean, OutputFile& file) const = 0;
 
  private:
@@ -48,24 +49,24 @@ class MeanFormat : public Kind {
 
 /// All dialects, in the order of help.
 std::span<const MeanFormat* const> mean_formats();
-/// By extension; throws Error naming those there are.
+/// By extension; throws Error naming the known ones.
 const MeanFormat& mean_format(const std::filesystem::path& file);
-/// By extension and content; null when the file holds no mean, or cannot be looked at.
+/// By extension and content; null when the file holds no mean image or cannot be read.
 const MeanFormat* mean_format_of(const std::filesystem::path& file);
 
-/// `layout`: nothing for what the tool that owns the dialect expects. Caffe's means of CIFAR are an
-/// exception (planar_rgb, as its LMDB is), and so are those that CNTK's own script wrote.
+/// Without `layout`, assumes the one that the dialect's tool expects. Exceptions are Caffe's means
+/// of CIFAR (planar_rgb, like its LMDB) and those written by CNTK's own script.
 MeanImage read_mean(const std::filesystem::path& file, std::optional<MeanLayout> layout = {});
-/// The file appears whole or not at all.
+/// Writes a file that appears whole or not at all.
 void write_mean(const std::filesystem::path& file, const MeanImage& mean,
                 std::optional<MeanLayout> layout = {});
 
-/// The numbers of a header as the shape of a mean image, for the readers of the dialects. Throws
-/// Error when they cannot be one.
+/// Checks the numbers of a header, for the readers of the dialects. Throws Error when they cannot
+/// be the shape of a mean image.
 Shape mean_shape(std::uint64_t height, std::uint64_t width, std::uint64_t channels);
 
-/// The layout in which the dialect's owner will see the images of `dataset`: Caffe's is that of the
-/// planes of a raw LMDB, if it is one.
+/// The layout in which the dialect's tool sees the images of `dataset`: for Caffe that of the
+/// planes in a raw LMDB, if the dataset is one.
 MeanLayout mean_layout_for(const MeanFormat& format, const Dataset& dataset);
 
 }  // namespace feedrate::formats

@@ -1,5 +1,5 @@
-// MXNet's list of NDArrays, as ImageRecordIter of MXNet 1.0 and newer keeps the mean that it
-// computes. Only the sizes and the values differ from file to file:
+// MXNet's list of NDArrays, in which ImageRecordIter of MXNet 1.0 and newer stores the mean that it
+// computes. Only the sizes and values differ from file to file:
 //
 //   head    u64 0x112 | u64 0 | u64 1 array | u32 0xF993FAC9 (version 2) | i32 storage 0 (dense)
 //           | u32 3 dimensions
@@ -40,7 +40,7 @@ Buffer value_type() { return bytes_of(std::int32_t{1}, std::int32_t{0}, std::int
 
 Buffer list_end() { return bytes_of(std::uint64_t{1}, std::uint64_t{mean_name.size()}, mean_name); }
 
-// Cuts the first `size` bytes off `rest`.
+// Takes the first `size` bytes off `rest`.
 Bytes take(Bytes& rest, std::uint64_t size, std::string_view what) {
   if (size > rest.size()) {
     throw Error(join("ends inside ", what, ": ", rest.size(), " bytes of ", size));
@@ -68,7 +68,7 @@ class MxnetMean final : public MeanFormat {
   }
 
   StoredMean read(Bytes content) const override {
-    if (!knows(content)) throw Error("is no list of NDArrays: it does not begin with 0x112");
+    if (!knows(content)) throw Error("is not a list of NDArrays: it does not begin with 0x112");
     expect(content, list_head(),
            "the head of a list of one dense NDArray, version 2, of 3 dimensions");
     const Bytes sizes = take(content, 3 * sizeof(std::uint64_t), "the sizes");
@@ -80,7 +80,7 @@ class MxnetMean final : public MeanFormat {
       mean.values.push_back(load_le<float>(values.data() + at));
     }
     expect(content, list_end(), "one name, mean_img");
-    if (!content.empty()) throw Error("goes on behind the name mean_img");
+    if (!content.empty()) throw Error("has data after the name mean_img");
     return mean;
   }
 

@@ -7,7 +7,7 @@
 
 namespace feedrate::formats {
 
-/// Size of an image in pixels. All zero means "not known" or "not the same for all".
+/// Size of an image in pixels. All zeros mean "unknown" or "not the same for all".
 struct Shape {
   std::uint32_t height = 0;
   std::uint32_t width = 0;
@@ -23,7 +23,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// A rectangle of an image, in pixels from its top left corner.
+/// A rectangle in an image, in pixels from the top left corner.
 struct Rect {
   std::uint32_t y = 0;
   std::uint32_t x = 0;
@@ -33,7 +33,7 @@ struct Rect {
   bool operator==(const Rect&) const = default;
 };
 
-/// Rows of pixels in someone's memory: row i begins at first + i · stride.
+/// Rows of pixels in memory owned elsewhere: row i begins at first + i · stride.
 struct PixelRows {
   const std::byte* first = nullptr;
   std::size_t stride = 0;
@@ -45,13 +45,13 @@ struct Image {
   Buffer pixels;  // shape.bytes() of them
 };
 
-/// Where `part` is in an image of that shape whose pixels begin at `pixels`.
+/// The rows of `part` in an image of that shape whose pixels begin at `pixels`.
 inline PixelRows rows_of_part(const std::byte* pixels, Shape shape, const Rect& part) {
   const std::size_t stride = std::size_t{shape.width} * shape.channels;
   return {pixels + part.y * stride + std::size_t{part.x} * shape.channels, stride};
 }
 
-/// An image that belongs to someone else.
+/// A view of an image owned elsewhere.
 struct ImageView {
   Shape shape;
   Bytes pixels;

@@ -1,4 +1,4 @@
-// GCC 12 takes what its own intrinsics leave undefined on purpose for a mistake.
+// GCC 12 warns about values that its own intrinsics leave undefined on purpose.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -25,10 +25,10 @@ void interleave_plainly(const std::byte* red, const std::byte* green, const std:
   }
 }
 
-// `Width` pixels of a colour fill three registers of `Width` bytes together with those of the other
-// two. Since 3 divides no power of two, pixel i's colour c goes to byte (3i + c) % Width of its
-// register and no other does: one permutation of a colour serves all three registers, each of which
-// then takes its own bytes of it.
+// `Width` pixels, each of three colours, fill three registers of `Width` bytes. Since 3 divides no
+// power of two, colour c of pixel i is the only one of that colour with the position (3i + c) %
+// Width within its register. So one permutation of a colour serves all three registers, each of
+// which then selects its own bytes of it.
 template <std::size_t Width>
 struct Places {
   std::array<std::array<std::uint8_t, Width>, 3> pixel{};  // [colour][byte]
@@ -41,7 +41,7 @@ struct Places {
   }
 };
 
-// Bit b: byte b of register `part` is of that colour.
+// Bit b is set when byte b of register `part` has that colour.
 template <std::size_t Width>
 constexpr std::uint64_t bytes_of(std::size_t colour, std::size_t part) {
   std::uint64_t bits = 0;

@@ -28,7 +28,7 @@ std::uint64_t scaled(std::uint64_t other, std::uint64_t side, std::uint64_t give
   return std::max<std::uint64_t>(1, other * side / given);
 }
 
-// What is resized, and both directions of it.
+// What is resized, along both axes.
 struct Work {
   PixelRows source;
   std::size_t channels;
@@ -39,13 +39,13 @@ struct Work {
   const std::byte* row(std::size_t index) const { return source.first + index * source.stride; }
 };
 
-// Rows of the target's width, made two by two as they are needed and kept as long.
+// Rows already resized across. They are made two at a time when needed and kept until overwritten.
 class RowRing {
  public:
   RowRing(const Work& work, std::size_t capacity, Buffer& memory)
       : work_(work), capacity_(capacity), rows_(grown(memory, capacity * work.row_bytes())) {}
 
-  // Rows below `end` are there from now on, and still those that are at most `capacity` above.
+  // Makes all rows below `end`. Of these the last `capacity` stay available.
   void make_until(std::uint32_t end) {
     while (made_ < end) {
       const std::uint32_t next = std::min(made_ + 1, work_.down.from - 1);
@@ -76,8 +76,8 @@ void resize_across(const Work& work, MutableBytes pixels) {
   }
 }
 
-// `row_of(y, index)` gives a source row; it is asked for those of one target row, from the first
-// on.
+// `row_of(y, index)` returns a source row; it is called for the rows of one target row at a time,
+// in order.
 template <class RowOf>
 void resize_down(const Work& work, MutableBytes pixels, std::vector<const std::byte*>& lines,
                  const RowOf& row_of) {
@@ -86,7 +86,7 @@ void resize_down(const Work& work, MutableBytes pixels, std::vector<const std::b
   for (std::size_t y = 0; y < down.to; ++y) {
     const std::uint32_t count = down.count[y];
     for (std::uint32_t i = 0; i < count; ++i) lines[i] = row_of(y, down.first[y] + i);
-    // Rows are taken by twos or fours.
+    // Passes read rows two or four at a time.
     for (std::uint32_t i = count; i % 4 != 0; ++i) lines[i] = lines[0];
     resize_passes().down(down, y, lines.data(), work.row_bytes(),
                          pixels.data() + y * work.row_bytes());
@@ -164,8 +164,8 @@ void resize_part(PixelRows source, std::size_t channels, const ResizeSpan& down,
     resize_down(work, pixels, scratch.lines,
                 [&](std::size_t, std::uint32_t index) { return work.row(index); });
   } else {
-    // One more than a target row needs, because rows are made in pairs.
-    RowRing ring(work, scratch.down.most + std::size_t{1}, scratch.rows);
+    // One row more than a target row needs, because rows are made in pairs.
+    RowRing ring(work, scratch.down.max_count + std::size_t{1}, scratch.rows);
     resize_down(work, pixels, scratch.lines, [&](std::size_t y, std::uint32_t index) {
       ring.make_until(scratch.down.first[y] + scratch.down.count[y]);
       return ring.row(index);

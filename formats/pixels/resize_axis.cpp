@@ -1,5 +1,5 @@
-// Compiled without fused multiply-add (CMakeLists.txt): a last bit more of precision would be
-// another weight than Pillow's.
+// Compiled without fused multiply-add (CMakeLists.txt): the extra precision in the last bit would
+// give other weights than Pillow's.
 
 #include "formats/pixels/resize_axis.h"
 
@@ -9,12 +9,12 @@
 namespace feedrate::formats {
 namespace {
 
-// Vector code reads weights by eights.
+// Vector code reads eight weights at a time.
 constexpr std::size_t together = 8;
 
 double triangle(double distance) { return std::max(0.0, 1.0 - std::abs(distance)); }
 
-// The order of operations in all of this decides the last bit; it is Pillow's.
+// The order of the operations here decides the last bit; it is Pillow's.
 struct Filter {
   explicit Filter(const ResizeSpan& span)
       : scale(static_cast<double>(span.from) / span.to),
@@ -31,7 +31,7 @@ struct Filter {
   }
 
   double scale;
-  double reach;  // of the filter, to either side, in source pixels
+  double reach;  // of the filter to either side, in source pixels
   double narrowing;
   std::uint32_t from;
 };
@@ -78,7 +78,7 @@ void ResizeAxis::set(const ResizeSpan& new_span) {
     weigh(*this, i, filter, span.begin + (span.mirrored ? to - 1 - i : i));
     first[i] -= source.begin;
   }
-  most = *std::max_element(count.begin(), count.end());
+  max_count = *std::max_element(count.begin(), count.end());
 }
 
 }  // namespace feedrate::formats

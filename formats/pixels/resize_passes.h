@@ -1,6 +1,6 @@
 #pragma once
-// The two inner loops of resizing, in plain C++, for AVX2 and for AVX-512. They give the same
-// bytes: sums of integers, which no order of adding changes.
+// The two inner loops of resizing, in plain C++, for AVX2 and for AVX-512. All give the same bytes,
+// because integer sums do not depend on the order of adding.
 
 #include <array>
 #include <cstddef>
@@ -13,22 +13,23 @@ namespace feedrate::formats {
 
 struct ResizePasses {
   std::string_view name;
-  /// Makes of an axis what the loops below need. Without effect when it is there already.
+  /// Prepares an axis for the loops below, unless that has been done.
   void (*prepare_across)(ResizeAxis& axis, std::size_t channels);
   void (*prepare_down)(ResizeAxis& axis);
-  /// Two rows of axis.from pixels to two of axis.to. The two may be the same row.
+  /// Resizes two rows of axis.from pixels to two of axis.to. The two rows may be the same.
   void (*across)(const ResizeAxis& axis, std::size_t channels, std::array<const std::byte*, 2> from,
                  std::array<std::byte*, 2> to);
-  /// `bytes` of target row `target` from the source rows that weigh in it, axis.stride pointers;
-  /// those behind its count may be any readable row, up to the next multiple of four.
+  /// Computes `bytes` bytes of target row `target` from the source rows that weigh in it. `rows`
+  /// has axis.stride pointers; those after the row's count, up to the next multiple of four, may
+  /// point to any readable row.
   void (*down)(const ResizeAxis& axis, std::size_t target, const std::byte* const* rows,
                std::size_t bytes, std::byte* to);
 };
 
-/// Anywhere; the referee of the others.
+/// Plain C++ for any CPU; the reference for the others.
 extern const ResizePasses plain_resize_passes;
 extern const ResizePasses avx2_resize_passes;
-/// Also needs AVX-512's VBMI and VNNI: Ice Lake, Zen 4 and later.
+/// Needs AVX-512 with VBMI and VNNI: Ice Lake, Zen 4 and later.
 extern const ResizePasses avx512_resize_passes;
 /// Those that this CPU can run, the fastest first.
 std::span<const ResizePasses* const> runnable_resize_passes();

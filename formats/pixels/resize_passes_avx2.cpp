@@ -1,6 +1,6 @@
-// Weights have 23 bits, and the instruction that multiplies and adds pairs takes 16: sums of low
-// and of high halves are kept apart and joined at the end. They may wrap around; what they come to
-// fits, and unsigned arithmetic does not care on the way.
+// Weights have 23 bits, but the instruction that multiplies and adds pairs takes 16: sums of the
+// low and the high halves are computed separately and combined at the end. They may wrap around;
+// the final result fits, so modular arithmetic gives the right value.
 
 #include <immintrin.h>
 
@@ -13,7 +13,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr int low_bits = 15;  // of a weight, in `low`; the others in `high`
+constexpr int low_bits = 15;  // of a weight, in `low`; the rest are in `high`
 
 struct Sums {
   __m256i low, high;
@@ -45,14 +45,14 @@ void prepare(ResizeAxis& axis, std::size_t) {
 
 void prepare_down(ResizeAxis& axis) { prepare(axis, 1); }
 
-// Two neighbours at `weights` in all places.
+// Repeats the two neighbours at `weights` in all places.
 FEEDRATE_AVX2 inline __m256i pair_of(const std::int16_t* weights) {
   std::int32_t both;
   std::memcpy(&both, weights, sizeof both);
   return _mm256_set1_epi32(both);
 }
 
-// Eight of them, in each half of the register.
+// Puts eight weights into each half of the register.
 FEEDRATE_AVX2 inline __m256i eight_of(const std::int16_t* weights) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights)));
 }
@@ -63,7 +63,7 @@ FEEDRATE_AVX2 inline __m256i eight_bytes(std::array<const std::byte*, 2> from, s
                           _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from[0] + at)));
 }
 
-// What is left to the plain loops: pixels whose loads would reach behind the end of the row.
+// Computes a pixel in plain C++: vector loads for the last ones would reach beyond the row.
 void plain_pixel(const ResizeAxis& axis, std::size_t x, std::size_t channels, const std::byte* from,
                  std::byte* to) {
   const std::int32_t* weights = axis.weights.data() + x * axis.stride;
@@ -77,14 +77,14 @@ void plain_pixel(const ResizeAxis& axis, std::size_t x, std::size_t channels, co
   }
 }
 
-// Two source pixels at a time become three pairs: both reds, both greens, both blues.
+// Turns two source pixels at a time into three pairs: both reds, both greens, both blues.
 FEEDRATE_AVX2 void across_rgb(const ResizeAxis& axis, std::array<const std::byte*, 2> from,
                               std::array<std::byte*, 2> to) {
   const __m256i to_pairs = _mm256_broadcastsi128_si256(
       _mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
   for (std::size_t x = 0; x < axis.to; ++x) {
     const std::size_t count = axis.count[x] + axis.count[x] % 2;
-    if (axis.first[x] + count >= axis.from) {  // the last load takes two bytes more
+    if (axis.first[x] + count >= axis.from) {  // the last load reads two bytes more
       for (std::size_t row = 0; row < 2; ++row) plain_pixel(axis, x, 3, from[row], to[row]);
       continue;
     }
@@ -101,7 +101,7 @@ FEEDRATE_AVX2 void across_rgb(const ResizeAxis& axis, std::array<const std::byte
     const std::array<int, 2> rgb{_mm256_extract_epi32(bytes, 0), _mm256_extract_epi32(bytes, 4)};
     if (x + 1 == axis.to) {
       for (std::size_t row = 0; row < 2; ++row) std::memcpy(to[row] + 3 * x, &rgb[row], 3);
-    } else {  // a fourth byte may be written; the next pixel goes over it
+    } else {  // the fourth byte written is overwritten by the next pixel
       for (std::size_t row = 0; row < 2; ++row) std::memcpy(to[row] + 3 * x, &rgb[row], 4);
     }
   }
@@ -121,7 +121,8 @@ FEEDRATE_AVX2 void across_grey(const ResizeAxis& axis, std::array<const std::byt
       const __m256i pixels = _mm256_unpacklo_epi8(eight_bytes(from, axis.first[x] + i), zero());
       add_products(sums, pixels, eight_of(low + i), eight_of(high + i));
     }
-    // Four partial sums a row; adding neighbours twice leaves the whole in all four places.
+    // There are four partial sums for each row; adding neighbours twice puts the total in all
+    // places.
     sums.low = _mm256_hadd_epi32(sums.low, sums.low);
     sums.low = _mm256_hadd_epi32(sums.low, sums.low);
     sums.high = _mm256_hadd_epi32(sums.high, sums.high);
@@ -144,7 +145,7 @@ void across(const ResizeAxis& axis, std::size_t channels, std::array<const std::
 
 constexpr std::size_t block = 16;  // bytes of a row
 
-// Rows in pairs: bytes of both side by side are what one multiplication takes.
+// Rows in pairs: interleaved bytes of two rows are the operand of one multiplication.
 FEEDRATE_AVX2 inline void down_block(const std::int16_t* low, const std::int16_t* high,
                                      std::size_t count, const std::byte* const* rows,
                                      std::size_t at, std::byte* to) {
@@ -156,7 +157,7 @@ FEEDRATE_AVX2 inline void down_block(const std::int16_t* low, const std::int16_t
     add_products(left, _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b)), low_pair, high_pair);
     add_products(right, _mm256_cvtepu8_epi16(_mm_unpackhi_epi8(a, b)), low_pair, high_pair);
   }
-  // Packing works on halves of registers: 0-3 8-11 | 4-7 12-15.
+  // Packing works on each half of a register: 0-3 8-11 | 4-7 12-15.
   const __m256i words = _mm256_packs_epi32(rounded(left), rounded(right));
   const __m256i bytes = _mm256_packus_epi16(words, words);
   _mm_storeu_si128(

@@ -1,19 +1,18 @@
-// Weights have 23 bits, and the instruction that multiplies and adds four bytes at once takes 8: a
+// Weights have 23 bits, but the instruction that multiplies and adds four bytes at once takes 8: a
 // weight is d0 + 256 d1 + 65536 d2 with signed digits, and sums of the high digits are shifted up
-// before those of the lower ones are added. They may wrap around on the way; what they come to
-// fits.
+// before those of the lower ones are added. They may wrap around on the way; the result fits.
 //
-// Across, sixteen bytes of the new row are made at a time, whatever pixels and colours they belong
-// to. Four source pixels that weigh in each of them are picked from 64 bytes of the old row by one
-// permutation. For each such group and each four weights there are in ResizeAxis:
+// Across, sixteen bytes of the new row are computed at a time, whatever pixels and colours they
+// belong to. One permutation picks, from 64 bytes of the old row, four source pixels that weigh in
+// each of them. For each such group of sixteen bytes and each four weights, ResizeAxis has:
 //
 //   starts  where the 64 bytes begin
-//   table   16 × (4 indices into them) | 16 × (4 digits d2) | 16 × (4 digits d1) | 16 × (4 digits
-//   d0)
+//   table   16 × (4 indices into them) | 16 × (4 digits d2) | 16 × (4 digits d1)
+//           | 16 × (4 digits d0)
 //
 // Down, `table` has d2 | d1 | d0 for each target row and each four weights.
 
-// GCC 12 takes what its own intrinsics leave undefined on purpose for a mistake.
+// GCC 12 warns about values that its own intrinsics leave undefined on purpose.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
@@ -29,16 +28,16 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t taps = 4;    // weights taken at once
-constexpr std::size_t group = 16;  // bytes made at once, across
+constexpr std::size_t taps = 4;    // weights processed at once
+constexpr std::size_t group = 16;  // bytes computed at once, across
 constexpr std::size_t window = 64;
-constexpr std::size_t max_quads = 3;  // of weights, across: the window holds no more of RGB
+constexpr std::size_t max_quads = 3;  // of weights, across; for RGB, the 64 bytes hold no more
 constexpr std::size_t group_words = 4 * group;
-constexpr std::int32_t half = 1 << (resize_bits - 1 - 16);  // as the highest digit counts
+constexpr std::int32_t half = 1 << (resize_bits - 1 - 16);  // in units of the highest digit
 
-std::size_t quads_of(const ResizeAxis& axis) { return (axis.most + taps - 1) / taps; }
+std::size_t quads_of(const ResizeAxis& axis) { return (axis.max_count + taps - 1) / taps; }
 
-using Digits = std::array<std::uint32_t, 3>;  // four of each, the highest first
+using Digits = std::array<std::uint32_t, 3>;  // four of each, highest first
 
 Digits digits_of(const std::int32_t* weights) {
   Digits digits{};
@@ -53,7 +52,7 @@ Digits digits_of(const std::int32_t* weights) {
   return digits;
 }
 
-// Source bytes that the weights of a target pixel from `quad` on are for.
+// The source bytes of a target pixel's weights from `quad` on.
 struct Window {
   std::size_t begin;
   std::size_t end;
@@ -64,7 +63,7 @@ Window window_of(const ResizeAxis& axis, std::size_t channels, std::size_t x, st
   return {first * channels, std::max(first, end) * channels};
 }
 
-// The group's row of the table for one quad. False when its pixels lie too far apart.
+// Fills the group's row of the table for one quad. False when its pixels are too far apart.
 bool fill(ResizeAxis& axis, std::size_t channels, std::size_t begin, std::size_t quad,
           std::uint32_t& start, std::uint32_t* row) {
   const std::size_t end = std::min(begin + group, axis.to * channels);
@@ -90,7 +89,7 @@ bool fill(ResizeAxis& axis, std::size_t channels, std::size_t begin, std::size_t
       }
     }
     const std::size_t i = at - begin;
-    // Of weights that are not there the digits are zero: any index does, if it stays below 64.
+    // Missing weights have zero digits: any index below 64 will do.
     row[i] = indices + static_cast<std::uint32_t>(channel) * 0x01010101U;
     for (std::size_t digit = 0; digit < 3; ++digit) row[(digit + 1) * group + i] = digits[digit];
   }
@@ -239,7 +238,7 @@ FEEDRATE_AVX512 void down(const ResizeAxis& axis, std::size_t target, const std:
   }
   const std::size_t quads = quads_of(axis);
   const std::uint32_t* table = axis.table.data() + target * quads * 3;
-  // Weights of this row; the others' digits are zero.
+  // Stop at this row's own weights; the digits of the others are zero.
   const std::size_t needed = (axis.count[target] + taps - 1) / taps;
   std::size_t at = 0;
   for (; at + block <= bytes; at += block) down_block(table, needed, rows, at, to);

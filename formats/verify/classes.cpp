@@ -8,20 +8,20 @@ namespace {
 
 constexpr std::size_t max_named = 10;
 
-// The three label spaces of ILSVRC2012, told by one image whose class is known in all of them.
+// One image, whose class is known in all three label spaces of ILSVRC2012, tells them apart.
 constexpr std::string_view known_image = "ILSVRC2012_val_00000001";
 constexpr std::string_view known_wnid = "n01751748";
-constexpr std::int32_t known_label = 65;  // of the wnid among the 1000, sorted, from 0
+constexpr std::int32_t known_label = 65;  // index of its wnid among the 1000, sorted
 constexpr std::int32_t known_devkit_id = 490;
 
 std::string_view explanation(std::int32_t label) {
   if (label == known_label + 1) {
-    return "; that is TensorFlow's number of it, where 0 is a background class";
+    return "; that is its number in TensorFlow, where 0 is a background class";
   }
   if (label == known_devkit_id) return "; that is the devkit's ILSVRC2012_ID, from 1";
   if (label == known_devkit_id - 1) return "; that is the devkit's ILSVRC2012_ID - 1";
   if (label == known_label - 1)
-    return "; was 1 taken away for a background class that is not there?";
+    return "; was 1 subtracted for a background class that does not exist?";
   return "";
 }
 
@@ -34,7 +34,7 @@ bool looks_like_wnid(std::string_view name) {
 
 std::string label_space_problem(const DatasetInfo& info, const Sample& sample) {
   if (sample.name.find(known_image) == std::string_view::npos) return {};
-  // A dataset may number its classes in its own way, if it says how.
+  // A dataset may number its classes in its own way, if it names them.
   std::int32_t expected = known_label;
   const std::vector<std::string>& names = info.class_names.names;
   if (!names.empty()) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By its name first: a directory may hold any number of other XML files.
+// Checks the name first: a directory may hold any number of other XML files.
 bool may_be_mean(const fs::path& file) {
   std::string name = file.filename().string();
   std::transform(name.begin(), name.end(), name.begin(),
@@ -36,7 +36,7 @@ std::string text(const Shape& shape) {
   return join(shape.height, "x", shape.width, "x", shape.channels);
 }
 
-// Images of several sizes are brought to the mean's by whoever subtracts it; one size must agree.
+// When images have several sizes, users resize them to the mean's; a single size must agree.
 std::string problem_of(const Shape& mean, const std::vector<Shape>& images) {
   const auto fits = [&](const Shape& shape) {
     return images.size() > 1 ? shape.channels <= mean.channels : shape == mean;

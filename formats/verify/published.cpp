@@ -15,7 +15,7 @@ bool is_part(const Sidecar& sidecar) {
   });
 }
 
-// Whether the sidecar's inputs are the published archive itself, by its size.
+// True when the sidecar's inputs are the published archive itself, judged by size.
 bool is_archive_of(const PublishedCounts& row, const Sidecar& sidecar) {
   return std::any_of(
       sidecar.inputs.begin(), sidecar.inputs.end(), [&](const Sidecar::Input& input) {
@@ -29,7 +29,7 @@ std::string range_text(std::uint64_t fewest, std::uint64_t most) {
   return fewest == most ? join(fewest) : join(fewest, " to ", most);
 }
 
-// What is not as published, or nothing.
+// What differs from the published set, or nothing.
 std::string difference(const PublishedCounts& row, const std::vector<std::uint64_t>& counts,
                        std::uint64_t samples) {
   if (samples != row.samples) {
@@ -55,13 +55,13 @@ void check_published_counts(const Dataset& dataset, Verification& result) {
   const DatasetInfo& info = dataset.info();
   if (!info.sidecar || is_part(*info.sidecar) || result.samples != info.size) return;
   const Sidecar& sidecar = *info.sidecar;
-  std::optional<std::string> nearest;  // of the row whose number of samples is here, or the first
+  std::optional<std::string> nearest;  // from the row with the same number of samples, or the first
   bool whole = false;
   for (const PublishedCounts& row : published_counts()) {
     if (row.source != sidecar.source || row.split != sidecar.split) continue;
     const std::string different = difference(row, result.class_counts, info.size);
     if (different.empty()) return;
-    // Anything may come in a published packaging; only the published archive must hold its counts.
+    // Any set may come in a published packaging; only the published archive must have its counts.
     const bool archive = is_archive_of(row, sidecar);
     if (!nearest || archive) nearest = different;
     whole = whole || archive;

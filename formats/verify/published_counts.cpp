@@ -3,8 +3,8 @@
 namespace feedrate::formats {
 
 std::span<const PublishedCounts> published_counts() {
-  // MNIST's packaging serves several sets. Archive sizes: of the images of MNIST and Fashion-MNIST;
-  // of CIFAR's binary and python archives; of ILSVRC2012's image archives.
+  // Several sets use MNIST's packaging. Archive sizes are those of MNIST's and Fashion-MNIST's
+  // image files, of CIFAR's binary and python archives, and of ILSVRC2012's image archives.
   static constexpr PublishedCounts rows[] = {
       {"mnist", "train", "MNIST", 60'000, 10, 5'421, 6'742, {9'912'422}},
       {"mnist", "train", "Fashion-MNIST or KMNIST", 60'000, 10, 6'000, 6'000, {26'421'880}},

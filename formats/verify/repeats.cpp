@@ -7,17 +7,17 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t max_groups = 20;  // told one by one
-constexpr std::size_t max_samples = 5;  // named of a group
+constexpr std::size_t max_groups = 20;  // reported one by one
+constexpr std::size_t max_samples = 5;  // named for each group
 
 using Group = std::vector<std::uint64_t>;  // indices of samples with one fingerprint, ascending
 
 struct Repeats {
   std::vector<Group> groups;   // by first index
-  std::uint64_t repeated = 0;  // samples that an earlier one equals
+  std::uint64_t repeated = 0;  // samples equal to an earlier one
 };
 
-// Fingerprints of 0 stand for nothing.
+// A fingerprint of 0 means that there is none.
 Repeats repeats_of(const std::vector<std::uint64_t>& fingerprints) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted;
   sorted.reserve(fingerprints.size());
@@ -46,22 +46,22 @@ std::string name_of(const Dataset& dataset, std::uint64_t index) {
   try {
     return std::string(dataset.read(index, scratch).name);
   } catch (const Error&) {
-    return {};  // said of that sample already
+    return {};  // already reported for that sample
   }
 }
 
 // "samples 3, 19 and 27", with their names when asked for.
-enum class Names : std::uint8_t { left_out, told };
+enum class Names : std::uint8_t { left_out, shown };
 std::string place_of(const Dataset& dataset, const Group& group, Names names) {
   std::string place = "samples ";
-  const std::size_t told = std::min(group.size(), max_samples);
-  for (std::size_t i = 0; i < told; ++i) {
+  const std::size_t shown = std::min(group.size(), max_samples);
+  for (std::size_t i = 0; i < shown; ++i) {
     if (i > 0) place += i + 1 == group.size() ? " and " : ", ";
     place += join(group[i]);
-    const std::string name = names == Names::told ? name_of(dataset, group[i]) : "";
+    const std::string name = names == Names::shown ? name_of(dataset, group[i]) : "";
     if (!name.empty()) place += " (" + name + ")";
   }
-  if (told < group.size()) place += join(" and ", group.size() - told, " more");
+  if (shown < group.size()) place += join(" and ", group.size() - shown, " more");
   return place;
 }
 
@@ -77,7 +77,7 @@ void check_names(const Dataset& dataset, const SampleFacts& facts, Verification&
   const std::string first = name_of(dataset, repeats.groups.front().front());
   if (repeats.repeated > facts.names.size() / 2) {
     result.notes.push_back(
-        {place, join("most names are there more than once ('", first, "'): they are no keys")});
+        {place, join("most names occur more than once ('", first, "'): they are not keys")});
     return;
   }
   for (std::size_t i = 0; i < std::min(repeats.groups.size(), max_groups); ++i) {
@@ -99,10 +99,10 @@ std::set<std::int32_t> labels_of(const SampleFacts& facts, const Group& group) {
 std::string same_image_text(const std::set<std::int32_t>& labels) {
   if (labels.size() == 1) return join("hold the same image, of class ", *labels.begin());
   std::string text = "hold the same image with different labels: ";
-  std::size_t told = 0;
+  std::size_t listed = 0;
   for (const std::int32_t label : labels) {
-    if (told++ == max_samples) return text + ", …";
-    text += join(told == 1 ? "" : ", ", label);
+    if (listed++ == max_samples) return text + ", …";
+    text += join(listed == 1 ? "" : ", ", label);
   }
   return text;
 }
@@ -110,14 +110,14 @@ std::string same_image_text(const std::set<std::int32_t>& labels) {
 void check_images(const Dataset& dataset, const SampleFacts& facts, Verification& result) {
   Repeats repeats = repeats_of(facts.images);
   if (repeats.groups.empty()) return;
-  // Images whose labels contradict one another are worth more attention than mere copies.
+  // Images with contradicting labels matter more than mere copies.
   const auto copies =
       std::stable_partition(repeats.groups.begin(), repeats.groups.end(),
                             [&](const Group& group) { return labels_of(facts, group).size() > 1; });
   for (std::size_t i = 0; i < std::min(repeats.groups.size(), max_groups); ++i) {
     const Group& group = repeats.groups[i];
     result.notes.push_back(
-        {place_of(dataset, group, Names::told), same_image_text(labels_of(facts, group))});
+        {place_of(dataset, group, Names::shown), same_image_text(labels_of(facts, group))});
   }
   if (repeats.groups.size() > max_groups) {
     const auto contradictions = static_cast<std::uint64_t>(copies - repeats.groups.begin());

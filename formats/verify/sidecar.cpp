@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t max_classes_named = 5;
 
-// "class 3 has 5 samples, found 4": the first ones, and how many more there are.
+// "class 3 has 5 samples, found 4": the first few classes, and how many more there are.
 std::string different_classes(const std::vector<std::uint64_t>& stated,
                               const std::vector<std::uint64_t>& found) {
   const auto at = [](const std::vector<std::uint64_t>& counts, std::size_t label) {
@@ -38,7 +38,7 @@ void check_sidecar(const Dataset& dataset, Verification& result) {
   };
   if (sidecar.count != info.size)
     find(join("states ", sidecar.count, " samples, found ", info.size));
-  // Of damaged samples neither counts nor digests tell anything new.
+  // When samples are damaged, counts and digests say nothing new.
   if (result.samples != info.size) return;
   if (!sidecar.class_counts.empty()) {
     const std::string different = different_classes(sidecar.class_counts, result.class_counts);
@@ -51,7 +51,7 @@ void check_sidecar(const Dataset& dataset, Verification& result) {
     }
   };
   compare("set digest", sidecar.set_digest, result.digest.set_digest);
-  if (!container(info.format).keeps_order()) return;  // the others are of the source's order
+  if (!container(info.format).keeps_order()) return;  // other digests depend on the order
   compare("digest", sidecar.digest, result.digest.digest);
   compare("digest of the stored bytes", sidecar.bytes_digest, result.bytes_digest);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t max_shapes = 16;        // distinct shapes that are listed
 constexpr std::size_t max_classes = 1 << 20;  // counted; larger labels are findings
 
-// One thread's part; findings carry their sample so that all can be sorted into dataset order.
+// One thread's part of the result. Findings carry their sample, so they can be sorted by index.
 struct Part {
   Scratch scratch;
   Buffer pixels;
@@ -26,8 +26,8 @@ struct Part {
   std::vector<Shape> shapes;
 };
 
-// Hashes runs of digests in index order, whichever thread comes first: runs that come early wait,
-// never more than a few, for runs are handed out in order.
+// Hashes runs of digests in index order, whichever thread finishes first. Early runs wait; there
+// are never more than a few, because runs are handed out in order.
 class OrderedHasher {
  public:
   void add(std::uint64_t begin, std::vector<StoredDigest> run) {
@@ -90,7 +90,7 @@ class Verifier {
       if (part.class_counts.size() <= label) part.class_counts.resize(label + 1);
       ++part.class_counts[label];
       ++part.samples;
-    } catch (const std::exception& error) {  // out of memory too is said of one sample
+    } catch (const std::exception& error) {  // out of memory, too, is reported for one sample
       if (part.findings.size() == max_findings) return;
       const std::string name = sample.name.empty() ? "" : join(" (", sample.name, ")");
       part.findings.emplace_back(index, Finding{join("sample ", index, name), error.what()});
@@ -115,7 +115,7 @@ class Verifier {
   std::string problem_of(const Sample& sample) const {
     if (sample.label < 0) return join("the label ", sample.label, " is negative");
     const auto label = static_cast<std::size_t>(sample.label);
-    if (label >= max_classes) return join("the label ", label, " is no class number");
+    if (label >= max_classes) return join("the label ", label, " is not a class number");
     const std::uint64_t classes =
         info_.classes != 0 ? info_.classes : info_.class_names.names.size();
     if (classes != 0 && label >= classes) {
@@ -145,7 +145,7 @@ class Verifier {
   OrderedHasher stored_;
 };
 
-// Distinct, in an order that does not depend on which thread met which.
+// Sorts and removes duplicates, so that the order does not depend on the threads.
 void tidy(std::vector<Shape>& shapes) {
   const auto size = [](const Shape& s) { return std::tuple(s.height, s.width, s.channels); };
   std::sort(shapes.begin(), shapes.end(),
@@ -169,7 +169,7 @@ void Verifier::collect(Verification& result) {
     result.shapes.insert(result.shapes.end(), part.shapes.begin(), part.shapes.end());
   }
   tidy(result.shapes);
-  // Each thread met its samples in order, so the earliest of all are among those kept.
+  // Each thread read its samples in order, so the earliest findings of all are among those kept.
   std::sort(findings.begin(), findings.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
   findings.resize(std::min(findings.size(), max_findings));

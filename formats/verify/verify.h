@@ -1,6 +1,6 @@
 #pragma once
-// Reads, checks and decodes every sample of a dataset, in parallel threads of its own, and then
-// looks at the whole: what the sidecar states, what is published, what repeats, what lies beside.
+// Reads, checks and decodes every sample of a dataset in several threads, then checks the whole:
+// against the sidecar and published figures, for repeats, and the files beside it.
 
 #include <cstdint>
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace feedrate::formats {
 
-/// Samples whose findings are kept one by one; how many more there are is told in a last one.
+/// Limit on samples whose findings are kept; a last finding says how many more there are.
 inline constexpr std::size_t max_findings = 1000;
 
 struct Verification {
   std::uint64_t samples = 0;      // read and decoded without a finding of their own
-  std::vector<Finding> findings;  // empty when the dataset is sound
-  std::vector<Finding> notes;     // worth knowing, not wrong: repeated images, unknown counts …
+  std::vector<Finding> findings;  // empty when the dataset is intact
+  std::vector<Finding> notes;  // worth knowing but not wrong: repeated images, unknown counts …
   std::vector<std::uint64_t> class_counts;
   std::map<std::string, std::uint64_t, std::less<>> codecs;  // samples of each
   std::vector<Shape> shapes;                                 // distinct ones, at most 16
@@ -28,7 +28,7 @@ struct Verification {
   std::vector<Sha256> sample_digests;  // in index order: what compare() wants
 };
 
-/// At most `threads` threads (≥ 1). Takes 80 bytes a sample at most: 100 MB for ImageNet.
+/// At most `threads` threads (≥ 1). Takes up to 80 bytes a sample: 100 MB for ImageNet.
 Verification verify(const Dataset& dataset, unsigned threads,
                     const ProgressCallback& progress = {});
 

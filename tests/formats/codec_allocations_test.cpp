@@ -10,8 +10,8 @@ namespace {
 thread_local std::uint64_t allocations = 0;
 }  // namespace
 
-// Every `new` of the test program is counted, for each thread. Not inlined, or the compiler takes
-// malloc's memory in operator delete for a mismatch.
+// Counts every `new` of the test program in each thread. Not inlined, since the compiler would
+// otherwise report malloc's memory in operator delete as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;
@@ -26,8 +26,8 @@ namespace {
 TEST(UnitCodecAllocations, codecs_allocate_nothing_for_images_no_larger_than_before) {
   std::vector<Image> images;
   for (const Shape shape : {Shape{64, 80, 3}, {28, 28, 1}, {32, 32, 3}, {64, 79, 3}}) {
-    images.push_back(testing::make_image(shape, 3));                    // as photographs are
-    images.push_back({shape, Buffer(shape.bytes(), std::byte{0x55})});  // as drawings are
+    images.push_back(testing::make_image(shape, 3));                    // like photographs
+    images.push_back({shape, Buffer(shape.bytes(), std::byte{0x55})});  // like drawings
   }
   Buffer encoded, pixels;
   for (const Codec* codec : codecs()) {

@@ -1,11 +1,10 @@
-// Images a second on one core, ours beside the loop that follows the manuals of libpng and libjpeg:
-// everything made anew for each image, all settings at their defaults. Times are of the processor,
-// so that neighbours matter less; the medians of runs that take turns.
+// Images a second on one core: our codecs beside loops that follow the manuals of libpng and
+// libjpeg, with everything created anew for each image and all settings at their defaults. Times
+// are processor times, which depend less on other programs; medians of runs that alternate.
 //
 //   bench_codec [name of a set…]
 //
-// Sets: `made` 32x32 images, and where the data are on the machine `cifar10`, `mnist` and
-// `imagenet`.
+// Sets: `made` (32x32 images) and, where the data exist, `cifar10`, `mnist` and `imagenet`.
 
 #include <fmt/format.h>
 
@@ -32,7 +31,7 @@ constexpr int quality = 95;
 
 using Images = std::vector<Image>;
 
-// Smooth areas with noise over them: as hard to compress as CIFAR's photographs.
+// Smooth areas with noise added: as hard to compress as CIFAR's photographs.
 Images made_images() {
   std::mt19937 random(1);
   Images images(500, Image{{32, 32, 3}, Buffer(3072)});

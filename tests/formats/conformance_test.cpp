@@ -37,11 +37,11 @@ class ConformanceFormats : public ::testing::TestWithParam<FormatPair> {
     write_dataset(*GetParam().container, *GetParam().codec, temporary_ / "set", examples);
     return open_dataset(temporary_ / "set");
   }
-  // What was written, as it should be read.
+  // What was written, in the form in which it should be read.
   std::vector<Example> expected(const std::vector<Example>& originals) {
     return in_reading_order(*GetParam().container, stored_examples(*GetParam().codec, originals));
   }
-  // What was written is what is read, in the container's order.
+  // Checks that what is read is what was written, in the container's order.
   void expect_round_trip(const std::vector<Example>& originals) {
     const std::unique_ptr<Dataset> dataset = written(originals);
     const std::vector<Example> examples = expected(originals);

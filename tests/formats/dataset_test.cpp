@@ -56,7 +56,7 @@ TEST(HostileDataset, a_damaged_first_sample_does_not_keep_the_others_from_being_
     const fs::path path = directory / format;
     write_dataset(container(format), png_codec, path, make_examples({28, 30, 1}, 20, true));
     const SamplePlace first = open_dataset(path)->place(0);
-    // Over the width of the first PNG's header, whose CRC then does not match.
+    // Overwrites the width in the first PNG's header, whose CRC then does not match.
     std::string content = read_text(first.file);
     const auto header = content.find("IHDR", first.offset);
     ASSERT_NE(header, std::string::npos) << format;
@@ -76,13 +76,13 @@ TEST(HostileDataset, what_is_no_dataset_is_told_what_was_looked_for) {
   expect_error([&] { open_dataset(temporary.path()); },
                {"holds no dataset; looked for lmdb, recordio", "data.mdb"});
   write_text(temporary / "page.html", "<html>");
-  expect_error([&] { open_dataset(temporary / "page.html"); }, {"page.html", "no dataset file"});
+  expect_error([&] { open_dataset(temporary / "page.html"); }, {"page.html", "not a dataset file"});
 }
 
 TEST(HostileDataset, a_named_pipe_is_refused_and_not_waited_for) {
   TempDirectory temporary;
   ASSERT_EQ(mkfifo((temporary / "data.rec").c_str(), 0600), 0);
-  expect_error([&] { open_dataset(temporary / "data.rec"); }, {"data.rec", "no dataset file"});
+  expect_error([&] { open_dataset(temporary / "data.rec"); }, {"data.rec", "not a dataset file"});
   expect_error([&] { open_dataset(temporary.path()); }, {"data.rec", "not a regular file"});
 }
 

@@ -1,5 +1,5 @@
-// A part of an image is what a whole decode has there, to the bit, for every codec and kind of
-// JPEG.
+// Decoding a part of an image gives the same pixels, to the bit, as decoding the whole, for every
+// codec and kind of JPEG.
 
 #include <random>
 
@@ -12,7 +12,7 @@ namespace {
 
 using testing::JpegKind;
 
-// One part at a random place and of a random size; a side is often whole.
+// A part at a random place and of a random size; a side is often whole.
 Rect random_part(std::mt19937& random, Shape shape) {
   const auto range = [&](std::uint32_t side, std::uint32_t& begin, std::uint32_t& length) {
     begin = random() % 3 == 0 ? 0 : static_cast<std::uint32_t>(random() % side);
@@ -30,7 +30,7 @@ std::string described(Shape shape, const Rect& part) {
               shape.width, "x", shape.channels);
 }
 
-// Whether the rows are what `whole` has at the part.
+// True when the rows equal the part of `whole`.
 bool equals(const Image& whole, const Rect& part, PixelRows rows) {
   const PixelRows expected = rows_of_part(whole.pixels.data(), whole.shape, part);
   for (std::uint32_t y = 0; y < part.height; ++y) {
@@ -45,7 +45,7 @@ bool equals(const Image& whole, const Rect& part, PixelRows rows) {
 void expect_exact_parts(const Codec& codec, Bytes encoded, int parts, unsigned seed) {
   const Image whole = testing::decoded_by(codec, encoded);
   std::mt19937 random(seed);
-  Buffer memory;  // one for all: what is left from before must not matter
+  Buffer memory;  // shared by all: leftovers must not matter
   int wrong = 0;
   for (int i = 0; i < parts; ++i) {
     const Rect part = random_part(random, whole.shape);
@@ -158,7 +158,7 @@ TEST(HostileDecodePart, damage_above_or_in_the_part_is_an_error_and_leaves_nothi
   const Rect bottom{100, 10, 20, 50}, top{0, 10, 16, 50};
   encoded.resize(encoded.size() / 2);
   EXPECT_THROW(jpeg_codec.decode_part(encoded, shape, bottom, memory), Error);
-  // What is not needed is not missed.
+  // Damage to what is not needed goes unnoticed.
   EXPECT_NO_THROW(jpeg_codec.decode_part(encoded, shape, top, memory));
   EXPECT_THROW(jpeg_codec.decode_part(whole, {120, 121, 3}, top, memory), Error);
   expect_exact_parts(jpeg_codec, whole, 20, 2);
@@ -166,7 +166,7 @@ TEST(HostileDecodePart, damage_above_or_in_the_part_is_an_error_and_leaves_nothi
   EXPECT_THROW(raw_codec.decode_part(grey, {10, 10, 1}, {0, 0, 1, 1}, memory), Error);
 }
 
-// Errors are as good as pixels here; what is asked is that nothing beyond the bytes is looked at.
+// Errors are as good as pixels here; the test is that nothing beyond the bytes is read.
 void expect_no_reading_beyond(const Codec& codec, Shape shape, Bytes sound) {
   std::mt19937 random(7);
   Buffer memory;

@@ -1,5 +1,5 @@
-// Every container and codec, damaged in every way: the answer is an Error that names the place, a
-// finding, or the same images. Never a crash, and never other images that pass for the right ones.
+// Every container and codec, damaged in every way: the result is an Error that names the place, a
+// finding, or the same images. Never a crash, and never wrong images that pass for right ones.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ class HostileFormats : public ::testing::TestWithParam<FormatPair> {
  protected:
   HostileFormats() {
     auto examples = make_examples({6, 5, 3}, 4, true);
-    const auto large = make_examples({60, 50, 1}, 2);  // in LMDB on pages of their own
+    const auto large = make_examples({60, 50, 1}, 2);  // in LMDB on overflow pages of their own
     examples.insert(examples.end(), large.begin(), large.end());
     write_dataset(*GetParam().container, *GetParam().codec, set_, examples);
     Sidecar sidecar;
@@ -66,7 +66,7 @@ class HostileFormats : public ::testing::TestWithParam<FormatPair> {
     }
   }
 
-  // For every file of the dataset, in turn, with its sound bytes; it is whole again afterwards.
+  // Calls it for each file of the dataset with its intact bytes; restores the file afterwards.
   template <class Damage>
   void for_each_file(const Damage& damage) {
     for (const fs::path& file : files_) {
@@ -122,7 +122,7 @@ TEST_P(HostileFormats, two_thousand_random_mutations_are_noticed) {
   const auto below = [&](std::size_t bound) { return random() % std::max<std::size_t>(bound, 1); };
   const std::size_t rounds = 2000 / files_.size();
   for_each_file([&](const fs::path& file, const Buffer& sound) {
-    // LMDB leaves most of a page empty; damage where there is something is worth more.
+    // LMDB leaves most of a page empty; damage to used bytes tests more.
     std::vector<std::size_t> used;
     for (std::size_t i = 0; i < sound.size(); ++i) {
       if (sound[i] != std::byte{0}) used.push_back(i);
@@ -164,7 +164,7 @@ TEST_P(HostileFormats, every_flipped_bit_of_a_short_file_is_noticed) {
 }
 
 TEST_P(HostileFormats, a_disk_that_takes_no_more_is_reported) {
-  // A limit on the size of files stands for the full disk; no file system has to be filled.
+  // A limit on file size stands in for a full disk, so that no file system has to be filled.
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);

@@ -20,11 +20,11 @@ using testing::TempDirectory;
 
 class InteropVectors : public ::testing::Test {
  protected:
-  // A copy of a vector that may be written to (an LMDB's lock file is), or an empty path.
+  // A writable copy of a vector (an LMDB's lock file is written to), or an empty path.
   fs::path vector(std::string_view name) {
     const std::optional<fs::path> original = data_file(join("vectors/", name));
     if (!original) return {};
-    // Not fs::copy: it would make directories as read-only as the originals may be.
+    // Not fs::copy, which makes directories as read-only as the originals may be.
     const fs::path copy = temporary_ / "copy";
     for (const auto& entry : fs::recursive_directory_iterator(*original)) {
       if (!entry.is_regular_file()) continue;
@@ -125,7 +125,7 @@ TEST_F(InteropVectors, records_that_hold_no_images_are_refused) {
   const fs::path set = vector("mxnet_recordio");
   if (set.empty()) GTEST_SKIP() << absent;
   expect_error([&] { open_dataset(set / "sagemaker-protobuf-not-images/val.rec"); },
-               {"val.rec", "sample 0 (byte 0)", "no image record"});
+               {"val.rec", "sample 0 (byte 0)", "not an image record"});
   expect_error([&] { open_dataset(set / "dmlc-core/sample.rec"); },
                {"sample.rec", "sample 0", "no codec knows", "310a310a"});
 }

@@ -1,5 +1,5 @@
 #pragma once
-// JPEGs made for a test, and what to do with their bytes and pixels.
+// JPEGs made for tests, and helpers for their bytes and pixels.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ inline int largest_difference(const Image& a, const Image& b) {
   return largest;
 }
 
-// Without the noise of make_image, which chroma at half the resolution cannot keep.
+// Without make_image's noise, which chroma at half the resolution cannot represent.
 inline Image smooth_image(Shape shape) {
   Image image{shape, {}};
   for (std::uint32_t y = 0; y < shape.height; ++y) {
@@ -60,7 +60,7 @@ inline Buffer flat(std::initializer_list<unsigned> pixel, std::size_t count) {
   return pixels;
 }
 
-// Index of the byte behind the first marker of that code.
+// Index of the byte after the first marker with that code.
 inline std::size_t behind_marker(const Buffer& encoded, unsigned code) {
   for (std::size_t i = 2; i + 1 < encoded.size(); ++i) {
     if (encoded[i] == std::byte{0xff} && encoded[i + 1] == std::byte(code)) return i + 2;

@@ -86,7 +86,7 @@ TEST(HostileSidecar, nonsense_is_an_error_that_names_the_file) {
       EXPECT_NE(std::string_view(error.what()).find("feedrate.json"), std::string_view::npos);
       continue;
     }
-    // What is merely of another form than expected may be read as defaults, never crash.
+    // Values of an unexpected type may be read as defaults, but must never crash.
   }
   write_text(temporary / sidecar_name, "{");
   expect_error([&] { read_sidecar(temporary.path()); }, {"feedrate.json", "cannot be understood"});

@@ -1,5 +1,5 @@
-// How fast each container writes encoded images that it need not touch, beside a plain copy of the
-// same bytes by one thread, both on the disk at the end.
+// How fast each container writes encoded images that need no conversion, beside a plain copy of the
+// same bytes by one thread; both end with the data on disk.
 //
 //   bench_writer [images] [bytes an image] [directory] [container…]
 
@@ -24,7 +24,7 @@ constexpr int repeats = 5;
 
 struct Work {
   std::uint64_t images = 5000;
-  std::size_t bytes = 110'000;  // as ImageNet's JPEGs have on average
+  std::size_t bytes = 110'000;  // the average of ImageNet's JPEGs
   fs::path directory = fs::temp_directory_path() / "feedrate-bench";
   std::vector<Buffer> sources;
 };
@@ -67,7 +67,7 @@ void write(const Work& work, const Container& container, const Codec& kept) {
 
 int run(Work work, std::vector<const Container*> chosen) {
   std::mt19937_64 random(1);
-  // Sizes spread as those of JPEGs do: allocators and pages see many of them.
+  // Sizes vary as those of JPEGs do, since allocators and pages see many of them.
   work.sources.resize(64);
   for (std::size_t i = 0; i < work.sources.size(); ++i) {
     Buffer& source = work.sources[i];
@@ -81,7 +81,7 @@ int run(Work work, std::vector<const Container*> chosen) {
     bytes += static_cast<double>(work.sources[i % work.sources.size()].size());
   }
   std::vector<std::vector<double>> seconds(chosen.size() + 1);
-  for (int repeat = 0; repeat < repeats; ++repeat) {  // in turn: a busy machine is busy for all
+  for (int repeat = 0; repeat < repeats; ++repeat) {  // in turn: other load then affects all
     seconds[0].push_back(timed(work, [&] { copy(work); }));
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       seconds[i + 1].push_back(timed(work, [&] { write(work, *chosen[i], kept); }));

@@ -140,7 +140,8 @@ class PngCodec final : public Codec {
     }
     shape.channels = (type & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
     const std::uint64_t row_bits = std::uint64_t{shape.width} * samples * depth;
-    if (!shape.plausible() || shape.height * ((row_bits + 7) / 8) > encoded.size() * max_deflate_ratio) {
+    if (!shape.plausible() ||
+        shape.height * ((row_bits + 7) / 8) > encoded.size() * max_deflate_ratio) {
       throw Error(join("PNG header states ", shape.height, "x", shape.width, " pixels, which ",
                        encoded.size(), " bytes cannot hold"));
     }

@@ -11,14 +11,14 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr unsigned max_code_bits = 14;       // four codes and seven bits left over fit 64
+constexpr unsigned max_code_bits = 14;        // four codes and seven bits left over fit 64
 constexpr unsigned max_length_code_bits = 7;  // of the code that encodes the lengths: RFC 1951
 constexpr std::size_t shortest_run = 4;
 constexpr std::size_t longest_run = 258;
 constexpr std::size_t end_of_block = 256;
-constexpr std::size_t min_literals = 257;    // whose lengths a header must have
-constexpr std::size_t stored_overhead = 5;    // bytes, with the bits lost to alignment
-constexpr std::size_t stream_overhead = 6;    // zlib's two bytes in front and four behind
+constexpr std::size_t min_literals = 257;   // whose lengths a header must have
+constexpr std::size_t stored_overhead = 5;  // bytes, with the bits lost to alignment
+constexpr std::size_t stream_overhead = 6;  // zlib's two bytes in front and four behind
 // The only distance is 1. It gets two codes of one bit, since a tree of one leaf confuses old
 // decoders.
 constexpr std::array<std::uint8_t, 2> distance_lengths = {1, 1};

@@ -7,12 +7,16 @@
 #include <cassert>
 
 #include "formats/base/error.h"
+#include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/folder/folder_files.h"
 #include "formats/containers/folder/folder_writer.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
+
+extern const Container& folder_container;
+
 namespace {
 
 namespace fs = std::filesystem;

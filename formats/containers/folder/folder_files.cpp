@@ -115,7 +115,8 @@ class Lister {
   void walk(const std::string& directory, int level,
             std::map<std::string, std::vector<std::string>>& directories) {
     if (level > max_levels) {
-      fail(folder_ / directory, "is more than ", max_levels, " levels deep; does a link lead back?");
+      fail(folder_ / directory, "is more than ", max_levels,
+           " levels deep; does a link lead back?");
     }
     std::vector<std::string>& names = directories[directory];
     std::vector<std::string> inner;

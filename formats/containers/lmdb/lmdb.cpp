@@ -8,6 +8,7 @@
 #include <cassert>
 #include <fstream>
 
+#include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/lmdb/lmdb_check.h"
 #include "formats/containers/lmdb/lmdb_dialect.h"
@@ -15,6 +16,9 @@
 #include "formats/io/mapped_file.h"
 
 namespace feedrate::formats {
+
+extern const Container& lmdb_container;
+
 namespace {
 
 namespace fs = std::filesystem;

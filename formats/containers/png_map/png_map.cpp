@@ -17,11 +17,15 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/png_map/png_map_writer.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
+
+extern const Container& png_map_container;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,14 +47,13 @@ bool is_inside_a_zip(std::string_view path) {
 Line parse_line(std::string_view text) {
   const auto columns = std::count(text.begin(), text.end(), '\t') + 1;
   if (columns != 2 && columns != 3) {
-    throw Error(
-        join("expected 2 or 3 tab-separated columns (path, label), found ", columns));
+    throw Error(join("expected 2 or 3 tab-separated columns (path, label), found ", columns));
   }
   if (columns == 3) take_column(text);  // the key, which CNTK uses to join inputs
   Line line;
   line.path = take_column(text);
   const auto label = parse_number<std::int32_t>(text);
-  if (!label || *label < 0) throw Error(join("the label '", text, "' is no class number"));
+  if (!label || *label < 0) throw Error(join("the label '", text, "' is not a class number"));
   if (line.path.empty()) throw Error("the path is empty");
   // A system call would cut the path off there and open another file.
   if (line.path.find('\0') != std::string_view::npos) throw Error("the path holds a zero byte");

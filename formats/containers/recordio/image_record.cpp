@@ -40,7 +40,8 @@ std::optional<std::int32_t> read_objects(const ImageRecord& record, std::vector<
   const std::size_t count = record.label_count();
   if (count < 2 + min_object_width) return std::nullopt;
   const std::size_t header = width_at(record, 0), object = width_at(record, 1);
-  if (header < 2 || object < min_object_width || header >= count || (count - header) % object != 0) {
+  if (header < 2 || object < min_object_width || header >= count ||
+      (count - header) % object != 0) {
     return std::nullopt;
   }
   std::int32_t of_first = no_class;
@@ -61,7 +62,8 @@ std::optional<std::int32_t> read_objects(const ImageRecord& record, std::vector<
 
 ImageRecord parse_image_record(Bytes payload) {
   if (payload.size() < fixed_head) {
-    throw Error(join("not an image record: it has ", payload.size(), " bytes, its header takes ", fixed_head));
+    throw Error(join("not an image record: it has ", payload.size(), " bytes, its header takes ",
+                     fixed_head));
   }
   const auto flag = load_le<std::uint32_t>(payload.data());
   if (flag > (payload.size() - fixed_head) / sizeof(float)) {
@@ -80,7 +82,7 @@ void read_labels(const ImageRecord& record, Sample& sample, Scratch& scratch) {
   const std::size_t count = record.label_count();
   if (count == 0) {
     const auto label = whole_number(record.label);
-    if (!label) throw Error(join("the label ", record.label, " is no class number"));
+    if (!label) throw Error(join("the label ", record.label, " is not a class number"));
     sample.label = *label;
     return;
   }

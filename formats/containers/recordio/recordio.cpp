@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "formats/base/error.h"
+#include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/recordio/record.h"
 #include "formats/containers/recordio/record_file.h"
@@ -19,6 +20,9 @@
 #include "formats/io/sweep.h"
 
 namespace feedrate::formats {
+
+extern const Container& recordio_container;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -188,7 +188,7 @@ std::optional<Shape> raw_shape(const ImageExample& example) {
 }
 
 [[noreturn]] void refuse_raw(const ImageExample& example) {
-  if (!looks_like(example.image).empty()) codec_for(example.image);  // throws, saying what it looks like
+  if (!looks_like(example.image).empty()) codec_for(example.image);  // throws, naming the type
   const std::string found = join("'", example.image_key, "' has ", example.image.size(), " bytes");
   if (example.height && example.width) {
     const std::string channels = example.channels ? join(*example.channels) : "1 or 3";
@@ -208,7 +208,7 @@ std::int32_t class_of(const ImageExample& example) {
   constexpr std::int64_t min_label = std::numeric_limits<std::int32_t>::min();
   constexpr std::int64_t max_label = std::numeric_limits<std::int32_t>::max();
   if (*example.label < min_label || *example.label > max_label) {
-    throw Error(join("the label ", *example.label, " is no class number"));
+    throw Error(join("the label ", *example.label, " is not a class number"));
   }
   return static_cast<std::int32_t>(*example.label - (example.has_wnid ? 1 : 0));
 }

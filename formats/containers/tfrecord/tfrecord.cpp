@@ -10,6 +10,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/shards.h"
 #include "formats/containers/tfrecord/image_example.h"
@@ -20,6 +21,9 @@
 #include "formats/io/sweep.h"
 
 namespace feedrate::formats {
+
+extern const Container& tfrecord_container;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -171,7 +171,7 @@ void TarShard::audit_rest(std::uint64_t end, const std::function<void(Finding)>&
       std::find_if(rest.begin(), rest.end(), [](std::byte b) { return b != std::byte{0}; });
   if (at == rest.end()) return;
   found({join(path_, ": byte ", end + static_cast<std::uint64_t>(at - rest.begin())),
-         "data follow the end of the archive; were tars concatenated? Tools stop reading there"});
+         "data follows the end of the archive; were tars concatenated? Tools stop reading there"});
 }
 
 }  // namespace feedrate::formats

@@ -11,6 +11,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/webdataset/tar_set.h"
 #include "formats/containers/webdataset/tar_shard.h"
@@ -21,6 +22,9 @@
 #include "formats/io/tar_format.h"
 
 namespace feedrate::formats {
+
+extern const Container& webdataset_container;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,7 +36,7 @@ constexpr std::size_t max_openers = 16;  // threads, which mostly wait
 std::int32_t class_number(std::optional<std::int64_t> label, std::string_view text) {
   constexpr std::size_t max_shown = 40;
   if (!label || *label < 0 || *label > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(join("the label '", text.substr(0, max_shown), "' is no class number"));
+    throw Error(join("the label '", text.substr(0, max_shown), "' is not a class number"));
   }
   return static_cast<std::int32_t>(*label);
 }

@@ -133,7 +133,7 @@ class WebdatasetWriter final : public Writer {
     while (const auto shard = run_.shard_to_open()) open(*shard);
     if (sample.label < 0) {
       fail(directory_, "sample ", run_.index(), ": the negative label ", sample.label,
-           " is no class number");
+           " is not a class number");
     }
     const std::string key = key_of(run_.index());
     const std::string label = fmt::format("{}", sample.label);

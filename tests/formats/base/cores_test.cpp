@@ -12,7 +12,7 @@ namespace {
 
 using testing::TempDirectory;
 
-/// A root with the files that the kernel shows of control groups.
+/// A root directory with the files by which the kernel describes control groups.
 class UnitCores : public ::testing::Test {
  protected:
   void put(const std::string& file, const std::string& text) const {

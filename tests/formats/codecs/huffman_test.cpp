@@ -21,7 +21,7 @@ Lengths lengths_of(const Counts& counts, unsigned longest) {
   return lengths;
 }
 
-// 1 when the codes leave nothing unused and nothing doubly used.
+// Kraft's sum: 1 when the codes fill the code space exactly.
 double kraft_sum(const Lengths& lengths) {
   double sum = 0;
   for (const unsigned length : lengths)
@@ -33,7 +33,7 @@ std::uint64_t total_bits(const Counts& counts, const Lengths& lengths) {
   return std::inner_product(counts.begin(), counts.end(), lengths.begin(), std::uint64_t{0});
 }
 
-// Huffman's own way: join the two lightest until one is left; every joining costs its weight.
+// Huffman's own algorithm: merge the two lightest until one is left; each merge costs its weight.
 std::uint64_t fewest_bits(const Counts& counts) {
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> weights;
   for (const std::uint32_t count : counts) {

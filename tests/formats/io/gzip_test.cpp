@@ -41,7 +41,7 @@ std::string unpacked(const std::string& bytes, std::size_t piece) {
   return content;
 }
 
-// Repeats itself from far and near, and some of it does not compress.
+// Repeats itself near and far, with parts that do not compress.
 std::string made_content() {
   std::string content;
   std::uint32_t noise = 1;
@@ -77,8 +77,8 @@ TEST(UnitGzip, members_and_padding_come_in_any_pieces) {
   for (const std::size_t piece : {1U, 2U, 7U, 1000U}) EXPECT_EQ(unpacked(bytes, piece), "one two");
 }
 
-// With an extra field, a name, a comment and a checksum of the header; made by a Python script that
-// puts the fields in front of what zlib wrote.
+// With an extra field, a name, a comment and a header checksum; made by a Python script that puts
+// the fields in front of zlib's output.
 constexpr std::string_view with_every_field =
     "1f8b081e00000000000303006162636e616d6500636f6d6d656e740079712bc9485548cecf2b49cd2b010073"
     "9d676b0b000000";
@@ -111,7 +111,7 @@ TEST(HostileGzip, every_cut_is_an_error_in_any_pieces) {
   const std::string bytes = packed("one ") + packed("two");
   const std::size_t member = packed("one ").size();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    if (size == member) continue;  // a whole file of one member
+    if (size == member) continue;  // a complete file of one member
     for (const std::size_t piece : {1U, 5U, 1000U}) {
       expect_error([&] { unpacked(bytes.substr(0, size), piece); },
                    {"made.gz", "cut off after " + std::to_string(size)});
@@ -119,7 +119,7 @@ TEST(HostileGzip, every_cut_is_an_error_in_any_pieces) {
   }
 }
 
-// The bits between the end of the data and the next whole byte mean nothing.
+// The bits between the end of the data and the next byte have no meaning.
 TEST(HostileGzip, every_flipped_bit_is_an_error_or_means_nothing) {
   const std::string content = "some content that is not so short";
   const std::string bytes = packed(content);

@@ -83,7 +83,7 @@ TEST(HostileLostPages, memory_that_nobody_guards_ends_the_process_as_ever) {
   const TempDirectory directory;
   const fs::path path = file_of_x(directory);
   const auto read_unguarded = [&] {
-    const MappedFile guarded(path);  // the handler is there
+    const MappedFile guarded(path);  // installs the handler
     std::FILE* file = std::fopen(path.c_str(), "rb");
     void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, fileno(file), 0);
     fs::resize_file(path, 0);

@@ -56,7 +56,7 @@ void put(Buffer& block, TarField field, std::string_view text) {
 
 std::string octal(std::uint64_t value, int digits) { return fmt::format("{:0{}o}", value, digits); }
 
-// A header by hand; `size` is the field's own text.
+// A handmade header; `size` is the field's own text.
 Buffer header(std::string_view name, std::string_view size, char type,
               std::string_view magic = posix) {
   Buffer block(tar_block);
@@ -87,7 +87,7 @@ std::string pax(std::string_view key, std::string_view value) {
   return fmt::format("{} {}={}\n", length, key, value);
 }
 
-// Joined and ended.
+// Concatenates the parts and appends the end marker.
 Buffer tar(std::initializer_list<Buffer> parts) {
   Buffer all;
   for (const Buffer& part : parts) append(all, part);
@@ -109,7 +109,7 @@ TEST(UnitTar, what_is_written_is_what_is_read) {
 TEST(UnitTar, names_of_every_length_come_back) {
   std::vector<Member> members;
   for (std::size_t length = 1; length < 600; ++length) {
-    std::string name;  // a slash now and then, at other places for every length
+    std::string name;  // with slashes at different places for every length
     while (name.size() < length) name += (name.size() % 61) == length % 61 ? '/' : 'n';
     if (name.front() == '/') name.front() = 'n';
     if (name.back() == '/') name.back() = 'n';
@@ -256,7 +256,7 @@ TEST(HostileTarWalk, sizes_beyond_the_end_are_refused_before_they_are_used) {
        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"sv, "\x80\0\0\1\0\0\0\0\0\0\0\0"sv,
         "00000000008"sv, "-0000000001"sv, "1x"sv}) {
     expect_error([&] { members_of(tar({summed(header("x", size, '0'))})); },
-                 {"byte 0", "size", "no number"});
+                 {"byte 0", "size", "not a number"});
   }
 }
 
@@ -268,7 +268,7 @@ TEST(HostileTarWalk, extended_headers_are_believed_no_more_than_members) {
           {"byte 0", "extended header of 8589934591"});
   refused(summed(header("x", "00000000100", 'L')), {"byte 0", "64 bytes", "only 0 follow"});
   refused(tar({member("h", pax("path", "x"), 'x')}), {"byte 1024", "ends inside a member"});
-  refused(tar({member("h", pax("size", "1e3"), 'x'), member("x", "")}), {"no number: 1e3"});
+  refused(tar({member("h", pax("size", "1e3"), 'x'), member("x", "")}), {"not a number: 1e3"});
   refused(tar({member("h", pax("size", "99999"), 'x'), member("x", "")}), {"'x' has 99999 bytes"});
   refused(tar({member("h", pax("path", std::string("a\0b", 3)), 'x'), member("x", "")}),
           {"zero byte"});
@@ -297,7 +297,7 @@ TEST(HostileTarWalk, a_tar_cut_anywhere_before_its_end_marker_is_seen_to_be_cut)
                             member("t", std::string(600, 't'))});
   const std::size_t whole = bytes.size() - tar_block;  // one block of zeros is enough
   for (std::size_t size = 0; size < whole; ++size) {
-    // In memory of just that size, so that the sanitizers see a read beyond it.
+    // In memory of exactly that size, so that the sanitizers see a read beyond it.
     const Buffer cut(bytes.begin(), bytes.begin() + static_cast<long>(size));
     expect_error([&] { members_of(cut); }, {"byte ", "cut short"});
   }

@@ -20,7 +20,7 @@ using testing::expect_error;
 using testing::TempDirectory;
 using namespace std::string_literals;
 
-/// Value v at (y, x, channel) tells its place: 100 y + 10 x + channel.
+/// The value at (y, x, channel) encodes its place: 100 y + 10 x + channel.
 MeanImage telling_mean(Shape shape) {
   MeanImage mean{shape, {}};
   for (std::uint32_t y = 0; y < shape.height; ++y) {

@@ -48,7 +48,7 @@ TEST(UnitMean, two_images_have_the_mean_and_deviation_that_paper_gives) {
 }
 
 TEST(UnitMean, channels_agree_with_a_plain_loop_over_pixels) {
-  // More pixels than the lanes hold in one go would need 3 MB; odd sizes leave a rest in them.
+  // More pixels than the lanes hold at once would need 3 MB; odd sizes leave a remainder.
   std::vector<Image> images;
   for (std::uint32_t i = 0; i < 3; ++i) images.push_back(make_image({1100 + i, 1013, 3}, i));
   std::array<double, 3> sum{}, squares{};

@@ -18,7 +18,7 @@ namespace {
 
 using testing::expect_error;
 
-// As tests/formats/parity/make_resize.py has it: with a black corner and a white one.
+// The same as in tests/formats/parity/make_resize.py, with a black corner and a white one.
 Image made(Shape shape) {
   Image image = testing::mixed_image(shape);
   std::size_t at = 0;
@@ -69,7 +69,7 @@ std::string described(const Case& one) {
 TEST(UnitResize, every_pixel_is_the_one_that_pillow_makes) {
   const std::vector<Case> cases = pillow_cases();
   EXPECT_GE(cases.size(), 60U);
-  ResizeScratch scratch;  // one for all of them: what is left from before must not matter
+  ResizeScratch scratch;  // shared by all: leftovers must not matter
   for (const Case& one : cases) {
     EXPECT_EQ(hex(sha256(resized(one.image, one.target, scratch))), one.sha256) << described(one);
   }
@@ -132,7 +132,7 @@ Buffer random_bytes(std::size_t size, std::mt19937& random) {
   return bytes;
 }
 
-// Rows exactly as long as they need to be: reading or writing further is for the sanitizers to see.
+// Rows of exactly the needed length, so that sanitizers see any access beyond them.
 std::vector<Buffer> passed(const ResizePasses& passes, const ResizeSpan& span, std::size_t channels,
                            std::uint32_t seed) {
   std::mt19937 random(seed);

@@ -7,7 +7,7 @@
 namespace feedrate::formats {
 namespace {
 
-/// A dataset of nothing but its info: the checks of counts read no sample.
+/// A dataset that has only its info: the checks of counts read no sample.
 class Stated final : public Dataset {
  public:
   explicit Stated(DatasetInfo info) { info_ = std::move(info); }
@@ -110,7 +110,7 @@ TEST(UnitLabelSpace, the_first_validation_image_tells_which_numbers_are_labels) 
   expect(66, "label 66, but is of class 65 (n01751748); that is TensorFlow's number");
   expect(490, "that is the devkit's ILSVRC2012_ID, from 1");
   expect(489, "that is the devkit's ILSVRC2012_ID - 1");
-  expect(64, "was 1 taken away");
+  expect(64, "was 1 subtracted");
   expect(3, "has the label 3, but is of class 65 (n01751748)");
 }
 

@@ -16,7 +16,7 @@ using testing::write_dataset;
 
 class UnitVerify : public ::testing::Test {
  protected:
-  // Writes ten samples with a sidecar that tells the truth, except for what `change` does to it.
+  // Writes ten samples with a sidecar that is correct except for what `change` does to it.
   template <class Change>
   Verification verified(const std::vector<Example>& examples, const Change& change) {
     write_dataset(container("recordio"), png_codec, temporary_ / "set", examples);

@@ -125,7 +125,7 @@ TEST(HostileJpeg, a_component_without_a_scan_is_an_error) {
   }
   Buffer encoded = jpeg_of(smooth_image({16, 16, 3}), kind);
   EXPECT_EQ(decoded(encoded).shape, (Shape{16, 16, 3}));
-  // The end marker over the last scan's start.
+  // Overwrites the last scan's start with the end marker.
   const auto is_scan = [&](std::size_t i) {
     return encoded[i] == std::byte{0xff} && encoded[i + 1] == std::byte{0xda};
   };

@@ -1,4 +1,4 @@
-// Real JPEGs, decoded pixel for pixel as another program decodes them.
+// Real JPEGs, compared pixel by pixel with what another program decodes.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ Image decoded(Bytes encoded) {
   return image;
 }
 
-// As tests/formats/parity/make_jpeg.py has it.
+// The same as in tests/formats/parity/make_jpeg.py.
 struct Found {
   std::size_t images = 0;
   std::size_t grey = 0;

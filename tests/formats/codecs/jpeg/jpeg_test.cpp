@@ -95,7 +95,7 @@ TEST(UnitJpeg, progressive_and_baseline_files_of_one_image_give_the_same_pixels)
 }
 
 TEST(UnitJpeg, inks_become_rgb_and_adobe_s_are_inverted) {
-  // Stored 200, 100, 50 and 128 for black: of Adobe these are what is left of the light.
+  // Stored are 200, 100, 50 and 128 for black: with Adobe's marker these are inverses of the inks.
   const Buffer pixels = flat({200, 100, 50, 128}, 16 * 16);
   JpegKind kind{.from = JCS_CMYK, .stored = JCS_CMYK, .quality = 100};
   Buffer encoded = make_jpeg(kind, 16, 16, pixels);
@@ -108,7 +108,7 @@ TEST(UnitJpeg, inks_become_rgb_and_adobe_s_are_inverted) {
   EXPECT_NEAR(pixel(image, 1), 100 * 128 / 255.0, 1.5);
   EXPECT_NEAR(pixel(image, 2), 50 * 128 / 255.0, 1.5);
 
-  // The same file without the marker: the numbers are amounts of ink.
+  // The same file without the marker: the numbers are the amounts of ink.
   const std::size_t adobe = behind_marker(encoded, 0xee);
   encoded[adobe + 2] = std::byte{'a'};
   EXPECT_EQ(jpeg_header(encoded).adobe, std::nullopt);
@@ -166,14 +166,14 @@ TEST(UnitJpeg, a_thread_s_decompressor_forgets_the_tables_of_the_image_before) {
   const Image image = make_image({40, 40, 3}, 9);
   const Buffer whole = jpeg_of(image, {.quality = 40});
   const Buffer abbreviated = jpeg_of(image, {.quality = 40, .tables = false});
-  // A decompressor that has seen no tables at all leaves it to libjpeg to say so.
+  // When a decompressor has seen no tables at all, libjpeg itself reports that.
   std::thread([&] { expect_error([&] { decoded(abbreviated); }, {"uantization table"}); }).join();
   decoded(whole);
   for (int round = 0; round < 2; ++round) {
     expect_error([&] { decoded(abbreviated); }, {"quantisation table"});
     EXPECT_EQ(decoded(whole).shape, image.shape);
   }
-  // Motion JPEG leaves out the usual Huffman tables only.
+  // Motion JPEG omits only the standard Huffman tables.
   Buffer motion = whole;
   for (std::size_t at = behind_marker(motion, 0xc4); at != 0;) {
     const std::size_t size = load_be<std::uint16_t>(motion.data() + at);

@@ -51,7 +51,7 @@ TEST(HostilePacked, every_flipped_bit_is_an_error_that_names_the_byte) {
   decode_all(record);
 }
 
-// Changes a copy of a record and makes its sums right.
+// Changes a copy of a packed JPEG and corrects its sums.
 template <class Change>
 Buffer mended(Buffer record, const Change& change) {
   change(record);
@@ -75,7 +75,7 @@ TEST(HostilePacked, a_frame_that_contradicts_itself_is_refused) {
   expect([](Buffer& r) { set_u32(r, 20, 0xffffffff); }, {"byte 24", "runs"});
   expect([](Buffer& r) { set_u32(r, 20, 0); }, {"byte 24", "0 runs"});
   expect([&](Buffer& r) { set_u32(r, index, 0xffffff); }, {"a run of MCUs outside the data"});
-  // One byte of the first run belongs to the second, and the other way round.
+  // Moves one byte of the first run to the second, and the other way round.
   const auto end = load_le<std::uint32_t>(record.data() + index);
   expect([&](Buffer& r) { set_u32(r, index, end - 1); }, {"byte", "ends too early"});
   expect([&](Buffer& r) { set_u32(r, index, end + 1); }, {"byte", "bytes behind its last"});
@@ -103,7 +103,7 @@ TEST(HostilePacked, a_head_that_states_another_image_than_the_index_is_refused) 
 TEST(HostilePacked, a_head_with_the_start_of_several_scans_is_refused) {
   const Buffer record = record_of();
   const std::size_t scan = behind_marker(record, 0xda);
-  // A scan of the first component alone; what follows it would have to be codes.
+  // A scan of the first component alone; the bytes after it would have to be codes.
   const Buffer one = mended(record, [&](Buffer& r) {
     const std::size_t rest = 4;  // bytes of the two other components
     r[scan + 1] = std::byte{8};
@@ -156,7 +156,7 @@ TEST(HostilePacked, damaged_jpegs_are_refused_as_the_jpeg_codec_does) {
 
 TEST(HostilePacked, jpegs_that_cannot_be_packed_without_loss_are_refused) {
   Buffer record;
-  // The last bit of the means never comes, and libjpeg smooths.
+  // The last bit of the means is missing, so libjpeg smooths.
   JpegKind stops{.across = 1, .down = 1};
   stops.scans.push_back({3, {0, 1, 2}, 0, 0, 0, 1});
   for (int component = 0; component < 3; ++component) {

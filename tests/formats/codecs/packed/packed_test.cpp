@@ -24,7 +24,7 @@ Buffer packed(Bytes jpeg) {
   return record;
 }
 
-// Whether the pixels are those that libjpeg makes of the JPEG itself.
+// True when the pixels are those that libjpeg makes of the JPEG itself.
 bool is_exact(Bytes jpeg) {
   const Image expected = decoded(jpeg);
   const Buffer record = packed(jpeg);
@@ -48,7 +48,7 @@ TEST(UnitPacked, gives_the_jpegs_pixels_at_every_quality) {
   }
 }
 
-// Edges that swing from one end of the range to the other have the largest coefficients.
+// Edges between black and white have the largest coefficients.
 TEST(UnitPacked, gives_the_jpegs_pixels_where_coefficients_are_large) {
   Image image{{41, 50, 3}, {}};
   for (std::size_t i = 0; i < image.shape.bytes(); ++i) {

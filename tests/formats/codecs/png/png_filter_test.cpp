@@ -10,7 +10,7 @@ namespace {
 
 int number(std::byte byte) { return std::to_integer<int>(byte); }
 
-// The PNG specification's words, 9.4.
+// As the PNG specification words it, 9.4.
 int paeth(int a, int b, int c) {
   const int p = a + b - c;
   const int pa = std::abs(p - a), pb = std::abs(p - b), pc = std::abs(p - c);
@@ -97,7 +97,7 @@ TEST(UnitPngFilter, the_best_of_five_is_chosen_as_libpng_does_and_undone) {
 }
 
 TEST(UnitPngFilter, paeth_is_right_for_every_kind_of_neighbours) {
-  // One pixel of a byte is set by the row's first, then predicted from it.
+  // The row's first byte sets one pixel; Paeth then predicts the second from it.
   std::array<std::byte, 2 + 1 + row_margin> row{std::byte{4}};
   std::array<std::byte, 3> above{};
   std::array<std::byte, 2> to{};

@@ -16,7 +16,7 @@ namespace {
 using testing::expect_error;
 using testing::make_image;
 
-// What our encoder never writes and other tools do.
+// Kinds of PNG that other tools write and our encoder does not.
 struct Kind {
   int color_type = PNG_COLOR_TYPE_GRAY;
   int depth = 8;
@@ -146,7 +146,7 @@ TEST(UnitPng, what_is_not_pixels_is_skipped) {
   EXPECT_EQ(decoded(make_png({PNG_COLOR_TYPE_GRAY, 8, false, true}, 2, {{5, 6}})), (Numbers{5, 6}));
 }
 
-// Rows of an image as make_png takes them.
+// Rows of an image in the form that make_png takes.
 std::vector<std::vector<png_byte>> rows_of(const Image& image) {
   const std::size_t row = std::size_t{image.shape.width} * image.shape.channels;
   const auto* bytes = reinterpret_cast<const png_byte*>(image.pixels.data());
@@ -189,7 +189,7 @@ TEST(UnitPng, other_kinds_are_left_to_libpng) {
   EXPECT_FALSE(decode_plain_png(make_png({PNG_COLOR_TYPE_RGB, 8}, 2, row), {2, 1, 3}, pixels));
 }
 
-// What libpng alone makes of a file.
+// What libpng alone decodes from a file.
 Image read_by_libpng(const Buffer& encoded) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
@@ -203,7 +203,7 @@ Image read_by_libpng(const Buffer& encoded) {
   return image;
 }
 
-// Photographs, drawings, patterns and noise, of which each takes another way through the encoder.
+// Photographs, drawings, patterns and noise take different paths through the encoder.
 std::vector<Image> many_images() {
   std::vector<Image> images;
   std::mt19937 random(12);
@@ -287,7 +287,7 @@ TEST(HostilePng, every_flipped_bit_is_an_error_or_changes_nothing) {
   }
 }
 
-// A PNG of one grey row whose image data are these bytes, with sound chunks.
+// A PNG of one grey row with these bytes as image data, in valid chunks.
 Buffer png_around(const Buffer& rows) {
   Buffer encoded = make_png({PNG_COLOR_TYPE_GRAY, 8}, 4, {{1, 2, 3, 4}}), data(1000);
   uLongf size = data.size();

@@ -11,7 +11,7 @@
 namespace feedrate::formats {
 namespace {
 
-// zlib is the judge: what it makes of the stream, every bit of it used.
+// zlib is the reference: inflates the stream and checks that all of it was used.
 Buffer inflated(const Buffer& stream, std::size_t size) {
   Buffer data(size + 1);
   z_stream zlib{};

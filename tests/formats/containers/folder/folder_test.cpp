@@ -76,7 +76,7 @@ TEST_F(UnitFolder, links_to_images_and_directories_are_followed) {
   fs::create_directory_symlink("../elsewhere", set_ / "a/deeper");
   EXPECT_EQ(samples(), (Lines{"0 a/y.png", "0 a/deeper/x.png", "1 elsewhere/x.png"}));
   fs::create_directory_symlink("..", set_ / "a/back");
-  expect_error([&] { samples(); }, {"/set/", "deeper than 32 levels", "link"});
+  expect_error([&] { samples(); }, {"/set/", "more than 32 levels deep", "link"});
 }
 
 TEST_F(UnitFolder, what_is_passed_over_is_told_and_read_by_nobody) {
@@ -90,7 +90,8 @@ TEST_F(UnitFolder, what_is_passed_over_is_told_and_read_by_nobody) {
   EXPECT_EQ(samples(), (Lines{"0 a/x.png"}));
   const Lines told = findings();
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_NE(told[0].find("/set/.git: is no image in a class"), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("/set/.git: is hidden, or not named like an image"), std::string::npos)
+      << told[0];
   EXPECT_NE(told[0].find("as were 4 more"), std::string::npos) << told[0];
 }
 
@@ -149,7 +150,7 @@ TEST_F(UnitFolder, no_other_dataset_is_taken_for_a_folder) {
 TEST_F(UnitFolder, a_folder_of_splits_names_them) {
   image("train/a/x.png");
   image("val/a/x.png");
-  expect_error([&] { open_dataset(set_); }, {"no dataset itself, but holds some: train, val"});
+  expect_error([&] { open_dataset(set_); }, {"not a dataset itself, but holds some: train, val"});
 }
 
 class UnitFolderWriter : public UnitFolder {

@@ -73,7 +73,7 @@ TEST_F(UnitPngMap, bad_lines_are_named_by_number) {
                {"train_map.txt", "line 2", "2 or 3 columns", "found 1"});
   expect_error([&] { labels_with(good + good + "a\tb\tc\t1\n"); }, {"line 3", "found 4"});
   expect_error([&] { labels_with(good + "\n" + good); }, {"line 2", "found 1"});
-  expect_error([&] { labels_with("x.png\tcat\n"); }, {"line 1", "'cat' is no class number"});
+  expect_error([&] { labels_with("x.png\tcat\n"); }, {"line 1", "'cat' is not a class number"});
   expect_error([&] { labels_with("x.png\t-1\n"); }, {"line 1", "'-1'"});
   expect_error([&] { labels_with("x.png\t99999999999\n"); }, {"line 1", "'99999999999'"});
   expect_error([&] { labels_with("\t1\n"); }, {"line 1", "path is empty"});

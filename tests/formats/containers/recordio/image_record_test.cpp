@@ -48,7 +48,7 @@ TEST(UnitImageRecord, several_labels_follow_a_header_without_one) {
   EXPECT_TRUE(sample.boxes.empty());
 }
 
-// As Python's mxnet packs an array of one: a label that is no class number would be lost otherwise.
+// As Python's mxnet packs an array of one, which keeps a label that is not a class number.
 TEST(UnitImageRecord, a_list_of_one_label_stays_a_list) {
   const std::vector<float> one{0.25F};
   const Buffer payload = head_of(no_class, 1, one);
@@ -63,7 +63,7 @@ TEST(UnitImageRecord, a_list_of_one_label_stays_a_list) {
   EXPECT_EQ(std::vector<float>(sample.labels.begin(), sample.labels.end()), one);
 }
 
-// What read_labels makes of these labels.
+// What read_labels returns for these labels.
 struct Read {
   explicit Read(const std::vector<float>& labels) : payload(head_of(0, 0, labels)) {
     read_labels(parse_image_record(payload), sample, scratch);
@@ -94,8 +94,8 @@ TEST(UnitImageRecord, padding_is_no_object_and_boxes_end_with_the_image) {
 
 TEST(UnitImageRecord, labels_that_only_look_like_boxes_are_labels) {
   for (const std::vector<float>& labels : std::vector<std::vector<float>>{
-           {4, 5, 7, 7, 0, 10, 20, 30, 40},             // no parts of an image's sides
-           {4, 5, 7, 7, 0.5F, 0.1F, 0.2F, 0.3F, 0.4F},  // no class
+           {4, 5, 7, 7, 0, 10, 20, 30, 40},             // not relative to the image's sides
+           {4, 5, 7, 7, 0.5F, 0.1F, 0.2F, 0.3F, 0.4F},  // not a class
            {4, 5, 7, 7, 0, 0.3F, 0.2F, 0.1F, 0.4F},     // right before left
            {4, 5, 7, 7, 0, 0.1F, 0.2F, 0.3F},           // an object too short
            {4, 4, 7, 7, 0, 0.1F, 0.2F, 0.3F}}) {        // objects without a box
@@ -129,14 +129,14 @@ TEST(HostileImageRecord, labels_that_are_no_classes_are_refused) {
     Sample sample;
     Scratch scratch;
     expect_error([&] { read_labels(parse_image_record(payload), sample, scratch); },
-                 {"no class number"});
+                 {"not a class number"});
   }
 }
 
 TEST(HostileImageRecord, more_labels_than_bytes_are_refused) {
   Buffer payload(24);
   payload[3] = std::byte{0xff};
-  expect_error([&] { parse_image_record(payload); }, {"no image record", "4278190080 labels"});
+  expect_error([&] { parse_image_record(payload); }, {"not an image record", "4278190080 labels"});
   expect_error([&] { parse_image_record(Bytes(payload).first(23)); }, {"23 bytes"});
 }
 

@@ -15,7 +15,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view magic = "\x0a\x23\xd7\xce"sv;
 
-// The payload in two pieces, the first of `head` bytes.
+// Frames the payload in two parts, the first of `head` bytes.
 Buffer framed(std::string_view payload, std::size_t head = 0) {
   Buffer bytes;
   frame_record(as_bytes(payload.substr(0, head)), as_bytes(payload.substr(head)),
@@ -31,7 +31,7 @@ std::string reread(Bytes file) {
   return std::string(as_text(record.payload));
 }
 
-// The bytes that dmlc-core's writer gives for the same payloads.
+// The bytes that dmlc-core's writer produces for the same payloads.
 TEST(UnitRecord, a_payload_is_framed_and_padded_as_dmlc_does) {
   EXPECT_EQ(hex(framed("hello")), "0a23d7ce0500000068656c6c6f000000");
 }

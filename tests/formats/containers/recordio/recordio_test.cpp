@@ -33,7 +33,7 @@ std::vector<std::string> audit(const fs::path& path) {
   return findings;
 }
 
-// One finding is expected, and these are words of it.
+// Expects one finding that contains these words.
 void expect_finding(const fs::path& path, std::initializer_list<std::string_view> parts) {
   const std::vector<std::string> findings = audit(path);
   ASSERT_EQ(findings.size(), 1U) << path;
@@ -161,7 +161,8 @@ TEST_F(HostileRecordio, a_shorter_file_than_was_paused_is_not_gone_on_with) {
   options.resume = &state;
   expect_error([&] { recordio().create(set, options); }, {"data.rec", "No such file"});
   write_text(set / "data.rec", "short");
-  expect_error([&] { recordio().create(set, options); }, {"data.rec", "byte 400: it has 5"});
+  expect_error([&] { recordio().create(set, options); },
+               {"data.rec", "byte 400: the file has only 5"});
   state.files.pop_back();
   write_text(set / "data.rec", std::string(400, 'x'));
   write_text(set / "data.idx", "0\t0\n");
@@ -228,7 +229,7 @@ TEST_F(UnitRecordio, records_that_their_ids_do_not_tell_apart_are_numbered) {
 }
 
 // What InsightFace's RecBuilder writes: images from id 1 on, then a record without image for each
-// person, then the one of id 0 that tells of them.
+// person, then the one of id 0 that describes them.
 TEST_F(InteropRecordio, insightface_s_ranges_of_ids_are_no_images) {
   Buffer file;
   std::string index;
@@ -293,7 +294,7 @@ TEST_F(HostileRecordio, what_index_and_list_say_wrongly_is_found) {
   write_text(set / "data.lst", list + "no line of a list\n");
   expect_finding(set, {"data.lst: line 12", "is not an id"});
   write_text(set / "data.lst", list + "3\t3\tagain.png\n");
-  expect_finding(set, {"data.lst", "several lines about the id 3"});
+  expect_finding(set, {"data.lst", "several lines for the id 3"});
 }
 
 TEST_F(HostileRecordio, ids_that_two_shards_share_are_found) {
@@ -305,7 +306,7 @@ TEST_F(HostileRecordio, ids_that_two_shards_share_are_found) {
   }
   const std::vector<std::string> findings = audit(set);
   ASSERT_EQ(findings.size(), 3U);
-  EXPECT_NE(findings[0].find("the id 2 is that of 2 records"), std::string::npos) << findings[0];
+  EXPECT_NE(findings[0].find("2 records have the id 2"), std::string::npos) << findings[0];
 }
 
 TEST_F(HostileRecordio, bytes_between_records_are_found) {

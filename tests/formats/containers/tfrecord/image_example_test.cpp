@@ -28,7 +28,7 @@ Buffer png_of(Shape shape) {
   return encoded;
 }
 
-// Reads an Example; what it holds lives in `example` and `boxes`.
+// Reads an Example; `example` and `boxes` own what it views.
 struct Read {
   explicit Read(Buffer bytes)
       : example(std::move(bytes)),
@@ -207,7 +207,7 @@ TEST_F(UnitImageExample, raw_pixels_with_a_stated_size_are_interleaved) {
   EXPECT_EQ(read.sample.codec, &raw_codec);
   EXPECT_EQ(read.sample.shape, (Shape{3, 5, 3}));
   EXPECT_EQ(testing::decode_sample(read.sample).pixels, image.pixels);
-  writer_.clear();  // without a depth the bytes tell it
+  writer_.clear();  // without a depth, the size decides
   writer_.add_int("image/height", 3);
   writer_.add_int("image/width", 5);
   writer_.add_bytes("image/format", as_bytes("raw"));
@@ -219,7 +219,7 @@ TEST_F(UnitImageExample, raw_pixels_with_a_stated_size_are_interleaved) {
 TEST_F(UnitImageExample, raw_digits_and_cifar_planes_are_known_by_their_bytes) {
   writer_.add_int("label", 4);
   Buffer digit(784, std::byte{3});
-  digit[0] = std::byte{'B'};  // as a BMP file begins: the size is what counts
+  digit[0] = std::byte{'B'};  // like the start of a BMP file: the size decides
   digit[1] = std::byte{'M'};
   EXPECT_EQ(Read(finish("img_raw", digit)).sample.shape, (Shape{28, 28, 1}));
   Buffer planes(3072, std::byte{1});

@@ -64,7 +64,7 @@ Buffer example_with(std::string_view feature) {
 
 Feature only_feature(Bytes example) { return features_of(example).at("k"); }
 
-// What TensorFlow gives for the same two features.
+// What TensorFlow writes for the same two features.
 TEST(UnitTfExample, an_example_is_written_byte_for_byte_as_protobuf_does) {
   ExampleWriter writer;
   writer.add_int("image/class/label", 66);
@@ -95,7 +95,7 @@ TEST(UnitTfExample, every_kind_of_list_comes_back) {
   const float floats[] = {0.0F, -1.5F, 3e38F};
   const Buffer image(100000, std::byte{7});
   ExampleWriter writer;
-  for (int round = 0; round < 2; ++round) {  // a writer is used again and again
+  for (int round = 0; round < 2; ++round) {  // a writer can be reused
     writer.clear();
     writer.add_ints("ints", ints);
     writer.add_floats("floats", floats);

@@ -71,7 +71,7 @@ class UnitTfrecord : public ::testing::Test {
     writer.add(sample);
   }
 
-  // Samples first … last of the examples into a directory that may be there already.
+  // Writes samples first … last of the examples into a directory that may exist already.
   void write(const fs::path& directory, const WriterOptions& options, std::size_t first,
              std::size_t last) const {
     fs::create_directories(directory);
@@ -171,7 +171,7 @@ TEST_F(UnitTfrecord, parts_together_are_the_same_files_as_one_run) {
   }
 }
 
-// A writer is killed with `done` samples safe, after it had gone on to `reached`.
+// Kills a writer that had paused at `done` samples and went on to `reached`.
 TEST_F(UnitTfrecord, a_killed_writer_s_work_is_continued_to_the_same_bytes) {
   for (const bool gzip : {false, true}) {
     WriterOptions options = sharded(3);
@@ -383,7 +383,7 @@ TEST_F(HostileTfrecord, what_cannot_be_written_is_refused_with_its_place) {
   expect_error([&] { write("set", options); }, {"more samples than the 5"});
   const WriterState state{3, {}};
   options_.resume = &state;
-  expect_error([&] { write("set", options_); }, {"not known how long train-00000-of-00001 was"});
+  expect_error([&] { write("set", options_); }, {"the size of train-00000-of-00001 is unknown"});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How names in a tar become samples, what wds2idx's index and a sample's .json say.
+// How names in a tar become samples, and the contents of wds2idx's index and a sample's .json.
 
 #include "formats/containers/webdataset/tar_sample.h"
 
@@ -24,7 +24,7 @@ std::string split(std::string_view name) {
   return parts ? join(parts->key, '|', parts->extension) : "nothing";
 }
 
-// What webdataset's regular expression gives for the same names.
+// What webdataset's regular expression returns for the same names.
 TEST(UnitTarSample, the_first_dot_of_the_base_name_splits_key_and_extension) {
   EXPECT_EQ(split("000012.jpg"), "000012|jpg");
   EXPECT_EQ(split("a.b/x.seg.png"), "a.b/x|seg.png");
@@ -80,7 +80,7 @@ TEST(UnitTarSample, an_extension_twice_is_an_error) {
   EXPECT_NO_THROW(taken({"a.cls", "cls", "cl"}));
 }
 
-// The tar's bytes are not looked at, only how many there are.
+// Only the size of the tar counts here, not its bytes.
 WdsIndex parsed(std::string_view text, std::size_t tar_bytes = 10240) {
   return parse_wds_index(text, Buffer(tar_bytes));
 }

@@ -1,5 +1,5 @@
-// Shards of webdataset: the same samples however many there are, the same bytes whoever writes them
-// and however often the writer is killed.
+// Shards of webdataset: the same samples for any number of shards, and the same bytes however often
+// the writer is killed.
 
 #include <gtest/gtest.h>
 

@@ -48,7 +48,7 @@ class UnitWebdataset : public ::testing::Test {
         [&](const Finding& found) { findings.push_back(join(found.place, ": ", found.problem)); });
     return findings;
   }
-  // The one thing found in x.tar says all of `parts`.
+  // Expects one finding about x.tar that contains all of `parts`.
   void expect_finding(std::initializer_list<std::string_view> parts) {
     const Lines findings = findings_in(tar_);
     ASSERT_EQ(findings.size(), 1U);
@@ -128,11 +128,12 @@ TEST_F(UnitWebdataset, what_makes_no_labelled_image_names_tar_and_key) {
           {"x.tar: sample 0 (key a, byte 0)", "no label", ".png", "expected a .cls"});
   refused({{"a.png", png_}, {"a.txt", "cat"}}, {"no label: its files are .png .txt"});
   refused({{"a.cls", "3"}, {"a.seg.png", png_}}, {"no image: its files are .cls .seg.png"});
-  refused({{"a.cls", "cat"}, {"a.png", png_}}, {"key a", "'cat' is no class number"});
-  refused({{"a.cls", "-1"}, {"a.png", png_}}, {"'-1' is no class number"});
+  refused({{"a.cls", "cat"}, {"a.png", png_}}, {"key a", "'cat' is not a class number"});
+  refused({{"a.cls", "-1"}, {"a.png", png_}}, {"'-1' is not a class number"});
   refused({{"a.cls", "2147483648"}, {"a.png", png_}}, {"'2147483648'"});
-  refused({{"a.json", R"({"label": 18446744073709551615})"}, {"a.png", png_}}, {"no class number"});
-  refused({{"a.cls", ""}, {"a.png", png_}}, {"'' is no class number"});
+  refused({{"a.json", R"({"label": 18446744073709551615})"}, {"a.png", png_}},
+          {"not a class number"});
+  refused({{"a.cls", ""}, {"a.png", png_}}, {"'' is not a class number"});
   refused({{"a.json", "{"}, {"a.png", png_}}, {".json is damaged"});
   refused({{"a.cls", "1"}, {"a.png", png_}, {"a.PNG", png_}},
           {"key a", "two files", "extension png"});
@@ -190,7 +191,8 @@ TEST_F(UnitWebdataset, a_good_index_is_used_in_both_versions) {
   write_text(index_, "v1.1 2\ncls 512 1 png 1536 " + std::to_string(png_.size()) +
                          "\ncls 2560 1 png 3584 " + std::to_string(png_.size()));
   EXPECT_EQ(samples_in(tar_), (Lines{"3 a.png", "4 b.png"}));
-  // A damaged header in the middle is met only by who walks over all headers, or reads that sample.
+  // A damaged header in the middle is found only by walking over all headers or reading that
+  // sample.
   std::fstream(tar_, std::ios::in | std::ios::out).seekp(2048) << "X";
   const auto dataset = open_dataset(tar_);
   Scratch scratch;
@@ -243,7 +245,7 @@ TEST_F(UnitWebdataset, an_index_that_lies_is_met_when_the_sample_is_read) {
         "cls 512 1 png 1536 " + size + " cls 2560 1\npng 3584 " + size}) {  // two keys in one
     write_text(index_, "v1.1 2\n" + line + "\n");
     expect_error([&] { samples_in(tar_); },
-                 {"x.tar: sample ", "x.idx says otherwise", "remove it"});
+                 {"x.tar: sample ", "x.idx does not agree", "remove it"});
   }
 }
 

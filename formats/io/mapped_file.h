@@ -41,8 +41,8 @@ class MappedFile {
   /// them; expect_any_reading() ends that.
   void expect_single_pages() const;
   void expect_any_reading() const;
-  /// Asks the system to load `part` of bytes() soon. From then on single pages are expected: pages
-  /// around a late one have not been asked for.
+  /// Asks the system to load `part` of bytes() soon. From then on single pages are expected:
+  /// when one is late, loading the pages around it would be a waste.
   void look_ahead(Bytes part) const;
   /// Gives back the memory of the pages that hold `part` of bytes(). Reading them again loads them
   /// from the file, so a file larger than memory can be read without filling it.

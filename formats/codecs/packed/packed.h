@@ -7,7 +7,7 @@
 //   u32le size of head | u32le number of runs | head | runs × (u32le end, u32le sum) | data
 //
 //   head   a baseline JPEG up to its scan, without Huffman tables: FF D8 … FF DA …
-// run    up to 8 MCUs of a row; runs begin at columns that are multiples of 8
+//   run    up to 8 MCUs of a row; runs begin at columns that are multiples of 8
 //   end    where the run's data ends, counted from where the data begins
 //   sum    the lower half of the fingerprint of the run's data
 //   data   MCU by MCU, the blocks as packed_blocks.h draws them; blocks outside the image are zeros

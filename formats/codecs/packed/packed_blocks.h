@@ -5,9 +5,9 @@
 //   those that a nibble does not hold
 //
 //   head      bits 0-3: n, up to 8 | bits 4-5: bytes of DC | bit 6: wide | bit 7: zero
-// which     bit i: coefficient i + 1 of the zigzag is not zero; as many bytes as the last one needs
-// nibbles   -8 … 7, two a byte, the lower four bits first; 0: the value is among those that follow
-// follow    int8 each; where wide, all lower bytes, then all higher bytes
+//   which     bit i: the coefficient i + 1 of the zigzag; as many bytes as the last one needs
+//   nibbles   -8 … 7, two a byte, the lower four bits first; 0: the value follows
+//   follow    int8 each; where wide, all lower bytes, then all higher bytes
 //
 // A block of zeros is the byte 0. Other blocks take 3 to 169 bytes; of an ImageNet photograph, 19.
 

@@ -62,7 +62,8 @@ PackedScan::PackedScan(const PackedImage& record)
 const char* PackedScan::begin(const JpegLayout& layout) noexcept {
   layout_ = layout;
   const auto needed = checked_multiply(runs_of_row(layout), layout.down);
-  return needed && *needed == record_.runs() ? nullptr : "the number of runs does not fit the MCUs";
+  return needed && *needed == record_.runs() ? nullptr
+                                             : "the number of runs does not match the MCUs";
 }
 
 std::size_t PackedScan::at() const noexcept {

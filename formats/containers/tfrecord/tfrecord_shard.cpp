@@ -41,8 +41,8 @@ Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
   const auto stream = open_gunzip(open_file_stream(path), path.string());
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
     if (!take_memory(memory_left, block.size())) {
-      fail(path, "is gzip and does not fit into memory with the others: limit ", max_inflated >> 30,
-           " GiB for all gzip files of a dataset; unpack them first (gunzip)");
+      fail(path, "is gzip, and inflating it exceeds the limit of ", max_inflated >> 30,
+           " GiB of memory for the gzip files of a dataset; unpack them first (gunzip)");
     }
     append(content, block);
   }

@@ -48,8 +48,8 @@ void TarShard::unpack(MemoryBudget& memory) {
   }
   for (Bytes block = source.stream->next(); !block.empty(); block = source.stream->next()) {
     if (!memory.take(block.size())) {
-      fail(path_, "is compressed and does not fit into memory with the others: limit ",
-           memory.total() >> 20, " MiB for all compressed shards of a dataset; unpack them first");
+      fail(path_, "is compressed, and unpacking it exceeds the limit of ", memory.total() >> 20,
+           " MiB of memory for the compressed shards of a dataset; unpack them first");
     }
     append(unpacked_, block);
   }

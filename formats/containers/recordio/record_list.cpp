@@ -9,7 +9,7 @@ namespace feedrate::formats {
 namespace {
 
 constexpr std::size_t usual_line = 24;     // bytes, to reserve memory for the lines
-constexpr std::size_t max_odd_lines = 10;  // reported by an audit; a file of another kind has more
+constexpr std::size_t max_malformed = 10;  // lines reported by an audit
 
 }  // namespace
 
@@ -27,7 +27,7 @@ RecordList::RecordList(const std::filesystem::path& path) {
     if (id && line.find('\t') != std::string_view::npos) {
       lines_.push_back({*id, start});
     } else {
-      odd_.push_back(number);
+      malformed_.push_back(number);
     }
   }
   const auto by_id = [](const Line& a, const Line& b) { return a.id < b.id; };
@@ -71,11 +71,11 @@ std::optional<std::string_view> RecordList::labels(std::uint64_t id) const {
 
 void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
                        const std::function<void(Finding)>& found) const {
-  for (std::size_t i = 0; i < std::min(odd_.size(), max_odd_lines); ++i) {
-    found({join(file_.path(), ": line ", odd_[i]),
+  for (std::size_t i = 0; i < std::min(malformed_.size(), max_malformed); ++i) {
+    found({join(file_.path(), ": line ", malformed_[i]),
            join("is not a tab-separated id, labels and name",
-                i + 1 == max_odd_lines && odd_.size() > max_odd_lines
-                    ? join(", and so are ", odd_.size() - max_odd_lines, " more")
+                i + 1 == max_malformed && malformed_.size() > max_malformed
+                    ? join(", and so are ", malformed_.size() - max_malformed, " more")
                     : "")});
   }
   std::uint64_t unknown = 0, first_unknown = 0;

@@ -45,8 +45,8 @@ class RecordList {
   Columns columns(const Line& line) const;
 
   MappedFile file_;
-  std::vector<Line> lines_;         // by id
-  std::vector<std::uint64_t> odd_;  // numbers of the malformed lines, from 1
+  std::vector<Line> lines_;               // by id
+  std::vector<std::uint64_t> malformed_;  // numbers of the malformed lines, from 1
 };
 
 }  // namespace feedrate::formats

@@ -90,10 +90,10 @@ Difference difference(const Image& a, const Image& b) {
   EXPECT_EQ(a.shape, b.shape);
   if (a.shape != b.shape) return result;
   for (std::size_t i = 0; i < a.pixels.size(); ++i) {
-    const int apart =
+    const int distance =
         std::abs(std::to_integer<int>(a.pixels[i]) - std::to_integer<int>(b.pixels[i]));
-    result.largest = std::max(result.largest, apart);
-    result.mean += apart;
+    result.largest = std::max(result.largest, distance);
+    result.mean += distance;
   }
   result.mean /= static_cast<double>(a.pixels.size());
   return result;
@@ -106,9 +106,9 @@ TEST(InteropJpegInks, cmyk_and_ycck_files_become_the_rgb_of_their_reference) {
     if (!jpeg || !png) GTEST_SKIP() << absent;
     const MappedFile stored(*jpeg), reference(*png);
     EXPECT_EQ(jpeg_header(stored.bytes()).components, 4U);
-    const Difference apart = difference(decoded(stored.bytes()), decoded(reference.bytes()));
-    EXPECT_LE(apart.largest, 3) << name;  // measured: 1 and 3; means 0.21 and 0.03
-    EXPECT_LE(apart.mean, 0.25) << name;
+    const Difference measured = difference(decoded(stored.bytes()), decoded(reference.bytes()));
+    EXPECT_LE(measured.largest, 3) << name;  // measured: 1 and 3; means 0.21 and 0.03
+    EXPECT_LE(measured.mean, 0.25) << name;
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Protobuf's wire format, read in place and written by appending: the basis of Caffe's Datum,
-// Caffe2's TensorProtos and TensorFlow's Example. Values; nothing is copied or allocated.
+// Protobuf's wire format, read in place and written by appending: the basis of Caffe's Datum
+// and TensorFlow's Example. Values; nothing is copied or allocated.
 //
 //   message: (key value)…   key: varint, field << 3 | type   delimited: varint length, then bytes
 

@@ -64,7 +64,7 @@ class CommandsJsonPage : public ::testing::Test {
 TEST_F(CommandsJsonPage, has_a_section_for_each_command_that_prints_json) {
   const JsonPage page;
   for (const Command* command : commands()) {
-    const std::string name(command->name());
+    const std::string name(command->name);
     const bool prints_json = run({name, "--help"}).find("  --json") != std::string::npos;
     EXPECT_EQ(page.has(name), prints_json) << name;
   }

@@ -80,7 +80,7 @@ ordered_json shape_json(Shape shape) {
 
 ordered_json quantiles_json(const Quantiles& of) {
   return {
-      {"min", of.least}, {"p5", of.low}, {"median", of.median}, {"p95", of.high}, {"max", of.most}};
+      {"min", of.min}, {"p5", of.low}, {"median", of.median}, {"p95", of.high}, {"max", of.max}};
 }
 
 // What the sidecar alone knows, null without one.

@@ -41,8 +41,7 @@ std::string images_text(const Inspection& found) {
   std::string text = grouped(found.info.size);
   if (stated != Shape{}) {
     text += ", each " + shape_text(stated);
-  } else if (survey.heights.least == survey.heights.most &&
-             survey.widths.least == survey.widths.most &&
+  } else if (survey.heights.min == survey.heights.max && survey.widths.min == survey.widths.max &&
              (survey.grey == 0 || survey.grey == survey.samples.size()) &&
              !survey.samples.empty()) {
     text += fmt::format(", {} {}", all_looked_at(found) ? "each" : "those looked at",
@@ -140,30 +139,29 @@ bool alike_by_chance(const std::vector<std::uint64_t>& counts) {
 std::string balance_text(const Inspection& found, const std::vector<std::uint64_t>& counts,
                          const Quantiles& of) {
   if (counts.size() < 2) return {};
-  const std::string span = of.least == of.most
-                               ? fmt::format("each has {}", counted(of.most, "sample"))
-                               : fmt::format("{}–{} samples a class, median {}", grouped(of.least),
-                                             grouped(of.most), grouped(of.median));
+  const std::string span = of.min == of.max
+                               ? fmt::format("each has {}", counted(of.max, "sample"))
+                               : fmt::format("{}–{} samples a class, median {}", grouped(of.min),
+                                             grouped(of.max), grouped(of.median));
   constexpr std::uint64_t balanced = 100;  // they differ by one part of so many, at most
   const bool guessed = found.counted == Inspection::Source::some;
-  if (of.most == 0) return {};
-  if ((of.most - of.least) * balanced <= of.most) return "balanced: " + span;
+  if (of.max == 0) return {};
+  if ((of.max - of.min) * balanced <= of.max) return "balanced: " + span;
   if (guessed && alike_by_chance(counts)) return "may be balanced: " + span + " of those looked at";
   return (guessed ? "not balanced: " + span + " of those looked at" : span) +
-         (of.least == 0
-              ? ""
-              : fmt::format(", the largest {:.1f} times the smallest",
-                            static_cast<double>(of.most) / static_cast<double>(of.least)));
+         (of.min == 0 ? ""
+                      : fmt::format(", the largest {:.1f} times the smallest",
+                                    static_cast<double>(of.max) / static_cast<double>(of.min)));
 }
 
 // Of many classes: their profile, and those that stand out.
 std::string many_classes(const Inspection& found, const std::vector<std::uint64_t>& counts,
                          const Quantiles& spread) {
-  if (spread.least == spread.most) return {};
+  if (spread.min == spread.max) return {};
   std::string text = "  " + profile(counts, screen - 2) + "\n";
   auto ranked = found.class_counts;
   std::ranges::stable_sort(ranked, std::ranges::greater(), &decltype(ranked)::value_type::second);
-  const ClassRows rows(found, spread.most);
+  const ClassRows rows(found, spread.max);
   for (std::size_t i = 0; i < extremes; ++i) text += rows.row(ranked[i].first, ranked[i].second);
   text += "  …\n";
   for (std::size_t i = ranked.size() - extremes; i < ranked.size(); ++i) {
@@ -192,7 +190,7 @@ std::string classes_text(const Inspection& found) {
   if (counts.size() > max_rows) {
     text += many_classes(found, counts, spread);
   } else {
-    const ClassRows rows(found, spread.most);
+    const ClassRows rows(found, spread.max);
     for (const auto& [label, count] : found.class_counts) text += rows.row(label, count);
   }
   if (empty != 0) {
@@ -205,7 +203,7 @@ std::string classes_text(const Inspection& found) {
 std::string sizes_row(std::string_view title, const Quantiles& of,
                       std::string (*told)(std::uint64_t)) {
   std::string text = fitted(title, title_columns);
-  for (const std::uint64_t value : {of.least, of.low, of.median, of.high, of.most}) {
+  for (const std::uint64_t value : {of.min, of.low, of.median, of.high, of.max}) {
     const std::string number = told(value);
     text += std::string(12 - std::min<std::size_t>(columns_of(number), 11), ' ') + number;
   }

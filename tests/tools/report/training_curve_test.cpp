@@ -1,4 +1,4 @@
-#include "tools/report/draw/training_curve.h"
+#include "tools/report/study/training_curve.h"
 
 #include <gtest/gtest.h>
 

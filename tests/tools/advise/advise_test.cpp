@@ -68,7 +68,7 @@ TEST(UnitAdvise, a_trainer_on_the_processor_shares_its_cores) {
   EXPECT_NEAR(predict(doubtful, trainer).doubt, 0.02, 1e-12);
 }
 
-TEST(UnitAdvise, without_a_consumer_the_best_that_can_be_had_is_told) {
+TEST(UnitAdvise, without_a_consumer_the_best_rate_is_predicted) {
   const Prediction found = predict(variant(1000, 4000), Consumer{});
   EXPECT_EQ(found.threads, 4U);
   EXPECT_DOUBLE_EQ(found.delivered, 4000);
@@ -125,7 +125,7 @@ TEST(UnitAdvise, advises_what_delivers_most_then_what_takes_fewer_threads_then_f
   EXPECT_EQ(ordered_json::parse(advice.json()).at("advised"), "small");
 }
 
-TEST(UnitAdvise, what_gains_less_than_it_may_be_wrong_by_is_not_advised) {
+TEST(UnitAdvise, a_gain_smaller_than_its_doubt_is_not_advised) {
   Advice advice = advice_at(1000, {.demand = 3000});
   Variant doubtful = variant(275, 1100);
   doubtful.doubt = 0.2;
@@ -210,7 +210,7 @@ TEST(UnitAdvise, the_command_can_be_pasted_whatever_the_path) {
   EXPECT_EQ(one.out("/sets/one/"), "/sets/one-lmdb-raw-short-256");
 }
 
-TEST(UnitAdvise, what_is_compared_takes_turns) {
+TEST(UnitAdvise, measurements_to_compare_take_turns) {
   const TempDirectory directory;
   write_dataset(container("lmdb"), raw_codec, directory / "set", make_examples({8, 8, 1}, 50));
   const auto dataset = open_dataset(directory / "set");

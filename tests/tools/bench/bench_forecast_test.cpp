@@ -66,7 +66,7 @@ TEST(UnitForecast, more_threads_than_cores_do_as_much_as_the_cores) {
   EXPECT_DOUBLE_EQ(forecast(point("cuda", 64), rows, cores).value(), 4000);
 }
 
-TEST(UnitForecast, a_row_that_is_missing_or_of_something_else_predicts_nothing) {
+TEST(UnitForecast, without_matching_rows_there_is_no_prediction) {
   auto rows = rows_with("cuda");
   auto cold = point("cuda", 1);
   cold.cache = cold_cache;
@@ -79,7 +79,7 @@ TEST(UnitForecast, a_row_that_is_missing_or_of_something_else_predicts_nothing) 
   EXPECT_FALSE(forecast(point("cuda", 1), {}, cores));
 }
 
-TEST(UnitForecast, its_error_is_told_as_a_share_of_what_came) {
+TEST(UnitForecast, the_error_is_a_share_of_the_measured_rate) {
   auto row = testing::delivered("lmdb", 1, 1000, 0);
   EXPECT_FALSE(forecast_error_percent(row));
   row.predicted = 900;

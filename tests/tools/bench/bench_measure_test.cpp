@@ -37,7 +37,7 @@ constexpr const char* loaded = R"({"images_per_second": 1000, "images": 2000, "w
   "busy": {"read": 0.2, "decode": 1.5, "augment": 0.1}, "cpu_seconds_per_image": 0.000925,
   "warmup_seconds": 0.3})";
 
-TEST(UnitBenchMeasure, a_loader_tells_what_a_worker_spends_on_an_image) {
+TEST(UnitBenchMeasure, a_loader_reports_what_a_worker_spends_on_an_image) {
   const auto row = measure(point(testing::supply("lmdb", 2, 0)), 1, saying({loaded}));
   EXPECT_EQ(row.images_per_second, 1000);
   EXPECT_EQ(row.workers_seen, 2U);
@@ -49,7 +49,7 @@ TEST(UnitBenchMeasure, a_loader_tells_what_a_worker_spends_on_an_image) {
   EXPECT_FALSE(row.wait_ms);
 }
 
-TEST(UnitBenchMeasure, what_a_run_cost_is_what_its_process_tells_of_the_window) {
+TEST(UnitBenchMeasure, the_cost_of_a_run_is_what_its_process_reports) {
   const auto row =
       measure(point(testing::delivered("lmdb", 2, 0, 0)), 1,
               saying({R"({"images_per_second": 5, "cpu_seconds": 1.5, "cpu_energy_j": null,
@@ -60,14 +60,14 @@ TEST(UnitBenchMeasure, what_a_run_cost_is_what_its_process_tells_of_the_window) 
   EXPECT_FALSE(row.telemetry.cpu_energy_j || row.telemetry.peak_rss_mib);
 }
 
-TEST(UnitBenchMeasure, what_a_process_does_not_tell_is_absent) {
+TEST(UnitBenchMeasure, what_a_process_does_not_report_is_absent) {
   const auto row = measure(point(testing::delivered("lmdb", 2, 0, 0)), 1,
                            saying({R"({"images_per_second": 5, "images": 100, "busy": null})"}));
   EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.cpu_us);
   EXPECT_FALSE(row.wait_ms || row.stall_percent || row.warmup_seconds || row.workers_seen);
 }
 
-TEST(UnitBenchMeasure, demand_tells_nothing_of_a_loader_that_does_not_work) {
+TEST(UnitBenchMeasure, demand_has_no_figures_of_a_loader) {
   const auto row = measure(point(testing::demand(0)), 1, saying({loaded}));
   EXPECT_FALSE(row.read_us || row.decode_us || row.augment_us || row.workers_seen);
   EXPECT_EQ(row.cpu_us, 925);
@@ -82,7 +82,7 @@ TEST(UnitBenchMeasure, a_process_that_measured_no_rate_is_named) {
       {"supply of lmdb", "too short for a rate"});
 }
 
-TEST(UnitBenchMeasure, everything_but_the_rate_is_of_the_median_repeat) {
+TEST(UnitBenchMeasure, everything_but_the_rate_comes_from_the_median_repeat) {
   const auto trained = [](int rate, double wait) {
     return join(R"({"images_per_second": )", rate, R"(, "wait_ms_per_step": )", wait,
                 R"(, "stall_percent": 7})");

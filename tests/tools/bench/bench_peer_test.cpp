@@ -74,7 +74,7 @@ void expect_part(const std::string& text, std::string_view part) {
   EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in: " << text;
 }
 
-TEST_F(CommandsBenchPeer, an_adapters_rows_stand_beside_our_own_under_its_name) {
+TEST_F(CommandsBenchPeer, an_adapters_rows_are_added_under_its_name) {
   adapter("pytorch", std::string(able) + "echo \"$@\" >> " + at("asked") + "\n" +
                          "case \"$*\" in *--graph*) cat > " + at("graph") + ";; esac\n" +
                          R"(echo '{"images_per_second": 1234, "images": 100, "workers_seen": 1,
@@ -104,7 +104,7 @@ TEST_F(CommandsBenchPeer, an_adapters_rows_stand_beside_our_own_under_its_name) 
   EXPECT_EQ(graph.at("parameter_count"), 431080);
 }
 
-TEST_F(CommandsBenchPeer, a_framework_that_is_not_there_is_left_out_with_a_sentence) {
+TEST_F(CommandsBenchPeer, a_missing_framework_is_left_out_with_a_reason) {
   adapter("mxnet", "echo \"No module named 'mxnet'\" >&2; exit 3\n");
   const Said said = bench({"--tool", "feedrate,mxnet", "--threads", "1,2"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
@@ -118,7 +118,7 @@ TEST_F(CommandsBenchPeer, a_framework_that_is_not_there_is_left_out_with_a_sente
   expect_part(without.errors, "absent: cannot start");
 }
 
-TEST_F(CommandsBenchPeer, what_an_adapter_cannot_do_is_left_out_with_a_sentence) {
+TEST_F(CommandsBenchPeer, what_an_adapter_cannot_do_is_left_out_with_a_reason) {
   adapter("pytorch", std::string(able) + "echo '{\"images_per_second\": 5}'\n");
   const Said said = bench({"--tool", "pytorch", "--threads", "0,1", "--recipe", "none,mnist"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
@@ -150,7 +150,7 @@ TEST_F(CommandsBenchPeer, an_unknown_tool_is_refused_by_options_and_by_plans) {
   expect_part(said.errors, "did you mean pytorch?");
 }
 
-TEST(UnitBenchProcess, is_given_its_input_and_tells_both_outputs_and_its_code) {
+TEST(UnitBenchProcess, gets_its_input_and_returns_both_outputs_and_its_code) {
   const Finished finished = run_program("sh", {"-c", "cat; echo oops >&2; exit 7"}, "words");
   EXPECT_EQ(finished.output, "words");
   EXPECT_EQ(finished.errors, "oops");

@@ -23,7 +23,7 @@ void refuses(const std::string& text, std::initializer_list<std::string_view> pa
   testing::expect_error([&] { read(text); }, parts);
 }
 
-TEST(UnitBenchPlanFile, says_everything_that_the_options_say) {
+TEST(UnitBenchPlanFile, can_say_everything_that_options_can) {
   const BenchOptions options = read(R"({
     "datasets": ["a", "b"], "tools": ["feedrate", "mxnet"], "recipes": ["none"], "batches": [16, 64], "caches": ["warm", "cold"],
     "threads": [0, 8], "networks": ["lenet", "mlp"], "devices": "cpu", "precisions": ["fp32"],
@@ -50,7 +50,7 @@ TEST(UnitBenchPlanFile, says_everything_that_the_options_say) {
   EXPECT_EQ(options.only[0].then.text(), "kind supply");
 }
 
-TEST(UnitBenchPlanFile, what_it_does_not_say_is_as_without_options) {
+TEST(UnitBenchPlanFile, what_it_omits_has_the_defaults_of_the_options) {
   const BenchOptions options = read(R"({"datasets": "a"})");
   const BenchOptions usual;
   EXPECT_EQ(options.threads, usual.threads);
@@ -58,7 +58,7 @@ TEST(UnitBenchPlanFile, what_it_does_not_say_is_as_without_options) {
   EXPECT_TRUE(options.networks.empty());
 }
 
-TEST(HostileBenchPlanFile, what_is_no_json_names_line_and_column) {
+TEST(HostileBenchPlanFile, text_that_is_not_json_names_line_and_column) {
   refuses("{\"datasets\": [\"a\"],\n \"threads\": [1,,2]}", {"line 2, column 16"});
   refuses("", {"line 1"});
   refuses("[1]", {"a plan is an object"});
@@ -73,11 +73,11 @@ TEST(HostileBenchPlanFile, an_unknown_key_names_its_line_and_the_nearest) {
           {"'than'", "did you mean then?"});
 }
 
-TEST(HostileBenchPlanFile, a_key_that_is_there_twice_is_named) {
+TEST(HostileBenchPlanFile, a_repeated_key_is_named) {
   refuses(R"({"datasets": "a", "seed": 1, "seed": 2})", {"\"seed\"", "twice"});
 }
 
-TEST(HostileBenchPlanFile, a_value_of_another_type_or_beyond_its_range_is_named) {
+TEST(HostileBenchPlanFile, a_value_of_the_wrong_type_or_out_of_range_is_named) {
   refuses("{\"datasets\": \"a\",\n\"threads\": [1, -1]}", {"line 2", "threads", "-1"});
   refuses(R"({"datasets": "a", "threads": ["2"]})", {"threads", "whole number", "\"2\""});
   refuses(R"({"datasets": "a", "batches": 2.5})", {"batches", "2.5"});
@@ -92,7 +92,7 @@ TEST(HostileBenchPlanFile, a_value_of_another_type_or_beyond_its_range_is_named)
   refuses(R"({"datasets": "a", "only": [{"when": {"batch": 1}}]})", {"only", "\"then\""});
 }
 
-TEST(HostileBenchPlanFile, a_name_that_nothing_has_names_its_line_and_the_nearest) {
+TEST(HostileBenchPlanFile, an_unknown_name_names_its_line_and_the_nearest) {
   refuses("{\"datasets\": \"a\",\n\"networks\": [\"lenett\"]}",
           {"line 2", "networks", "did you mean lenet?"});
   refuses(R"({"datasets": "a", "recipes": "nonne"})", {"did you mean none?"});
@@ -103,12 +103,12 @@ TEST(HostileBenchPlanFile, a_name_that_nothing_has_names_its_line_and_the_neares
   refuses(R"({"datasets": "a", "exclude": {"kind": "suply"}})", {"did you mean supply?"});
 }
 
-TEST(HostileBenchPlanFile, what_can_be_no_name_is_told_with_its_key) {
+TEST(HostileBenchPlanFile, a_value_that_cannot_be_a_name_is_shown_with_its_key) {
   refuses(R"({"datasets": ["a", ""]})", {"datasets", "expected a name", "\"\""});
   refuses("{\"datasets\": [\"a\\u0000b\"]}", {"datasets", "expected a name", "\"a\\u0000b\""});
 }
 
-TEST(HostileBenchPlanFile, a_plan_without_datasets_and_one_that_is_not_there_say_so) {
+TEST(HostileBenchPlanFile, a_plan_without_datasets_and_a_missing_plan_are_refused) {
   refuses(R"({"networks": ["lenet"]})", {"names no datasets"});
   testing::expect_error([] { read_plan("absent.json"); }, {"absent.json"});
 }

@@ -68,7 +68,7 @@ TEST(UnitBenchPlan, the_order_follows_the_seed_alone) {
   EXPECT_NE(first, titles(plan_bench(options, two_datasets, 4)));
 }
 
-TEST(UnitBenchPlan, what_predicts_is_measured_shortly_before_images_after_images) {
+TEST(UnitBenchPlan, predictions_use_recent_rates_and_sets_of_images_follow_each_other) {
   const std::vector<BenchDataset> two_images{{"a", "lmdb", "raw", "d1"},
                                              {"b", "lmdb", "raw", "d2"}};
   std::string order;
@@ -138,7 +138,7 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   }
 }
 
-TEST(UnitBenchPlan, what_a_device_computes_is_measured_without_copies_to_it) {
+TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {
   BenchOptions options = two_threads();
   options.devices = {"cuda"};
   options.tools = {"feedrate", "pytorch"};
@@ -158,7 +158,7 @@ TEST(UnitBenchPlan, what_a_device_computes_is_measured_without_copies_to_it) {
   EXPECT_FALSE(same_point(point.row, elsewhere));
 }
 
-TEST(UnitBenchPlan, datasets_of_other_images_have_a_demand_of_their_own) {
+TEST(UnitBenchPlan, datasets_of_different_images_have_separate_demand) {
   auto datasets = two_datasets;
   datasets.push_back({"c", "lmdb", "raw", "d2"});
   const auto points = plan_bench(two_threads(), datasets, 4);
@@ -175,7 +175,7 @@ TEST(UnitBenchPlan, an_exclusion_leaves_out_what_fits_all_of_its_keys) {
   EXPECT_EQ(count(points, demand_kind), 1U);
 }
 
-TEST(UnitBenchPlan, demand_goes_when_no_dataset_wants_it) {
+TEST(UnitBenchPlan, demand_is_dropped_when_every_dataset_excludes_it) {
   BenchOptions options = two_threads();
   options.networks = {"lenet", "mlp"};
   options.exclude = {{{{"network", {"lenet"}}, {"dataset", {"a"}}}}};
@@ -184,7 +184,7 @@ TEST(UnitBenchPlan, demand_goes_when_no_dataset_wants_it) {
   EXPECT_EQ(count(plan_bench(options, two_datasets, 4), demand_kind), 1U);
 }
 
-TEST(UnitBenchPlan, only_keeps_of_some_points_those_it_allows) {
+TEST(UnitBenchPlan, only_restricts_the_points_that_fit_its_condition) {
   BenchOptions options = two_threads();
   options.only = {{{{{"network", {"lenet"}}}}, {{{"threads", {"2"}}}}}};
   const auto points = plan_bench(options, two_datasets, 4);
@@ -193,7 +193,7 @@ TEST(UnitBenchPlan, only_keeps_of_some_points_those_it_allows) {
   EXPECT_EQ(count(points, demand_kind), 1U);  // has no threads
 }
 
-TEST(HostileBenchPlan, conditions_that_leave_out_nothing_or_everything_say_so) {
+TEST(HostileBenchPlan, conditions_that_leave_out_nothing_or_everything_are_refused) {
   BenchOptions options = two_threads();
   options.exclude = {{{{"network", {"vgg16"}}, {"threads", {"0", "1"}}}}};
   testing::expect_error([&] { plan_bench(options, two_datasets, 4); },
@@ -202,14 +202,14 @@ TEST(HostileBenchPlan, conditions_that_leave_out_nothing_or_everything_say_so) {
   testing::expect_error([&] { plan_bench(options, two_datasets, 4); }, {"nothing to measure"});
 }
 
-TEST(HostileBenchPlan, more_points_than_anybody_measures_are_refused) {
+TEST(HostileBenchPlan, too_many_points_are_refused) {
   BenchOptions options = two_threads();
   options.batches.resize(65536);
   std::iota(options.batches.begin(), options.batches.end(), 1U);
   testing::expect_error([&] { plan_bench(options, two_datasets, 4); }, {"more than 100,000"});
 }
 
-TEST(UnitBenchPlan, a_point_is_told_from_another_by_everything_that_may_vary) {
+TEST(UnitBenchPlan, points_differ_by_everything_that_may_vary) {
   const auto point = testing::delivered("lmdb", 1, 1, 1);
   const auto other = [&](const auto& change) {
     auto changed = point;
@@ -244,7 +244,7 @@ TEST(UnitBenchPlan, a_framework_measures_the_same_points_under_its_name) {
             std::string::npos);
 }
 
-TEST(UnitBenchPlan, demand_is_of_a_dataset_that_its_tool_reads_where_there_is_one) {
+TEST(UnitBenchPlan, demand_uses_a_dataset_that_its_tool_reads_where_there_is_one) {
   const auto dataset = [](const auto& reads) {
     for (const BenchPoint& point : plan_bench(two_threads(), two_datasets, 4, reads)) {
       if (point.row.kind == demand_kind) return point.row.dataset;
@@ -265,7 +265,7 @@ TEST(UnitBenchPlan, a_cold_point_asks_its_process_to_be_cold) {
   }
 }
 
-TEST(UnitBenchPlan, is_shown_by_what_varies_and_how_long_it_takes_at_least) {
+TEST(UnitBenchPlan, is_shown_with_what_varies_and_the_shortest_time) {
   BenchOptions options = two_threads();
   options.batches = {16, 64};
   const auto points = plan_bench(options, two_datasets, 4);

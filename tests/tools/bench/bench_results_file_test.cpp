@@ -29,7 +29,7 @@ TEST(UnitResultsFile, a_file_with_rows_is_not_overwritten_unasked) {
   testing::expect_error([&] { ResultsFile(path, Existing::refuse); }, {"has rows", "--resume"});
 }
 
-TEST(HostileResultsFile, what_a_killed_bench_left_of_a_line_is_cut_off) {
+TEST(HostileResultsFile, an_unfinished_line_of_a_killed_bench_is_cut_off) {
   const testing::TempDirectory directory;
   const auto path = directory / "results.jsonl";
   ResultsFile(path, Existing::refuse).add(testing::supply("lmdb", 1, 1000));
@@ -49,7 +49,7 @@ TEST(HostileResultsFile, a_file_given_by_mistake_stays_as_it_was) {
   }
 }
 
-TEST(UnitResultsFile, a_file_made_for_nothing_goes_and_one_that_was_there_stays) {
+TEST(UnitResultsFile, an_unused_new_file_is_removed_and_an_existing_one_stays) {
   const testing::TempDirectory directory;
   const auto path = directory / "results.jsonl";
   { const ResultsFile made(path, Existing::refuse); }

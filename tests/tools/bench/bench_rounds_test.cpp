@@ -74,7 +74,7 @@ std::string order_of(const std::vector<BenchPoint>& measured,
   return order;
 }
 
-TEST(UnitBenchRounds, warm_and_cold_take_no_turns) {
+TEST(UnitBenchRounds, warm_and_cold_points_share_no_rounds) {
   std::vector<BenchPoint> both = {points[0], points[0]};
   both[1].row.cache = cold_cache;
   EXPECT_EQ(order_of(both, [](const feedrate::tools::Run& row) { return row.cache; }),
@@ -119,14 +119,14 @@ TEST(UnitBenchRounds, peers_are_not_predicted) {
   EXPECT_EQ(predicted, 0U);
 }
 
-TEST(UnitBenchRounds, what_was_measured_before_predicts_too) {
+TEST(UnitBenchRounds, rows_of_an_earlier_run_predict_too) {
   std::vector<feedrate::tools::Run> before = {testing::demand(700)};
   const Heard heard = measure(
       1, [](const feedrate::tools::Run&, int) { return 1'000'000'000; }, std::move(before));
   EXPECT_NEAR(heard.rows[3].predicted.value_or(0), 700, 0.1);
 }
 
-TEST(UnitBenchRounds, points_that_were_done_are_told_when_a_later_one_fails) {
+TEST(UnitBenchRounds, finished_points_are_reported_when_a_later_one_fails) {
   const Heard heard = measure(2, [](const feedrate::tools::Run& row, int turn) {
     if (row.kind == delivered_kind && turn == 7) throw Error("no more");
     return 100;

@@ -147,7 +147,7 @@ TEST_F(CommandsBench, a_dry_run_prints_the_plan_and_measures_nothing) {
   EXPECT_EQ(ordered_json::parse(run(as_json)).at("points").size(), 28U);
 }
 
-TEST_F(CommandsBench, what_cannot_be_is_refused_before_anything_is_measured) {
+TEST_F(CommandsBench, impossible_requests_are_refused_before_anything_is_measured) {
   const auto refused = [&](std::vector<std::string> more, std::string_view part) {
     more.insert(more.end(), {at("lmdb/train"), "--out", at("r.jsonl")});
     expect_part(run(bench(more), exit_failed), part);
@@ -171,7 +171,7 @@ TEST_F(CommandsBench, what_cannot_be_is_refused_before_anything_is_measured) {
   expect_part(unwritable, "absent/r.jsonl: cannot open");
 }
 
-TEST_F(CommandsBench, cold_points_are_rows_of_their_own_and_doubted_where_they_are_not_cold) {
+TEST_F(CommandsBench, cold_points_have_rows_of_their_own_and_warn_when_partly_warm) {
   const Said said =
       feedrate(bench({at("lmdb/train"), "--network", "mlp", "--threads", "1", "--cache",
                       "warm,cold", "--repeat", "1", "--seconds", "0.05", "--out", at("r.jsonl")}));
@@ -185,7 +185,7 @@ TEST_F(CommandsBench, cold_points_are_rows_of_their_own_and_doubted_where_they_a
                                                "delivered warm", "delivered cold"}));
 }
 
-TEST_F(CommandsBench, a_plan_stands_alone) {
+TEST_F(CommandsBench, a_plan_excludes_options) {
   expect_part(run(bench({at("lmdb/train"), "--plan", "p", "--out", "r"}), exit_misused), "--plan");
   expect_part(run(bench({"--threads", "1", "--plan", "p", "--out", "r"}), exit_misused), "--plan");
   expect_part(run(bench({"--out", "r"}), exit_misused), "PATH or --plan");
@@ -221,7 +221,7 @@ TEST_F(CommandsBench, interrupted_it_keeps_whole_rows_and_goes_on_later) {
   EXPECT_EQ(rows().size(), 4U);
 }
 
-TEST(UnitMachineLock, is_held_by_one_at_a_time_who_is_named) {
+TEST(UnitMachineLock, is_held_by_one_process_at_a_time_which_is_named) {
   const TempDirectory directory;
   {
     const MachineLock held(directory.path());

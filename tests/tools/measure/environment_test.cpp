@@ -22,7 +22,7 @@ TEST(UnitEnvironment, names_the_versions_of_the_libraries_that_run) {
   }
 }
 
-TEST(UnitEnvironment, tells_cores_present_and_no_more_of_them_usable) {
+TEST(UnitEnvironment, usable_cores_are_at_most_the_cores_present) {
   const Environment found = describe_environment("feedrate bench");
   EXPECT_GE(found.cores, 1U);
   EXPECT_LE(found.cores, found.cores_present);
@@ -33,7 +33,7 @@ TEST(UnitEnvironment, tells_cores_present_and_no_more_of_them_usable) {
   }
 }
 
-TEST(UnitEnvironment, tells_what_the_dataset_lies_on) {
+TEST(UnitEnvironment, describes_the_storage_of_the_dataset) {
   const Environment none = describe_environment("");
   EXPECT_FALSE(none.file_system || none.mount_options || none.disk || none.disk_rotational);
   const Environment found = describe_environment("", "/proc");
@@ -42,7 +42,7 @@ TEST(UnitEnvironment, tells_what_the_dataset_lies_on) {
   EXPECT_FALSE(found.disk);
 }
 
-TEST(UnitEnvironment, tells_the_gpu_and_its_driver) {
+TEST(UnitEnvironment, names_the_gpu_and_its_driver) {
   setenv("FEEDRATE_NVML", testing::beside_this_program("libfake_nvml.so").c_str(), 1);
   const Environment found = describe_environment("");
   unsetenv("FEEDRATE_NVML");
@@ -66,7 +66,7 @@ TEST(UnitEnvironment, comes_back_from_a_row_as_it_went) {
   EXPECT_FALSE(environment.contains("hostname"));
 }
 
-TEST(HostileEnvironment, a_disk_that_is_neither_is_refused) {
+TEST(HostileEnvironment, a_disk_neither_rotational_nor_not_is_refused) {
   auto run = testing::supply("lmdb", 2, 6000);
   run.environment.disk_rotational = true;
   std::string line = to_json_line(run);

@@ -26,7 +26,7 @@ class UnitNvml : public ::testing::Test {
   }
 };
 
-TEST_F(UnitNvml, tells_what_the_first_gpu_tells_in_our_units) {
+TEST_F(UnitNvml, reads_the_first_gpu_in_our_units) {
   use("libfake_nvml.so");
   const Nvml nvml;
   ASSERT_TRUE(nvml.available()) << nvml.problem();
@@ -41,14 +41,14 @@ TEST_F(UnitNvml, tells_what_the_first_gpu_tells_in_our_units) {
             "software power cap, hardware thermal slowdown");
 }
 
-TEST_F(UnitNvml, clocks_that_nobody_holds_down_are_not_throttled) {
+TEST_F(UnitNvml, idle_and_user_set_clocks_are_not_throttled) {
   EXPECT_EQ(throttle_text(0), "none");
   EXPECT_EQ(throttle_text(0x1 | 0x2 | 0x100), "none");  // idle, or set by the user
   EXPECT_EQ(throttle_text(0x80), "hardware power brake");
   EXPECT_EQ(throttle_text(0x1000 | 0x8), "hardware slowdown, unknown reason 0x1000");
 }
 
-TEST_F(UnitNvml, finds_this_process_among_more_than_it_made_room_for) {
+TEST_F(UnitNvml, finds_this_process_among_more_than_fit_its_first_buffer) {
   use("libfake_nvml.so");
   EXPECT_DOUBLE_EQ(Nvml().own_memory_mib().value(), 321);
 }
@@ -66,7 +66,7 @@ TEST_F(UnitNvml, a_gpu_that_is_not_there_is_not_replaced_by_another) {
   EXPECT_EQ(nvml.power_w(), std::nullopt);
 }
 
-TEST_F(UnitNvml, what_an_old_driver_does_not_know_is_absent_and_not_zero) {
+TEST_F(UnitNvml, what_an_old_driver_lacks_is_absent_and_not_zero) {
   use("libfake_old_nvml.so");
   const Nvml nvml;
   ASSERT_TRUE(nvml.available()) << nvml.problem();

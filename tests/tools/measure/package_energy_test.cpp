@@ -9,7 +9,7 @@ namespace {
 
 using testing::FakePowercap;
 
-TEST(UnitPackageEnergy, sums_up_packages_and_nothing_within_or_around_them) {
+TEST(UnitPackageEnergy, sums_whole_packages_without_their_parts_or_the_board) {
   const FakePowercap powercap;
   const auto turn = [&](std::uint64_t to) {
     powercap.counter("intel-rapl:0", "package-0", to);
@@ -25,7 +25,7 @@ TEST(UnitPackageEnergy, sums_up_packages_and_nothing_within_or_around_them) {
   EXPECT_DOUBLE_EQ(energy.joules().value(), 6.0);
 }
 
-TEST(UnitPackageEnergy, a_counter_that_goes_round_again_and_again_is_followed) {
+TEST(UnitPackageEnergy, a_counter_that_overflows_repeatedly_is_followed) {
   const FakePowercap powercap;
   powercap.counter("intel-rapl:0", "package-0", 900, 1000);
   PackageEnergy energy;
@@ -44,7 +44,7 @@ TEST(UnitPackageEnergy, without_counters_nothing_is_known) {
   EXPECT_EQ(PackageEnergy().joules(), std::nullopt);
 }
 
-TEST(HostilePackageEnergy, one_package_that_refuses_leaves_no_sum) {
+TEST(HostilePackageEnergy, one_unreadable_package_leaves_no_sum) {
   const FakePowercap powercap;
   powercap.counter("intel-rapl:0", "package-0", 5);
   powercap.counter("intel-rapl:1", "package-1", 5);
@@ -56,7 +56,7 @@ TEST(HostilePackageEnergy, one_package_that_refuses_leaves_no_sum) {
   EXPECT_EQ(energy.joules(), std::nullopt) << "what was missed is not known later either";
 }
 
-TEST(HostilePackageEnergy, counters_that_are_no_numbers_or_impossible_tell_nothing) {
+TEST(HostilePackageEnergy, malformed_and_impossible_counters_give_nothing) {
   for (const char* text : {"", "joules", "-5", "1.5", "99999999999999999999999"}) {
     const FakePowercap powercap;
     powercap.counter("intel-rapl:0", "package-0", 5);

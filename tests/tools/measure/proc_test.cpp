@@ -28,7 +28,7 @@ TEST(UnitProc, this_process_has_used_processor_time_and_has_memory) {
   EXPECT_GT(resident_pages(text_of("/proc/self/statm").value_or("")).value_or(0), 100U);
 }
 
-TEST(HostileProc, texts_of_another_form_tell_nothing) {
+TEST(HostileProc, malformed_texts_give_nothing) {
   constexpr const char* texts[] = {"",
                                    "\n",
                                    " ",
@@ -61,7 +61,7 @@ TEST(HostileProc, texts_of_another_form_tell_nothing) {
   }
 }
 
-TEST(HostileProc, a_text_cut_at_any_byte_tells_nothing_or_a_part) {
+TEST(HostileProc, a_text_cut_at_any_byte_gives_nothing_or_a_part) {
   const std::string pressure = "some avg10=0.00 avg60=0.09 avg300=0.42 total=12711072\n";
   for (std::size_t size = 0; size < pressure.size(); ++size) {
     const auto total = pressure_total(std::string_view(pressure).substr(0, size));

@@ -109,7 +109,7 @@ TEST(HostileRow, a_number_beyond_its_range_is_refused_and_not_wrapped) {
   expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"below 0"});
 }
 
-TEST(HostileRow, what_is_wrong_is_told_with_its_key_and_what_was_found) {
+TEST(HostileRow, an_error_names_the_key_and_the_value_found) {
   const std::string good = to_json_line(testing::supply("lmdb", 2, 6000));
   const auto refused = [&](const std::string& from, const std::string& to,
                            std::initializer_list<std::string_view> parts) {

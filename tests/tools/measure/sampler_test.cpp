@@ -50,7 +50,7 @@ void work(double cpu_seconds) {
   }
 }
 
-TEST(UnitSampler, tells_what_measured_sections_spent_and_nothing_else) {
+TEST(UnitSampler, reports_what_measured_sections_spent_and_nothing_else) {
   const FakeProc proc;
   const FakePowercap powercap;
   powercap.counter("intel-rapl:0", "package-0", 0);
@@ -89,7 +89,7 @@ TEST(UnitSampler, processor_time_and_waiting_are_those_of_the_window) {
   EXPECT_GE(spent.psi_memory_percent.value(), 100 * 0.05 / lasted.count() - 0.01);
 }
 
-TEST(UnitSampler, looks_by_itself_between_the_borders) {
+TEST(UnitSampler, samples_by_itself_between_the_borders) {
   const FakeProc proc;
   Sampler sampler({.period = 1ms, .proc = proc.path()});
   sampler.enter(Section::measured);
@@ -99,7 +99,7 @@ TEST(UnitSampler, looks_by_itself_between_the_borders) {
   EXPECT_EQ(sampler.measured().peak_rss_mib, std::round(10 * 5000.0 * 4096 / (1 << 20)) / 10);
 }
 
-TEST(UnitSampler, a_run_that_was_never_on_the_clock_tells_nothing) {
+TEST(UnitSampler, a_run_that_was_never_on_the_clock_reports_nothing) {
   Sampler sampler;
   work(0.01);
   const Telemetry spent = sampler.measured();
@@ -108,7 +108,7 @@ TEST(UnitSampler, a_run_that_was_never_on_the_clock_tells_nothing) {
   EXPECT_GT(sampler.measured_from_start().cpu_seconds, 0);
 }
 
-TEST(UnitSampler, what_the_system_does_not_tell_is_absent_and_not_zero) {
+TEST(UnitSampler, what_the_system_does_not_report_is_absent_and_not_zero) {
   Sampler sampler({.proc = "/nowhere"});
   sampler.enter(Section::measured);
   const Telemetry spent = sampler.measured();

@@ -30,7 +30,7 @@ TEST(UnitStorage, a_path_lies_on_the_mount_nearest_above_it) {
   EXPECT_EQ(mount_of(mounts, "/twice/x").value().source, "second") << "the later hides the earlier";
 }
 
-TEST(UnitStorage, a_mount_tells_its_device_options_and_source) {
+TEST(UnitStorage, a_mount_has_device_options_and_source) {
   const Mount mount = mount_of(mounts, "/data/x").value();
   EXPECT_EQ(mount.device, "259:2");
   EXPECT_EQ(mount.options, "rw,noatime");
@@ -38,7 +38,7 @@ TEST(UnitStorage, a_mount_tells_its_device_options_and_source) {
   EXPECT_EQ(mount_of(mounts, "/data/set one/a").value().source, "server:/set\\one");
 }
 
-TEST(HostileStorage, lines_that_are_no_mounts_are_passed_over) {
+TEST(HostileStorage, lines_that_are_not_mounts_are_skipped) {
   for (const char* text : {"", "\n\n", "-", "- - - -", "1 2 3:4 / / rw -", "1 2 3:4 / / rw - ext4",
                            "1 2 3:4 / / rw ext4 /dev/vda rw", "1 2 3:4 / - ext4 /dev/vda rw"}) {
     EXPECT_FALSE(mount_of(text, "/data")) << text;
@@ -70,7 +70,7 @@ class UnitStorageDisk : public ::testing::Test {
   testing::TempDirectory directory_;
 };
 
-TEST_F(UnitStorageDisk, a_part_is_of_the_disk_whose_model_and_kind_are_told) {
+TEST_F(UnitStorageDisk, a_partition_belongs_to_a_disk_with_model_and_kind) {
   link("dev/block/259:2", "devices/pci/nvme0n1/nvme0n1p2");
   write("devices/pci/nvme0n1/nvme0n1p2/partition", "2");
   write("devices/pci/nvme0n1/device/model", "Invented SSD 990   ");
@@ -91,7 +91,7 @@ TEST_F(UnitStorageDisk, a_mapped_device_is_followed_to_its_only_disk) {
   EXPECT_EQ(disk_of("253:0", sys()).value().name, "dm-0") << "it is of both, so of none alone";
 }
 
-TEST_F(UnitStorageDisk, what_the_system_does_not_tell_is_absent) {
+TEST_F(UnitStorageDisk, what_the_system_does_not_report_is_absent) {
   EXPECT_FALSE(disk_of("0:21", sys()));
   EXPECT_FALSE(disk_of("", sys() / "nowhere"));
   link("dev/block/254:0", "devices/vda");

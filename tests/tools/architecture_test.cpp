@@ -176,7 +176,7 @@ TEST(UnitArchitecture, every_include_follows_an_arrow_of_the_design) {
 TEST(UnitArchitecture, every_file_is_in_the_namespace_of_its_folder) {
   for (const Source& source : sources(folders(), cpp)) {
     const std::string expected = "namespace feedrate::" + top(source.path);
-    bool opens = source.path.extension() == ".inc";
+    bool opens = source.path.extension() == ".inc";  // its reader opens the namespace
     for (const std::string& line : source.lines) {
       opens = opens || line.starts_with(expected);
       EXPECT_FALSE(line == "namespace feedrate {") << source.path;

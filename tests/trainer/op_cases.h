@@ -247,7 +247,7 @@ inline std::vector<OpCase> op_cases() {
   cases.push_back(
       {"softmax_loss", "with smoothed targets, two heads", cases[cases.size() - 2].graph});
   for (Node& node : cases.back().graph.nodes) {
-    if (node.op->is_loss()) node.attributes["smoothing"] = 0.3;
+    if (node.op->traits().is_loss) node.attributes["smoothing"] = 0.3;
   }
   return cases;
 }

@@ -39,7 +39,7 @@ struct Shape {
 Shape shape_of(const Plan& plan, std::size_t number, bool bf16) {
   const Node& node = plan.graph.nodes[number];
   const std::size_t input = node.inputs[0];
-  const bool dense = node.op->name() == "dense";
+  const bool dense = node.op->traits().weights == WeightKind::matrix;
   const Extent in = plan.graph.nodes[input].extent;
   return {.batch = plan.batch,
           .groups = std::max<std::int64_t>(1, node.attributes.integer("groups")),
@@ -215,8 +215,7 @@ std::size_t fastest(const std::vector<Work>& ways) {
 
 Limit::Limit(const Plan& plan, unsigned threads, bool bf16) {
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
-    const std::string_view op = plan.graph.nodes[i].op->name();
-    if (op != "conv" && op != "dense") continue;
+    if (plan.graph.nodes[i].op->traits().weights == WeightKind::none) continue;
     const Shape shape = shape_of(plan, i, false);
     std::vector<Work> ways = {by_primitives(shape)};
     if (bf16) ways.push_back(by_primitives(shape_of(plan, i, true)));

@@ -34,18 +34,17 @@ Init start(std::string_view name) {
 void start_weights(std::string_view name, Graph& graph) {
   const Init init = start(name);
   for (const Node& node : graph.nodes) {
-    if (node.op->name() != "conv" && node.op->name() != "dense") continue;
+    if (node.op->traits().weights == WeightKind::none) continue;
     graph.parameters[node.parameters.at(0)].init = init;
   }
 }
 
-// A sum's first value is the branch, its second the shortcut.
 void start_branches_at_zero(Graph& graph) {
   bool any = false;
   for (const Node& node : graph.nodes) {
-    if (node.op->name() != "add") continue;
+    if (!node.op->traits().is_residual_sum) continue;
     const Node& last = graph.nodes[node.inputs.at(0)];
-    if (last.op->name() != "batch_norm") continue;
+    if (!last.op->traits().scales_channels) continue;
     graph.parameters[last.parameters.at(0)].init = {Init::Rule::constant, 0};
     any = true;
   }
@@ -84,7 +83,7 @@ void apply(const Changes& changes, Graph& graph) {
   }
   if (changes.smoothing > 0) {
     for (Node& node : graph.nodes) {
-      if (node.op->is_loss()) node.attributes["smoothing"] = changes.smoothing;
+      if (node.op->traits().is_loss) node.attributes["smoothing"] = changes.smoothing;
     }
   }
   if (changes.decay_vectors) return;

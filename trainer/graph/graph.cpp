@@ -265,7 +265,7 @@ void Builder::auxiliary_loss(Value logits, double weight) {
 
 Graph Builder::softmax_loss(Value logits) {
   add("softmax_loss", {logits}, {{"classes", graph_.classes}}, {.name = "loss"});
-  if (graph_.nodes.front().op != &op("input")) {
+  if (!graph_.nodes.front().op->traits().is_input) {
     throw Error(join("network ", graph_.network, ": the first node must be the input"));
   }
   std::vector<int> readers(graph_.nodes.size());
@@ -274,7 +274,7 @@ Graph Builder::softmax_loss(Value logits) {
   }
   for (std::size_t i = 0; i + 1 < readers.size(); ++i) {
     const Node& node = graph_.nodes[i];
-    const bool auxiliary = node.op->is_loss() && node.attributes.integer("auxiliary") != 0;
+    const bool auxiliary = node.op->traits().is_loss && node.attributes.integer("auxiliary") != 0;
     if (readers[i] == 0 && !auxiliary) {
       throw Error(join("network ", graph_.network, ", ", graph_.nodes[i].name,
                        ": nothing reads its output"));

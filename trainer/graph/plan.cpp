@@ -33,14 +33,14 @@ void plan_lifetimes(Plan& plan) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   const std::size_t end = 2 * nodes.size() - 1;  // backward of node i is moment end − i
   for (std::size_t j = 0; j < nodes.size(); ++j) {
-    const Op& op = *nodes[j].op;
+    const OpTraits& traits = nodes[j].op->traits();
     // What works in place may be done by the node before, whose backward then reads it.
-    const std::size_t reader = op.in_place() ? nodes[j].inputs[0] : j;
-    plan.activations.push_back({j, op.backward_reads_output() ? end - reader : j});
+    const std::size_t reader = traits.in_place ? nodes[j].inputs[0] : j;
+    plan.activations.push_back({j, traits.backward_reads_output ? end - reader : j});
     plan.gradients.push_back({end - j, end - j});
     for (const std::size_t i : nodes[j].inputs) {
       Lifetime& activation = plan.activations[i];
-      activation.last = std::max(activation.last, op.backward_reads_input() ? end - j : j);
+      activation.last = std::max(activation.last, traits.backward_reads_input ? end - j : j);
       plan.gradients[i].first = std::min(plan.gradients[i].first, end - j);
     }
   }
@@ -57,7 +57,7 @@ void plan_guests(Plan& plan) {
   std::iota(plan.gradient_homes.begin(), plan.gradient_homes.end(), std::size_t{0});
   for (std::size_t j = 1; j < nodes.size(); ++j) {
     const std::size_t i = nodes[j].inputs.empty() ? none : nodes[j].inputs[0];
-    const bool alone = i != none && i != 0 && reader[i] == j && nodes[j].op->in_place();
+    const bool alone = i != none && i != 0 && reader[i] == j && nodes[j].op->traits().in_place;
     if (!alone || plan.activations[i].last > j) continue;
     const std::size_t home = plan.activation_homes[i];
     plan.activation_homes[j] = home;
@@ -65,7 +65,8 @@ void plan_guests(Plan& plan) {
   }
   for (std::size_t j = nodes.size(); j-- > 1;) {
     // A loss has no gradient of its own in which its input's could be a guest.
-    if (nodes[j].inputs.empty() || !nodes[j].op->in_place() || nodes[j].op->is_loss()) continue;
+    const OpTraits& traits = nodes[j].op->traits();
+    if (nodes[j].inputs.empty() || !traits.in_place || traits.is_loss) continue;
     const std::size_t i = nodes[j].inputs[0];
     if (i == 0 || reader[i] != j) continue;
     const std::size_t home = plan.gradient_homes[j];
@@ -94,7 +95,9 @@ void plan_learning(Plan& plan) {
 
 }  // namespace
 
-bool Plan::has_gradient(std::size_t i) const { return learns[i] && !graph.nodes[i].op->is_loss(); }
+bool Plan::has_gradient(std::size_t i) const {
+  return learns[i] && !graph.nodes[i].op->traits().is_loss;
+}
 
 Plan make_plan(Graph graph, std::uint32_t batch) {
   if (batch == 0) throw Error("a batch of 0 images cannot be trained on");
@@ -110,7 +113,7 @@ Plan make_plan(Graph graph, std::uint32_t batch) {
 std::size_t relu_after(const Plan& plan, std::size_t i) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   for (std::size_t j = i + 1; j < nodes.size(); ++j) {
-    if (nodes[j].inputs[0] != i || nodes[j].op->name() != "relu") continue;
+    if (nodes[j].inputs[0] != i || !nodes[j].op->traits().is_relu) continue;
     const bool in_place = plan.activation_homes[j] == plan.activation_homes[i] &&
                           plan.gradient_homes[j] == plan.gradient_homes[i];
     return in_place ? j : 0;

@@ -42,8 +42,8 @@ NodeWork work_of(const Plan& plan, std::size_t i) {
   double values = input_gradients + parameters;
   if (plan.has_gradient(i)) values += output;
   if (input_gradients > 0) values += parameters;
-  if (node.op->backward_reads_input()) values += inputs;
-  if (node.op->backward_reads_output()) values += output;
+  if (node.op->traits().backward_reads_input) values += inputs;
+  if (node.op->traits().backward_reads_output) values += output;
   work.backward = {passes * products, value_bytes * values};
   return work;
 }

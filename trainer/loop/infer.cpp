@@ -73,8 +73,8 @@ Inference extract_features(Session& session, BatchSource& source, std::size_t no
 std::size_t last_pooling(const Graph& graph) {
   const std::vector<bool> training_only = graph.training_only();
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
-    const std::string_view name = graph.nodes[i].op->name();
-    if (!training_only[i] && (name == "max_pool" || name == "avg_pool")) return i;
+    const bool pools = graph.nodes[i].op->traits().pooling != Pooling::none;
+    if (pools && !training_only[i]) return i;
   }
   throw Error(join("network ", graph.network, ": has no pooling whose values could be features"));
 }

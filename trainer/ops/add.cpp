@@ -20,12 +20,9 @@ class Add final : public Op {
     }
     return a;
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
-  bool in_place() const override { return true; }
 };
 
-const Add row("add", "sum of two inputs");
+const Add row("add", "sum of two inputs", {.in_place = true, .is_residual_sum = true});
 
 }  // namespace
 

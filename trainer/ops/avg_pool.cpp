@@ -26,11 +26,10 @@ class AvgPool final : public Op {
     const bool ceil = attributes.integer("ceil") != 0;
     return {in.channels, window.pooled(in.height, ceil), window.pooled(in.width, ceil)};
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
 };
 
-const AvgPool row("avg_pool", "mean of each window: kernel, stride, pad, ceil; or bins");
+const AvgPool row("avg_pool", "mean of each window: kernel, stride, pad, ceil; or bins",
+                  {.pooling = Pooling::mean});
 
 }  // namespace
 

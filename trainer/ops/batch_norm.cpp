@@ -33,12 +33,11 @@ class BatchNorm final : public Op {
              .init = {Init::Rule::constant, 1},
              .learned = false}};
   }
-  bool backward_reads_input() const override { return true; }
-  bool backward_reads_output() const override { return false; }
-  bool in_place() const override { return true; }  // of gradients: the input itself lives on
 };
 
-const BatchNorm row("batch_norm", "each channel to mean 0 and deviation 1: epsilon, momentum");
+// In place of gradients alone: backward reads the input.
+const BatchNorm row("batch_norm", "each channel to mean 0 and deviation 1: epsilon, momentum",
+                    {.backward_reads_input = true, .in_place = true, .scales_channels = true});
 
 }  // namespace
 

@@ -23,8 +23,6 @@ class Concat final : public Op {
     }
     return all;
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
 };
 
 const Concat row("concat", "channels of several inputs behind one another");

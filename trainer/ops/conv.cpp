@@ -38,11 +38,10 @@ class Conv final : public Op {
     const std::int64_t channels = inputs[0].channels / groups_of(attributes);
     return static_cast<std::uint64_t>(output.elements() * channels * kernel * kernel);
   }
-  bool backward_reads_input() const override { return true; }
-  bool backward_reads_output() const override { return false; }
 };
 
-const Conv row("conv", "convolution: filters, kernel, stride, pad, groups, no_bias");
+const Conv row("conv", "convolution: filters, kernel, stride, pad, groups, no_bias",
+               {.backward_reads_input = true, .weights = WeightKind::filters});
 
 }  // namespace
 

@@ -23,11 +23,10 @@ class Dense final : public Op {
                      Extent output) const override {
     return static_cast<std::uint64_t>(inputs[0].elements() * output.channels);
   }
-  bool backward_reads_input() const override { return true; }
-  bool backward_reads_output() const override { return false; }
 };
 
-const Dense row("dense", "fully connected with bias: units");
+const Dense row("dense", "fully connected with bias: units",
+                {.backward_reads_input = true, .weights = WeightKind::matrix});
 
 }  // namespace
 

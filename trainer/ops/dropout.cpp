@@ -20,12 +20,10 @@ class Dropout final : public Op {
     }
     return only_input(inputs);
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
-  bool in_place() const override { return true; }
 };
 
-const Dropout row("dropout", "in training, a share of the values becomes zero: share");
+const Dropout row("dropout", "in training, a share of the values becomes zero: share",
+                  {.in_place = true});
 
 }  // namespace
 

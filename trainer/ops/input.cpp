@@ -16,11 +16,9 @@ class Input final : public Op {
     return {at_least(attributes, "channels", 1), at_least(attributes, "height", 1),
             at_least(attributes, "width", 1)};
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
 };
 
-const Input row("input", "pixels to numbers: (pixel - mean) x scale");
+const Input row("input", "pixels to numbers: (pixel - mean) x scale", {.is_input = true});
 
 }  // namespace
 

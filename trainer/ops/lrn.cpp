@@ -23,11 +23,10 @@ class Lrn final : public Op {
     if (!(k > 0)) throw Error(join("'k' must be above 0, not ", k));
     return only_input(inputs);
   }
-  bool backward_reads_input() const override { return true; }
-  bool backward_reads_output() const override { return false; }
 };
 
-const Lrn row("lrn", "each value beside those of its channel's neighbours: size, alpha, beta, k");
+const Lrn row("lrn", "each value beside those of its channel's neighbours: size, alpha, beta, k",
+              {.backward_reads_input = true});
 
 }  // namespace
 

@@ -33,10 +33,9 @@ class Lstm final : public Op {
     const std::int64_t row = in.channels * in.width;
     return static_cast<std::uint64_t>(in.height * 4 * output.channels * (row + output.channels));
   }
-  bool backward_reads_input() const override { return false; }  // it keeps the rows itself
-  bool backward_reads_output() const override { return false; }
 };
 
+// Backends save the rows, so backward reads neither the input nor the output.
 const Lstm row("lstm", "long short-term memory over an image's rows: units");
 
 }  // namespace

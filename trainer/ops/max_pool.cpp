@@ -21,12 +21,11 @@ class MaxPool final : public Op {
     const bool ceil = attributes.integer("ceil") != 0;
     return {in.channels, window.pooled(in.height, ceil), window.pooled(in.width, ceil)};
   }
-  // Backends keep which position won, so neither the input nor the output need live on.
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
 };
 
-const MaxPool row("max_pool", "largest value of each window: kernel, stride, pad, ceil");
+// Backends save which position won, so backward reads neither the input nor the output.
+const MaxPool row("max_pool", "largest value of each window: kernel, stride, pad, ceil",
+                  {.pooling = Pooling::maximum});
 
 }  // namespace
 

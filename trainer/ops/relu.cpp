@@ -12,12 +12,10 @@ class Relu final : public Op {
   Extent extent(const Attributes&, std::span<const Extent> inputs) const override {
     return only_input(inputs);
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return true; }
-  bool in_place() const override { return true; }
 };
 
-const Relu row("relu", "max(0, x)");
+const Relu row("relu", "max(0, x)",
+               {.backward_reads_output = true, .in_place = true, .is_relu = true});
 
 }  // namespace
 

@@ -16,8 +16,6 @@ class Shortcut final : public Op {
     return {at_least(attributes, "filters", in.channels), (in.height - 1) / stride + 1,
             (in.width - 1) / stride + 1};
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return false; }
 };
 
 const Shortcut row("shortcut", "every stride-th value, and channels of zeros: filters, stride");

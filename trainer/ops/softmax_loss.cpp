@@ -29,15 +29,11 @@ class SoftmaxLoss final : public Op {
     }
     return {classes, 1, 1};
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return true; }
-  bool in_place() const override { return true; }
-  bool is_loss() const override { return true; }
 };
 
 const SoftmaxLoss row(
-    "softmax_loss",
-    "softmax, cross-entropy and correctness: classes, auxiliary, weight, smoothing");
+    "softmax_loss", "softmax, cross-entropy and correctness: classes, auxiliary, weight, smoothing",
+    {.backward_reads_output = true, .in_place = true, .is_loss = true});
 
 }  // namespace
 

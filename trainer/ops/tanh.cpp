@@ -12,12 +12,9 @@ class Tanh final : public Op {
   Extent extent(const Attributes&, std::span<const Extent> inputs) const override {
     return only_input(inputs);
   }
-  bool backward_reads_input() const override { return false; }
-  bool backward_reads_output() const override { return true; }
-  bool in_place() const override { return true; }
 };
 
-const Tanh row("tanh", "hyperbolic tangent");
+const Tanh row("tanh", "hyperbolic tangent", {.backward_reads_output = true, .in_place = true});
 
 }  // namespace
 

@@ -30,7 +30,7 @@ std::map<std::string, ConvShape> shapes_of(ValueType type) {
     const Graph graph = row->build(row->published_input(), row->published_classes());
     const std::vector<Extent> stored = stored_extents(graph);
     for (const Node& node : graph.nodes) {
-      if (node.op->name() != "conv") continue;
+      if (node.op->traits().weights != WeightKind::filters) continue;
       const ConvShape shape = shape_of(node, stored[node.inputs[0]], images, type);
       shapes.emplace(text_of(shape), shape);
     }

@@ -30,7 +30,8 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   if (nodes[j].inputs.size() != 1) return 0;
   const std::size_t relu = nodes[j].inputs[0];
-  if (nodes[relu].op->name() != "relu" || relu_after(plan, nodes[relu].inputs[0]) != relu) return 0;
+  if (!nodes[relu].op->traits().is_relu) return 0;
+  if (relu_after(plan, nodes[relu].inputs[0]) != relu) return 0;
   const bool alone = std::none_of(nodes.begin(), nodes.end(), [&](const Node& other) {
     return &other != &nodes[j] &&
            std::find(other.inputs.begin(), other.inputs.end(), relu) != other.inputs.end();
@@ -41,9 +42,8 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
 // Whether a max_pool alone reads the relu, whose work it then does at no cost.
 bool is_pooled(const Plan& plan, std::size_t relu) {
   for (std::size_t j = relu + 1; j < plan.graph.nodes.size(); ++j) {
-    if (plan.graph.nodes[j].op->name() == "max_pool" && only_relu_before(plan, j) == relu) {
-      return true;
-    }
+    const bool pools = plan.graph.nodes[j].op->traits().pooling == Pooling::maximum;
+    if (pools && only_relu_before(plan, j) == relu) return true;
   }
   return false;
 }

@@ -25,7 +25,8 @@ void each_value(const Arrangement& a, const Body& body) {
 bool convolutions_alone_read(const Graph& graph, std::size_t i) {
   return std::ranges::all_of(graph.nodes, [i](const Node& node) {
     const bool reads = std::ranges::find(node.inputs, i) != node.inputs.end();
-    return !reads || (node.op->name() == "conv" && groups_of(node.attributes) == 1);
+    return !reads ||
+           (node.op->traits().weights == WeightKind::filters && groups_of(node.attributes) == 1);
   });
 }
 
@@ -61,10 +62,10 @@ std::vector<Arrangement> parameter_arrangements(const Graph& graph,
   std::vector<Arrangement> all;
   for (const Parameter& parameter : graph.parameters) all.push_back(as_known(parameter.elements()));
   for (const Node& node : graph.nodes) {
-    if (node.op->name() != "conv" && node.op->name() != "dense") continue;
+    if (node.op->traits().weights == WeightKind::none) continue;
     const Extent& in = graph.nodes[node.inputs[0]].extent;
     const std::size_t weight = node.parameters[0];
-    const bool conv = node.op->name() == "conv";
+    const bool conv = node.op->traits().weights == WeightKind::filters;
     const std::int64_t share = conv ? groups_of(node.attributes) : 1;
     const std::int64_t kernel = conv ? node.attributes.integer("kernel") : 1;
     all[weight] = {.groups = graph.parameters[weight].shape[0],

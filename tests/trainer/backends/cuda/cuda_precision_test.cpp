@@ -42,7 +42,7 @@ class CudaPrecision : public CudaParity {
 
   static bool has_kinks(const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [](const Node& node) {
-      return node.op->name() == "relu" || node.op->name() == "max_pool";
+      return node.op->traits().is_relu || node.op->traits().pooling == Pooling::maximum;
     });
   }
 

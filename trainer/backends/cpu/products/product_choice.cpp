@@ -54,14 +54,15 @@ bool suits_onednn(const LayerSite& site) {
 
 bool may_round(const LayerSite& site) {
   const Node& node = site.node();
-  if (node.op->name() == "conv") return true;
-  return node.op->name() == "dense" &&
+  const WeightKind weights = node.op->traits().weights;
+  if (weights == WeightKind::filters) return true;
+  return weights == WeightKind::matrix &&
          std::min(site.input.extent.elements(), node.extent.channels) >= narrowest;
 }
 
 bool gains_by_bf16(const LayerSite& site) {
   const Node& node = site.node();
-  const bool conv = node.op->name() == "conv";
+  const bool conv = node.op->traits().weights == WeightKind::filters;
   if (!may_round(site) || (conv && !suits_onednn_in_bf16(site))) return false;
   const Extent& in = site.input.extent;
   const auto macs =

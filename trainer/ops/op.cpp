@@ -3,9 +3,9 @@
 namespace feedrate::trainer {
 using namespace formats;
 
-#define FEEDRATE_OP(name) extern const Op& name##_op;
+#define FEEDRATE_ROW(name) extern const Op& name##_op;
 #include "trainer/ops/list.inc"
-#undef FEEDRATE_OP
+#undef FEEDRATE_ROW
 
 std::vector<Parameter> Op::parameters(const Attributes&, std::span<const Extent>) const {
   return {};
@@ -15,9 +15,9 @@ std::uint64_t Op::macs(const Attributes&, std::span<const Extent>, Extent) const
 
 std::span<const Op* const> ops() {
   static const Op* const rows[] = {
-#define FEEDRATE_OP(name) &name##_op,
+#define FEEDRATE_ROW(name) &name##_op,
 #include "trainer/ops/list.inc"
-#undef FEEDRATE_OP
+#undef FEEDRATE_ROW
   };
   return rows;
 }

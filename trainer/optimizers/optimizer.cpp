@@ -19,15 +19,16 @@ class Row final : public Optimizer {
 template <class Rule>
 const Row<Rule> row;
 
-template <class... Rule>
-std::span<const Optimizer* const> rows_of(Rules<Rule...>) {
-  static const Optimizer* const rows[] = {&row<Rule>...};
-  return rows;
-}
-
 }  // namespace
 
-std::span<const Optimizer* const> optimizers() { return rows_of(AllRules{}); }
+std::span<const Optimizer* const> optimizers() {
+  static const Optimizer* const rows[] = {
+#define FEEDRATE_ROW(prefix) &row<prefix##Rule>,
+#include "trainer/optimizers/list.inc"
+#undef FEEDRATE_ROW
+  };
+  return rows;
+}
 
 const Optimizer& optimizer(std::string_view name) {
   return find_kind("optimizer", name, optimizers());

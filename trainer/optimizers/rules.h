@@ -1,5 +1,6 @@
 #pragma once
-// Every optimizer's rule: what the registry, the CPU and CUDA are made of. A rule is a literal type
+// Every optimizer's rule: list.inc names them for the registry and both backends. Each is a literal
+// type
 //   name, summary, states, norms, defaults
 //   Rule(const UpdateSettings&, const UpdateScale&)  the constants of one parameter in one step
 //   update(weight, gradient, state…)                 one value; `states` references of state
@@ -11,13 +12,3 @@
 #include "trainer/optimizers/nesterov.h"
 #include "trainer/optimizers/rmsprop.h"
 #include "trainer/optimizers/sgd.h"
-
-namespace feedrate::trainer {
-
-template <class... Rule>
-struct Rules {};
-
-/// In the order of help.
-using AllRules = Rules<SgdRule, NesterovRule, RmspropRule, AdamRule, AdamwRule, LarsRule>;
-
-}  // namespace feedrate::trainer

@@ -30,13 +30,19 @@ const Preset googlenet("2018-googlenet", "the same: GoogLeNet on ImageNet, 8 ima
 const Preset vgg("2018-vgg16", "the same: VGG16 on ImageNet, 8 images a step", "vgg16",
                  "imagenet-train", recipe(8, 300, 0.01, 5e-4));
 
-const Preset* const rows[] = {&lenet,           &cifar_alexnet, &cifar_resnet,
-                              &cifar_googlenet, &cifar_vgg,     &alexnet,
-                              &resnet,          &googlenet,     &vgg};
-
 }  // namespace
 
-extern const std::span<const Preset* const> presets_of_2018;
-const std::span<const Preset* const> presets_of_2018 = rows;
+extern const Preset &lenet_2018_preset, &cifar_alexnet_2018_preset, &cifar_resnet_2018_preset,
+    &cifar_googlenet_2018_preset, &cifar_vgg_2018_preset, &alexnet_2018_preset, &resnet_2018_preset,
+    &googlenet_2018_preset, &vgg_2018_preset;
+const Preset& lenet_2018_preset = lenet;
+const Preset& cifar_alexnet_2018_preset = cifar_alexnet;
+const Preset& cifar_resnet_2018_preset = cifar_resnet;
+const Preset& cifar_googlenet_2018_preset = cifar_googlenet;
+const Preset& cifar_vgg_2018_preset = cifar_vgg;
+const Preset& alexnet_2018_preset = alexnet;
+const Preset& resnet_2018_preset = resnet;
+const Preset& googlenet_2018_preset = googlenet;
+const Preset& vgg_2018_preset = vgg;
 
 }  // namespace feedrate::trainer

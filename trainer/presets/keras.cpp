@@ -21,11 +21,10 @@ const Preset mlp("keras-mlp", "mnist_mlp by its RMSprop: 98.4 % on MNIST after 2
 const Preset cnn("keras-cnn", "cifar10_cnn by its RMSprop: 75 % on CIFAR-10 after 25 epochs", "cnn",
                  "none", recipe(32, 1e-4, 25));
 
-const Preset* const rows[] = {&mlp, &cnn};
-
 }  // namespace
 
-extern const std::span<const Preset* const> presets_of_keras;
-const std::span<const Preset* const> presets_of_keras = rows;
+extern const Preset &keras_mlp_preset, &keras_cnn_preset;
+const Preset& keras_mlp_preset = mlp;
+const Preset& keras_cnn_preset = cnn;
 
 }  // namespace feedrate::trainer

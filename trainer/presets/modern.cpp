@@ -78,11 +78,14 @@ const Preset resnet50("resnet50-modern",
                       "ResNet-50 on ImageNet as NVIDIA trains it: cosine, smoothed labels",
                       "resnet50", "imagenet-train", nvidias());
 
-const Preset* const rows[] = {&lenet, &cnn, &resnet56, &vgg, &resnet50};
-
 }  // namespace
 
-extern const std::span<const Preset* const> modern_presets;
-const std::span<const Preset* const> modern_presets = rows;
+extern const Preset &lenet_modern_preset, &cnn_modern_preset, &resnet56_modern_preset,
+    &vgg_modern_preset, &resnet50_modern_preset;
+const Preset& lenet_modern_preset = lenet;
+const Preset& cnn_modern_preset = cnn;
+const Preset& resnet56_modern_preset = resnet56;
+const Preset& vgg_modern_preset = vgg;
+const Preset& resnet50_modern_preset = resnet50;
 
 }  // namespace feedrate::trainer

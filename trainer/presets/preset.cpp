@@ -10,18 +10,16 @@ Preset::Preset(std::string_view name, std::string_view summary, std::string_view
       augmentation_(augmentation),
       recipe_(std::move(recipe)) {}
 
-extern const std::span<const Preset* const> presets_of_2018;
-extern const std::span<const Preset* const> presets_of_keras;
-extern const std::span<const Preset* const> modern_presets;
+#define FEEDRATE_ROW(name) extern const Preset& name##_preset;
+#include "trainer/presets/list.inc"
+#undef FEEDRATE_ROW
 
 std::span<const Preset* const> presets() {
-  static const std::vector<const Preset*> rows = [] {
-    std::vector<const Preset*> all;
-    for (const auto& group : {presets_of_2018, presets_of_keras, modern_presets}) {
-      all.insert(all.end(), group.begin(), group.end());
-    }
-    return all;
-  }();
+  static const Preset* const rows[] = {
+#define FEEDRATE_ROW(name) &name##_preset,
+#include "trainer/presets/list.inc"
+#undef FEEDRATE_ROW
+  };
   return rows;
 }
 

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "formats/base/error.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer::cpu {
+using namespace formats;
 
-#define FEEDRATE_OP(name) std::unique_ptr<Layer> make_##name##_layer(const LayerSite& site);
+#define FEEDRATE_ROW(name) std::unique_ptr<Layer> make_##name##_layer(const LayerSite& site);
 #include "trainer/ops/list.inc"
-#undef FEEDRATE_OP
+#undef FEEDRATE_ROW
 
 Layer::Layer(const LayerSite& site, const Layout& output) : output_(output) {
   for (const std::size_t parameter : site.node().parameters) {
@@ -28,19 +30,11 @@ void Layer::from_own(std::size_t, const float* own, std::span<float> canonical) 
 }
 
 std::unique_ptr<Layer> make_layer(const LayerSite& site) {
-  using Make = std::unique_ptr<Layer> (*)(const LayerSite&);
-  static constexpr struct {
-    std::string_view op;
-    Make make;
-  } rows[] = {
-#define FEEDRATE_OP(name) {#name, make_##name##_layer},
+#define FEEDRATE_ROW(kind) \
+  if (site.node().op->name() == #kind) return make_##kind##_layer(site);
 #include "trainer/ops/list.inc"
-#undef FEEDRATE_OP
-  };
-  const std::string_view wanted = site.node().op->name();
-  const auto* row = std::find_if(std::begin(rows), std::end(rows),
-                                 [wanted](const auto& r) { return r.op == wanted; });
-  return row->make(site);  // list.inc names every op, so the row is there
+#undef FEEDRATE_ROW
+  throw Error(join("operator ", site.node().op->name(), " has no CPU half"));
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -38,13 +38,6 @@ void run_rule(const UpdateRun& run, const UpdateSettings& settings, const Update
   }
 }
 
-template <class... Rule>
-Update find(std::string_view name, Rules<Rule...>) {
-  Update found = nullptr;
-  ((name == Rule::name ? void(found = &run_rule<Rule>) : void()), ...);
-  return found;
-}
-
 constexpr std::int64_t lanes = 16;
 
 // Of whole groups of lanes, each lane's sum apart.
@@ -61,7 +54,10 @@ FEEDRATE_VECTOR void add_squares(const float* __restrict values, std::int64_t gr
 }  // namespace
 
 Update update_of(const Optimizer& optimizer) {
-  if (const Update found = find(optimizer.name(), AllRules{})) return found;
+#define FEEDRATE_ROW(prefix) \
+  if (optimizer.name() == prefix##Rule::name) return run_rule<prefix##Rule>;
+#include "trainer/optimizers/list.inc"
+#undef FEEDRATE_ROW
   throw Error(join("the cpu backend does not know the optimizer ", optimizer.name()));
 }
 

@@ -8,10 +8,10 @@ namespace feedrate::trainer::cuda {
 using namespace formats;
 
 std::unique_ptr<CudaOp> make_op(const OpSite& site) {
-#define FEEDRATE_OP(kind) \
+#define FEEDRATE_ROW(kind) \
   if (site.node.op->name() == #kind) return kind##_cuda(site);
 #include "trainer/ops/list.inc"
-#undef FEEDRATE_OP
+#undef FEEDRATE_ROW
   throw Error(join("operator ", site.node.op->name(), " has no CUDA half"));
 }
 

@@ -141,9 +141,9 @@ std::unique_ptr<CudaOp> make_typed(const OpSite& site) {
   });
 }
 
-#define FEEDRATE_OP(name) std::unique_ptr<CudaOp> name##_cuda(const OpSite& site);
+#define FEEDRATE_ROW(name) std::unique_ptr<CudaOp> name##_cuda(const OpSite& site);
 #include "trainer/ops/list.inc"
-#undef FEEDRATE_OP
+#undef FEEDRATE_ROW
 
 /// to[i] += from[i], of the context's type of values.
 void add_into(const Context& context, std::byte* to, const std::byte* from, std::int64_t size);

@@ -133,13 +133,6 @@ void run_rule(const Context& context, const FlatParameters& flat, const UpdateSe
 
 __global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) { *to = settings; }
 
-template <class... Rule>
-Update find(std::string_view name, Rules<Rule...>) {
-  Update found = nullptr;
-  ((name == Rule::name ? void(found = &run_rule<Rule>) : void()), ...);
-  return found;
-}
-
 }  // namespace
 
 void set_settings(const Context& context, const UpdateSettings& settings, UpdateSettings* to) {
@@ -155,7 +148,10 @@ void round_values(const Context& context, ValueType type, std::size_t count, con
 }
 
 Update update_of(const Optimizer& optimizer) {
-  if (const Update found = find(optimizer.name(), AllRules{})) return found;
+#define FEEDRATE_ROW(prefix) \
+  if (optimizer.name() == prefix##Rule::name) return run_rule<prefix##Rule>;
+#include "trainer/optimizers/list.inc"
+#undef FEEDRATE_ROW
   throw Error(join("the cuda backend does not know the optimizer ", optimizer.name()));
 }
 

@@ -9,6 +9,7 @@
 #include "formats/base/error.h"
 #include "formats/base/random.h"
 #include "trainer/graph/op.h"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer {
 using namespace formats;
@@ -143,7 +144,7 @@ Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_
       if (!meet) continue;
       if (offset + sizes[block] <= arena.offsets[other]) break;
       const std::size_t end = arena.offsets[other] + sizes[other];
-      offset = std::max(offset, (end + alignment - 1) / alignment * alignment);
+      offset = std::max(offset, round_up(end, alignment));
     }
     arena.offsets[block] = offset;
     arena.bytes = std::max(arena.bytes, offset + sizes[block]);

@@ -12,6 +12,7 @@
 #include "formats/base/text.h"
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer {
 using namespace formats;
@@ -265,7 +266,7 @@ class Reader {
 
 void save_checkpoint(const fs::path& file, const Session& session, const Position& position) {
   std::string header = header_of(session, position).dump();
-  header.resize((header.size() + length_bytes - 1) / length_bytes * length_bytes, ' ');
+  header.resize(round_up(header.size(), length_bytes), ' ');
   replace_file(file, [&](OutputFile& out) {
     Buffer length;
     append_le(length, std::uint64_t{header.size()});

@@ -7,16 +7,16 @@
 #include <new>
 
 #include "formats/base/error.h"
+#include "trainer/backends/cpu/cache_line.h"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 
-constexpr std::size_t alignment = 64;
-
 class Memory {
  public:
-  explicit Memory(std::size_t bytes) : bytes_((bytes + alignment - 1) / alignment * alignment) {
+  explicit Memory(std::size_t bytes) : bytes_(round_up(bytes, cache_line)) {
     if (bytes_ == 0) return;
-    start_.reset(new (std::align_val_t{alignment}, std::nothrow) std::byte[bytes_]);
+    start_.reset(new (std::align_val_t{cache_line}, std::nothrow) std::byte[bytes_]);
     if (start_ == nullptr) {
       throw formats::Error(
           formats::join("no memory for a session of ", bytes_ >> 20, " MiB on the cpu"));
@@ -30,7 +30,7 @@ class Memory {
  private:
   struct Release {
     void operator()(std::byte* start) const {
-      operator delete[](start, std::align_val_t{alignment});
+      operator delete[](start, std::align_val_t{cache_line});
     }
   };
   std::size_t bytes_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
 #include "trainer/backends/cpu/threads/omp_threads.h"
@@ -63,7 +64,7 @@ double measure_flops() {
 double measure_bytes(unsigned threads) {
   const Memory from(copied), to(copied);
   const double seconds = best_seconds([&] {
-    on_shares(threads, static_cast<std::int64_t>(copied), alignment, [&](const Range& range) {
+    on_shares(threads, static_cast<std::int64_t>(copied), cache_line, [&](const Range& range) {
       const auto begin = static_cast<std::size_t>(range.begin);
       std::memcpy(to.at(begin), from.at(begin), static_cast<std::size_t>(range.size()));
     });

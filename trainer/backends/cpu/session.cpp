@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/products/product_choice.h"
 #include "trainer/backends/cpu/threads/idle_threads.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
@@ -13,17 +14,13 @@
 #include "trainer/backends/cpu/values/add_values.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/graph/op.h"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 using namespace formats;
 using namespace loader;
 
 namespace {
-
-std::size_t on_lines(std::size_t floats) {
-  constexpr std::size_t line = alignment / sizeof(float);
-  return (floats + line - 1) / line * line;
-}
 
 // The relu before node j, in the memory of the node before it, that nobody else reads; or 0.
 std::size_t only_relu_before(const Plan& plan, std::size_t j) {
@@ -111,7 +108,7 @@ void CpuSession::place_parameters() {
     const std::vector<std::size_t>& numbers = plan_.graph.nodes[i].parameters;
     for (std::size_t k = 0; k < numbers.size(); ++k) {
       places_[numbers[k]] = {i, k, flat_size_, layers_[i]->own_size(k)};
-      flat_size_ += on_lines(places_[numbers[k]].size);
+      flat_size_ += round_up(places_[numbers[k]].size, line_floats);
     }
   }
   const std::size_t bytes = flat_size_ * sizeof(float);
@@ -135,7 +132,7 @@ void CpuSession::place_values() {
     bytes.kept.push_back(layer->kept_bytes());
     scratch = std::max(scratch, layer->scratch_bytes());
   }
-  const Places places = place_all(plan_, bytes, alignment);
+  const Places places = place_all(plan_, bytes, cache_line);
   arena_.emplace(places.bytes);
   scratch_.emplace(scratch);
   bind(places);
@@ -283,7 +280,8 @@ void CpuSession::measure_norms() {
   on_threads(threads_, [&](unsigned thread) {
     for (std::size_t number = 0; number < places_.size(); ++number) {
       const Place& place = places_[number];
-      const Range range = share_of(static_cast<std::int64_t>(place.size), thread, threads_, 16);
+      const Range range =
+          share_of(static_cast<std::int64_t>(place.size), thread, threads_, line_floats);
       const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
       squares_[thread * places_.size() + number] = {
           sum_of_squares(parameters_->floats() + start, range.size()),
@@ -307,7 +305,8 @@ void CpuSession::update(const UpdateSettings& settings) {
     for (std::size_t number = 0; number < places_.size(); ++number) {
       if (!plan_.graph.parameters[number].learned) continue;
       const Place& place = places_[number];
-      const Range range = share_of(static_cast<std::int64_t>(place.size), thread, threads_, 16);
+      const Range range =
+          share_of(static_cast<std::int64_t>(place.size), thread, threads_, line_floats);
       if (range.size() == 0) continue;
       const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
       update_({.weights = parameters_->floats() + start,

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "formats/base/error.h"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;
@@ -14,9 +15,8 @@ namespace {
 constexpr std::size_t chunk_floats = 4096;
 
 /// So that the next parameter is aligned in every buffer.
-constexpr std::size_t round_up(std::size_t floats, ValueType type) {
-  const std::size_t aligned = device_alignment / bytes_of(type);
-  return (floats + aligned - 1) / aligned * aligned;
+constexpr std::size_t aligned(std::size_t floats, ValueType type) {
+  return round_up(floats, device_alignment / bytes_of(type));
 }
 
 template <class T>
@@ -63,7 +63,7 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters,
       ranges_.back().next = next_floats;
       next_floats += count;
     }
-    floats_ += round_up(count, type);
+    floats_ += aligned(count, type);
   }
   values_ = DeviceMemory(floats_ * sizeof(float), "parameters");
   if (is_narrow(type)) rounded_ = DeviceMemory(floats_ * bytes_of(type), "rounded parameters");

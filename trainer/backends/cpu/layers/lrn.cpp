@@ -3,8 +3,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/graph/round_up.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cpu {
@@ -123,14 +125,12 @@ class LrnLayer final : public Layer {
 
  private:
   static constexpr std::int64_t row_count = 5;
-  static constexpr std::int64_t line = 16;
+  static constexpr std::int64_t usual_block = 16;
   static constexpr std::int64_t group_floats =
       1024;  // five rows of as many stay in the first cache
 
   // Of one kind of row: what a group takes, and room for half a window before and behind.
-  std::int64_t rows_size() const {
-    return (group_ * row_ + 2 * terms_.half + line - 1) / line * line;
-  }
+  std::int64_t rows_size() const { return round_up(group_ * row_ + 2 * terms_.half, line_floats); }
 
   void normalise(const Rows& of, std::int64_t size) const {
     square_all(of, size);
@@ -165,8 +165,8 @@ class LrnLayer final : public Layer {
     for (std::int64_t block = 0; block < output().blocks(); ++block) {
       for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
         const std::int64_t from = block * plane + pixel * width, to = pixel * row_ + block * width;
-        width == line ? visit(from, to, std::integral_constant<std::int64_t, line>())
-                      : visit(from, to, width);
+        width == usual_block ? visit(from, to, std::integral_constant<std::int64_t, usual_block>())
+                             : visit(from, to, width);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
@@ -90,7 +91,7 @@ class LstmLayer final : public Layer {
                 .c = buffers().gradients[1],
                 .stride = units_},
                threads_);
-    on_shares(threads_, gates_, 16, [&](const Range& range) {
+    on_shares(threads_, gates_, line_floats, [&](const Range& range) {
       float* sums = buffers().gradients[2];
       std::fill(sums + range.begin, sums + range.end, 0.0F);
       for (std::int64_t i = 0; i < all; ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/relu_values.h"
@@ -80,14 +81,14 @@ void DenseLayer::backward(const Pass&) {
 }
 
 void DenseLayer::finish_forward(const Pass& pass) const {
-  on_shares(threads_, units_, 16, [&](const Range& range) {
+  on_shares(threads_, units_, line_floats, [&](const Range& range) {
     add_bias({batch_, range.size(), units_}, buffers().parameters[1] + range.begin,
              relu_follows_ && !pass.apart, buffers().output + range.begin);
   });
 }
 
 void DenseLayer::begin_backward() const {
-  on_shares(threads_, units_, 16, [&](const Range& range) {
+  on_shares(threads_, units_, line_floats, [&](const Range& range) {
     float* gradients = buffers().output_gradient + range.begin;
     for (std::int64_t image = 0; relu_follows_ && image < batch_; ++image) {
       float* row = gradients + image * units_;

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/relayout.h"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 namespace {
-
-constexpr std::int64_t line = 16;  // floats of a cache line: threads never share one
-
-std::int64_t lines(std::int64_t floats) { return (floats + line - 1) / line * line; }
 
 FEEDRATE_VECTOR void add(const float* from, std::int64_t size, float* to) {
   for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
@@ -67,8 +65,9 @@ GemmConv::GemmConv(const LayerSite& site)
 
 GemmConv::BenchSizes GemmConv::bench_sizes() const {
   const std::int64_t filters = output().extent.channels;
-  return {lines(input_.extent.elements()), lines(positions_ * patch_ + copy_step),
-          lines(filters * patch_), lines(filters)};
+  return {round_up(input_.extent.elements(), line_floats),
+          round_up(positions_ * patch_ + copy_step, line_floats),
+          round_up(filters * patch_, line_floats), round_up(filters, line_floats)};
 }
 
 std::size_t GemmConv::scratch_bytes() const {
@@ -155,7 +154,7 @@ void GemmConv::input_gradient(std::int64_t image, const Bench& mine) const {
 void GemmConv::add_up(unsigned thread) const {
   const std::int64_t filters = output().extent.channels;
   const auto sum = [&](float* Bench::*part, std::int64_t size, float* to) {
-    const Range range = share_of(size, thread, threads_, line);
+    const Range range = share_of(size, thread, threads_, line_floats);
     if (range.size() == 0) return;
     std::copy_n(bench(0).*part + range.begin, range.size(), to + range.begin);
     for (unsigned other = 1; other < threads_; ++other) {

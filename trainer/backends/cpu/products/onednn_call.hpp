@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
+#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 
@@ -27,11 +29,8 @@ std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
   }
 }
 
-/// Every part of the scratch starts on a cache line.
-inline std::size_t lines(std::size_t bytes) {
-  constexpr std::size_t line = 64;
-  return (bytes + line - 1) / line * line;
-}
+/// Room for a part of the scratch: the next one starts on a cache line, too.
+inline std::size_t room_for(std::size_t bytes) { return round_up(bytes, cache_line); }
 
 inline dnnl::primitive_attr own_scratchpad() {
   dnnl::primitive_attr attributes;
@@ -66,7 +65,7 @@ class Call {
   }
 
   std::size_t scratch_bytes() const {
-    std::size_t bytes = lines(own_scratch_.get_desc().get_size());
+    std::size_t bytes = room_for(own_scratch_.get_desc().get_size());
     for (const Argument& argument : arguments_) bytes += copy_bytes(argument);
     return bytes;
   }
@@ -74,7 +73,7 @@ class Call {
   /// `homes` in the order in which the arguments were named.
   void bind(const std::vector<void*>& homes, std::byte* scratch) {
     own_scratch_.set_data_handle(scratch);
-    scratch += lines(own_scratch_.get_desc().get_size());
+    scratch += room_for(own_scratch_.get_desc().get_size());
     execution_.clear();
     execution_.push_back({DNNL_ARG_SCRATCHPAD, own_scratch_.get()});
     auto home = homes.begin();
@@ -113,7 +112,7 @@ class Call {
   }
   static std::size_t copy_bytes(const Argument& argument) {
     const bool copied = argument.before || argument.after;
-    return copied ? lines(argument.wanted.get_desc().get_size()) : 0;
+    return copied ? room_for(argument.wanted.get_desc().get_size()) : 0;
   }
 
   dnnl::primitive primitive_;
@@ -136,7 +135,7 @@ class Factor {
   }
 
   const dnnl::memory::desc& desc() const { return desc_; }
-  std::size_t copy_bytes() const { return narrow_ ? lines(desc_.get_size()) : 0; }
+  std::size_t copy_bytes() const { return narrow_ ? room_for(desc_.get_size()) : 0; }
   /// Gives where the products find it.
   void* bind(const float* home, std::byte* copy) {
     float* values = const_cast<float*>(home);  // oneDNN's handles know no const

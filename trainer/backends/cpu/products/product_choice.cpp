@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trainer/graph/op.h"
+#include "trainer/graph/round_up.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate::trainer::cpu {
@@ -31,7 +32,7 @@ constexpr std::int64_t narrowest = 64;  // of a dense layer's two sides
 
 bool suits_blocks(std::int64_t channels, std::int64_t filters) {
   const auto useful = [](std::int64_t n) {
-    return static_cast<double>(n) / static_cast<double>((n + block - 1) / block * block);
+    return static_cast<double>(n) / static_cast<double>(round_up(n, block));
   };
   if (channels <= pixel_channels) return useful(filters) >= least_useful_filters;
   return channels >= block && filters >= block &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/products/onednn_geometry.hpp"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/values/add_values.h"
@@ -84,7 +85,7 @@ std::size_t WeightGradients::scratch_bytes() const {
 // Of a share of images beside the first.
 std::size_t WeightGradients::sums_bytes() const {
   if (sharing_ != Sharing::images) return 0;
-  return lines(layouts_.weights.get_size()) + lines(layouts_.bias.get_size());
+  return room_for(layouts_.weights.get_size()) + room_for(layouts_.bias.get_size());
 }
 
 void WeightGradients::bind(void* input, void* gradient, const Buffers& buffers,
@@ -100,7 +101,7 @@ void WeightGradients::bind(void* input, void* gradient, const Buffers& buffers,
     } else {
       if (&share != &shares_.front()) {
         share.weights = reinterpret_cast<float*>(scratch);
-        share.bias = reinterpret_cast<float*>(scratch + lines(layouts_.weights.get_size()));
+        share.bias = reinterpret_cast<float*>(scratch + room_for(layouts_.weights.get_size()));
       }
       share.call.bind(
           {part_at(layouts_.input, share.images, input),
@@ -123,7 +124,7 @@ void WeightGradients::run() {
 void WeightGradients::add_up(float* Share::*sums, const memory::desc& layout) const {
   const auto size = static_cast<std::int64_t>(layout.get_size() / sizeof(float));
   const auto count = static_cast<unsigned>(shares_.size());
-  on_shares(count, size, 16, [&](const Range& range) {
+  on_shares(count, size, line_floats, [&](const Range& range) {
     for (unsigned other = 1; other < count; ++other) {
       add_values(shares_[other].*sums + range.begin, range.size(), shares_[0].*sums + range.begin);
     }

@@ -8,6 +8,7 @@
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/op.cuh"
 #include "trainer/backends/cuda/products/conv_choice.cuh"
+#include "trainer/graph/round_up.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -97,7 +98,7 @@ class ConvOp final : public CudaOpOf<T> {
   /// Of a gradient that is to be widened.
   std::size_t filter_bytes() const {
     if (!narrow<T>) return 0;
-    return (shape_.filter_bytes() + device_alignment - 1) / device_alignment * device_alignment;
+    return round_up(shape_.filter_bytes(), device_alignment);
   }
 
   void add_bias(const PlaceOf<T>& place, const Step& step) const {

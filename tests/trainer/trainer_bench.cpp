@@ -32,7 +32,7 @@ using namespace formats;
 namespace {
 
 constexpr double seconds_each = 4;  // of a network, about
-constexpr std::size_t fewest = 3, most = 201;
+constexpr std::size_t min_steps = 3, max_steps = 201;
 
 struct Options {
   bool json = false, ops = false, nodes = false, bf16 = false;
@@ -107,7 +107,8 @@ void compare(const Options& options, std::string_view name, std::uint32_t batch)
   times.assign(times.size(), {});
   Profile profile(session->plan().graph, options.nodes);
   std::vector<double> steps, limits;
-  for (double spent = 0; steps.size() < fewest || (spent < seconds_each && steps.size() < most);) {
+  for (double spent = 0;
+       steps.size() < min_steps || (spent < seconds_each && steps.size() < max_steps);) {
     steps.push_back(seconds(step));
     profile.take(times);
     limits.push_back(seconds([&] { products.step(); }));

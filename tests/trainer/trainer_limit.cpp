@@ -21,7 +21,7 @@ using cpu::describe_backward;
 using cpu::engine;
 using cpu::Range;
 using dnnl::memory;
-using Work = std::function<void()>;
+using Way = std::function<void()>;
 
 memory::desc any(memory::dims dims, memory::data_type type = memory::data_type::f32) {
   return {std::move(dims), type, memory::format_tag::any};
@@ -188,12 +188,12 @@ class Products {
 };
 
 // The best of several after a first that is not counted.
-double seconds(const Work& work) {
+double seconds(const Way& way) {
   double best = 1e9, spent = 0;
-  work();
+  way();
   for (int i = 0; i < 2 || (i < 20 && spent < 0.05); ++i) {
     const auto start = std::chrono::steady_clock::now();
-    work();
+    way();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     best = std::min(best, took.count());
     spent += took.count();
@@ -201,13 +201,13 @@ double seconds(const Work& work) {
   return best;
 }
 
-Work by_primitives(const Shape& shape) {
+Way by_primitives(const Shape& shape) {
   return [primitives = std::make_shared<Primitives>(shape)] { primitives->run(); };
 }
 
-std::size_t fastest(const std::vector<Work>& ways) {
+std::size_t fastest(const std::vector<Way>& ways) {
   std::vector<double> took;
-  for (const Work& way : ways) took.push_back(seconds(way));
+  for (const Way& way : ways) took.push_back(seconds(way));
   return static_cast<std::size_t>(std::ranges::min_element(took) - took.begin());
 }
 
@@ -217,7 +217,7 @@ Limit::Limit(const Plan& plan, unsigned threads, bool bf16) {
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
     if (plan.graph.nodes[i].op->traits().weights == WeightKind::none) continue;
     const Shape shape = shape_of(plan, i, false);
-    std::vector<Work> ways = {by_primitives(shape)};
+    std::vector<Way> ways = {by_primitives(shape)};
     if (bf16) ways.push_back(by_primitives(shape_of(plan, i, true)));
     if (shape.groups == 1) {
       ways.push_back([products = std::make_shared<Products>(shape, threads)] { products->run(); });
@@ -227,7 +227,7 @@ Limit::Limit(const Plan& plan, unsigned threads, bool bf16) {
 }
 
 void Limit::step() const {
-  for (const Work& layer : layers_) layer();
+  for (const Way& layer : layers_) layer();
 }
 
 }  // namespace feedrate::testing

@@ -2,7 +2,7 @@
 # that are only described. They need the library, but no device.
 set(backend ${CMAKE_SOURCE_DIR}/trainer/backends/cuda)
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/trainer/cudnn/*.cpp)
-add_executable(test_cudnn ${sources} ${backend}/arrangement.cpp ${backend}/context.cpp
+add_executable(test_cudnn ${sources} ${backend}/layout.cpp ${backend}/context.cpp
   ${backend}/products/conv_engine.cpp ${backend}/products/conv_graph.cpp
   ${backend}/products/graph_descriptor.cpp)
 target_include_directories(test_cudnn SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})

@@ -54,7 +54,8 @@ void check_size(const std::string& where, const Parameter& parameter) {
   }
 }
 
-void dress(Parameter& parameter, const std::string& node, const Builder::Layer& layer) {
+// Fills in what the operator leaves to the Builder: the node's name, and start values and scales.
+void complete(Parameter& parameter, const std::string& node, const Builder::Layer& layer) {
   const bool op_says = parameter.init.rule != Init::Rule::constant;
   if (!parameter.learned || op_says) {
     // Statistics start as their op says, and so does what is like nothing else.
@@ -151,7 +152,7 @@ Builder::Value Builder::add(std::string_view op_name, std::vector<Value> inputs,
     check_size(where, node.extent);
     for (Parameter& parameter : wanted.parameters(node.attributes, extents)) {
       check_size(where, parameter);
-      dress(parameter, node.name, layer);
+      complete(parameter, node.name, layer);
       node.parameters.push_back(graph_.parameters.size());
       graph_.parameters.push_back(std::move(parameter));
     }

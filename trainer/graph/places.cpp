@@ -31,7 +31,7 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
     places.activations.push_back(blocks.add(plan.activations[i], own ? bytes.outputs[i] : 0));
     const bool own_gradient = plan.has_gradient(i) && plan.gradient_homes[i] == i;
     places.gradients.push_back(blocks.add(plan.gradients[i], own_gradient ? bytes.outputs[i] : 0));
-    places.kept.push_back(blocks.add({i, end - i}, bytes.kept[i]));
+    places.saved.push_back(blocks.add({i, end - i}, bytes.saved[i]));
   }
   places.input_gradients.resize(n);
   places.sums.resize(n);
@@ -53,7 +53,7 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
   for (std::size_t i = 0; i < n; ++i) {
     places.activations[i] = arena.offsets[homes[plan.activation_homes[i]]];
     places.gradients[i] = arena.offsets[gradient_homes[plan.gradient_homes[i]]];
-    offset(places.kept[i]);
+    offset(places.saved[i]);
     for (std::size_t& block : places.input_gradients[i]) offset(block);
     for (GradientSum& sum : places.sums[i]) offset(sum.part);
   }

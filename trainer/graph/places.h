@@ -1,7 +1,7 @@
 #pragma once
 // Where everything that flows through a graph lies in a session's one arena, for every backend:
-// activations, their gradients, what ops keep from forward to backward, and the parts of gradients
-// that are sums because several nodes read one value.
+// activations, their gradients, what layers save from forward to backward, and the parts of
+// gradients that are sums because several nodes read one value.
 
 #include "trainer/graph/plan.h"
 
@@ -10,7 +10,7 @@ namespace feedrate::trainer {
 /// What has to be known of each node, all in bytes.
 struct NodeBytes {
   std::vector<std::size_t> outputs;  // of a whole batch
-  std::vector<std::size_t> kept;     // from forward to backward
+  std::vector<std::size_t> saved;    // from forward to backward
 };
 
 /// A gradient's part and where to add it.
@@ -23,7 +23,7 @@ struct GradientSum {
 struct Places {
   std::vector<std::size_t> activations;                   // by node
   std::vector<std::size_t> gradients;                     // by node: of its output
-  std::vector<std::size_t> kept;                          // by node
+  std::vector<std::size_t> saved;                         // by node
   std::vector<std::vector<std::size_t>> input_gradients;  // by node, by input: where to write
   std::vector<std::vector<GradientSum>> sums;             // by node: to do after its backward
   std::size_t bytes = 0;

@@ -132,9 +132,9 @@ class Reader {
   std::optional<LossScale> loss_scale() const {
     if (!metadata_.is_object() || !metadata_.contains("loss_scale")) return std::nullopt;
     const LossScale found{number("loss_scale"), number("loss_scale_steps")};
-    if (!std::has_single_bit(found.scale) || found.scale > LossScale::most) {
-      fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", LossScale::most, ": ",
-           found.scale);
+    if (!std::has_single_bit(found.scale) || found.scale > LossScale::max_scale) {
+      fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", LossScale::max_scale,
+           ": ", found.scale);
     }
     return found;
   }

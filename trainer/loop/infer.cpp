@@ -18,9 +18,9 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Batches through `work`; the clock starts when the first is done.
-template <class Work>
-Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, const Work& work) {
+// Batches through `body`; the clock starts when the first is done.
+template <class Body>
+Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, const Body& body) {
   Inference result;
   session.take_metrics();
   Clock::time_point start;
@@ -30,7 +30,7 @@ Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, co
     if (batch == nullptr) break;
     if (step > 0) result.wait_seconds += since(asked);
     session.upload(*batch);
-    work(*batch);
+    body(*batch);
     result.images += batch->count;
     if (step > 0) {
       result.timed_images += batch->count;

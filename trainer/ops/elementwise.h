@@ -87,13 +87,13 @@ constexpr float softmax_loss_gradient(float probability, float target, float ima
   return (probability - target) * image_weight;
 }
 /// Top-1 is the first of the largest logits: whether a class takes the lead from an earlier one.
-constexpr bool takes_the_lead(float logit, float best) { return logit > best; }
+constexpr bool is_new_maximum(float logit, float best) { return logit > best; }
 /// Top-5: whether a class stands before the label, by its logit and then by its number. NaN stands
 /// before and after everything.
-constexpr bool stands_before(float logit, std::int64_t number, float label_logit,
-                             std::int64_t label) {
+constexpr bool ranks_before(float logit, std::int64_t number, float label_logit,
+                            std::int64_t label) {
   return number < label ? !(logit < label_logit) : number > label && !(logit <= label_logit);
 }
-inline constexpr std::int64_t best_few = 5;
+inline constexpr std::int64_t top_five = 5;
 
 }  // namespace feedrate::trainer

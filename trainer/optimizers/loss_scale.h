@@ -11,7 +11,7 @@ struct LossScale {
   std::uint64_t good_steps = 0;  // since it changed
 
   /// It is doubled up to here. A float holds it exactly.
-  static constexpr std::uint64_t most = 1U << 24;
+  static constexpr std::uint64_t max_scale = 1U << 24;
 };
 
 }  // namespace feedrate::trainer

@@ -38,9 +38,9 @@ struct ncclComm {
 
   template <class T>
   void sum(const T* from, T* to, std::size_t count) const {
-    constexpr std::size_t most = part_bytes / sizeof(T);
-    for (std::size_t done = 0; done < count; done += most) {
-      const std::size_t part = std::min(most, count - done);
+    constexpr std::size_t max_count = part_bytes / sizeof(T);
+    for (std::size_t done = 0; done < count; done += max_count) {
+      const std::size_t part = std::min(max_count, count - done);
       std::memcpy(shared->parts[rank], from + done, part * sizeof(T));
       wait();
       for (std::size_t i = 0; i < part; ++i) {

@@ -10,7 +10,7 @@
 
 #include "formats/base/error.h"
 #include "tests/trainer/cudnn/described_gpu.h"
-#include "trainer/backends/cuda/arrangement.cuh"
+#include "trainer/backends/cuda/layout.cuh"
 #include "trainer/graph/op.h"
 #include "trainer/networks/network.h"
 
@@ -43,8 +43,8 @@ std::set<std::string> usable(const ConvGraph& graph, Arithmetic arithmetic) {
   std::set<std::string> names;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (ConvEngine& engine : engines_of(graph, mode, arithmetic)) {
-      const ConvPlan plan(nullptr, std::move(engine.config));
-      if (plan.workspace() <= workspace_limit) names.insert(engine.name);
+      const ConvExecution execution(nullptr, std::move(engine.config));
+      if (execution.workspace() <= workspace_limit) names.insert(engine.name);
     }
     if (!names.empty()) break;  // as choose_engine() does
   }

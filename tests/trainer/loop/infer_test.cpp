@@ -69,10 +69,10 @@ TEST(UnitInfer, features_are_what_the_last_pooling_puts_out_in_canonical_order) 
       for (std::size_t f = 0; f < 20; ++f) {
         for (std::size_t row = 0; row < 6; row += 2) {
           for (std::size_t column = 0; column < 6; column += 2) {
-            const float most =
+            const float max =
                 std::max({pixel(row, column, f % 3), pixel(row, column + 1, f % 3),
                           pixel(row + 1, column, f % 3), pixel(row + 1, column + 1, f % 3)});
-            ASSERT_FLOAT_EQ(found[at++], most * static_cast<float>(f + 1)) << image << " " << f;
+            ASSERT_FLOAT_EQ(found[at++], max * static_cast<float>(f + 1)) << image << " " << f;
           }
         }
       }

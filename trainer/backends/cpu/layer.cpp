@@ -19,14 +19,14 @@ Layer::Layer(const LayerSite& site, const Layout& output) : output_(output) {
   }
 }
 
-std::size_t Layer::own_size(std::size_t k) const { return parameter_sizes_.at(k); }
+std::size_t Layer::stored_size(std::size_t k) const { return parameter_sizes_.at(k); }
 
-void Layer::to_own(std::size_t, std::span<const float> canonical, float* own) const {
-  std::copy(canonical.begin(), canonical.end(), own);
+void Layer::to_stored(std::size_t, std::span<const float> canonical, float* stored) const {
+  std::copy(canonical.begin(), canonical.end(), stored);
 }
 
-void Layer::from_own(std::size_t, const float* own, std::span<float> canonical) const {
-  std::copy_n(own, canonical.size(), canonical.begin());
+void Layer::from_stored(std::size_t, const float* stored, std::span<float> canonical) const {
+  std::copy_n(stored, canonical.size(), canonical.begin());
 }
 
 std::unique_ptr<Layer> make_layer(const LayerSite& site) {

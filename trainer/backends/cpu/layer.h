@@ -2,8 +2,8 @@
 // An operator's CPU half. Made once at compile for a batch size and thread count, then bound to
 // its memory; forward and backward allocate nothing.
 //
-// A step always runs the full batch: where fewer images were uploaded, the rest are zeros and get
-// no gradient, which leaves every sum as it was.
+// A step always works on whole batches: missing images are zeros and get no gradient, which leaves
+// every sum as it was.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,14 +35,14 @@ struct LayerSite {
 };
 
 /// What changes from step to step.
-struct Pass {
+struct Step {
   std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC; none where numbers were given
   std::span<const std::int32_t> labels;  // count
   std::uint32_t count = 0;               // images
   std::uint32_t all_images = 0;          // of all ranks in this step
   bool training = false;
-  bool apart = false;  // forward without the relu that follows: somebody looks at each output
-  std::uint64_t step = 0;
+  bool relu_separate = false;  // each relu is done by its own node: somebody looks at each output
+  std::uint64_t number = 0;    // draws dropout's mask
   Metrics* metrics = nullptr;
 };
 
@@ -56,7 +56,7 @@ struct Buffers {
   std::vector<float*> input_gradients{};  // null where nobody wants it
   std::vector<float*> parameters;
   std::vector<float*> gradients;
-  std::byte* kept = nullptr;     // kept_bytes() that live from forward to backward
+  std::byte* saved = nullptr;    // saved_bytes() that live from forward to backward
   std::byte* scratch = nullptr;  // scratch_bytes() for the duration of a call
 };
 
@@ -68,7 +68,7 @@ class Layer {
   Layer& operator=(const Layer&) = delete;
 
   const Layout& output() const { return output_; }
-  virtual std::size_t kept_bytes() const { return 0; }
+  virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t scratch_bytes() const { return 0; }
   /// Whether it does the work of the relu that follows as well, forward and backward.
   virtual bool does_relu() const { return false; }
@@ -76,15 +76,15 @@ class Layer {
   virtual bool does_relu_before() const { return false; }
   virtual void bind(const Buffers& buffers) { buffers_ = buffers; }
 
-  virtual void forward(const Pass& pass) = 0;
+  virtual void forward(const Step& step) = 0;
   /// Writes (never adds to) the gradients of parameters and input.
-  virtual void backward(const Pass& pass) = 0;
+  virtual void backward(const Step& step) = 0;
 
-  /// Floats that parameter `k` of the node takes in the layer's own layout, and the way there and
-  /// back. By default the canonical one.
-  virtual std::size_t own_size(std::size_t k) const;
-  virtual void to_own(std::size_t k, std::span<const float> canonical, float* own) const;
-  virtual void from_own(std::size_t k, const float* own, std::span<float> canonical) const;
+  /// Floats that parameter `k` of the node takes as the layer stores it, and the way there and
+  /// back. By default that is the canonical layout.
+  virtual std::size_t stored_size(std::size_t k) const;
+  virtual void to_stored(std::size_t k, std::span<const float> canonical, float* stored) const;
+  virtual void from_stored(std::size_t k, const float* stored, std::span<float> canonical) const;
 
  protected:
   const Buffers& buffers() const { return buffers_; }

@@ -103,12 +103,12 @@ void CpuSession::make_layers(const SessionOptions& options) {
 }
 
 void CpuSession::place_parameters() {
-  places_.resize(plan_.graph.parameters.size());
+  parameter_places_.resize(plan_.graph.parameters.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const std::vector<std::size_t>& numbers = plan_.graph.nodes[i].parameters;
     for (std::size_t k = 0; k < numbers.size(); ++k) {
-      places_[numbers[k]] = {i, k, flat_size_, layers_[i]->own_size(k)};
-      flat_size_ += round_up(places_[numbers[k]].size, line_floats);
+      parameter_places_[numbers[k]] = {i, k, flat_size_, layers_[i]->stored_size(k)};
+      flat_size_ += round_up(parameter_places_[numbers[k]].size, line_floats);
     }
   }
   const std::size_t bytes = flat_size_ * sizeof(float);
@@ -117,7 +117,9 @@ void CpuSession::place_parameters() {
                        .decay = parameter.decay_scale,
                        .matrix = parameter.shape.size() > 1});
   }
-  if (optimizer_ != nullptr && optimizer_->norms()) squares_.resize(threads_ * places_.size());
+  if (optimizer_ != nullptr && optimizer_->norms()) {
+    squares_.resize(threads_ * parameter_places_.size());
+  }
   parameters_.emplace(bytes);
   gradients_.emplace(bytes);
   state_.emplace(bytes * states_);
@@ -129,7 +131,7 @@ void CpuSession::place_values() {
   for (const auto& layer : layers_) {
     const bool given = bytes.outputs.empty() && pixel_type_ != PixelType::u8;
     bytes.outputs.push_back(given ? 0 : batch_bytes(layer->output(), plan_.batch));
-    bytes.kept.push_back(layer->kept_bytes());
+    bytes.saved.push_back(layer->saved_bytes());
     scratch = std::max(scratch, layer->scratch_bytes());
   }
   const Places places = place_all(plan_, bytes, cache_line);
@@ -164,10 +166,10 @@ void CpuSession::bind(const Places& places) {
       buffers.input_gradient = buffers.input_gradients[0];
     }
     for (const std::size_t number : nodes[i].parameters) {
-      buffers.parameters.push_back(parameters_->floats() + places_[number].offset);
-      buffers.gradients.push_back(gradients_->floats() + places_[number].offset);
+      buffers.parameters.push_back(parameters_->floats() + parameter_places_[number].offset);
+      buffers.gradients.push_back(gradients_->floats() + parameter_places_[number].offset);
     }
-    buffers.kept = arena_->at(places.kept[i]);
+    buffers.saved = arena_->at(places.saved[i]);
     buffers.scratch = scratch_->at(0);
     layers_[i]->bind(buffers);
     for (const GradientSum& sum : places.sums[i]) {
@@ -204,7 +206,7 @@ void CpuSession::take_numbers(const Batch& batch) {
   }
 }
 
-Pass CpuSession::pass(bool training, std::uint64_t step) {
+Step CpuSession::make_step(bool training, std::uint64_t number) {
   if (count_ == 0) throw Error("a step needs a batch: nothing was uploaded yet");
   const auto* pixels = reinterpret_cast<const std::uint8_t*>(images_->at(0));
   const bool given = pixel_type_ != PixelType::u8;
@@ -213,38 +215,38 @@ Pass CpuSession::pass(bool training, std::uint64_t step) {
           .count = count_,
           .all_images = training ? static_cast<std::uint32_t>(sum_over_ranks(count_)) : count_,
           .training = training,
-          .step = step,
+          .number = number,
           .metrics = &metrics_};
 }
 
-void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t step) {
+void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
   if (update_ == nullptr) throw Error("a training step needs an optimizer");
   const OmpThreads omp(threads_);
-  const Pass now = pass(true, step);
+  const Step step = make_step(true, number);
   const double before = std::exchange(metrics_.loss_sum, 0);
-  forward(now);
+  forward(step);
   const bool diverged = !std::isfinite(sum_over_ranks(metrics_.loss_sum));
   metrics_.loss_sum += before;
   if (diverged) {
-    divergence_ = find_divergence(now);
+    divergence_ = find_divergence(step);
     return;
   }
-  backward(now);
+  backward(step);
   UpdateSettings numbered = settings;
-  numbered.step = step;
+  numbered.step = number;
   update(numbered);
 }
 
 void CpuSession::evaluate_step() {
   const OmpThreads omp(threads_);
-  forward(pass(false, 0));
+  forward(make_step(false, 0));
 }
 
-template <class Work>
-void CpuSession::timed(std::size_t node, double NodeSeconds::*part, const Work& work) {
-  if (node_seconds_ == nullptr) return work();
+template <class Body>
+void CpuSession::timed(std::size_t node, double NodeSeconds::*part, const Body& body) {
+  if (node_seconds_ == nullptr) return body();
   const auto start = std::chrono::steady_clock::now();
-  work();
+  body();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   (*node_seconds_)[node].*part += took.count();
 }
@@ -257,18 +259,18 @@ void CpuSession::add_up(const std::vector<Sum>& sums) const {
   }
 }
 
-void CpuSession::forward(const Pass& now) {
+void CpuSession::forward(const Step& step) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (done_elsewhere_[i] || (!now.training && plan_.training_only[i])) continue;
-    timed(i, &NodeSeconds::forward, [&] { layers_[i]->forward(now); });
+    if (done_elsewhere_[i] || (!step.training && plan_.training_only[i])) continue;
+    timed(i, &NodeSeconds::forward, [&] { layers_[i]->forward(step); });
   }
 }
 
-void CpuSession::backward(const Pass& now) {
+void CpuSession::backward(const Step& step) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (done_elsewhere_[i] || !plan_.learns[i]) continue;
     timed(i, &NodeSeconds::backward, [&] {
-      layers_[i]->backward(now);
+      layers_[i]->backward(step);
       add_up(sums_[i]);
     });
     if (communicator_ != nullptr) share_gradients(i);
@@ -278,21 +280,21 @@ void CpuSession::backward(const Pass& now) {
 
 void CpuSession::measure_norms() {
   on_threads(threads_, [&](unsigned thread) {
-    for (std::size_t number = 0; number < places_.size(); ++number) {
-      const Place& place = places_[number];
+    for (std::size_t number = 0; number < parameter_places_.size(); ++number) {
+      const ParameterPlace& place = parameter_places_[number];
       const Range range =
           share_of(static_cast<std::int64_t>(place.size), thread, threads_, line_floats);
       const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
-      squares_[thread * places_.size() + number] = {
+      squares_[thread * parameter_places_.size() + number] = {
           sum_of_squares(parameters_->floats() + start, range.size()),
           sum_of_squares(gradients_->floats() + start, range.size())};
     }
   });
-  for (std::size_t number = 0; number < places_.size(); ++number) {
+  for (std::size_t number = 0; number < parameter_places_.size(); ++number) {
     Squares all{};
     for (std::size_t thread = 0; thread < threads_; ++thread) {
-      all.weights += squares_[thread * places_.size() + number].weights;
-      all.gradients += squares_[thread * places_.size() + number].gradients;
+      all.weights += squares_[thread * parameter_places_.size() + number].weights;
+      all.gradients += squares_[thread * parameter_places_.size() + number].gradients;
     }
     scales_[number].weight_norm = std::sqrt(all.weights);
     scales_[number].gradient_norm = std::sqrt(all.gradients);
@@ -302,9 +304,9 @@ void CpuSession::measure_norms() {
 void CpuSession::update(const UpdateSettings& settings) {
   if (!squares_.empty()) measure_norms();
   on_threads(threads_, [&](unsigned thread) {
-    for (std::size_t number = 0; number < places_.size(); ++number) {
+    for (std::size_t number = 0; number < parameter_places_.size(); ++number) {
       if (!plan_.graph.parameters[number].learned) continue;
-      const Place& place = places_[number];
+      const ParameterPlace& place = parameter_places_[number];
       const Range range =
           share_of(static_cast<std::int64_t>(place.size), thread, threads_, line_floats);
       if (range.size() == 0) continue;
@@ -320,16 +322,16 @@ void CpuSession::update(const UpdateSettings& settings) {
 }
 
 std::vector<float> CpuSession::canonical(std::size_t number, const float* flat) const {
-  const Place& place = places_.at(number);
+  const ParameterPlace& place = parameter_places_.at(number);
   std::vector<float> values(static_cast<std::size_t>(plan_.graph.parameters[number].elements()));
-  layers_[place.layer]->from_own(place.k, flat + place.offset, values);
+  layers_[place.layer]->from_stored(place.k, flat + place.offset, values);
   return values;
 }
 
 void CpuSession::set(std::size_t number, float* flat, std::span<const float> values) {
-  const Place& place = places_.at(number);
+  const ParameterPlace& place = parameter_places_.at(number);
   assert(values.size() == static_cast<std::size_t>(plan_.graph.parameters[number].elements()));
-  layers_[place.layer]->to_own(place.k, values, flat + place.offset);
+  layers_[place.layer]->to_stored(place.k, values, flat + place.offset);
 }
 
 std::vector<float> CpuSession::parameter(std::size_t number) const {

@@ -19,7 +19,7 @@ class CpuSession final : public Session {
   const Plan& plan() const override { return plan_; }
   void upload(const loader::Batch& batch) override;
   std::uint32_t reuse_batch() override { return count_; }
-  void train_step(const UpdateSettings& settings, std::uint64_t step) override;
+  void train_step(const UpdateSettings& settings, std::uint64_t number) override;
   void evaluate_step() override;
   void forward_to(std::size_t node, std::span<float> values) override;
   const std::optional<Divergence>& divergence() const override { return divergence_; }
@@ -36,8 +36,8 @@ class CpuSession final : public Session {
   std::size_t planned_bytes() const override;
 
  private:
-  // A parameter's place: in each flat buffer, and in its layer.
-  struct Place {
+  // Where a parameter lies in each flat buffer, and which of its layer's it is.
+  struct ParameterPlace {
     std::size_t layer;
     std::size_t k;       // which of the layer's parameters
     std::size_t offset;  // floats
@@ -50,10 +50,10 @@ class CpuSession final : public Session {
   void bind(const Places& places);
   void take_pixels(const loader::Batch& batch);
   void take_numbers(const loader::Batch& batch);
-  void forward(const Pass& now);
-  Divergence find_divergence(Pass now);
+  void forward(const Step& step);
+  Divergence find_divergence(Step step);
   bool finite(std::size_t node) const;
-  void backward(const Pass& now);
+  void backward(const Step& step);
   double sum_over_ranks(double value) const;
   void place_buckets();
   void share_gradients(std::size_t node);
@@ -64,9 +64,9 @@ class CpuSession final : public Session {
     std::int64_t size;  // floats
   };
   void add_up(const std::vector<Sum>& sums) const;
-  template <class Work>
-  void timed(std::size_t node, double NodeSeconds::*part, const Work& work);
-  Pass pass(bool training, std::uint64_t step);
+  template <class Body>
+  void timed(std::size_t node, double NodeSeconds::*part, const Body& body);
+  Step make_step(bool training, std::uint64_t number);
   void update(const UpdateSettings& settings);
   void measure_norms();
   std::vector<float> canonical(std::size_t number, const float* flat) const;
@@ -80,9 +80,9 @@ class CpuSession final : public Session {
   Update update_;                               // null without an optimizer
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
   std::vector<bool> done_elsewhere_;            // by node: the layer before or behind does its work
-  std::vector<Place> places_;                   // by parameter
-  std::size_t flat_size_ = 0;                   // floats
-  std::vector<UpdateScale> scales_;             // by parameter
+  std::vector<ParameterPlace> parameter_places_;  // by parameter
+  std::size_t flat_size_ = 0;                     // floats
+  std::vector<UpdateScale> scales_;               // by parameter
   struct Squares {
     double weights, gradients;
   };
@@ -97,7 +97,7 @@ class CpuSession final : public Session {
   std::vector<std::vector<Sum>> sums_;  // by the node whose backward finds the parts
 
   std::optional<Memory> parameters_, gradients_, state_;
-  std::optional<Memory> arena_;    // activations, their gradients, what layers keep
+  std::optional<Memory> arena_;    // activations, their gradients, what layers save
   std::optional<Memory> scratch_;  // of the layer at work
   loader::PixelType pixel_type_;
   std::optional<Memory> images_;  // uploaded: pixels, or numbers, which are the input's output

@@ -11,17 +11,17 @@ namespace feedrate::trainer::cpu {
 
 void CpuSession::forward_to(std::size_t node, std::span<float> values) {
   const OmpThreads omp(threads_);
-  Metrics unwanted;
-  Pass now = pass(false, 0);
-  now.metrics = &unwanted;
-  now.apart = true;
+  Metrics discarded;
+  Step step = make_step(false, 0);
+  step.metrics = &discarded;
+  step.relu_separate = true;
   for (std::size_t i = 0; i <= node; ++i) {
-    if (!plan_.training_only[i]) layers_[i]->forward(now);
+    if (!plan_.training_only[i]) layers_[i]->forward(step);
   }
-  const Layout& own = layers_[node]->output();
-  const Layout canonical{own.extent, 1};
-  for (std::int64_t image = 0; image < now.count; ++image) {
-    relayout(outputs_[node] + image * own.elements(), own,
+  const Layout& stored = layers_[node]->output();
+  const Layout canonical{stored.extent, 1};
+  for (std::int64_t image = 0; image < step.count; ++image) {
+    relayout(outputs_[node] + image * stored.elements(), stored,
              values.data() + image * canonical.elements(), canonical);
   }
 }
@@ -33,16 +33,16 @@ bool CpuSession::finite(std::size_t node) const {
 }
 
 // Values lie where others lay before them, so the forward pass is run again, layer by layer.
-Divergence CpuSession::find_divergence(Pass now) {
-  Metrics unwanted;
-  now.metrics = &unwanted;
-  now.apart = true;
+Divergence CpuSession::find_divergence(Step step) {
+  Metrics discarded;
+  step.metrics = &discarded;
+  step.relu_separate = true;
   std::size_t i = 0;
   for (; i < layers_.size(); ++i) {
-    layers_[i]->forward(now);
+    layers_[i]->forward(step);
     if (!finite(i)) break;
   }
-  return divergence_at(*this, now.step, i, communicator_ == nullptr);
+  return divergence_at(*this, step.number, i, communicator_ == nullptr);
 }
 
 }  // namespace feedrate::trainer::cpu

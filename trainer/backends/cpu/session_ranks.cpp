@@ -23,11 +23,11 @@ double CpuSession::sum_over_ranks(double value) const {
 // Parameters lie in the order of the nodes, backward comes to them from the end.
 void CpuSession::place_buckets() {
   std::size_t end = flat_size_;
-  for (std::size_t number = places_.size(); number-- > 0;) {
-    const std::size_t begin = places_[number].offset;
-    const bool node_is_whole = places_[number].k == 0;
+  for (std::size_t number = parameter_places_.size(); number-- > 0;) {
+    const std::size_t begin = parameter_places_[number].offset;
+    const bool node_is_whole = parameter_places_[number].k == 0;
     if (!node_is_whole || (begin != 0 && end - begin < bucket_floats)) continue;
-    buckets_.push_back({places_[number].layer, begin, end - begin});
+    buckets_.push_back({parameter_places_[number].layer, begin, end - begin});
     end = begin;
   }
 }

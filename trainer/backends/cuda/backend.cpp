@@ -17,7 +17,7 @@ using namespace loader;
 
 namespace {
 
-constexpr int least_capability = 8;  // what the kernels are compiled for: Ampere and later
+constexpr int min_capability = 8;  // what the kernels are compiled for: Ampere and later
 
 class PinnedMemory final : public PixelMemory {
  public:
@@ -54,9 +54,9 @@ std::string why_not() {
   int minor = 0;
   cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, own_device());
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, own_device());
-  if (capability < least_capability) {
+  if (capability < min_capability) {
     return join("the GPU's compute capability is ", capability, ".", minor,
-                ", but this build needs ", least_capability, ".0");
+                ", but this build needs ", min_capability, ".0");
   }
   return "";
 }

@@ -40,7 +40,7 @@ DeviceRanks::DeviceRanks(Communicator& hosts, const Context& context, const Plan
       finished_(make_event()),
       losses_(sizeof(DeviceMetrics), "metrics") {
   place_buckets(plan, flat);
-  for (std::size_t i = 0; i <= buckets_.size(); ++i) given_.push_back(make_event());
+  for (std::size_t i = 0; i <= buckets_.size(); ++i) computed_.push_back(make_event());
   check_nccl(nccl().comm_init_rank(&all_, static_cast<int>(hosts.ranks()), common_id(hosts),
                                    static_cast<int>(hosts.rank())),
              "ncclCommInitRank");
@@ -68,10 +68,10 @@ void DeviceRanks::place_buckets(const Plan& plan, const FlatParameters& flat) {
   }
 }
 
-cudaStream_t DeviceRanks::after_what_was_given() {
-  const cudaEvent_t given = given_.at(sums_++).get();
-  check(cudaEventRecord(given, context_.compute()), "cudaEventRecord");
-  check(cudaStreamWaitEvent(stream_.get(), given, 0), "cudaStreamWaitEvent");
+cudaStream_t DeviceRanks::stream_after_compute() {
+  const cudaEvent_t computed = computed_.at(sums_++).get();
+  check(cudaEventRecord(computed, context_.compute()), "cudaEventRecord");
+  check(cudaStreamWaitEvent(stream_.get(), computed, 0), "cudaStreamWaitEvent");
   return stream_.get();
 }
 
@@ -79,7 +79,7 @@ void DeviceRanks::share_loss(const DeviceMetrics* own) {
   sums_ = 0;
   auto* to = reinterpret_cast<DeviceMetrics*>(losses_.data());
   check_nccl(nccl().all_reduce(&own->loss_sum, &to->loss_sum, 1, Nccl::float64, Nccl::add, all_,
-                               after_what_was_given()),
+                               stream_after_compute()),
              "ncclAllReduce");
 }
 
@@ -87,7 +87,7 @@ void DeviceRanks::share_gradients(std::size_t node) {
   for (const Bucket& bucket : buckets_) {
     if (bucket.node != node) continue;
     check_nccl(nccl().all_reduce(bucket.gradients, bucket.gradients, bucket.count, Nccl::float32,
-                                 Nccl::add, all_, after_what_was_given()),
+                                 Nccl::add, all_, stream_after_compute()),
                "ncclAllReduce");
   }
 }

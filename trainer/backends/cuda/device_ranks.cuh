@@ -38,13 +38,14 @@ class DeviceRanks {
     float* gradients;
     std::size_t count;
   };
-  cudaStream_t after_what_was_given();
+  /// The stream of the sums, once it waits for what context.compute() was given so far.
+  cudaStream_t stream_after_compute();
   void place_buckets(const Plan& plan, const FlatParameters& flat);
 
   const Context& context_;
   Stream stream_;
-  std::vector<Event> given_;  // one for each sum of a step
-  std::size_t sums_ = 0;      // begun in this step
+  std::vector<Event> computed_;  // one for each sum of a step
+  std::size_t sums_ = 0;         // begun in this step
   Event finished_;
   DeviceMemory losses_;
   std::vector<Bucket> buckets_;

@@ -69,7 +69,7 @@ void Inputs::reuse() {
   if (sides_[1 - current_].count != 0) current_ = 1 - current_;
 }
 
-bool Inputs::show(std::uint64_t number) {
+bool Inputs::select(std::uint64_t number) {
   for (std::size_t side = 0; side < sides_.size(); ++side) {
     if (sides_[side].count == 0 || sides_[side].step != number) continue;
     current_ = side;

@@ -28,7 +28,7 @@ class Inputs {
   /// Makes the other side's batch current again, where one was uploaded there.
   void reuse();
   /// Makes the batch of step `number` current again, if it is still here.
-  bool show(std::uint64_t number);
+  bool select(std::uint64_t number);
 
   static constexpr std::size_t sides = 2;
   std::size_t current() const { return current_; }

@@ -13,7 +13,7 @@ struct DeviceLossScale {
   std::uint32_t good_steps = 0;  // since it changed
   std::uint32_t overflowed = 0;  // a gradient of this step was not finite
 
-  static constexpr auto most = static_cast<float>(LossScale::most);
+  static constexpr auto max_scale = static_cast<float>(LossScale::max_scale);
   static constexpr std::uint32_t patience = 2000;
 
   /// A scale of 1 has nothing left to take away: then fp16 does what fp32 would.
@@ -21,7 +21,7 @@ struct DeviceLossScale {
   /// As the next step finds it.
   constexpr DeviceLossScale next() const {
     if (overflowed != 0) return {scale / 2, 0, 0};
-    if (good_steps + 1 < patience || scale >= most) return {scale, good_steps + 1, 0};
+    if (good_steps + 1 < patience || scale >= max_scale) return {scale, good_steps + 1, 0};
     return {scale * 2, 0, 0};
   }
 };

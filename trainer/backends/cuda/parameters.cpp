@@ -31,18 +31,17 @@ DeviceMemory on_device(std::span<const T> values) {
 
 }  // namespace
 
-FlatParameters::FlatParameters(std::span<const Parameter> parameters,
-                               std::vector<Arrangement> arrangements, const Optimizer* optimizer,
-                               ValueType type)
+FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vector<Layout> layouts,
+                               const Optimizer* optimizer, ValueType type)
     : type_(type),
-      arrangements_(std::move(arrangements)),
+      layouts_(std::move(layouts)),
       states_(optimizer == nullptr ? 0 : optimizer->states()) {
   std::vector<ParameterChunk> chunks;
   std::vector<ParameterFacts> facts;
   std::vector<StatisticsChunk> statistics;
   std::size_t next_floats = 0;
   for (const Parameter& parameter : parameters) {
-    const auto count = static_cast<std::size_t>(arrangements_[facts.size()].stored_elements());
+    const auto count = static_cast<std::size_t>(layouts_[facts.size()].stored_elements());
     const auto first_chunk = static_cast<std::int64_t>(chunks.size());
     for (std::size_t done = 0; done < count; done += chunk_floats) {
       const auto begin = static_cast<std::int64_t>(floats_ + done);
@@ -122,17 +121,17 @@ std::vector<float> FlatParameters::read(const Context& context, const float* fla
   check(cudaMemcpy(values.data(), flat + range.begin, range.count * sizeof(float),
                    cudaMemcpyDeviceToHost),
         "cudaMemcpy");
-  return canonical(arrangements_[number], values);
+  return from_stored(layouts_[number], values);
 }
 
 void FlatParameters::write(const Context& context, float* flat, std::size_t number,
                            std::span<const float> values) const {
   const Range& range = ranges_.at(number);
-  const auto count = static_cast<std::size_t>(arrangements_[number].elements());
+  const auto count = static_cast<std::size_t>(layouts_[number].elements());
   if (values.size() != count) {
     throw Error(join("parameter ", number, " has ", count, " values, not ", values.size()));
   }
-  const std::vector<float> stored = arranged(arrangements_[number], values);
+  const std::vector<float> stored = to_stored(layouts_[number], values);
   context.wait();
   check(cudaMemcpyAsync(flat + range.begin, stored.data(), stored.size() * sizeof(float),
                         cudaMemcpyHostToDevice, context.compute()),

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "trainer/backends/cuda/arrangement.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
+#include "trainer/backends/cuda/layout.cuh"
 #include "trainer/optimizers/optimizer.h"
 
 namespace feedrate::trainer::cuda {
@@ -44,7 +44,7 @@ struct ChunkSquares {
 class FlatParameters {
  public:
   /// Without an optimizer there is no state.
-  FlatParameters(std::span<const Parameter> parameters, std::vector<Arrangement> arrangements,
+  FlatParameters(std::span<const Parameter> parameters, std::vector<Layout> layouts,
                  const Optimizer* optimizer, ValueType type);
 
   DeviceParameter parameter(std::size_t number) const;
@@ -82,9 +82,9 @@ class FlatParameters {
   void round(const Context& context, const Range& range) const;
 
   ValueType type_;
-  std::vector<Arrangement> arrangements_;  // by parameter
-  std::vector<Range> ranges_;              // by parameter, in floats
-  std::size_t floats_ = 0;                 // of one flat buffer
+  std::vector<Layout> layouts_;  // by parameter
+  std::vector<Range> ranges_;    // by parameter, in floats
+  std::size_t floats_ = 0;       // of one flat buffer
   std::size_t states_;
   unsigned chunk_count_ = 0;
   unsigned statistics_count_ = 0;

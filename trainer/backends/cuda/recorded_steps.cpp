@@ -13,7 +13,7 @@ using Recording = Owned<cudaGraph_t, cudaGraphDestroy>;
 
 // Null where something was done that cannot be recorded: the capture has then been given up, and
 // none of its work was begun.
-Recording capture(cudaStream_t stream, const std::function<void()>& work) {
+Recording capture(cudaStream_t stream, const std::function<void()>& body) {
   // Of this thread alone: the loader's threads may allocate what memory they like meanwhile.
   if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
     cudaGetLastError();  // not sticky: the next launch must not report it again
@@ -21,7 +21,7 @@ Recording capture(cudaStream_t stream, const std::function<void()>& work) {
   }
   bool whole = true;
   try {
-    work();
+    body();
   } catch (const Error&) {
     whole = false;  // what fails for another reason will say so when it is run
   }
@@ -36,11 +36,11 @@ Recording capture(cudaStream_t stream, const std::function<void()>& work) {
 }  // namespace
 
 void RecordedSteps::record(const Context& context,
-                           const std::function<void(std::size_t side)>& work) {
+                           const std::function<void(std::size_t side)>& body) {
   tried_ = true;
   std::array<Graph, Inputs::sides> graphs;
   for (std::size_t side = 0; side < graphs.size(); ++side) {
-    const Recording recording = capture(context.compute(), [&] { work(side); });
+    const Recording recording = capture(context.compute(), [&] { body(side); });
     if (recording == nullptr) return;
     try {
       graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(

@@ -19,11 +19,11 @@ class RecordedSteps {
   std::optional<bool> recorded() const {
     return tried_ ? std::optional(graphs_.front() != nullptr) : std::nullopt;
   }
-  /// Records `work(side)` for every side, without running it. It gives work to context.compute()
+  /// Records `body(side)` for every side, without running it. It gives work to context.compute()
   /// alone, or to streams that wait for it and for which it waits; what it gives must depend on
   /// nothing of the host's that changes later. Where a library does what cannot be recorded,
   /// nothing is kept, and steps stay what they were.
-  void record(const Context& context, const std::function<void(std::size_t side)>& work);
+  void record(const Context& context, const std::function<void(std::size_t side)>& body);
   /// Gives the recorded step to context.compute(); false: there is none.
   bool replay(const Context& context, std::size_t side) const;
 

@@ -43,11 +43,11 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       context_(options.precision),
       update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
       stored_(stored_extents(plan_.graph)),
-      parameters_(plan_.graph.parameters, parameter_arrangements(plan_.graph, stored_), optimizer_,
+      parameters_(plan_.graph.parameters, parameter_layouts(plan_.graph, stored_), optimizer_,
                   context_.values()),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics"),
-      unwanted_(sizeof(DeviceMetrics), "metrics"),
+      discarded_metrics_(sizeof(DeviceMetrics), "metrics"),
       settings_(sizeof(UpdateSettings), "settings"),
       diverged_at_(1) {
   diverged_at_.values()[0] = never_diverged;
@@ -56,8 +56,8 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     write_loss_scale({});
   }
   // Each rank drops values of its own.
-  make_ops(communicator_ == nullptr ? options.seed : options.seed + communicator_->rank());
-  place_tensors();
+  make_layers(communicator_ == nullptr ? options.seed : options.seed + communicator_->rank());
+  place_values();
   if (communicator_ != nullptr) {
     ranks_ = std::make_unique<DeviceRanks>(*communicator_, context_, plan_, parameters_);
   }
@@ -69,90 +69,92 @@ CudaSession::~CudaSession() {
   cudaStreamSynchronize(context_.compute());
 }
 
-void CudaSession::make_ops(std::uint64_t seed) {
+void CudaSession::make_layers(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   done_elsewhere_.resize(nodes.size());
   AlgorithmCache algorithms(AlgorithmCache::usual_file(),
                             join(context_.device_name(), "; cuDNN ", cudnnGetVersion()));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    OpSite site{.context = context_,
-                .node = nodes[i],
-                .number = i,
-                .batch = plan_.batch,
-                .seed = seed,
-                .communicator = communicator_,
-                .algorithms = &algorithms};
-    for (const std::size_t input : nodes[i].inputs) site.ins.push_back(nodes[input].extent);
+    LayerSite site{.context = context_,
+                   .graph = plan_.graph,
+                   .number = i,
+                   .batch = plan_.batch,
+                   .seed = seed,
+                   .communicator = communicator_,
+                   .algorithms = &algorithms};
+    for (const std::size_t input : nodes[i].inputs) site.inputs.push_back(nodes[input].extent);
     site.loss_scale = device_loss_scale();
     const std::size_t relu = relu_after(plan_, i);
     site.relu_follows = relu != 0;
     site.learns = optimizer_ != nullptr && plan_.learns[i];
-    site.wants_dx = site.learns && !site.ins.empty() && plan_.has_gradient(nodes[i].inputs[0]);
-    site.stored = stored_[site.ins.empty() ? i : nodes[i].inputs[0]];
-    if (!site.ins.empty()) site.in = site.ins[0];
+    site.input_learns =
+        site.learns && !site.inputs.empty() && plan_.has_gradient(nodes[i].inputs[0]);
+    site.stored = stored_[site.inputs.empty() ? i : nodes[i].inputs[0]];
+    if (!site.inputs.empty()) site.input = site.inputs[0];
     for (const std::size_t number : nodes[i].parameters) {
       site.parameters.push_back(parameters_.parameter(number));
     }
-    ops_.push_back(make_op(site));
-    if (site.relu_follows && ops_[i]->does_relu()) done_elsewhere_[relu] = true;
+    layers_.push_back(make_layer(site));
+    if (site.relu_follows && layers_[i]->does_relu()) done_elsewhere_[relu] = true;
   }
   algorithms.save();
 }
 
-void CudaSession::place_tensors() {
+void CudaSession::place_values() {
   NodeBytes bytes;
-  std::size_t workspace = 0;
-  for (std::size_t i = 0; i < ops_.size(); ++i) {
+  std::size_t scratch = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
     bytes.outputs.push_back(
         tensor_bytes(plan_, plan_.graph.nodes[i], stored_[i], context_.values()));
-    bytes.kept.push_back(ops_[i]->saved_bytes());
-    workspace = std::max(workspace, ops_[i]->workspace_bytes());
+    bytes.saved.push_back(layers_[i]->saved_bytes());
+    scratch = std::max(scratch, layers_[i]->scratch_bytes());
   }
   const Places places = place_all(plan_, bytes, device_alignment);
-  refuse_what_does_not_fit(places.bytes, workspace);
+  check_memory(places.bytes, scratch);
   arena_ = DeviceMemory(places.bytes, "activations");
-  workspace_ = DeviceMemory(workspace, "workspaces");
+  scratch_ = DeviceMemory(scratch, "workspaces");
   bind(places);
 }
 
 // Before the first step, and with what would fit. Activations and inputs grow with the batch.
-void CudaSession::refuse_what_does_not_fit(std::size_t activations, std::size_t workspace) const {
+void CudaSession::check_memory(std::size_t activations, std::size_t scratch) const {
   std::size_t free = 0, total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess || activations + workspace <= free) return;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess || activations + scratch <= free) return;
   const std::size_t growing = activations + inputs_.bytes();
-  const std::size_t room = free + inputs_.bytes() - std::min(workspace, free);
+  const std::size_t room = free + inputs_.bytes() - std::min(scratch, free);
   const double images = static_cast<double>(room) / (static_cast<double>(growing) / plan_.batch);
-  const auto most = static_cast<std::uint64_t>(images);
+  const auto max_batch = static_cast<std::uint64_t>(images);
   const auto mib = [](std::size_t bytes) { return (bytes >> 20) + 1; };
-  throw Error(
-      join("a batch of ", plan_.batch, " needs ", mib(growing + workspace + parameters_.bytes()),
-           " MiB (", mib(parameters_.bytes()), " of parameters, ", mib(growing),
-           " of inputs and activations, ", mib(workspace), " of workspace), but the GPU has ",
-           mib(free + inputs_.bytes() + parameters_.bytes()), " MiB free; ",
-           most == 0 ? std::string("not even one image would fit")
-                     : join("the largest batch that would fit is ", most)));
+  throw Error(join("a batch of ", plan_.batch, " needs ",
+                   mib(growing + scratch + parameters_.bytes()), " MiB (", mib(parameters_.bytes()),
+                   " of parameters, ", mib(growing), " of inputs and activations, ", mib(scratch),
+                   " of workspace), but the GPU has ",
+                   mib(free + inputs_.bytes() + parameters_.bytes()), " MiB free; ",
+                   max_batch == 0 ? std::string("not even one image would fit")
+                                  : join("the largest batch that would fit is ", max_batch)));
 }
 
 void CudaSession::bind(const Places& places) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   std::byte* arena = arena_.data();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Place place{.y = arena + places.activations[i],
-                .dy = plan_.has_gradient(i) ? arena + places.gradients[i] : nullptr,
-                .saved = arena + places.kept[i],
-                .workspace = workspace_.data()};
+    Buffers buffers{
+        .output = arena + places.activations[i],
+        .output_gradient = plan_.has_gradient(i) ? arena + places.gradients[i] : nullptr,
+        .saved = arena + places.saved[i],
+        .scratch = scratch_.data()};
     for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
       const std::size_t input = nodes[i].inputs[k];
-      place.xs.push_back(arena + places.activations[input]);
-      place.dxs.push_back(plan_.has_gradient(input) ? arena + places.input_gradients[i][k]
-                                                    : nullptr);
+      buffers.inputs.push_back(arena + places.activations[input]);
+      buffers.input_gradients.push_back(
+          plan_.has_gradient(input) ? arena + places.input_gradients[i][k] : nullptr);
     }
     std::vector<Sum> sums;
     for (const GradientSum& sum : places.sums[i]) {
       sums.push_back({arena + places.gradients[sum.input], arena + sum.part,
                       plan_.batch * stored_[sum.input].elements()});
     }
-    places_.push_back(place);
+    buffers_.push_back(std::move(buffers));
     sums_.push_back(std::move(sums));
   }
 }
@@ -179,9 +181,9 @@ Step CudaSession::step_on(std::size_t side, const Count& count, bool training) c
   return {.pixels = inputs_.pixels(side),
           .labels = inputs_.labels(side),
           .count = count.own,
-          .all = count.all,
+          .all_images = count.all,
           .training = training,
-          .apart = false,
+          .relu_separate = false,
           .metrics = reinterpret_cast<DeviceMetrics*>(metrics_.data()),
           .settings = settings()};
 }
@@ -191,17 +193,17 @@ UpdateSettings* CudaSession::settings() const {
 }
 
 void CudaSession::forward(const Step& step) {
-  for (std::size_t i = 0; i < ops_.size(); ++i) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
     const bool wanted = step.training || !plan_.training_only[i];
-    if (wanted && !done_elsewhere_[i]) ops_[i]->forward(places_[i], step);
+    if (wanted && !done_elsewhere_[i]) layers_[i]->forward(buffers_[i], step);
   }
 }
 
 void CudaSession::backward(const Step& step) {
-  for (std::size_t i = ops_.size(); i-- > 0;) {
+  for (std::size_t i = layers_.size(); i-- > 0;) {
     if (!plan_.learns[i]) continue;
-    ops_[i]->backward(places_[i], step);
-    for (const Sum& sum : sums_[i]) add_into(context_, sum.to, sum.part, sum.size);
+    layers_[i]->backward(buffers_[i], step);
+    for (const Sum& sum : sums_[i]) add_values(context_, sum.part, sum.size, sum.to);
     if (ranks_ != nullptr) ranks_->share_gradients(i);
   }
 }
@@ -221,19 +223,20 @@ void CudaSession::run(const Step& step) {
 void CudaSession::run_or_replay(const Step& step) {
   RecordedSteps& recorded = step.training ? training_ : evaluation_;
   const std::uint32_t ranks = communicator_ == nullptr ? 1 : communicator_->ranks();
-  const Count most{plan_.batch, step.training ? plan_.batch * ranks : plan_.batch};
-  const bool whole = step.count == most.own && step.all == most.all;
+  const Count whole_batch{plan_.batch, step.training ? plan_.batch * ranks : plan_.batch};
+  const bool whole = step.count == whole_batch.own && step.all_images == whole_batch.all;
   if (whole && recorded.replay(context_, inputs_.current())) return;
   run(step);
   // The libraries have made themselves ready by now, in what must not be recorded.
   if (!whole || recorded.tried()) return;
-  recorded.record(context_, [&](std::size_t side) { run(step_on(side, most, step.training)); });
+  recorded.record(context_,
+                  [&](std::size_t side) { run(step_on(side, whole_batch, step.training)); });
 }
 
 void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
   if (optimizer_ == nullptr) throw Error("a training step needs an optimizer");
   Step step = make_step(true);
-  step.all = static_cast<std::uint32_t>(sum_over_ranks(step.count));
+  step.all_images = static_cast<std::uint32_t>(sum_over_ranks(step.count));
   UpdateSettings numbered = settings;
   numbered.step = number;
   set_settings(context_, numbered, this->settings());
@@ -260,20 +263,20 @@ std::vector<float> CudaSession::output(std::size_t node) {
   const Extent& stored = stored_[node];
   std::vector<std::byte> bytes(inputs_.count() * static_cast<std::size_t>(stored.elements()) *
                                bytes_of(context_.values()));
-  download(bytes.data(), places_[node].y, bytes.size());
+  download(bytes.data(), buffers_[node].output, bytes.size());
   std::vector<float> values = widened(context_.values(), bytes);
-  return canonical({.groups = inputs_.count(),
-                    .channels = plan_.graph.nodes[node].extent.channels,
-                    .pixels = stored.height * stored.width,
-                    .stored = stored.channels},
-                   values);
+  return from_stored({.groups = inputs_.count(),
+                      .channels = plan_.graph.nodes[node].extent.channels,
+                      .pixels = stored.height * stored.width,
+                      .stored = stored.channels},
+                     values);
 }
 
 void CudaSession::forward_to(std::size_t node, std::span<float> values) {
   Step step = make_step(false);
-  step.apart = true;
+  step.relu_separate = true;
   for (std::size_t i = 0; i <= node; ++i) {
-    if (!plan_.training_only[i]) ops_[i]->forward(places_[i], step);
+    if (!plan_.training_only[i]) layers_[i]->forward(buffers_[i], step);
   }
   const std::vector<float> result = output(node);
   std::copy(result.begin(), result.end(), values.begin());
@@ -286,14 +289,14 @@ void CudaSession::forward_to(std::size_t node, std::span<float> values) {
 void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
   const std::uint64_t number = diverged_at_.values()[0];
   if (divergence_ || number == never_diverged || !last || number > *last) return;
-  if (!inputs_.show(number)) return;
+  if (!inputs_.select(number)) return;
   Step step = make_step(true);
-  step.apart = true;
-  step.metrics = reinterpret_cast<DeviceMetrics*>(unwanted_.data());
+  step.relu_separate = true;
+  step.metrics = reinterpret_cast<DeviceMetrics*>(discarded_metrics_.data());
   set_settings(context_, {.step = number}, settings());
   std::size_t i = 0;
-  for (; i < ops_.size(); ++i) {
-    ops_[i]->forward(places_[i], step);
+  for (; i < layers_.size(); ++i) {
+    layers_[i]->forward(buffers_[i], step);
     const std::vector<float> values = output(i);
     if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) break;
   }
@@ -372,7 +375,7 @@ void CudaSession::write_loss_scale(const DeviceLossScale& scale) {
 }
 
 std::size_t CudaSession::planned_bytes() const {
-  return arena_.bytes() + workspace_.bytes() + parameters_.bytes() + inputs_.bytes();
+  return arena_.bytes() + scratch_.bytes() + parameters_.bytes() + inputs_.bytes();
 }
 
 }  // namespace feedrate::trainer::cuda

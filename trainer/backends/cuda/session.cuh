@@ -1,6 +1,6 @@
 #pragma once
 // One network on one GPU. All memory is placed before the first step: an arena for what flows
-// through the graph, flat buffers for parameters, two sides of input, one workspace.
+// through the graph, flat buffers for parameters, two sides of input, one scratch.
 
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/device_ranks.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/backends/cuda/recorded_steps.cuh"
 #include "trainer/graph/places.h"
@@ -23,7 +23,7 @@ class CudaSession final : public Session {
   const Plan& plan() const override { return plan_; }
   void upload(const loader::Batch& batch) override;
   std::uint32_t reuse_batch() override;
-  void train_step(const UpdateSettings& settings, std::uint64_t step) override;
+  void train_step(const UpdateSettings& settings, std::uint64_t number) override;
   void evaluate_step() override;
   void forward_to(std::size_t node, std::span<float> values) override;
   const std::optional<Divergence>& divergence() const override { return divergence_; }
@@ -46,9 +46,9 @@ class CudaSession final : public Session {
   std::optional<Transfers> transfers() const override { return Transfers{inputs_.copies(), down_}; }
 
  private:
-  void make_ops(std::uint64_t seed);
-  void place_tensors();
-  void refuse_what_does_not_fit(std::size_t activations, std::size_t workspace) const;
+  void make_layers(std::uint64_t seed);
+  void place_values();
+  void check_memory(std::size_t activations, std::size_t scratch) const;
   void bind(const Places& places);
   Step make_step(bool training) const;
   struct Count {
@@ -79,14 +79,14 @@ class CudaSession final : public Session {
   Inputs inputs_;
   Copies down_;
   DeviceMemory metrics_;
-  DeviceMemory unwanted_;                   // metrics, of a step that is run again
+  DeviceMemory discarded_metrics_;          // of a step that is run again
   DeviceMemory loss_scale_;                 // of fp16 alone
   DeviceMemory settings_;                   // of the step that runs
   PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged
   std::optional<Divergence> divergence_;
-  std::vector<std::unique_ptr<CudaOp>> ops_;  // by node
-  std::vector<bool> done_elsewhere_;          // by node: forward, but for steps apart
-  std::vector<Place> places_;                 // by node
+  std::vector<std::unique_ptr<Layer>> layers_;  // by node
+  std::vector<bool> done_elsewhere_;            // by node: forward, where relus are not separate
+  std::vector<Buffers> buffers_;                // by node
   // Gradients that are sums, by the node whose backward finds the part.
   struct Sum {
     std::byte* to;
@@ -95,7 +95,7 @@ class CudaSession final : public Session {
   };
   std::vector<std::vector<Sum>> sums_;
   DeviceMemory arena_;
-  DeviceMemory workspace_;
+  DeviceMemory scratch_;                // of the layer at work
   std::unique_ptr<DeviceRanks> ranks_;  // null: alone
   RecordedSteps training_;
   RecordedSteps evaluation_;

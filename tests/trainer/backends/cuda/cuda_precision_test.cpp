@@ -57,7 +57,7 @@ class CudaPrecision : public CudaParity {
     const auto cpu = start(backend("cpu"), graph, batch);
     const auto gpu = start16(graph, batch, precision);
     gpu->set_loss_scale({.scale = 256});  // small enough for every step: none is left out
-    Distance most;
+    Distance max;
     for (std::uint64_t step = 0; step < steps; ++step) {
       const RandomBatch images(graph, step + 1 == steps ? batch - 1 : batch, step + 1);
       for (Session* session : {cpu.get(), gpu.get()}) {
@@ -67,19 +67,19 @@ class CudaPrecision : public CudaParity {
       const Metrics expected = cpu->take_metrics();
       const Metrics found = gpu->take_metrics();
       EXPECT_EQ(found.images, expected.images);
-      most.loss = std::max(most.loss, std::abs(found.loss_sum / expected.loss_sum - 1));
+      max.loss = std::max(max.loss, std::abs(found.loss_sum / expected.loss_sum - 1));
       for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
         if (!graph.parameters[p].learned) continue;
         const double gradient = relative_difference(gpu->gradient(p), cpu->gradient(p));
         EXPECT_TRUE(std::isfinite(gradient)) << graph.parameters[p].name;
-        most.gradient = std::max(most.gradient, gradient);
+        max.gradient = std::max(max.gradient, gradient);
         if (graph.parameters[p].shape.size() < 2) continue;
-        most.weight =
-            std::max(most.weight, relative_difference(gpu->parameter(p), cpu->parameter(p)));
+        max.weight =
+            std::max(max.weight, relative_difference(gpu->parameter(p), cpu->parameter(p)));
       }
     }
     EXPECT_EQ(gpu->loss_scale().value_or(LossScale{0, steps}).good_steps, steps);
-    return most;
+    return max;
   }
 };
 

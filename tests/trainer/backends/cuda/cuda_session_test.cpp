@@ -170,11 +170,11 @@ TEST_P(CudaParity, a_batch_that_does_not_fit_is_refused_with_the_largest_that_do
   for (const char* part : {"a batch of 20000 needs", "of parameters", "GPU has 10"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << " in " << message;
   }
-  const auto most =
+  const auto max_batch =
       static_cast<std::uint32_t>(std::stoul(message.substr(message.find(before) + before.size())));
-  EXPECT_GT(most, 1000U);
-  compile(most);
-  expect_error([&] { compile(most + most / 100); }, {"the largest batch that would fit"});
+  EXPECT_GT(max_batch, 1000U);
+  compile(max_batch);
+  expect_error([&] { compile(max_batch + max_batch / 100); }, {"the largest batch that would fit"});
 }
 
 TEST_P(CudaParity, evaluation_changes_nothing_and_drops_nothing) {

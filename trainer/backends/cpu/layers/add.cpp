@@ -42,8 +42,8 @@ class AddLayer final : public Layer {
     return alike() ? 0 : static_cast<std::size_t>(size() * threads_) * sizeof(float);
   }
 
-  void forward(const Pass& pass) override {
-    const bool with_relu = relu_follows_ && !pass.apart;
+  void forward(const Step& step) override {
+    const bool with_relu = relu_follows_ && !step.relu_separate;
     on_threads(threads_, [&](unsigned thread) {
       float* moved = reinterpret_cast<float*>(buffers().scratch) + thread * size();
       const Range range = share_of(batch_, thread, threads_);
@@ -57,7 +57,7 @@ class AddLayer final : public Layer {
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     on_shares(threads_, batch_, 1, [this](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         if (relu_follows_) {

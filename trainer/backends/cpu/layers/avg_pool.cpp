@@ -70,7 +70,7 @@ class AvgPoolLayer final : public Layer {
         planes_(site.batch * site.input.blocks()),
         threads_(site.threads) {}
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     on_shares(threads_, planes_, 1, [&](const Range& range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         pool_plane(geometry_, output().block, buffers().input + i * in_size_,
@@ -79,7 +79,7 @@ class AvgPoolLayer final : public Layer {
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     if (buffers().input_gradient == nullptr) return;
     on_shares(threads_, planes_, 1, [&](const Range& range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {

@@ -33,30 +33,30 @@ class BatchNormLayer final : public Layer {
 
   // The batch's means, one over its deviations, and what the running statistics become: a step
   // that diverges must not change them, and that is known after the forward pass.
-  std::size_t kept_bytes() const override { return floats(4 * width_); }
+  std::size_t saved_bytes() const override { return floats(4 * width_); }
   // Two sums for each thread, then the coefficients.
   std::size_t scratch_bytes() const override { return sums_bytes() + floats(5 * width_); }
 
-  void forward(const Pass& pass) override {
+  void forward(const Step& step) override {
     const NormCoefficients c = coefficients();
     const auto write = [&](std::int64_t at, std::int64_t first) {
-      normalise(relu_follows_ && !pass.apart, buffers().input + at, plane_, from(c, first),
+      normalise(relu_follows_ && !step.relu_separate, buffers().input + at, plane_, from(c, first),
                 buffers().output + at);
     };
-    if (!pass.training) {
+    if (!step.training) {
       take_running_statistics(c);
-      return each_plane(pass, buffers().output, write);
+      return each_plane(step, buffers().output, write);
     }
     const auto add = [&](std::int64_t at, std::int64_t first, double* sums, double* squares) {
       static_cast<void>(first);
       add_moments(buffers().input + at, plane_, sums, squares);
     };
     run(
-        pass, buffers().output, add,
-        [&](const Range& channels) { take_statistics(pass, channels, c); }, write);
+        step, buffers().output, add,
+        [&](const Range& channels) { take_statistics(step, channels, c); }, write);
   }
 
-  void backward(const Pass& pass) override {
+  void backward(const Step& step) override {
     std::copy_n(next_means(), channels_, buffers().parameters[2]);
     std::copy_n(next_variances(), channels_, buffers().parameters[3]);
     const NormCoefficients c = coefficients();
@@ -69,8 +69,8 @@ class BatchNormLayer final : public Layer {
       add_gradients(relu_follows_, buffers().output_gradient + at, buffers().input + at, plane_,
                     from(c, first), sums, products);
     };
-    const auto finish = [&](const Range& channels) { take_gradients(pass, channels, c); };
-    run(pass, buffers().input_gradient, add, finish, [&](std::int64_t at, std::int64_t first) {
+    const auto finish = [&](const Range& channels) { take_gradients(step, channels, c); };
+    run(step, buffers().input_gradient, add, finish, [&](std::int64_t at, std::int64_t first) {
       denormalise(relu_follows_, buffers().output_gradient + at, buffers().input + at, plane_,
                   from(c, first), buffers().input_gradient + at);
     });
@@ -83,7 +83,7 @@ class BatchNormLayer final : public Layer {
   std::size_t sums_bytes() const {
     return static_cast<std::size_t>(2 * width_) * threads_ * sizeof(double);
   }
-  float* means() const { return reinterpret_cast<float*>(buffers().kept); }
+  float* means() const { return reinterpret_cast<float*>(buffers().saved); }
   float* inverses() const { return means() + width_; }
   float* next_means() const { return means() + 2 * width_; }
   float* next_variances() const { return means() + 3 * width_; }
@@ -91,8 +91,8 @@ class BatchNormLayer final : public Layer {
   double* sums() const { return reinterpret_cast<double*>(buffers().scratch); }
   double* products() const { return sums() + width_; }
   // Of a channel that the batch holds.
-  double values(const Pass& pass) const {
-    return static_cast<double>(pass.count) * static_cast<double>(plane_.pixels);
+  double values(const Step& step) const {
+    return static_cast<double>(step.count) * static_cast<double>(plane_.pixels);
   }
 
   NormCoefficients coefficients() const {
@@ -115,11 +115,11 @@ class BatchNormLayer final : public Layer {
   }
 
   // From the sums of these channels to what their values meet.
-  void take_statistics(const Pass& pass, const Range& channels, const NormCoefficients& c) const {
+  void take_statistics(const Step& step, const Range& channels, const NormCoefficients& c) const {
     for (std::int64_t k = channels.begin; k < channels.end; ++k) {
-      const double mean = sums()[k] / values(pass);
+      const double mean = sums()[k] / values(step);
       // A rounding error must not hide NaN.
-      const double difference = products()[k] / values(pass) - mean * mean;
+      const double difference = products()[k] / values(step) - mean * mean;
       const double variance = difference < 0 ? 0 : difference;
       means()[k] = static_cast<float>(mean);
       inverses()[k] = static_cast<float>(1 / std::sqrt(variance + epsilon_));
@@ -127,32 +127,32 @@ class BatchNormLayer final : public Layer {
           running_statistic(double{buffers().parameters[2][k]}, mean, momentum_));
       next_variances()[k] = static_cast<float>(
           running_statistic(double{buffers().parameters[3][k]},
-                            unbiased_variance(variance, values(pass)), momentum_));
+                            unbiased_variance(variance, values(step)), momentum_));
       c.mean[k] = means()[k];
       c.scale[k] = buffers().parameters[0][k] * inverses()[k];
       c.shift[k] = buffers().parameters[1][k];
     }
   }
 
-  void take_gradients(const Pass& pass, const Range& channels, const NormCoefficients& c) const {
+  void take_gradients(const Step& step, const Range& channels, const NormCoefficients& c) const {
     for (std::int64_t k = channels.begin; k < channels.end; ++k) {
       const double inverse = double{inverses()[k]};
       buffers().gradients[0][k] = static_cast<float>(products()[k] * inverse);
       buffers().gradients[1][k] = static_cast<float>(sums()[k]);
-      c.mean_gradient[k] = static_cast<float>(sums()[k] / values(pass));
-      c.slope[k] = static_cast<float>(products()[k] / values(pass) * inverse * inverse);
+      c.mean_gradient[k] = static_cast<float>(sums()[k] / values(step));
+      c.slope[k] = static_cast<float>(products()[k] / values(step) * inverse * inverse);
     }
   }
 
   // add(offset of a plane, its first channel, two sums of that channel on) for every image that is
   // there, finish(channels) once their sums are known, then each_plane(). No `out`: only the sums.
   template <class Add, class Finish, class Write>
-  void run(const Pass& pass, float* out, const Add& add, const Finish& finish,
+  void run(const Step& step, float* out, const Add& add, const Finish& finish,
            const Write& write) const {
     if (!by_blocks_) {
-      sum_up(pass, add);
+      sum_up(step, add);
       finish({0, channels_});
-      if (out != nullptr) each_plane(pass, out, write);
+      if (out != nullptr) each_plane(step, out, write);
       return;
     }
     on_shares(threads_, output().blocks(), 1, [&](const Range& blocks) {
@@ -160,23 +160,23 @@ class BatchNormLayer final : public Layer {
         const std::int64_t first = block * plane_.block;
         std::fill_n(sums() + first, plane_.block, 0.0);
         std::fill_n(products() + first, plane_.block, 0.0);
-        for (std::int64_t image = 0; image < pass.count; ++image) {
+        for (std::int64_t image = 0; image < step.count; ++image) {
           add(offset(image, block), first, sums() + first, products() + first);
         }
         finish({first, std::min(first + plane_.block, channels_)});
         for (std::int64_t image = 0; out != nullptr && image < batch_; ++image) {
-          write_plane(pass, image, block, out, write);
+          write_plane(step, image, block, out, write);
         }
       }
     });
   }
 
   template <class Add>
-  void sum_up(const Pass& pass, const Add& add) const {
+  void sum_up(const Step& step, const Add& add) const {
     on_threads(threads_, [&](unsigned thread) {
       double* mine = sums() + 2 * width_ * thread;
       std::fill_n(mine, 2 * width_, 0.0);
-      const Range range = share_of(pass.count, thread, threads_);
+      const Range range = share_of(step.count, thread, threads_);
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         for (std::int64_t block = 0; block < output().blocks(); ++block) {
           const std::int64_t first = block * plane_.block;
@@ -193,18 +193,18 @@ class BatchNormLayer final : public Layer {
   // write(offset of a plane, its first channel) for the images that are there; zeros in `out` for
   // the others.
   template <class Write>
-  void each_plane(const Pass& pass, float* out, const Write& write) const {
+  void each_plane(const Step& step, float* out, const Write& write) const {
     on_shares(threads_, batch_ * output().blocks(), 1, [&](const Range& range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        write_plane(pass, i / output().blocks(), i % output().blocks(), out, write);
+        write_plane(step, i / output().blocks(), i % output().blocks(), out, write);
       }
     });
   }
   template <class Write>
-  void write_plane(const Pass& pass, std::int64_t image, std::int64_t block, float* out,
+  void write_plane(const Step& step, std::int64_t image, std::int64_t block, float* out,
                    const Write& write) const {
     const std::int64_t at = offset(image, block);
-    if (image < pass.count) {
+    if (image < step.count) {
       write(at, block * plane_.block);
     } else {
       std::fill_n(out + at, plane_.size(), 0.0F);

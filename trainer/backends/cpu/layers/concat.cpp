@@ -25,7 +25,7 @@ class ConcatLayer final : public Layer {
         batch_(site.batch),
         threads_(site.threads) {}
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     each([this](std::int64_t image, std::size_t k, std::int64_t first) {
       const Layout& in = inputs_[k];
       copy_channels(in.extent.channels, {buffers().inputs[k] + image * in.elements(), in, 0},
@@ -33,7 +33,7 @@ class ConcatLayer final : public Layer {
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     each([this](std::int64_t image, std::size_t k, std::int64_t first) {
       if (buffers().input_gradients[k] == nullptr) return;
       const Layout& in = inputs_[k];
@@ -46,14 +46,14 @@ class ConcatLayer final : public Layer {
   }
 
  private:
-  // work(image, input, the input's first channel in the output)
-  template <class Work>
-  void each(const Work& work) const {
+  // body(image, input, the input's first channel in the output)
+  template <class Body>
+  void each(const Body& body) const {
     on_shares(threads_, batch_, 1, [&](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         std::int64_t first = 0;
         for (std::size_t k = 0; k < inputs_.size(); ++k) {
-          work(image, k, first);
+          body(image, k, first);
           first += inputs_[k].extent.channels;
         }
       }

@@ -25,20 +25,20 @@ class DropoutLayer final : public Layer {
         share_(static_cast<float>(site.node().attributes.number("share"))),
         threads_(site.threads) {}
 
-  void forward(const Pass& pass) override {
-    if (pass.training) {
-      drop(pass, buffers().input, buffers().output);
+  void forward(const Step& step) override {
+    if (step.training) {
+      drop(step, buffers().input, buffers().output);
     } else if (buffers().input != buffers().output) {
       std::copy_n(buffers().input, batch_ * output().elements(), buffers().output);
     }
   }
-  void backward(const Pass& pass) override {
-    drop(pass, buffers().output_gradient, buffers().input_gradient);
+  void backward(const Step& step) override {
+    drop(step, buffers().output_gradient, buffers().input_gradient);
   }
 
  private:
-  void drop(const Pass& pass, const float* in, float* out) const {
-    const DropoutMask mask(seed_, pass.step, number_, share_);
+  void drop(const Step& step, const float* in, float* out) const {
+    const DropoutMask mask(seed_, step.number, number_, share_);
     on_shares(threads_, batch_, 1, [&](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         const std::int64_t offset = image * output().elements();

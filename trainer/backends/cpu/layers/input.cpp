@@ -27,23 +27,23 @@ class InputLayer final : public Layer {
         scales_(pixel_scales(site.node().attributes)),
         threads_(site.threads) {}
 
-  void forward(const Pass& pass) override {
-    if (pass.pixels.empty()) return;
-    const auto size = static_cast<std::int64_t>(pass.pixels.size());
+  void forward(const Step& step) override {
+    if (step.pixels.empty()) return;
+    const auto size = static_cast<std::int64_t>(step.pixels.size());
     const std::int64_t image_size = output().elements();
     if (output().extent.channels == 1) {
       return on_shares(threads_, size, 64, [&](const Range& range) {
-        scale_pixels(pass.pixels.data() + range.begin, range.size(), scales_[0].scale,
+        scale_pixels(step.pixels.data() + range.begin, range.size(), scales_[0].scale,
                      scales_[0].mean, buffers().output + range.begin);
       });
     }
     on_shares(threads_, size / image_size, 1, [&](const Range& images) {
       for (std::int64_t image = images.begin; image < images.end; ++image) {
-        planes(pass.pixels.data() + image * image_size, buffers().output + image * image_size);
+        planes(step.pixels.data() + image * image_size, buffers().output + image * image_size);
       }
     });
   }
-  void backward(const Pass&) override {}
+  void backward(const Step&) override {}
 
  private:
   void planes(const std::uint8_t* pixels, float* out) const {

@@ -100,7 +100,7 @@ class LrnLayer final : public Layer {
     return static_cast<std::size_t>(threads_ * row_count * rows_size()) * sizeof(float);
   }
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     each_group([this](std::int64_t at, std::int64_t pixels, const Rows& rows) {
       const std::int64_t size = pixels * row_;
       gather(buffers().input + at, pixels, rows.x);
@@ -110,7 +110,7 @@ class LrnLayer final : public Layer {
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     each_group([this](std::int64_t at, std::int64_t pixels, const Rows& rows) {
       const std::int64_t size = pixels * row_;
       gather(buffers().input + at, pixels, rows.x);
@@ -138,9 +138,9 @@ class LrnLayer final : public Layer {
     raise_all(of, size, terms_);
   }
 
-  // work(offset of the first pixel in a tensor, pixels, rows of the thread at work)
-  template <class Work>
-  void each_group(const Work& work) const {
+  // body(offset of the first pixel in a tensor, pixels, rows of the thread at work)
+  template <class Body>
+  void each_group(const Body& body) const {
     on_threads(threads_, [&](unsigned thread) {
       const std::int64_t size = rows_size();
       float* start = reinterpret_cast<float*>(buffers().scratch) + thread * row_count * size;
@@ -150,7 +150,7 @@ class LrnLayer final : public Layer {
       const Range range = share_of(batch_, thread, threads_);
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         for (std::int64_t pixel = 0; pixel < output().pixels(); pixel += group_) {
-          work(image * output().elements() + pixel * output().block,
+          body(image * output().elements() + pixel * output().block,
                std::min(group_, output().pixels() - pixel), mine);
         }
       }

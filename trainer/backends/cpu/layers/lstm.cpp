@@ -24,7 +24,7 @@ class LstmLayer final : public Layer {
         gates_(4 * units_),
         threads_(site.threads) {}
 
-  std::size_t kept_bytes() const override {
+  std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(batch_ * rows_ * (row_ + gates_ + 2 * units_)) * sizeof(float);
   }
   std::size_t scratch_bytes() const override {
@@ -33,7 +33,7 @@ class LstmLayer final : public Layer {
   void bind(const Buffers& buffers) override {
     Layer::bind(buffers);
     const std::int64_t all = batch_ * rows_;
-    inputs_ = reinterpret_cast<float*>(buffers.kept);
+    inputs_ = reinterpret_cast<float*>(buffers.saved);
     sums_ = inputs_ + all * row_;
     cells_ = sums_ + all * gates_;
     before_ = cells_ + all * units_;
@@ -42,7 +42,7 @@ class LstmLayer final : public Layer {
     cell_gradients_ = hidden_gradients_ + batch_ * units_;
   }
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     on_shares(threads_, batch_, 1, [&](const Range& images) {
       each_value(images, [&](std::int64_t mine, std::int64_t theirs) {
         inputs_[mine] = buffers().input[theirs];
@@ -62,7 +62,7 @@ class LstmLayer final : public Layer {
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     on_shares(threads_, batch_, 1, [&](const Range& images) {
       const std::int64_t first = images.begin * units_;
       std::copy_n(buffers().output_gradient + first, images.size() * units_,

@@ -39,7 +39,7 @@ FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
 // The largest value of every window, and which place of the window held it, the first of equals.
 // Where all are NaN, so is the output. The largest of what a relu puts out is the relu of the
 // largest; where that is 0, no place gets a gradient.
-constexpr std::int32_t nobody = 255;
+constexpr std::int32_t no_winner = 255;
 
 template <int kernel>
 FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out,
@@ -66,7 +66,7 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out
         };
         each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, compare);
         if (plane.relu_before) {
-          best_place = best > 0.0F ? best_place : typename Vector::Ints{} + nobody;
+          best_place = best > 0.0F ? best_place : typename Vector::Ints{} + no_winner;
           best = best < 0.0F ? typename Vector::Floats{} : best;
         }
         store(best, out + first);
@@ -191,20 +191,20 @@ class MaxPoolLayer final : public Layer {
   bool does_relu_before() const override { return plane_.relu_before; }
 
   // Which place of its window each output came from: one byte, as windows have at most 225 places.
-  std::size_t kept_bytes() const override {
+  std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(planes_ * plane_.out_size());
   }
   std::size_t scratch_bytes() const override {
     return static_cast<std::size_t>(threads_ * plane_.out_size()) * sizeof(std::int32_t);
   }
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
       pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out, wide);
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
       unpool_plane(plane_, buffers().output_gradient + out, winners() + out, wide,
                    buffers().input_gradient + in);
@@ -212,16 +212,16 @@ class MaxPoolLayer final : public Layer {
   }
 
  private:
-  std::uint8_t* winners() const { return reinterpret_cast<std::uint8_t*>(buffers().kept); }
+  std::uint8_t* winners() const { return reinterpret_cast<std::uint8_t*>(buffers().saved); }
 
-  // work(offset of a plane in the input, in the output, the thread's scratch)
-  template <class Work>
-  void each_plane(const Work& work) const {
+  // body(offset of a plane in the input, in the output, the thread's scratch)
+  template <class Body>
+  void each_plane(const Body& body) const {
     on_threads(threads_, [&](unsigned thread) {
       auto* wide = reinterpret_cast<std::int32_t*>(buffers().scratch) + thread * plane_.out_size();
       const Range range = share_of(planes_, thread, threads_);
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        work(i * plane_.in_size(), i * plane_.out_size(), wide);
+        body(i * plane_.in_size(), i * plane_.out_size(), wide);
       }
     });
   }

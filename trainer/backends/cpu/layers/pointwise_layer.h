@@ -15,12 +15,12 @@ class PointwiseLayer final : public Layer {
         size_(site.batch * site.input.elements()),
         threads_(site.threads) {}
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     on_shares(threads_, size_, 64, [&](const Range& range) {
       forward_values(buffers().input + range.begin, range.size(), buffers().output + range.begin);
     });
   }
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     on_shares(threads_, size_, 64, [&](const Range& range) {
       backward_values(buffers().output_gradient + range.begin, buffers().output + range.begin,
                       range.size(), buffers().input_gradient + range.begin);

@@ -16,7 +16,7 @@ class ShortcutLayer final : public Layer {
         batch_(site.batch),
         threads_(site.threads) {}
 
-  void forward(const Pass&) override {
+  void forward(const Step&) override {
     each_image([this](std::int64_t image) {
       const float* in = buffers().input + image * input_.elements();
       float* out = buffers().output + image * output().elements();
@@ -27,7 +27,7 @@ class ShortcutLayer final : public Layer {
     });
   }
 
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     each_image([this](std::int64_t image) {
       const float* gradient = buffers().output_gradient + image * output().elements();
       float* to = buffers().input_gradient + image * input_.elements();
@@ -39,10 +39,10 @@ class ShortcutLayer final : public Layer {
   }
 
  private:
-  template <class Work>
-  void each_image(const Work& work) const {
+  template <class Body>
+  void each_image(const Body& body) const {
     on_shares(threads_, batch_, 1, [&](const Range& range) {
-      for (std::int64_t image = range.begin; image < range.end; ++image) work(image);
+      for (std::int64_t image = range.begin; image < range.end; ++image) body(image);
     });
   }
 

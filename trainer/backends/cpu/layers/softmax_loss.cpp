@@ -29,17 +29,17 @@ class SoftmaxLossLayer final : public Layer {
     return static_cast<std::size_t>(batch_) * sizeof(Outcome);
   }
 
-  void forward(const Pass& pass) override {
+  void forward(const Step& step) override {
     auto* outcomes = reinterpret_cast<Outcome*>(buffers().scratch);
-    on_shares(threads_, pass.count, 1, [&](const Range& range) {
+    on_shares(threads_, step.count, 1, [&](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         outcomes[image] = softmax(
-            buffers().input + image * classes_, pass.labels[static_cast<std::size_t>(image)],
-            pass.training ? smoothing_ : 0, buffers().output + image * classes_);
+            buffers().input + image * classes_, step.labels[static_cast<std::size_t>(image)],
+            step.training ? smoothing_ : 0, buffers().output + image * classes_);
       }
     });
-    Metrics& metrics = *pass.metrics;
-    for (std::uint32_t image = 0; image < pass.count; ++image) {
+    Metrics& metrics = *step.metrics;
+    for (std::uint32_t image = 0; image < step.count; ++image) {
       metrics.loss_sum += weight_ * outcomes[image].loss;
       if (auxiliary_) continue;
       ++metrics.images;
@@ -48,14 +48,14 @@ class SoftmaxLossLayer final : public Layer {
     }
   }
 
-  void backward(const Pass& pass) override {
+  void backward(const Step& step) override {
     const auto smoothing = static_cast<float>(smoothing_);
-    const auto image_weight = static_cast<float>(weight_ / static_cast<double>(pass.all_images));
+    const auto image_weight = static_cast<float>(weight_ / static_cast<double>(step.all_images));
     for (std::int64_t image = 0; image < batch_; ++image) {
       const float* probabilities = buffers().output + image * classes_;
       float* gradient = buffers().input_gradient + image * classes_;
-      const bool counts = image < pass.count;
-      const std::int32_t label = counts ? pass.labels[static_cast<std::size_t>(image)] : 0;
+      const bool counts = image < step.count;
+      const std::int32_t label = counts ? step.labels[static_cast<std::size_t>(image)] : 0;
       for (std::int64_t k = 0; k < classes_; ++k) {
         gradient[k] = counts ? softmax_loss_gradient(
                                    probabilities[k],
@@ -73,8 +73,8 @@ class SoftmaxLossLayer final : public Layer {
     std::int64_t best = 0, before = 0;
     double all = 0;
     for (std::int64_t k = 0; k < classes_; ++k) {
-      if (takes_the_lead(logits[k], logits[best])) best = k;
-      before += stands_before(logits[k], k, label_logit, label) ? 1 : 0;
+      if (is_new_maximum(logits[k], logits[best])) best = k;
+      before += ranks_before(logits[k], k, label_logit, label) ? 1 : 0;
       all += double{logits[k]};
     }
     const float max = logits[best];
@@ -88,7 +88,7 @@ class SoftmaxLossLayer final : public Layer {
     }
     return {smoothed_cross_entropy(std::log(static_cast<double>(sum)), max, label_logit,
                                    all / static_cast<double>(classes_), smoothing),
-            best == label, before < best_few};
+            best == label, before < top_five};
   }
 
   std::int64_t batch_, classes_;

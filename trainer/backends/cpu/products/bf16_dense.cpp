@@ -46,7 +46,7 @@ class Bf16Dense final : public DenseLayer {
   }
 
   // The weights, so that they are rounded once in a step.
-  std::size_t kept_bytes() const override { return input_.copy_bytes() + weights_.copy_bytes(); }
+  std::size_t saved_bytes() const override { return input_.copy_bytes() + weights_.copy_bytes(); }
   std::size_t scratch_bytes() const override {
     const std::size_t products =
         std::max({forward_.scratch_bytes(), weight_gradients_.scratch_bytes(),
@@ -56,8 +56,8 @@ class Bf16Dense final : public DenseLayer {
 
   void bind(const Buffers& buffers) override {
     Layer::bind(buffers);
-    void* input = input_.bind(buffers.input, buffers.kept);
-    void* weights = weights_.bind(buffers.parameters[0], buffers.kept + input_.copy_bytes());
+    void* input = input_.bind(buffers.input, buffers.saved);
+    void* weights = weights_.bind(buffers.parameters[0], buffers.saved + input_.copy_bytes());
     void* gradient = gradient_.bind(buffers.output_gradient, buffers.scratch);
     std::byte* scratch = buffers.scratch + gradient_.copy_bytes();
     forward_.bind(input, weights, buffers.output, scratch);
@@ -65,13 +65,13 @@ class Bf16Dense final : public DenseLayer {
     input_gradients_.bind(gradient, weights, buffers.input_gradient, scratch);
   }
 
-  void forward(const Pass& pass) override {
+  void forward(const Step& step) override {
     input_.run(stream_);
     weights_.run(stream_);
     forward_.run();
-    finish_forward(pass);
+    finish_forward(step);
   }
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     begin_backward();
     gradient_.run(stream_);
     weight_gradients_.run();

@@ -43,7 +43,7 @@ DenseLayer::DenseLayer(const LayerSite& site)
       relu_follows_(site.relu_follows),
       threads_(site.threads) {}
 
-void DenseLayer::forward(const Pass& pass) {
+void DenseLayer::forward(const Step& step) {
   run_shared({.m = batch_,
               .n = units_,
               .k = inputs(),
@@ -53,10 +53,10 @@ void DenseLayer::forward(const Pass& pass) {
               .c = buffers().output,
               .stride = units_},
              threads_);
-  finish_forward(pass);
+  finish_forward(step);
 }
 
-void DenseLayer::backward(const Pass&) {
+void DenseLayer::backward(const Step&) {
   begin_backward();
   const Matrix gradient = {buffers().output_gradient, units_};
   run_shared({.m = units_,
@@ -80,10 +80,10 @@ void DenseLayer::backward(const Pass&) {
              threads_);
 }
 
-void DenseLayer::finish_forward(const Pass& pass) const {
+void DenseLayer::finish_forward(const Step& step) const {
   on_shares(threads_, units_, line_floats, [&](const Range& range) {
     add_bias({batch_, range.size(), units_}, buffers().parameters[1] + range.begin,
-             relu_follows_ && !pass.apart, buffers().output + range.begin);
+             relu_follows_ && !step.relu_separate, buffers().output + range.begin);
   });
 }
 
@@ -98,8 +98,8 @@ void DenseLayer::begin_backward() const {
   });
 }
 
-std::size_t DenseLayer::own_size(std::size_t k) const {
-  return k == 0 ? static_cast<std::size_t>(units_ * inputs()) : Layer::own_size(k);
+std::size_t DenseLayer::stored_size(std::size_t k) const {
+  return k == 0 ? static_cast<std::size_t>(units_ * inputs()) : Layer::stored_size(k);
 }
 
 template <class Use>
@@ -115,18 +115,18 @@ void DenseLayer::each_weight(const Use& use) const {
   }
 }
 
-void DenseLayer::to_own(std::size_t k, std::span<const float> canonical, float* own) const {
-  if (k != 0) return Layer::to_own(k, canonical, own);
-  std::fill_n(own, own_size(0), 0.0F);
+void DenseLayer::to_stored(std::size_t k, std::span<const float> canonical, float* stored) const {
+  if (k != 0) return Layer::to_stored(k, canonical, stored);
+  std::fill_n(stored, stored_size(0), 0.0F);
   each_weight([&](std::int64_t mine, std::int64_t theirs) {
-    own[mine] = canonical[static_cast<std::size_t>(theirs)];
+    stored[mine] = canonical[static_cast<std::size_t>(theirs)];
   });
 }
 
-void DenseLayer::from_own(std::size_t k, const float* own, std::span<float> canonical) const {
-  if (k != 0) return Layer::from_own(k, own, canonical);
+void DenseLayer::from_stored(std::size_t k, const float* stored, std::span<float> canonical) const {
+  if (k != 0) return Layer::from_stored(k, stored, canonical);
   each_weight([&](std::int64_t mine, std::int64_t theirs) {
-    canonical[static_cast<std::size_t>(theirs)] = own[mine];
+    canonical[static_cast<std::size_t>(theirs)] = stored[mine];
   });
 }
 

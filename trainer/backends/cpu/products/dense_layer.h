@@ -13,11 +13,11 @@ class DenseLayer : public Layer {
   explicit DenseLayer(const LayerSite& site);
 
   bool does_relu() const override { return relu_follows_; }
-  void forward(const Pass& pass) override;
-  void backward(const Pass& pass) override;
-  std::size_t own_size(std::size_t k) const override;
-  void to_own(std::size_t k, std::span<const float> canonical, float* own) const override;
-  void from_own(std::size_t k, const float* own, std::span<float> canonical) const override;
+  void forward(const Step& step) override;
+  void backward(const Step& step) override;
+  std::size_t stored_size(std::size_t k) const override;
+  void to_stored(std::size_t k, std::span<const float> canonical, float* stored) const override;
+  void from_stored(std::size_t k, const float* stored, std::span<float> canonical) const override;
 
  protected:
   std::int64_t batch() const { return batch_; }
@@ -25,7 +25,7 @@ class DenseLayer : public Layer {
   std::int64_t inputs() const { return input_.elements(); }
   unsigned threads() const { return threads_; }
   /// Adds the bias to the products, with the relu that follows.
-  void finish_forward(const Pass& pass) const;
+  void finish_forward(const Step& step) const;
   /// Takes the gradient through that relu, and sums the bias' own.
   void begin_backward() const;
 

@@ -63,7 +63,7 @@ GemmConv::GemmConv(const LayerSite& site)
       input_learns_(site.input_learns),
       has_bias_(site.node().parameters.size() == 2) {}
 
-GemmConv::BenchSizes GemmConv::bench_sizes() const {
+GemmConv::ScratchSizes GemmConv::scratch_sizes() const {
   const std::int64_t filters = output().extent.channels;
   return {round_up(input_.extent.elements(), line_floats),
           round_up(positions_ * patch_ + copy_step, line_floats),
@@ -71,20 +71,20 @@ GemmConv::BenchSizes GemmConv::bench_sizes() const {
 }
 
 std::size_t GemmConv::scratch_bytes() const {
-  return static_cast<std::size_t>(bench_sizes().all()) * threads_ * sizeof(float);
+  return static_cast<std::size_t>(scratch_sizes().all()) * threads_ * sizeof(float);
 }
 
-GemmConv::Bench GemmConv::bench(unsigned thread) const {
-  const BenchSizes sizes = bench_sizes();
+GemmConv::ThreadScratch GemmConv::thread_scratch(unsigned thread) const {
+  const ScratchSizes sizes = scratch_sizes();
   float* start = reinterpret_cast<float*>(buffers().scratch) + sizes.all() * thread;
   return {start, start + sizes.image, start + sizes.image + sizes.patches,
           start + sizes.image + sizes.patches + sizes.weights};
 }
 
-void GemmConv::forward(const Pass&) {
+void GemmConv::forward(const Step&) {
   const std::int64_t filters = output().extent.channels;
   on_threads(threads_, [&](unsigned thread) {
-    const Bench mine = bench(thread);
+    const ThreadScratch mine = thread_scratch(thread);
     const Range range = share_of(batch_, thread, threads_);
     for (std::int64_t image = range.begin; image < range.end; ++image) {
       float* out = buffers().output + image * output().elements();
@@ -101,9 +101,9 @@ void GemmConv::forward(const Pass&) {
   });
 }
 
-void GemmConv::backward(const Pass&) {
+void GemmConv::backward(const Step&) {
   on_threads(threads_, [&](unsigned thread) {
-    const Bench mine = bench(thread);
+    const ThreadScratch mine = thread_scratch(thread);
     const std::int64_t filters = output().extent.channels;
     std::fill_n(mine.weights, filters * patch_, 0.0F);
     std::fill_n(mine.bias, filters, 0.0F);
@@ -115,7 +115,7 @@ void GemmConv::backward(const Pass&) {
   on_threads(threads_, [&](unsigned thread) { add_up(thread); });
 }
 
-void GemmConv::backward_image(std::int64_t image, const Bench& mine) const {
+void GemmConv::backward_image(std::int64_t image, const ThreadScratch& mine) const {
   const std::int64_t filters = output().extent.channels;
   const float* gradient = buffers().output_gradient + image * output().elements();
   if (has_bias_) add_rows(gradient, positions_, filters, mine.bias);
@@ -130,7 +130,7 @@ void GemmConv::backward_image(std::int64_t image, const Bench& mine) const {
   if (input_learns_) input_gradient(image, mine);
 }
 
-void GemmConv::input_gradient(std::int64_t image, const Bench& mine) const {
+void GemmConv::input_gradient(std::int64_t image, const ThreadScratch& mine) const {
   const std::int64_t filters = output().extent.channels;
   run({.m = positions_,
        .n = patch_,
@@ -153,19 +153,19 @@ void GemmConv::input_gradient(std::int64_t image, const Bench& mine) const {
 // Each thread adds up its share of the weights over all threads' parts, the first thread's first.
 void GemmConv::add_up(unsigned thread) const {
   const std::int64_t filters = output().extent.channels;
-  const auto sum = [&](float* Bench::*part, std::int64_t size, float* to) {
+  const auto sum = [&](float* ThreadScratch::*part, std::int64_t size, float* to) {
     const Range range = share_of(size, thread, threads_, line_floats);
     if (range.size() == 0) return;
-    std::copy_n(bench(0).*part + range.begin, range.size(), to + range.begin);
+    std::copy_n(thread_scratch(0).*part + range.begin, range.size(), to + range.begin);
     for (unsigned other = 1; other < threads_; ++other) {
-      add(bench(other).*part + range.begin, range.size(), to + range.begin);
+      add(thread_scratch(other).*part + range.begin, range.size(), to + range.begin);
     }
   };
-  sum(&Bench::weights, filters * patch_, buffers().gradients[0]);
-  if (has_bias_) sum(&Bench::bias, filters, buffers().gradients[1]);
+  sum(&ThreadScratch::weights, filters * patch_, buffers().gradients[0]);
+  if (has_bias_) sum(&ThreadScratch::bias, filters, buffers().gradients[1]);
 }
 
-const float* GemmConv::patches(std::int64_t image, const Bench& mine) const {
+const float* GemmConv::patches(std::int64_t image, const ThreadScratch& mine) const {
   const float* in = buffers().input + image * input_.elements();
   const Layout wanted = Layout::channels_last(input_.extent);
   if (input_ != wanted) {
@@ -235,19 +235,19 @@ void GemmConv::fold(const float* from_patches, float* image) const {
 }
 
 // Canonical weights are [filter][channel][row][column].
-void GemmConv::to_own(std::size_t k, std::span<const float> canonical, float* own) const {
-  if (k != 0) return Layer::to_own(k, canonical, own);
+void GemmConv::to_stored(std::size_t k, std::span<const float> canonical, float* stored) const {
+  if (k != 0) return Layer::to_stored(k, canonical, stored);
   const std::int64_t channels = input_.extent.channels, area = kernel_ * kernel_;
   for (std::int64_t filter = 0; filter < output().extent.channels; ++filter) {
-    transpose(canonical.data() + filter * patch_, channels, area, own + filter * patch_);
+    transpose(canonical.data() + filter * patch_, channels, area, stored + filter * patch_);
   }
 }
 
-void GemmConv::from_own(std::size_t k, const float* own, std::span<float> canonical) const {
-  if (k != 0) return Layer::from_own(k, own, canonical);
+void GemmConv::from_stored(std::size_t k, const float* stored, std::span<float> canonical) const {
+  if (k != 0) return Layer::from_stored(k, stored, canonical);
   const std::int64_t channels = input_.extent.channels, area = kernel_ * kernel_;
   for (std::int64_t filter = 0; filter < output().extent.channels; ++filter) {
-    transpose(own + filter * patch_, area, channels, canonical.data() + filter * patch_);
+    transpose(stored + filter * patch_, area, channels, canonical.data() + filter * patch_);
   }
 }
 

@@ -14,32 +14,32 @@ class GemmConv final : public Layer {
   explicit GemmConv(const LayerSite& site);
 
   std::size_t scratch_bytes() const override;
-  void forward(const Pass& pass) override;
-  void backward(const Pass& pass) override;
-  void to_own(std::size_t k, std::span<const float> canonical, float* own) const override;
-  void from_own(std::size_t k, const float* own, std::span<float> canonical) const override;
+  void forward(const Step& step) override;
+  void backward(const Step& step) override;
+  void to_stored(std::size_t k, std::span<const float> canonical, float* stored) const override;
+  void from_stored(std::size_t k, const float* stored, std::span<float> canonical) const override;
 
  private:
   // One thread's part of the scratch.
-  struct Bench {
+  struct ThreadScratch {
     float* image;    // channels last, where the input lies otherwise
     float* patches;  // of one image: one row for each output position
     float* weights;  // this thread's part of the gradients
     float* bias;
   };
-  struct BenchSizes {
+  struct ScratchSizes {
     std::int64_t image, patches, weights, bias;  // floats
     std::int64_t all() const { return image + patches + weights + bias; }
   };
-  BenchSizes bench_sizes() const;
-  Bench bench(unsigned thread) const;
+  ScratchSizes scratch_sizes() const;
+  ThreadScratch thread_scratch(unsigned thread) const;
 
-  const float* patches(std::int64_t image, const Bench& bench) const;
+  const float* patches(std::int64_t image, const ThreadScratch& mine) const;
   void unfold(const float* image, float* patches) const;
   void unfold_at_edge(const float* image, std::int64_t top, std::int64_t left, float* to) const;
   void fold(const float* patches, float* image) const;
-  void backward_image(std::int64_t image, const Bench& bench) const;
-  void input_gradient(std::int64_t image, const Bench& bench) const;
+  void backward_image(std::int64_t image, const ThreadScratch& mine) const;
+  void input_gradient(std::int64_t image, const ThreadScratch& mine) const;
   void add_up(unsigned thread) const;
 
   Layout input_;

@@ -34,15 +34,15 @@ class OnednnConv final : public Layer {
     gradient_ = Factor(out, weights.diff_dst_desc());
     does_relu_ = site.relu_follows && !site.relu_is_pooled &&
                  gradient_.desc() == in_memory(site.batch, output(), Type::bf16);
-    own_weights_ = site.bf16 ? weights.diff_weights_desc() : forward.weights_desc();
+    stored_weights_ = site.bf16 ? weights.diff_weights_desc() : forward.weights_desc();
     weight_gradients_ = WeightGradients(site, {.input = input_.desc(),
                                                .gradient = gradient_.desc(),
-                                               .weights = own_weights_,
+                                               .weights = stored_weights_,
                                                .bias = g.bias});
 
     forward_ = Call(Forward(forward), forward);
     forward_.reads(DNNL_ARG_SRC, input_.desc(), forward.src_desc());
-    forward_.reads(DNNL_ARG_WEIGHTS, own_weights_, forward.weights_desc());
+    forward_.reads(DNNL_ARG_WEIGHTS, stored_weights_, forward.weights_desc());
     if (has_bias_) forward_.reads(DNNL_ARG_BIAS, g.bias, g.bias);
     forward_.writes(DNNL_ARG_DST, out, forward.dst_desc());
 
@@ -53,12 +53,12 @@ class OnednnConv final : public Layer {
                                         g.weights, g.out, g.strides, g.pads, g.pads);
     backward_data_ = Call(BackwardData(data), data);
     backward_data_.reads(DNNL_ARG_DIFF_DST, gradient_.desc(), data.diff_dst_desc());
-    backward_data_.reads(DNNL_ARG_WEIGHTS, own_weights_, data.weights_desc());
+    backward_data_.reads(DNNL_ARG_WEIGHTS, stored_weights_, data.weights_desc());
     backward_data_.writes(DNNL_ARG_DIFF_SRC, in, data.diff_src_desc());
   }
 
   bool does_relu() const override { return does_relu_; }
-  std::size_t kept_bytes() const override { return input_.copy_bytes(); }
+  std::size_t saved_bytes() const override { return input_.copy_bytes(); }
   std::size_t scratch_bytes() const override {
     std::size_t bytes = std::max(forward_.scratch_bytes(), weight_gradients_.scratch_bytes());
     if (input_learns_) bytes = std::max(bytes, backward_data_.scratch_bytes());
@@ -67,7 +67,7 @@ class OnednnConv final : public Layer {
 
   void bind(const Buffers& buffers) override {
     Layer::bind(buffers);
-    void* in = input_.bind(buffers.input, buffers.kept);
+    void* in = input_.bind(buffers.input, buffers.saved);
     void* gradient = gradient_.bind(buffers.output_gradient, buffers.scratch);
     if (does_relu_) rounded_gradient_ = static_cast<std::uint16_t*>(gradient);
     std::byte* scratch = buffers.scratch + gradient_.copy_bytes();
@@ -81,31 +81,31 @@ class OnednnConv final : public Layer {
   }
 
   // The relu in a pass of its own: as part of the product, oneDNN's makes zeros of NaN.
-  void forward(const Pass& pass) override {
+  void forward(const Step& step) override {
     input_.run(stream_);
     forward_.run(stream_);
-    if (!does_relu_ || pass.apart) return;
+    if (!does_relu_ || step.relu_separate) return;
     each_range([this](const Range& range) {
       float* values = buffers().output + range.begin;
       relu_values(values, range.size(), values);
     });
   }
-  void backward(const Pass&) override {
+  void backward(const Step&) override {
     take_gradient();
     weight_gradients_.run();
     if (input_learns_) backward_data_.run(stream_);
   }
 
-  std::size_t own_size(std::size_t k) const override {
-    return k == 0 ? own_weights_.get_size() / sizeof(float) : Layer::own_size(k);
+  std::size_t stored_size(std::size_t k) const override {
+    return k == 0 ? stored_weights_.get_size() / sizeof(float) : Layer::stored_size(k);
   }
-  void to_own(std::size_t k, std::span<const float> canonical, float* own) const override {
-    if (k != 0) return Layer::to_own(k, canonical, own);
-    copy(canonical_weights_, const_cast<float*>(canonical.data()), own_weights_, own);
+  void to_stored(std::size_t k, std::span<const float> canonical, float* stored) const override {
+    if (k != 0) return Layer::to_stored(k, canonical, stored);
+    copy(canonical_weights_, const_cast<float*>(canonical.data()), stored_weights_, stored);
   }
-  void from_own(std::size_t k, const float* own, std::span<float> canonical) const override {
-    if (k != 0) return Layer::from_own(k, own, canonical);
-    copy(own_weights_, const_cast<float*>(own), canonical_weights_, canonical.data());
+  void from_stored(std::size_t k, const float* stored, std::span<float> canonical) const override {
+    if (k != 0) return Layer::from_stored(k, stored, canonical);
+    copy(stored_weights_, const_cast<float*>(stored), canonical_weights_, canonical.data());
   }
 
  private:
@@ -127,13 +127,13 @@ class OnednnConv final : public Layer {
     });
   }
 
-  template <class Work>
-  void each_range(const Work& work) const {
-    on_shares(threads_, output().elements() * batch_, 64, work);
+  template <class Body>
+  void each_range(const Body& body) const {
+    on_shares(threads_, output().elements() * batch_, 64, body);
   }
 
   dnnl::stream stream_;
-  memory::desc own_weights_, canonical_weights_;
+  memory::desc stored_weights_, canonical_weights_;
   bool input_learns_, has_bias_;
   bool does_relu_ = false;  // where its gradient is rounded anyway, else nothing is gained
   std::int64_t batch_;

@@ -14,11 +14,11 @@ namespace {
 // channels fill less than half). Measured on Zen 4, the two are even where 0.6 of the work is of
 // use.
 constexpr std::int64_t block = 16;
-constexpr double least_useful_share = 0.6;
+constexpr double min_useful_share = 0.6;
 
 // Pixels' own channels it leaves as they are, and blocks the filters alone.
 constexpr std::int64_t pixel_channels = 4;
-constexpr double least_useful_filters = 0.7;
+constexpr double min_useful_filters = 0.7;
 
 // What bf16 costs beside the products, in multiply-adds of a step that have to pay for it: passes
 // over memory that round a value or a weight, and in each layer that there are more passes, which
@@ -28,15 +28,15 @@ constexpr std::int64_t macs_a_value = 64;
 constexpr std::int64_t macs_a_weight = 16;
 constexpr std::int64_t macs_a_layer = std::int64_t{80} << 20;
 
-constexpr std::int64_t narrowest = 64;  // of a dense layer's two sides
+constexpr std::int64_t min_dense_side = 64;
 
 bool suits_blocks(std::int64_t channels, std::int64_t filters) {
   const auto useful = [](std::int64_t n) {
     return static_cast<double>(n) / static_cast<double>(round_up(n, block));
   };
-  if (channels <= pixel_channels) return useful(filters) >= least_useful_filters;
+  if (channels <= pixel_channels) return useful(filters) >= min_useful_filters;
   return channels >= block && filters >= block &&
-         useful(channels) * useful(filters) >= least_useful_share;
+         useful(channels) * useful(filters) >= min_useful_share;
 }
 
 // Where the filters of pixels are no whole blocks, oneDNN's gradients of weights in bf16 take four
@@ -58,7 +58,7 @@ bool may_round(const LayerSite& site) {
   const WeightKind weights = node.op->traits().weights;
   if (weights == WeightKind::filters) return true;
   return weights == WeightKind::matrix &&
-         std::min(site.input.extent.elements(), node.extent.channels) >= narrowest;
+         std::min(site.input.extent.elements(), node.extent.channels) >= min_dense_side;
 }
 
 bool gains_by_bf16(const LayerSite& site) {

@@ -39,7 +39,7 @@ WeightGradients::WeightGradients(const LayerSite& site, const Layouts& layouts)
 
 WeightGradients::Sharing WeightGradients::sharing(const LayerSite& site,
                                                   const memory::desc& weights) {
-  constexpr std::int64_t block = 16, fewest = 32;  // filters: of oneDNN's, of a thread
+  constexpr std::int64_t block = 16, min_filters = 32;  // filters: of oneDNN's, of a thread
   if (!site.bf16 || site.threads == 1) return Sharing::onednns;
   const memory::dims strides = strides_of(weights);
   const bool filters_outermost =
@@ -47,7 +47,7 @@ WeightGradients::Sharing WeightGradients::sharing(const LayerSite& site,
   const memory::dims dims = dims_of(weights);  // with groups these come first
   const Extent& out = site.node().extent;
   if (dims.size() == 4 && filters_outermost && dims[0] % block == 0 &&
-      dims[0] >= fewest * site.threads &&
+      dims[0] >= min_filters * site.threads &&
       site.batch * out.height * out.width <= dims[1] * dims[2] * dims[3]) {
     return Sharing::filters;
   }
@@ -71,8 +71,9 @@ WeightGradients::Share WeightGradients::share(const LayerSite& site, unsigned nu
   mine.call.writes(DNNL_ARG_DIFF_WEIGHTS,
                    some ? part_of(layouts_.weights, mine.filters) : layouts_.weights,
                    sums.diff_weights_desc());
-  if (has_bias())
+  if (has_bias()) {
     mine.call.writes(DNNL_ARG_DIFF_BIAS, sums.diff_bias_desc(), sums.diff_bias_desc());
+  }
   return mine;
 }
 

@@ -22,19 +22,19 @@ constexpr Range share_of(std::int64_t size, unsigned number, unsigned threads,
   return {std::min(begin, size), std::min(end, size)};
 }
 
-/// work(number) on each of `threads` threads, 0 being the caller's.
-template <class Work>
-void on_threads(unsigned threads, const Work& work) {
+/// body(number) on each of `threads` threads, 0 being the caller's.
+template <class Body>
+void on_threads(unsigned threads, const Body& body) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)
-  for (unsigned number = 0; number < threads; ++number) work(number);
+  for (unsigned number = 0; number < threads; ++number) body(number);
 }
 
-/// work(range) on shares of [0, size).
-template <class Work>
-void on_shares(unsigned threads, std::int64_t size, std::int64_t grain, const Work& work) {
+/// body(range) on shares of [0, size).
+template <class Body>
+void on_shares(unsigned threads, std::int64_t size, std::int64_t grain, const Body& body) {
   on_threads(threads, [&](unsigned number) {
     const Range range = share_of(size, number, threads, grain);
-    if (range.size() > 0) work(range);
+    if (range.size() > 0) body(range);
   });
 }
 

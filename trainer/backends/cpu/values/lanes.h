@@ -8,13 +8,13 @@
 
 namespace feedrate::trainer::cpu {
 
-/// work(first, width) for each piece of [0, count), `width` being a constant of 16, 4 or 1.
-template <class Work>
-[[gnu::always_inline]] inline void for_lanes(std::int64_t count, const Work& work) {
+/// body(first, width) for each piece of [0, count), `width` being a constant of 16, 4 or 1.
+template <class Body>
+[[gnu::always_inline]] inline void for_lanes(std::int64_t count, const Body& body) {
   std::int64_t lane = 0;
-  for (; lane + 16 <= count; lane += 16) work(lane, std::integral_constant<int, 16>());
-  for (; lane + 4 <= count; lane += 4) work(lane, std::integral_constant<int, 4>());
-  for (; lane < count; ++lane) work(lane, std::integral_constant<int, 1>());
+  for (; lane + 16 <= count; lane += 16) body(lane, std::integral_constant<int, 16>());
+  for (; lane + 4 <= count; lane += 4) body(lane, std::integral_constant<int, 4>());
+  for (; lane < count; ++lane) body(lane, std::integral_constant<int, 1>());
 }
 
 }  // namespace feedrate::trainer::cpu

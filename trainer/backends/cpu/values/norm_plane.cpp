@@ -39,12 +39,12 @@ class Sums {
 constexpr std::int64_t strip_pixels = 8;
 constexpr std::int64_t widest_column = 16;
 
-/// work(offset of a strip, the strip).
-template <class Work>
-FEEDRATE_INLINE inline void for_strips(const NormPlane& plane, const Work& work) {
-  if (plane.block <= widest_column) return work(std::int64_t{0}, plane);
+/// body(offset of a strip, the strip).
+template <class Body>
+FEEDRATE_INLINE inline void for_strips(const NormPlane& plane, const Body& body) {
+  if (plane.block <= widest_column) return body(std::int64_t{0}, plane);
   for (std::int64_t pixel = 0; pixel < plane.pixels; pixel += strip_pixels) {
-    work(pixel * plane.block, NormPlane{std::min(strip_pixels, plane.pixels - pixel), plane.block});
+    body(pixel * plane.block, NormPlane{std::min(strip_pixels, plane.pixels - pixel), plane.block});
   }
 }
 

@@ -21,9 +21,9 @@ inline dim3 column_blocks(const Context& context, std::int64_t rows, std::int64_
   const std::int64_t wide = (columns + columns_wide * lanes - 1) / (columns_wide * lanes);
   const std::int64_t enough =
       (rows + columns_high * rows_a_thread - 1) / (columns_high * rows_a_thread);
-  const std::int64_t most = std::max(
+  const std::int64_t max_bands = std::max(
       std::int64_t{1}, std::int64_t{context.multiprocessors()} * blocks_per_multiprocessor / wide);
-  return {static_cast<unsigned>(wide), static_cast<unsigned>(std::min(enough, most))};
+  return {static_cast<unsigned>(wide), static_cast<unsigned>(std::min(enough, max_bands))};
 }
 
 /// Of a thread: its first column, and the rows that it takes.
@@ -98,9 +98,9 @@ __global__ void finish_kernel(std::int64_t bands, std::int64_t columns,
   finish(column, sum);
 }
 
-/// Workspace of sum_columns() over values of T.
+/// Bytes of scratch of sum_columns() over values of T.
 template <class T>
-std::size_t column_workspace(const Context& context, std::int64_t rows, std::int64_t columns) {
+std::size_t column_scratch(const Context& context, std::int64_t rows, std::int64_t columns) {
   return column_blocks(context, rows, columns, lanes_of<T>(columns)).y *
          static_cast<std::size_t>(columns) * sizeof(ColumnSums<SumOf<T>>);
 }
@@ -109,8 +109,8 @@ std::size_t column_workspace(const Context& context, std::int64_t rows, std::int
 /// order that never changes; over values of T.
 template <class T, unsigned lanes, class Term, class Finish>
 void sum_columns(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
-                 Term term, Finish finish, std::byte* workspace) {
-  auto* bands = reinterpret_cast<ColumnSums<SumOf<T>>*>(workspace);
+                 Term term, Finish finish, std::byte* scratch) {
+  auto* bands = reinterpret_cast<ColumnSums<SumOf<T>>*>(scratch);
   const dim3 blocks = column_blocks(context, rows, columns, lanes);
   launch(context, name, bands_kernel<lanes, SumOf<T>, Term>, blocks, block_threads, rows, columns,
          term, bands);

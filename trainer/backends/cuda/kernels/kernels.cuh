@@ -1,5 +1,5 @@
 #pragma once
-// The few shapes of kernel that the ops are made of. Bodies are written once, in headers that the
+// The few shapes of kernel that layers are made of. Bodies are written once, in headers that the
 // CPU runs too; here is only how threads share the work. Offsets into tensors are 64-bit.
 
 #include <algorithm>
@@ -26,10 +26,11 @@ void launch(const Context& context, const char* name, void (*kernel)(Parameters.
   check(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
-/// Blocks for `work` threads in all, at most what a grid-stride loop needs; `work` > 0.
-inline unsigned blocks_for(const Context& context, std::int64_t work) {
-  const std::int64_t most = std::int64_t{context.multiprocessors()} * blocks_per_multiprocessor;
-  return static_cast<unsigned>(std::min((work + block_threads - 1) / block_threads, most));
+/// Blocks for `threads` in all, at most what a grid-stride loop needs; `threads` > 0.
+inline unsigned blocks_for(const Context& context, std::int64_t threads) {
+  const std::int64_t max_blocks =
+      std::int64_t{context.multiprocessors()} * blocks_per_multiprocessor;
+  return static_cast<unsigned>(std::min((threads + block_threads - 1) / block_threads, max_blocks));
 }
 
 template <class T, class Body, class... In>

@@ -1,7 +1,7 @@
 // a + b, in place of a where the plan allows, and the relu that follows in place.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -16,26 +16,27 @@ struct Plus {
 };
 
 template <class T>
-class AddOp final : public CudaOpOf<T> {
+class AddLayer final : public LayerOf<T> {
  public:
-  explicit AddOp(const OpSite& site)
+  explicit AddLayer(const LayerSite& site)
       : context_(site.context),
-        count_(site.batch * site.in.elements()),
+        count_(site.batch * site.input.elements()),
         relu_follows_(site.relu_follows) {}
 
   bool does_relu() const override { return relu_follows_; }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step& step) override {
-    map(context_, "add forward", count_, place.y, Plus{relu_follows_ && !step.apart}, place.x,
-        place.input(1));
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
+    map(context_, "add forward", count_, buffers.output, Plus{relu_follows_ && !step.relu_separate},
+        buffers.input, buffers.inputs(1));
   }
-  void run_back(const PlaceOf<T>& place, const Step&) override {
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     for (std::size_t k = 0; k < 2; ++k) {
-      T* dx = place.input_gradient(k);
-      if (dx == nullptr || dx == place.dy) continue;
-      check(cudaMemcpyAsync(dx, place.dy, static_cast<std::size_t>(count_) * sizeof(T),
-                            cudaMemcpyDeviceToDevice, context_.compute()),
+      T* input_gradient = buffers.input_gradients(k);
+      if (input_gradient == nullptr || input_gradient == buffers.output_gradient) continue;
+      check(cudaMemcpyAsync(input_gradient, buffers.output_gradient,
+                            static_cast<std::size_t>(count_) * sizeof(T), cudaMemcpyDeviceToDevice,
+                            context_.compute()),
             "cudaMemcpyAsync");
     }
   }
@@ -48,7 +49,7 @@ class AddOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-void add_into(const Context& context, std::byte* to, const std::byte* from, std::int64_t size) {
+void add_values(const Context& context, const std::byte* from, std::int64_t size, std::byte* to) {
   with_type(context.values(), [&](auto value) {
     using T = decltype(value);
     auto* sum = reinterpret_cast<T*>(to);
@@ -56,6 +57,6 @@ void add_into(const Context& context, std::byte* to, const std::byte* from, std:
   });
 }
 
-std::unique_ptr<CudaOp> add_cuda(const OpSite& site) { return make_typed<AddOp>(site); }
+std::unique_ptr<Layer> make_add_layer(const LayerSite& site) { return make_typed<AddLayer>(site); }
 
 }  // namespace feedrate::trainer::cuda

@@ -1,7 +1,7 @@
 // Average pooling; backward gathers, so no two threads add to one sum.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/avg_window.h"
 
 namespace feedrate::trainer::cuda {
@@ -16,11 +16,11 @@ struct Sides {
 template <class T, unsigned lanes>
 struct Forward {
   Sides s;
-  const T* x;
-  T* y;
+  const T* input;
+  T* output;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const PoolGeometry& g = s.g;
-    const T* values = x + image * s.in.elements();
+    const T* values = input + image * s.in.elements();
     const std::uint32_t channel = s.out.channel(e);
     const PoolSpot at = pool_spot(s.out.pixel(e), g.out_width);
     const PoolRange rows = avg_inputs(g, at.row, g.height, g.out_height);
@@ -35,18 +35,18 @@ struct Forward {
     }
     const std::int32_t places = (rows.end - rows.begin) * (columns.end - columns.begin);
     for (unsigned k = 0; k < lanes; ++k) sum.values[k] /= static_cast<float>(places);
-    store(y + image * s.out.elements() + e, sum);
+    store(output + image * s.out.elements() + e, sum);
   }
 };
 
 template <class T, unsigned lanes>
 struct Backward {
   Sides s;
-  const T* dy;
-  T* dx;
+  const T* output_gradient;
+  T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const PoolGeometry& g = s.g;
-    const T* outputs = dy + image * s.out.elements();
+    const T* outputs = output_gradient + image * s.out.elements();
     const std::uint32_t channel = s.in.channel(e);
     const PoolSpot at = pool_spot(s.in.pixel(e), g.width);
     const PoolRange rows = avg_outputs(g, at.row, g.height, g.out_height);
@@ -64,31 +64,32 @@ struct Backward {
         }
       }
     }
-    store(dx + image * s.in.elements() + e, sum);
+    store(input_gradient + image * s.in.elements() + e, sum);
   }
 };
 
 template <class T>
-class AvgPoolOp final : public CudaOpOf<T> {
+class AvgPoolLayer final : public LayerOf<T> {
  public:
-  explicit AvgPoolOp(const OpSite& site)
+  explicit AvgPoolLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{avg_geometry(site.node.attributes, site.in, site.node.extent), layout(site.in),
-               layout(site.node.extent)} {}
+        sides_{avg_geometry(site.node().attributes, site.input, site.node().extent),
+               image_layout(site.input), image_layout(site.node().extent)} {}
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "avg_pool forward", batch_, sides_.out.elements(),
-                     Forward<T, lanes>{sides_, place.x, place.y}, lanes);
+                     Forward<T, lanes>{sides_, buffers.input, buffers.output}, lanes);
     });
   }
-  void run_back(const PlaceOf<T>& place, const Step&) override {
-    if (place.dx == nullptr) return;
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+    if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "avg_pool backward", batch_, sides_.in.elements(),
-                     Backward<T, lanes>{sides_, place.dy, place.dx}, lanes);
+                     Backward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
+                     lanes);
     });
   }
 
@@ -100,6 +101,8 @@ class AvgPoolOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> avg_pool_cuda(const OpSite& site) { return make_typed<AvgPoolOp>(site); }
+std::unique_ptr<Layer> make_avg_pool_layer(const LayerSite& site) {
+  return make_typed<AvgPoolLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

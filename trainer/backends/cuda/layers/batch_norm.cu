@@ -3,14 +3,14 @@
 
 #include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
 namespace {
 
-// What forward keeps for backward, and each hands on to its second kernel; by channel.
-struct Kept {
+// What forward saves for backward, and each hands on to its second kernel; by channel.
+struct Saved {
   float* mean;
   float* inverse;  // 1 / deviation
   float* mean_gradient;
@@ -32,15 +32,15 @@ struct Channel {
 // finite, of every rank.
 struct Statistics {
   Channel c;
-  Kept kept;
+  Saved saved;
   DeviceParameter running_mean;
   DeviceParameter running_variance;
   __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
     const double mean = sums.first / c.values();
     const double difference = sums.second / c.values() - mean * mean;
     const double variance = difference < 0 ? 0 : difference;
-    kept.mean[k] = static_cast<float>(mean);
-    kept.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
+    saved.mean[k] = static_cast<float>(mean);
+    saved.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
     take_over(running_mean, k, mean);
     take_over(running_variance, k, unbiased_variance(variance, c.values()));
   }
@@ -54,23 +54,23 @@ struct Statistics {
 
 struct Gradients {
   Channel c;
-  Kept kept;
+  Saved saved;
   float* weight_gradient;
   float* bias_gradient;
   __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
-    const double inverse = kept.inverse[k];
+    const double inverse = saved.inverse[k];
     weight_gradient[k] = static_cast<float>(sums.second * inverse);
     bias_gradient[k] = static_cast<float>(sums.first);
-    kept.mean_gradient[k] = static_cast<float>(sums.first / c.values());
-    kept.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
+    saved.mean_gradient[k] = static_cast<float>(sums.first / c.values());
+    saved.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
   }
 };
 
-__global__ void running_kernel(Channel c, Kept kept, const float* running_mean,
+__global__ void running_kernel(Channel c, Saved saved, const float* running_mean,
                                const float* running_variance) {
   for (std::int64_t k = threadIdx.x; k < c.channels; k += blockDim.x) {
-    kept.mean[k] = running_mean[k];
-    kept.inverse[k] =
+    saved.mean[k] = running_mean[k];
+    saved.inverse[k] =
         static_cast<float>(1 / sqrt(static_cast<double>(running_variance[k]) + c.epsilon));
   }
 }
@@ -86,29 +86,29 @@ struct ChannelForward {
 };
 struct ChannelBackward {
   float mean, scale, mean_gradient, slope;
-  __device__ float operator()(float dy, float x) const {
-    return batch_norm_gradient(dy, x, mean, scale, mean_gradient, slope);
+  __device__ float operator()(float gradient, float x) const {
+    return batch_norm_gradient(gradient, x, mean, scale, mean_gradient, slope);
   }
 };
 struct Weights {
-  Kept kept;
+  Saved saved;
   const float* weight;
   const float* bias;
   bool then_relu;
   __device__ ChannelForward forward(std::int64_t k) const {
-    return {kept.mean[k], weight[k] * kept.inverse[k], bias[k], then_relu};
+    return {saved.mean[k], weight[k] * saved.inverse[k], bias[k], then_relu};
   }
   __device__ ChannelBackward backward(std::int64_t k) const {
-    return {kept.mean[k], weight[k] * kept.inverse[k], kept.mean_gradient[k], kept.slope[k]};
+    return {saved.mean[k], weight[k] * saved.inverse[k], saved.mean_gradient[k], saved.slope[k]};
   }
 };
 
 // `lanes` channels a thread.
 template <class T, unsigned lanes>
 struct BandMoments {
-  const T* x;
+  const T* input;
   __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
-    const auto values = load<T, lanes>(x + i);
+    const auto values = load<T, lanes>(input + i);
     for (unsigned k = 0; k < lanes; ++k) {
       const SumOf<T> value = values.values[k];
       sums[k].first += value;
@@ -119,12 +119,12 @@ struct BandMoments {
 
 template <class T, unsigned lanes>
 struct BandProducts {
-  const T* dy;
-  const T* x;
+  const T* output_gradient;
+  const T* input;
   const float* mean;
   __device__ void operator()(std::int64_t column, std::int64_t i,
                              ColumnSums<SumOf<T>>* sums) const {
-    const auto gradients = load<T, lanes>(dy + i), values = load<T, lanes>(x + i);
+    const auto gradients = load<T, lanes>(output_gradient + i), values = load<T, lanes>(input + i);
     for (unsigned k = 0; k < lanes; ++k) {
       const SumOf<T> gradient = gradients.values[k];
       sums[k].first += gradient;
@@ -137,17 +137,17 @@ template <class T, unsigned lanes>
 struct ForwardColumns {
   std::int64_t rows;  // of images that are there
   Weights weights;
-  const T* x;
-  T* y;
+  const T* input;
+  T* output;
   struct Column {
     ForwardColumns body;
     ChannelForward channels[lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
-      auto values = load<T, lanes>(body.x + i);
+      auto values = load<T, lanes>(body.input + i);
       for (unsigned k = 0; k < lanes; ++k) {
         values.values[k] = row < body.rows ? channels[k](values.values[k]) : 0.0F;
       }
-      store(body.y + i, values);
+      store(body.output + i, values);
     }
   };
   __device__ Column column(std::int64_t c) const {
@@ -161,20 +161,20 @@ template <class T, unsigned lanes>
 struct BackwardColumns {
   std::int64_t rows;
   Weights weights;
-  const T* dy;
-  const T* x;
-  T* dx;
+  const T* output_gradient;
+  const T* input;
+  T* input_gradient;
   struct Column {
     BackwardColumns body;
     ChannelBackward channels[lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
-      auto gradients = load<T, lanes>(body.dy + i);
-      const auto values = load<T, lanes>(body.x + i);
+      auto gradients = load<T, lanes>(body.output_gradient + i);
+      const auto values = load<T, lanes>(body.input + i);
       for (unsigned k = 0; k < lanes; ++k) {
         gradients.values[k] =
             row < body.rows ? channels[k](gradients.values[k], values.values[k]) : 0.0F;
       }
-      store(body.dx + i, gradients);
+      store(body.input_gradient + i, gradients);
     }
   };
   __device__ Column column(std::int64_t c) const {
@@ -185,14 +185,14 @@ struct BackwardColumns {
 };
 
 template <class T>
-class BatchNormOp final : public CudaOpOf<T> {
+class BatchNormLayer final : public LayerOf<T> {
  public:
-  explicit BatchNormOp(const OpSite& site)
+  explicit BatchNormLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        in_(site.in),
-        epsilon_(site.node.attributes.number("epsilon")),
-        momentum_(site.node.attributes.number("momentum")),
+        input_(site.input),
+        epsilon_(site.node().attributes.number("epsilon")),
+        momentum_(site.node().attributes.number("momentum")),
         weight_(site.parameters.at(0)),
         bias_(site.parameters.at(1)),
         running_mean_(site.parameters.at(2)),
@@ -202,71 +202,73 @@ class BatchNormOp final : public CudaOpOf<T> {
   bool does_relu() const override { return relu_follows_; }
 
   std::size_t saved_bytes() const override {
-    return static_cast<std::size_t>(4 * in_.channels) * sizeof(float);
+    return static_cast<std::size_t>(4 * input_.channels) * sizeof(float);
   }
 
-  std::size_t workspace_bytes() const override {
-    return column_workspace<T>(context_, all_rows(), in_.channels);
+  std::size_t scratch_bytes() const override {
+    return column_scratch<T>(context_, all_rows(), input_.channels);
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step& step) override {
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
     if (step.training) {
-      find_statistics(place, step);
+      find_statistics(buffers, step);
     } else {
       launch(context_, "batch_norm running statistics", running_kernel, 1, block_threads,
-             channel(step), kept(place), running_mean_.value, running_variance_.value);
+             channel(step), saved(buffers), running_mean_.value, running_variance_.value);
     }
-    with_lanes<T>(in_.channels, [&](auto lanes) {
-      each_of_columns<lanes>(
-          context_, "batch_norm forward", all_rows(), in_.channels,
-          ForwardColumns<T, lanes>{rows(step), weights(place, step), place.x, place.y});
+    with_lanes<T>(input_.channels, [&](auto lanes) {
+      each_of_columns<lanes>(context_, "batch_norm forward", all_rows(), input_.channels,
+                             ForwardColumns<T, lanes>{rows(step), weights(buffers, step),
+                                                      buffers.input, buffers.output});
     });
   }
-  void run_back(const PlaceOf<T>& place, const Step& step) override {
-    find_gradients(place, step);
-    if (place.dx == nullptr) return;
-    with_lanes<T>(in_.channels, [&](auto lanes) {
+  void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
+    find_gradients(buffers, step);
+    if (buffers.input_gradient == nullptr) return;
+    with_lanes<T>(input_.channels, [&](auto lanes) {
       each_of_columns<lanes>(
-          context_, "batch_norm backward", all_rows(), in_.channels,
-          BackwardColumns<T, lanes>{rows(step), weights(place, step), place.dy, place.x, place.dx});
+          context_, "batch_norm backward", all_rows(), input_.channels,
+          BackwardColumns<T, lanes>{rows(step), weights(buffers, step), buffers.output_gradient,
+                                    buffers.input, buffers.input_gradient});
     });
   }
 
  private:
   Channel channel(const Step& step) const {
-    return {step.count, in_.channels, in_.height * in_.width, epsilon_, momentum_};
+    return {step.count, input_.channels, input_.height * input_.width, epsilon_, momentum_};
   }
-  std::int64_t all_rows() const { return batch_ * in_.height * in_.width; }
-  std::int64_t rows(const Step& step) const { return step.count * in_.height * in_.width; }
-  Weights weights(const PlaceOf<T>& place, const Step& step) const {
-    return {kept(place), weight_.value, bias_.value, relu_follows_ && !step.apart};
+  std::int64_t all_rows() const { return batch_ * input_.height * input_.width; }
+  std::int64_t rows(const Step& step) const { return step.count * input_.height * input_.width; }
+  Weights weights(const BuffersOf<T>& buffers, const Step& step) const {
+    return {saved(buffers), weight_.value, bias_.value, relu_follows_ && !step.relu_separate};
   }
 
-  void find_statistics(const PlaceOf<T>& place, const Step& step) const {
-    const Statistics finish{channel(step), kept(place), running_mean_, running_variance_};
-    with_lanes<T>(in_.channels, [&](auto lanes) {
-      sum_columns<T, lanes>(context_, "batch_norm statistics", rows(step), in_.channels,
-                            BandMoments<T, lanes>{place.x}, finish, place.workspace);
+  void find_statistics(const BuffersOf<T>& buffers, const Step& step) const {
+    const Statistics finish{channel(step), saved(buffers), running_mean_, running_variance_};
+    with_lanes<T>(input_.channels, [&](auto lanes) {
+      sum_columns<T, lanes>(context_, "batch_norm statistics", rows(step), input_.channels,
+                            BandMoments<T, lanes>{buffers.input}, finish, buffers.scratch);
     });
   }
-  void find_gradients(const PlaceOf<T>& place, const Step& step) const {
-    const Gradients finish{channel(step), kept(place), weight_.gradient, bias_.gradient};
-    with_lanes<T>(in_.channels, [&](auto lanes) {
-      sum_columns<T, lanes>(context_, "batch_norm gradients", rows(step), in_.channels,
-                            BandProducts<T, lanes>{place.dy, place.x, kept(place).mean}, finish,
-                            place.workspace);
+  void find_gradients(const BuffersOf<T>& buffers, const Step& step) const {
+    const Gradients finish{channel(step), saved(buffers), weight_.gradient, bias_.gradient};
+    with_lanes<T>(input_.channels, [&](auto lanes) {
+      sum_columns<T, lanes>(
+          context_, "batch_norm gradients", rows(step), input_.channels,
+          BandProducts<T, lanes>{buffers.output_gradient, buffers.input, saved(buffers).mean},
+          finish, buffers.scratch);
     });
   }
-  Kept kept(const PlaceOf<T>& place) const {
-    auto* start = reinterpret_cast<float*>(place.saved);
-    const auto part = [&](std::int64_t number) { return start + number * in_.channels; };
+  Saved saved(const BuffersOf<T>& buffers) const {
+    auto* start = reinterpret_cast<float*>(buffers.saved);
+    const auto part = [&](std::int64_t number) { return start + number * input_.channels; };
     return {part(0), part(1), part(2), part(3)};
   }
 
   const Context& context_;
   std::int64_t batch_;
-  Extent in_;
+  Extent input_;
   double epsilon_;
   double momentum_;
   DeviceParameter weight_;
@@ -278,8 +280,8 @@ class BatchNormOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> batch_norm_cuda(const OpSite& site) {
-  return make_typed<BatchNormOp>(site);
+std::unique_ptr<Layer> make_batch_norm_layer(const LayerSite& site) {
+  return make_typed<BatchNormLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 
 namespace feedrate::trainer::cuda {
 namespace {
@@ -28,29 +28,31 @@ struct CopyRuns {
 };
 
 template <class T>
-class ConcatOp final : public CudaOpOf<T> {
+class ConcatLayer final : public LayerOf<T> {
  public:
-  explicit ConcatOp(const OpSite& site)
-      : context_(site.context), batch_(site.batch), all_(layout(site.node.extent)) {
-    for (const Extent& in : site.ins) {
-      parts_.push_back(layout(in));
+  explicit ConcatLayer(const LayerSite& site)
+      : context_(site.context), batch_(site.batch), all_(image_layout(site.node().extent)) {
+    for (const Extent& in : site.inputs) {
+      parts_.push_back(image_layout(in));
       common_channels_ = std::gcd(common_channels_, in.channels);
     }
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
     std::uint32_t first = 0;
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-      copy("concat forward", parts_[k], 0, place.input(k), all_, first, place.y);
+      copy("concat forward", parts_[k], 0, buffers.inputs(k), all_, first, buffers.output);
       first += parts_[k].channels;
     }
   }
-  void run_back(const PlaceOf<T>& place, const Step&) override {
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     std::uint32_t first = 0;
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-      T* to = place.input_gradient(k);
-      if (to != nullptr) copy("concat backward", all_, first, place.dy, parts_[k], 0, to);
+      T* to = buffers.input_gradients(k);
+      if (to != nullptr) {
+        copy("concat backward", all_, first, buffers.output_gradient, parts_[k], 0, to);
+      }
       first += parts_[k].channels;
     }
   }
@@ -73,6 +75,8 @@ class ConcatOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> concat_cuda(const OpSite& site) { return make_typed<ConcatOp>(site); }
+std::unique_ptr<Layer> make_concat_layer(const LayerSite& site) {
+  return make_typed<ConcatLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

@@ -6,7 +6,7 @@
 
 #include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/conv_choice.cuh"
 #include "trainer/graph/round_up.h"
 #include "trainer/ops/elementwise.h"
@@ -18,23 +18,23 @@ namespace {
 template <class T, unsigned lanes>
 struct AddBias {
   const float* bias;
-  T* y;
+  T* output;
   bool then_relu;
   struct Column {
-    T* y;
+    T* output;
     bool then_relu;
     float bias[lanes];
     __device__ void operator()(std::int64_t, std::int64_t i) const {
-      auto values = load<T, lanes>(y + i);
+      auto values = load<T, lanes>(output + i);
       for (unsigned k = 0; k < lanes; ++k) {
         const float value = values.values[k] + bias[k];
         values.values[k] = then_relu ? relu(value) : value;
       }
-      store(y + i, values);
+      store(output + i, values);
     }
   };
   __device__ Column column(std::int64_t c) const {
-    Column column{y, then_relu, {}};
+    Column column{output, then_relu, {}};
     for (unsigned k = 0; k < lanes; ++k) column.bias[k] = bias[c + k];
     return column;
   }
@@ -42,9 +42,9 @@ struct AddBias {
 
 template <class T, unsigned lanes>
 struct SumGradients {
-  const T* dy;
+  const T* output_gradient;
   __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
-    const auto values = load<T, lanes>(dy + i);
+    const auto values = load<T, lanes>(output_gradient + i);
     for (unsigned k = 0; k < lanes; ++k) sums[k].first += values.values[k];
   }
 };
@@ -56,41 +56,43 @@ struct WriteGradient {
 };
 
 template <class T>
-class ConvOp final : public CudaOpOf<T> {
+class ConvLayer final : public LayerOf<T> {
  public:
-  explicit ConvOp(const OpSite& site)
+  explicit ConvLayer(const LayerSite& site)
       : context_(site.context),
-        shape_(shape_of(site.node, site.stored, site.batch, site.context.values())),
+        shape_(shape_of(site.node(), site.stored, site.batch, site.context.values())),
         weight_(site.parameters.at(0)),
         bias_(site.parameters.size() > 1 ? site.parameters[1] : DeviceParameter{}),
         relu_follows_(site.relu_follows),
         forward_(choose_engine(site, shape_, ConvDirection::forward)) {
-    if (site.wants_dx) data_ = choose_engine(site, shape_, ConvDirection::data);
+    if (site.input_learns) data_ = choose_engine(site, shape_, ConvDirection::data);
     if (site.learns) filters_ = choose_engine(site, shape_, ConvDirection::filters);
   }
 
   /// With the bias.
   bool does_relu() const override { return relu_follows_ && bias_.value != nullptr; }
-  std::size_t workspace_bytes() const override {
+  std::size_t scratch_bytes() const override {
     std::size_t libraries = forward_.workspace();
     for (const auto& call : {&data_, &filters_}) {
       if (*call) libraries = std::max(libraries, (*call)->workspace());
     }
     return filter_bytes() +
-           std::max(libraries, column_workspace<T>(context_, rows(), shape_.out.channels));
+           std::max(libraries, column_scratch<T>(context_, rows(), shape_.out.channels));
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step& step) override {
-    forward_.run(context_, ConvBuffers{place.x, weight_.as<T>(), place.y, place.workspace});
-    if (bias_.value != nullptr) add_bias(place, step);
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
+    forward_.run(context_,
+                 ConvBuffers{buffers.input, weight_.as<T>(), buffers.output, buffers.scratch});
+    if (bias_.value != nullptr) add_bias(buffers, step);
   }
 
-  void run_back(const PlaceOf<T>& place, const Step&) override {
-    if (bias_.gradient != nullptr) sum_bias_gradient(place);
-    find_filter_gradient(place);
-    if (place.dx == nullptr) return;
-    data_->run(context_, ConvBuffers{place.dx, weight_.as<T>(), place.dy, place.workspace});
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+    if (bias_.gradient != nullptr) sum_bias_gradient(buffers);
+    find_filter_gradient(buffers);
+    if (buffers.input_gradient == nullptr) return;
+    data_->run(context_, ConvBuffers{buffers.input_gradient, weight_.as<T>(),
+                                     buffers.output_gradient, buffers.scratch});
   }
 
  private:
@@ -101,29 +103,31 @@ class ConvOp final : public CudaOpOf<T> {
     return round_up(shape_.filter_bytes(), device_alignment);
   }
 
-  void add_bias(const PlaceOf<T>& place, const Step& step) const {
+  void add_bias(const BuffersOf<T>& buffers, const Step& step) const {
     with_lanes<T>(shape_.out.channels, [&](auto lanes) {
-      each_of_columns<lanes>(context_, "conv bias", rows(), shape_.out.channels,
-                             AddBias<T, lanes>{bias_.value, place.y, does_relu() && !step.apart});
+      each_of_columns<lanes>(
+          context_, "conv bias", rows(), shape_.out.channels,
+          AddBias<T, lanes>{bias_.value, buffers.output, does_relu() && !step.relu_separate});
     });
   }
 
-  void sum_bias_gradient(const PlaceOf<T>& place) const {
+  void sum_bias_gradient(const BuffersOf<T>& buffers) const {
     with_lanes<T>(shape_.out.channels, [&](auto lanes) {
       sum_columns<T, lanes>(context_, "conv bias gradient", rows(), shape_.out.channels,
-                            SumGradients<T, lanes>{place.dy}, WriteGradient{bias_.gradient},
-                            place.workspace);
+                            SumGradients<T, lanes>{buffers.output_gradient},
+                            WriteGradient{bias_.gradient}, buffers.scratch);
     });
   }
 
-  void find_filter_gradient(const PlaceOf<T>& place) {
+  void find_filter_gradient(const BuffersOf<T>& buffers) {
     void* gradient = weight_.gradient;
-    std::byte* workspace = place.workspace;
+    std::byte* workspace = buffers.scratch;
     if constexpr (narrow<T>) {
-      gradient = place.workspace;
+      gradient = buffers.scratch;
       workspace += filter_bytes();
     }
-    filters_->run(context_, ConvBuffers{place.x, gradient, place.dy, workspace});
+    filters_->run(context_,
+                  ConvBuffers{buffers.input, gradient, buffers.output_gradient, workspace});
     if constexpr (narrow<T>) {
       convert(context_, "conv filter gradient",
               static_cast<std::int64_t>(shape_.filter_bytes() / sizeof(T)),
@@ -143,6 +147,8 @@ class ConvOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> conv_cuda(const OpSite& site) { return make_typed<ConvOp>(site); }
+std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
+  return make_typed<ConvLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

@@ -1,7 +1,7 @@
 // Dropout: the mask is drawn again in backward, so nothing is kept.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -39,28 +39,31 @@ struct DropInterleaved : DrawnMask {
 };
 
 template <class T>
-class DropoutOp final : public CudaOpOf<T> {
+class DropoutLayer final : public LayerOf<T> {
  public:
-  explicit DropoutOp(const OpSite& site)
+  explicit DropoutLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        layout_(layout(site.in)),
+        layout_(image_layout(site.input)),
         seed_(site.seed),
         node_(site.number),
-        share_(static_cast<float>(site.node.attributes.number("share"))) {}
+        share_(static_cast<float>(site.node().attributes.number("share"))) {}
 
  protected:
-  void run(const PlaceOf<T>& place, const Step& step) override {
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
     if (step.training) {
-      drop("dropout forward", step, place.x, place.y);
-    } else if (place.y != place.x) {
-      check(cudaMemcpyAsync(place.y, place.x, static_cast<std::size_t>(count()) * sizeof(T),
-                            cudaMemcpyDeviceToDevice, context_.compute()),
+      drop("dropout forward", step, buffers.input, buffers.output);
+    } else if (buffers.output != buffers.input) {
+      check(cudaMemcpyAsync(buffers.output, buffers.input,
+                            static_cast<std::size_t>(count()) * sizeof(T), cudaMemcpyDeviceToDevice,
+                            context_.compute()),
             "cudaMemcpyAsync");
     }
   }
-  void run_back(const PlaceOf<T>& place, const Step& step) override {
-    if (place.dx != nullptr) drop("dropout backward", step, place.dy, place.dx);
+  void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
+    if (buffers.input_gradient != nullptr) {
+      drop("dropout backward", step, buffers.output_gradient, buffers.input_gradient);
+    }
   }
 
  private:
@@ -85,6 +88,8 @@ class DropoutOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> dropout_cuda(const OpSite& site) { return make_typed<DropoutOp>(site); }
+std::unique_ptr<Layer> make_dropout_layer(const LayerSite& site) {
+  return make_typed<DropoutLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

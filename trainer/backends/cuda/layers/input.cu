@@ -1,7 +1,7 @@
 // u8 HWC pixels → values. Channels that only fill up the memory of a pixel are 0.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/elementwise.h"
 #include "trainer/ops/pixels.h"
 
@@ -30,25 +30,26 @@ struct Scale {
 };
 
 template <class T>
-class InputOp final : public CudaOpOf<T> {
+class InputLayer final : public LayerOf<T> {
  public:
-  explicit InputOp(const OpSite& site)
+  explicit InputLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        channels_(static_cast<std::uint32_t>(site.node.extent.channels)),
-        stored_{static_cast<std::uint32_t>(site.stored.channels), layout(site.node.extent).plane},
-        scales_(pixel_scales(site.node.attributes)) {}
+        channels_(static_cast<std::uint32_t>(site.node().extent.channels)),
+        stored_{static_cast<std::uint32_t>(site.stored.channels),
+                image_layout(site.node().extent).plane},
+        scales_(pixel_scales(site.node().attributes)) {}
 
  protected:
-  void run(const PlaceOf<T>& place, const Step& step) override {
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
     each_of_images(context_, "input", batch_, stored_.elements(),
                    Scale<T>{step.pixels,
-                            place.y,
+                            buffers.output,
                             stored_,
                             channels_,
                             {scales_[0], scales_[1], scales_[2], scales_[3]}});
   }
-  void run_back(const PlaceOf<T>&, const Step&) override {}  // pixels have no gradient
+  void run_backward(const BuffersOf<T>&, const Step&) override {}  // pixels have no gradient
 
  private:
   const Context& context_;
@@ -60,6 +61,8 @@ class InputOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> input_cuda(const OpSite& site) { return make_typed<InputOp>(site); }
+std::unique_ptr<Layer> make_input_layer(const LayerSite& site) {
+  return make_typed<InputLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

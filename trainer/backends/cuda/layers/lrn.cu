@@ -1,7 +1,7 @@
-// Local response normalisation: forward keeps the sums s, backward gathers over the window.
+// Local response normalisation: forward saves the sums s, backward gathers over the window.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -34,54 +34,54 @@ struct Terms {
 template <class T>
 struct Forward {
   Terms t;
-  const T* x;
-  T* y;
+  const T* input;
+  T* output;
   float* scales;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const std::int64_t start = image * t.layout.elements();
-    const T* values = x + start;
+    const T* values = input + start;
     const float squares = t.window_sum(e, [values](std::uint32_t i) {
       const auto value = static_cast<float>(values[i]);
       return value * value;
     });
     const float scale = lrn_scale(squares, t.share, t.k);
     scales[start + e] = scale;
-    y[start + e] = static_cast<T>(static_cast<float>(values[e]) * powf(scale, -t.beta));
+    output[start + e] = static_cast<T>(static_cast<float>(values[e]) * powf(scale, -t.beta));
   }
 };
 
 template <class T>
 struct Backward {
   Terms t;
-  const T* x;
-  const T* dy;
+  const T* input;
+  const T* output_gradient;
   const float* scales;
-  T* dx;
+  T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const std::int64_t start = image * t.layout.elements();
-    const T* values = x + start;
-    const T* gradients = dy + start;
+    const T* values = input + start;
+    const T* gradients = output_gradient + start;
     const float* scale = scales + start;
     const float beta = t.beta;
     const float sum = t.window_sum(e, [=](std::uint32_t i) {
       return lrn_term(static_cast<float>(gradients[i]), static_cast<float>(values[i]),
                       powf(scale[i], -beta), scale[i]);
     });
-    dx[start + e] =
+    input_gradient[start + e] =
         static_cast<T>(lrn_gradient(static_cast<float>(gradients[e]), static_cast<float>(values[e]),
                                     powf(scale[e], -beta), sum, t.factor));
   }
 };
 
 template <class T>
-class LrnOp final : public CudaOpOf<T> {
+class LrnLayer final : public LayerOf<T> {
  public:
-  explicit LrnOp(const OpSite& site)
-      : context_(site.context), batch_(site.batch), elements_(site.in.elements()) {
-    const Attributes& attributes = site.node.attributes;
+  explicit LrnLayer(const LayerSite& site)
+      : context_(site.context), batch_(site.batch), elements_(site.input.elements()) {
+    const Attributes& attributes = site.node().attributes;
     const double size = attributes.number("size"), alpha = attributes.number("alpha");
     const double beta = attributes.number("beta");
-    terms_ = {.layout = layout(site.in),
+    terms_ = {.layout = image_layout(site.input),
               .half = dimension(attributes.integer("size")) / 2,
               .share = static_cast<float>(alpha / size),
               .factor = static_cast<float>(2 * alpha * beta / size),
@@ -94,15 +94,17 @@ class LrnOp final : public CudaOpOf<T> {
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
-    each_of_images(context_, "lrn forward", batch_, elements_,
-                   Forward<T>{terms_, place.x, place.y, reinterpret_cast<float*>(place.saved)});
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
+    each_of_images(
+        context_, "lrn forward", batch_, elements_,
+        Forward<T>{terms_, buffers.input, buffers.output, reinterpret_cast<float*>(buffers.saved)});
   }
-  void run_back(const PlaceOf<T>& place, const Step&) override {
-    if (place.dx == nullptr) return;
-    each_of_images(context_, "lrn backward", batch_, elements_,
-                   Backward<T>{terms_, place.x, place.dy,
-                               reinterpret_cast<const float*>(place.saved), place.dx});
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+    if (buffers.input_gradient == nullptr) return;
+    each_of_images(
+        context_, "lrn backward", batch_, elements_,
+        Backward<T>{terms_, buffers.input, buffers.output_gradient,
+                    reinterpret_cast<const float*>(buffers.saved), buffers.input_gradient});
   }
 
  private:
@@ -114,6 +116,6 @@ class LrnOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> lrn_cuda(const OpSite& site) { return make_typed<LrnOp>(site); }
+std::unique_ptr<Layer> make_lrn_layer(const LayerSite& site) { return make_typed<LrnLayer>(site); }
 
 }  // namespace feedrate::trainer::cuda

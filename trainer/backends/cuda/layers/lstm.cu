@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/matmul.cuh"
 #include "trainer/graph/round_up.h"
 #include "trainer/ops/lstm_cell.h"
@@ -119,104 +119,106 @@ std::int64_t filled(std::int64_t images, std::int64_t units) {
 }
 
 template <class T>
-class LstmOp final : public CudaOpOf<T> {
+class LstmLayer final : public LayerOf<T> {
  public:
-  explicit LstmOp(const OpSite& site)
+  explicit LstmLayer(const LayerSite& site)
       : context_(site.context),
-        in_(site.in),
+        input_(site.input),
         real_(site.batch),
-        rows_(site.in.height),
-        row_(site.in.channels * site.in.width),
-        units_(site.node.extent.channels),
+        rows_(site.input.height),
+        row_(site.input.channels * site.input.width),
+        units_(site.node().extent.channels),
         gates_(4 * units_),
         images_(filled(real_, units_)),
         all_(rows_ * images_),
         weight_(site.parameters.at(0)),
         recurrent_(site.parameters.at(1)),
         bias_(site.parameters.at(2)),
-        inputs_(site.context, site.node.name,
+        inputs_(site.context, site.node().name,
                 {.a = {row_, gates_, Matrix::transposed},
                  .b = {row_, all_, Matrix::as_is},
                  .bias = bias_.value}),
-        hidden_(site.context, site.node.name,
+        hidden_(site.context, site.node().name,
                 {.a = {units_, gates_, Matrix::transposed}, .b = {units_, images_, Matrix::as_is}}),
         hidden_gradient_(
-            site.context, site.node.name,
+            site.context, site.node().name,
             {.a = {units_, gates_, Matrix::as_is}, .b = {gates_, images_, Matrix::as_is}}),
         weight_gradient_(
-            site.context, site.node.name,
+            site.context, site.node().name,
             {.a = {row_, all_, Matrix::as_is}, .b = {gates_, all_, Matrix::transposed}}),
         recurrent_gradient_(
-            site.context, site.node.name,
+            site.context, site.node().name,
             {.a = {units_, all_, Matrix::as_is}, .b = {gates_, all_, Matrix::transposed}}),
-        input_gradient_(site.context, site.node.name,
+        input_gradient_(site.context, site.node().name,
                         {.a = {row_, gates_, Matrix::as_is}, .b = {gates_, all_, Matrix::as_is}}) {}
 
   std::size_t saved_bytes() const override {
     return aligned(all_ * row_) + aligned(all_ * gates_) + 2 * aligned(all_ * units_);
   }
-  std::size_t workspace_bytes() const override {
-    const std::size_t most =
+  std::size_t scratch_bytes() const override {
+    const std::size_t workspace =
         std::max({inputs_.workspace_bytes(), hidden_.workspace_bytes(),
                   hidden_gradient_.workspace_bytes(), weight_gradient_.workspace_bytes(),
                   recurrent_gradient_.workspace_bytes(), input_gradient_.workspace_bytes()});
-    return aligned(images_ * gates_) + 2 * aligned(images_ * units_) + most;
+    return aligned(images_ * gates_) + 2 * aligned(images_ * units_) + workspace;
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
-    const Parts at(*this, place);
-    each_of_images(context_, "lstm rows", images_, in_.elements(),
-                   IntoRows<T>{rows_of_images(), place.x, at.inputs});
-    inputs_.run(weight_.value, at.inputs, at.sums, at.scratch);
-    check(cudaMemsetAsync(at.before, 0, static_cast<std::size_t>(states()) * sizeof(float),
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
+    const Parts at(*this, buffers);
+    each_of_images(context_, "lstm rows", images_, input_.elements(),
+                   IntoRows<T>{rows_of_images(), buffers.input, at.inputs});
+    inputs_.run(weight_.value, at.inputs, at.sums, at.workspace);
+    check(cudaMemsetAsync(at.before, 0, static_cast<std::size_t>(row_units()) * sizeof(float),
                           context_.compute()),
           "cudaMemsetAsync");
     for (std::int64_t row = 0; row < rows_; ++row) {
       if (row > 0) {
-        hidden_.run(recurrent_.value, at.before + row * states(), at.products, at.scratch);
+        hidden_.run(recurrent_.value, at.before + row * row_units(), at.products, at.workspace);
       }
       if (row + 1 == rows_) {
-        run_cells(at, row, real_, place.y);
+        run_cells(at, row, real_, buffers.output);
       } else {
-        run_cells(at, row, images_, at.before + (row + 1) * states());
+        run_cells(at, row, images_, at.before + (row + 1) * row_units());
       }
     }
   }
 
-  void run_back(const PlaceOf<T>& place, const Step&) override {
-    const Parts at(*this, place);
-    run_cell_gradients(at, rows_ - 1, place.dy);
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+    const Parts at(*this, buffers);
+    run_cell_gradients(at, rows_ - 1, buffers.output_gradient);
     for (std::int64_t row = rows_ - 1; row > 0; --row) {
       hidden_gradient_.run(recurrent_.value, at.sums + row * images_ * gates_, at.hidden_gradients,
-                           at.scratch);
+                           at.workspace);
       run_cell_gradients(at, row - 1, at.hidden_gradients);
     }
-    weight_gradient_.run(at.inputs, at.sums, weight_.gradient, at.scratch);
-    recurrent_gradient_.run(at.before, at.sums, recurrent_.gradient, at.scratch);
+    weight_gradient_.run(at.inputs, at.sums, weight_.gradient, at.workspace);
+    recurrent_gradient_.run(at.before, at.sums, recurrent_.gradient, at.workspace);
     const auto blocks = static_cast<unsigned>((gates_ + block_threads - 1) / block_threads);
     launch(context_, "lstm bias gradient", bias_gradient_kernel, blocks, block_threads, all_,
            gates_, at.sums, bias_.gradient);
-    if (place.dx == nullptr) return;
-    input_gradient_.run(weight_.value, at.sums, at.inputs, at.scratch);  // over what has been read
-    each_of_images(context_, "lstm rows", real_, in_.elements(),
-                   OutOfRows<T>{rows_of_images(), at.inputs, place.dx});
+    if (buffers.input_gradient == nullptr) return;
+    input_gradient_.run(weight_.value, at.sums, at.inputs,
+                        at.workspace);  // over what has been read
+    each_of_images(context_, "lstm rows", real_, input_.elements(),
+                   OutOfRows<T>{rows_of_images(), at.inputs, buffers.input_gradient});
   }
 
  private:
-  std::int64_t states() const { return images_ * units_; }
-  Rows rows_of_images() const { return {images_, real_, in_.width, layout(in_)}; }
+  // Of the hidden states of one row: cells as many.
+  std::int64_t row_units() const { return images_ * units_; }
+  Rows rows_of_images() const { return {images_, real_, input_.width, image_layout(input_)}; }
 
   struct Parts {
-    Parts(const LstmOp& op, const PlaceOf<T>& place)
-        : inputs(reinterpret_cast<float*>(place.saved)),
-          sums(behind(inputs, op.all_ * op.row_)),
-          cells(behind(sums, op.all_ * op.gates_)),
-          before(behind(cells, op.all_ * op.units_)),
-          products(reinterpret_cast<float*>(place.workspace)),
-          hidden_gradients(behind(products, op.images_ * op.gates_)),
-          cell_gradients(behind(hidden_gradients, op.states())),
-          scratch(reinterpret_cast<std::byte*>(behind(cell_gradients, op.states()))) {}
+    Parts(const LstmLayer& layer, const BuffersOf<T>& buffers)
+        : inputs(reinterpret_cast<float*>(buffers.saved)),
+          sums(behind(inputs, layer.all_ * layer.row_)),
+          cells(behind(sums, layer.all_ * layer.gates_)),
+          before(behind(cells, layer.all_ * layer.units_)),
+          products(reinterpret_cast<float*>(buffers.scratch)),
+          hidden_gradients(behind(products, layer.images_ * layer.gates_)),
+          cell_gradients(behind(hidden_gradients, layer.row_units())),
+          workspace(reinterpret_cast<std::byte*>(behind(cell_gradients, layer.row_units()))) {}
     static float* behind(float* part, std::int64_t floats) {
       return part + aligned(floats) / sizeof(float);
     }
@@ -227,7 +229,7 @@ class LstmOp final : public CudaOpOf<T> {
     float* products;
     float* hidden_gradients;
     float* cell_gradients;
-    std::byte* scratch;
+    std::byte* workspace;  // of the products
   };
 
   template <class Hidden>
@@ -236,20 +238,20 @@ class LstmOp final : public CudaOpOf<T> {
     each_of_images(
         context_, "lstm cells", images, units_,
         Cells<Hidden>{units_, at.sums + row * images_ * gates_, first ? nullptr : at.products,
-                      first ? nullptr : at.cells + (row - 1) * states(), at.cells + row * states(),
-                      hidden});
+                      first ? nullptr : at.cells + (row - 1) * row_units(),
+                      at.cells + row * row_units(), hidden});
   }
   template <class Hidden>
   void run_cell_gradients(const Parts& at, std::int64_t row, const Hidden* gradients) const {
     each_of_images(context_, "lstm cell gradients", images_, units_,
                    CellGradients<Hidden>{real_, units_, at.sums + row * images_ * gates_,
-                                         row == 0 ? nullptr : at.cells + (row - 1) * states(),
-                                         at.cells + row * states(), gradients, at.cell_gradients,
+                                         row == 0 ? nullptr : at.cells + (row - 1) * row_units(),
+                                         at.cells + row * row_units(), gradients, at.cell_gradients,
                                          row + 1 == rows_});
   }
 
   const Context& context_;
-  Extent in_;
+  Extent input_;
   std::int64_t real_, rows_, row_, units_, gates_;
   std::int64_t images_;  // with those that fill up a row
   std::int64_t all_;     // rows of all images
@@ -259,6 +261,8 @@ class LstmOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> lstm_cuda(const OpSite& site) { return make_typed<LstmOp>(site); }
+std::unique_ptr<Layer> make_lstm_layer(const LayerSite& site) {
+  return make_typed<LstmLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

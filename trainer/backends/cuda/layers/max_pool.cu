@@ -1,8 +1,8 @@
-// Max pooling: forward keeps which position won; backward gathers, so no two threads add to one
+// Max pooling: forward saves which position won; backward gathers, so no two threads add to one
 // sum.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/pool_window.h"
 
 namespace feedrate::trainer::cuda {
@@ -17,12 +17,12 @@ struct Sides {
 template <class T, unsigned lanes>
 struct Forward {
   Sides s;
-  const T* x;
-  T* y;
+  const T* input;
+  T* output;
   std::uint8_t* winners;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const PoolGeometry& g = s.g;
-    const T* values = x + image * s.in.elements();
+    const T* values = input + image * s.in.elements();
     const std::uint32_t channel = s.out.channel(e);
     const PoolSpot out = pool_spot(s.out.pixel(e), g.out_width);
     const PoolRange rows = pool_inputs(g, out.row, g.height);
@@ -39,22 +39,22 @@ struct Forward {
         }
       }
     }
-    const std::int64_t output = image * s.out.elements() + e;
+    const std::int64_t offset = image * s.out.elements() + e;
     Lanes<T, lanes> won;
     for (unsigned k = 0; k < lanes; ++k) {
       won.values[k] = best[k].value;
-      winners[output + k] = best[k].position;
+      winners[offset + k] = best[k].position;
     }
-    store(y + output, won);
+    store(output + offset, won);
   }
 };
 
 template <class T, unsigned lanes>
 struct Backward {
   Sides s;
-  const T* dy;
+  const T* output_gradient;
   const std::uint8_t* winners;
-  T* dx;
+  T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const PoolGeometry& g = s.g;
     const std::uint32_t channel = s.in.channel(e);
@@ -65,30 +65,30 @@ struct Backward {
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
       for (std::int32_t column = columns.begin; column < columns.end; ++column) {
         const auto pixel = static_cast<std::uint32_t>(row * g.out_width + column);
-        const std::int64_t output = image * s.out.elements() + s.out.offset(channel, pixel);
+        const std::int64_t offset = image * s.out.elements() + s.out.offset(channel, pixel);
         const std::uint8_t mine = pool_position(g, row, column, in.row, in.column);
-        const auto gradients = load<T, lanes>(dy + output);
+        const auto gradients = load<T, lanes>(output_gradient + offset);
         for (unsigned k = 0; k < lanes; ++k) {
-          if (winners[output + k] == mine) sum.values[k] += gradients.values[k];
+          if (winners[offset + k] == mine) sum.values[k] += gradients.values[k];
         }
       }
     }
-    store(dx + image * s.in.elements() + e, sum);
+    store(input_gradient + image * s.in.elements() + e, sum);
   }
 };
 
 template <class T>
-class MaxPoolOp final : public CudaOpOf<T> {
+class MaxPoolLayer final : public LayerOf<T> {
  public:
-  explicit MaxPoolOp(const OpSite& site)
+  explicit MaxPoolLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{.g = {}, .in = layout(site.in), .out = layout(site.node.extent)} {
-    const Attributes& attributes = site.node.attributes;
-    sides_.g = {.height = dimension(site.in.height),
-                .width = dimension(site.in.width),
-                .out_height = dimension(site.node.extent.height),
-                .out_width = dimension(site.node.extent.width),
+        sides_{.g = {}, .in = image_layout(site.input), .out = image_layout(site.node().extent)} {
+    const Attributes& attributes = site.node().attributes;
+    sides_.g = {.height = dimension(site.input.height),
+                .width = dimension(site.input.width),
+                .out_height = dimension(site.node().extent.height),
+                .out_width = dimension(site.node().extent.width),
                 .kernel = dimension(attributes.integer("kernel")),
                 .stride = dimension(attributes.integer("stride")),
                 .pad = static_cast<std::int32_t>(attributes.integer("pad"))};
@@ -99,19 +99,21 @@ class MaxPoolOp final : public CudaOpOf<T> {
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
-    auto* winners = reinterpret_cast<std::uint8_t*>(place.saved);
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
+    auto* winners = reinterpret_cast<std::uint8_t*>(buffers.saved);
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
       each_of_images(context_, "max_pool forward", batch_, sides_.out.elements(),
-                     Forward<T, lanes>{sides_, place.x, place.y, winners}, lanes);
+                     Forward<T, lanes>{sides_, buffers.input, buffers.output, winners}, lanes);
     });
   }
-  void run_back(const PlaceOf<T>& place, const Step&) override {
-    if (place.dx == nullptr) return;
-    const auto* winners = reinterpret_cast<const std::uint8_t*>(place.saved);
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+    if (buffers.input_gradient == nullptr) return;
+    const auto* winners = reinterpret_cast<const std::uint8_t*>(buffers.saved);
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
-      each_of_images(context_, "max_pool backward", batch_, sides_.in.elements(),
-                     Backward<T, lanes>{sides_, place.dy, winners, place.dx}, lanes);
+      each_of_images(
+          context_, "max_pool backward", batch_, sides_.in.elements(),
+          Backward<T, lanes>{sides_, buffers.output_gradient, winners, buffers.input_gradient},
+          lanes);
     });
   }
 
@@ -123,6 +125,8 @@ class MaxPoolOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> max_pool_cuda(const OpSite& site) { return make_typed<MaxPoolOp>(site); }
+std::unique_ptr<Layer> make_max_pool_layer(const LayerSite& site) {
+  return make_typed<MaxPoolLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

@@ -1,6 +1,6 @@
 // max(0, x), in place where the plan allows.
 
-#include "trainer/backends/cuda/layers/pointwise_op.cuh"
+#include "trainer/backends/cuda/layers/pointwise_layer.cuh"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -13,17 +13,19 @@ struct Relu {
     __device__ float operator()(std::int64_t, float x) const { return relu(x); }
   };
   struct Backward {
-    __device__ float operator()(std::int64_t, float dy, float y) const {
-      return relu_gradient(dy, y);
+    __device__ float operator()(std::int64_t, float gradient, float output) const {
+      return relu_gradient(gradient, output);
     }
   };
 };
 
 template <class T>
-using ReluOp = PointwiseOp<T, Relu>;
+using ReluLayer = PointwiseLayer<T, Relu>;
 
 }  // namespace
 
-std::unique_ptr<CudaOp> relu_cuda(const OpSite& site) { return make_typed<ReluOp>(site); }
+std::unique_ptr<Layer> make_relu_layer(const LayerSite& site) {
+  return make_typed<ReluLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 
 namespace feedrate::trainer::cuda {
 namespace {
@@ -19,59 +19,62 @@ struct Sides {
 template <class T, unsigned lanes>
 struct Forward {
   Sides s;
-  const T* x;
-  T* y;
+  const T* input;
+  T* output;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const std::uint32_t channel = s.out.channel(e), pixel = s.out.pixel(e);
     const std::uint32_t row = pixel / s.out_width, column = pixel % s.out_width;
     Lanes<T, lanes> values{};
     if (channel < s.in.channels) {
       const std::uint32_t from = row * s.stride * s.width + column * s.stride;
-      values = load<T, lanes>(x + image * s.in.elements() + s.in.offset(channel, from));
+      values = load<T, lanes>(input + image * s.in.elements() + s.in.offset(channel, from));
     }
-    store(y + image * s.out.elements() + e, values);
+    store(output + image * s.out.elements() + e, values);
   }
 };
 
 template <class T, unsigned lanes>
 struct Backward {
   Sides s;
-  const T* dy;
-  T* dx;
+  const T* output_gradient;
+  T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
     const std::uint32_t channel = s.in.channel(e), pixel = s.in.pixel(e);
     const std::uint32_t row = pixel / s.width, column = pixel % s.width;
     Lanes<T, lanes> values{};
     if (row % s.stride == 0 && column % s.stride == 0) {
       const std::uint32_t from = row / s.stride * s.out_width + column / s.stride;
-      values = load<T, lanes>(dy + image * s.out.elements() + s.out.offset(channel, from));
+      values =
+          load<T, lanes>(output_gradient + image * s.out.elements() + s.out.offset(channel, from));
     }
-    store(dx + image * s.in.elements() + e, values);
+    store(input_gradient + image * s.in.elements() + e, values);
   }
 };
 
 template <class T>
-class ShortcutOp final : public CudaOpOf<T> {
+class ShortcutLayer final : public LayerOf<T> {
  public:
-  explicit ShortcutOp(const OpSite& site)
+  explicit ShortcutLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{layout(site.in), layout(site.node.extent), static_cast<std::uint32_t>(site.in.width),
-               static_cast<std::uint32_t>(site.node.extent.width),
-               static_cast<std::uint32_t>(site.node.attributes.integer("stride"))} {}
+        sides_{image_layout(site.input), image_layout(site.node().extent),
+               static_cast<std::uint32_t>(site.input.width),
+               static_cast<std::uint32_t>(site.node().extent.width),
+               static_cast<std::uint32_t>(site.node().attributes.integer("stride"))} {}
 
  protected:
-  void run(const PlaceOf<T>& place, const Step&) override {
+  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
     with_lanes<T>(common_channels(), [&](auto lanes) {
       each_of_images(context_, "shortcut forward", batch_, sides_.out.elements(),
-                     Forward<T, lanes>{sides_, place.x, place.y}, lanes);
+                     Forward<T, lanes>{sides_, buffers.input, buffers.output}, lanes);
     });
   }
-  void run_back(const PlaceOf<T>& place, const Step&) override {
-    if (place.dx == nullptr) return;
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+    if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(common_channels(), [&](auto lanes) {
       each_of_images(context_, "shortcut backward", batch_, sides_.in.elements(),
-                     Backward<T, lanes>{sides_, place.dy, place.dx}, lanes);
+                     Backward<T, lanes>{sides_, buffers.output_gradient, buffers.input_gradient},
+                     lanes);
     });
   }
 
@@ -85,6 +88,8 @@ class ShortcutOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> shortcut_cuda(const OpSite& site) { return make_typed<ShortcutOp>(site); }
+std::unique_ptr<Layer> make_shortcut_layer(const LayerSite& site) {
+  return make_typed<ShortcutLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

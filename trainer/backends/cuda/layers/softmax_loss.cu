@@ -2,7 +2,7 @@
 // the logits where the plan allows. Sums run in an order that never changes.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 #include "trainer/ops/check.h"
 #include "trainer/ops/elementwise.h"
 
@@ -26,29 +26,29 @@ __device__ Leader warp_leader(Leader mine) {
     const Leader other{__shfl_xor_sync(0xffffffffU, mine.logit, lane),
                        __shfl_xor_sync(0xffffffffU, mine.index, lane)};
     const bool tie = other.logit == mine.logit && other.index < mine.index;
-    if (takes_the_lead(other.logit, mine.logit) || tie) mine = other;
+    if (is_new_maximum(other.logit, mine.logit) || tie) mine = other;
   }
   return mine;
 }
 
-// x may be y: a lane reads and writes only classes of its own, but for the label's logit, which is
-// read before anything is written.
+// The input may be the output: a lane reads and writes only classes of its own, but for the label's
+// logit, which is read before anything is written.
 template <class T>
-__global__ void forward_kernel(std::int64_t images, std::int32_t classes, const T* x, T* y,
+__global__ void forward_kernel(std::int64_t images, std::int32_t classes, const T* input, T* output,
                                float* exact, const std::int32_t* labels, double smoothing,
                                RowResult* results) {
   const std::int64_t image = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_threads;
   if (image >= images) return;  // whole warps leave together
   const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % warp_threads);
-  const T* row = x + image * classes;
-  T* out = y + image * classes;
+  const T* row = input + image * classes;
+  T* out = output + image * classes;
   const auto logit = [row](std::int32_t k) { return static_cast<float>(row[k]); };
 
   // Lanes without a class hold class 0, which changes nothing.
   Leader leader{logit(lane < classes ? lane : 0), lane < classes ? lane : 0};
   for (std::int32_t k = lane + static_cast<std::int32_t>(warp_threads); k < classes;
        k += static_cast<std::int32_t>(warp_threads)) {
-    if (takes_the_lead(logit(k), leader.logit)) leader = {logit(k), k};
+    if (is_new_maximum(logit(k), leader.logit)) leader = {logit(k), k};
   }
   leader = warp_leader(leader);
   const std::int32_t label = labels[image];
@@ -56,7 +56,7 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
   float before = 0;  // counts of classes are exact in a float
   double all = 0;
   for (std::int32_t k = lane; k < classes; k += static_cast<std::int32_t>(warp_threads)) {
-    before += stands_before(logit(k), k, label_logit, label) ? 1.0F : 0.0F;
+    before += ranks_before(logit(k), k, label_logit, label) ? 1.0F : 0.0F;
     all += logit(k);
   }
   before = warp_sum(before);
@@ -77,7 +77,7 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
     results[image] = {smoothed_cross_entropy(log(static_cast<double>(sum)), leader.logit,
                                              label_logit, all / classes, smoothing),
                       leader.index == label ? 1U : 0U,
-                      before < static_cast<float>(best_few) ? 1U : 0U};
+                      before < static_cast<float>(top_five) ? 1U : 0U};
   }
 }
 
@@ -110,7 +110,7 @@ struct Backward {
   std::int64_t classes;
   const float* probabilities;
   const std::int32_t* labels;
-  T* dx;
+  T* input_gradient;
   float image_weight;
   float smoothing;
   const DeviceLossScale* loss_scale;
@@ -121,21 +121,21 @@ struct Backward {
     const std::int64_t i = image * classes + k;
     const std::int32_t label = labels[image];
     const float target = softmax_target(k == static_cast<std::uint32_t>(label), smoothing, classes);
-    dx[i] = static_cast<T>(
+    input_gradient[i] = static_cast<T>(
         label < 0 ? 0.0F : softmax_loss_gradient(probabilities[i], target, image_weight));
   }
 };
 
 template <class T>
-class SoftmaxLossOp final : public CudaOpOf<T> {
+class SoftmaxLossLayer final : public LayerOf<T> {
  public:
-  explicit SoftmaxLossOp(const OpSite& site)
+  explicit SoftmaxLossLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        classes_(dimension(site.in.elements())),
-        auxiliary_(site.node.attributes.integer("auxiliary") != 0),
-        smoothing_(site.node.attributes.number("smoothing")),
-        weight_(loss_weight(site.node.attributes)),
+        classes_(dimension(site.input.elements())),
+        auxiliary_(site.node().attributes.integer("auxiliary") != 0),
+        smoothing_(site.node().attributes.number("smoothing")),
+        weight_(loss_weight(site.node().attributes)),
         loss_scale_(site.loss_scale) {}
 
   std::size_t saved_bytes() const override {
@@ -145,31 +145,31 @@ class SoftmaxLossOp final : public CudaOpOf<T> {
   }
 
  protected:
-  void run(const PlaceOf<T>& place, const Step& step) override {
-    auto* results = reinterpret_cast<RowResult*>(place.saved);
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
+    auto* results = reinterpret_cast<RowResult*>(buffers.saved);
     constexpr std::int64_t images_per_block = block_threads / warp_threads;
     launch(context_, "softmax_loss forward", forward_kernel<T>,
            static_cast<unsigned>((batch_ + images_per_block - 1) / images_per_block), block_threads,
-           batch_, classes_, place.x, place.y, exact(place), step.labels,
+           batch_, classes_, buffers.input, buffers.output, exact(buffers), step.labels,
            step.training ? smoothing_ : 0.0, results);
     launch(context_, "softmax_loss metrics", metrics_kernel, 1, block_threads, step.count, results,
            step.metrics, weight_, auxiliary_);
   }
-  void run_back(const PlaceOf<T>& place, const Step& step) override {
-    if (place.dx == nullptr) return;
+  void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
+    if (buffers.input_gradient == nullptr) return;
     each_of_images(context_, "softmax_loss backward", batch_, classes_,
-                   Backward<T>{classes_, exact(place), step.labels, place.dx,
-                               static_cast<float>(weight_ / static_cast<double>(step.all)),
+                   Backward<T>{classes_, exact(buffers), step.labels, buffers.input_gradient,
+                               static_cast<float>(weight_ / static_cast<double>(step.all_images)),
                                static_cast<float>(smoothing_), loss_scale_});
   }
 
  private:
   // Backward takes the label's share off what is nearly 1: too near for 16 bits.
-  float* exact(const PlaceOf<T>& place) const {
+  float* exact(const BuffersOf<T>& buffers) const {
     if constexpr (std::is_same_v<T, float>) {
-      return place.y;
+      return buffers.output;
     } else {
-      return reinterpret_cast<float*>(reinterpret_cast<RowResult*>(place.saved) + batch_);
+      return reinterpret_cast<float*>(reinterpret_cast<RowResult*>(buffers.saved) + batch_);
     }
   }
 
@@ -184,8 +184,8 @@ class SoftmaxLossOp final : public CudaOpOf<T> {
 
 }  // namespace
 
-std::unique_ptr<CudaOp> softmax_loss_cuda(const OpSite& site) {
-  return make_typed<SoftmaxLossOp>(site);
+std::unique_ptr<Layer> make_softmax_loss_layer(const LayerSite& site) {
+  return make_typed<SoftmaxLossLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -1,6 +1,6 @@
 // The hyperbolic tangent, in place where the plan allows.
 
-#include "trainer/backends/cuda/layers/pointwise_op.cuh"
+#include "trainer/backends/cuda/layers/pointwise_layer.cuh"
 #include "trainer/ops/tanh.h"
 
 namespace feedrate::trainer::cuda {
@@ -13,17 +13,19 @@ struct Tanh {
     __device__ float operator()(std::int64_t, float x) const { return tanhf(x); }
   };
   struct Backward {
-    __device__ float operator()(std::int64_t, float dy, float y) const {
-      return tanh_gradient(dy, y);
+    __device__ float operator()(std::int64_t, float gradient, float output) const {
+      return tanh_gradient(gradient, output);
     }
   };
 };
 
 template <class T>
-using TanhOp = PointwiseOp<T, Tanh>;
+using TanhLayer = PointwiseLayer<T, Tanh>;
 
 }  // namespace
 
-std::unique_ptr<CudaOp> tanh_cuda(const OpSite& site) { return make_typed<TanhOp>(site); }
+std::unique_ptr<Layer> make_tanh_layer(const LayerSite& site) {
+  return make_typed<TanhLayer>(site);
+}
 
 }  // namespace feedrate::trainer::cuda

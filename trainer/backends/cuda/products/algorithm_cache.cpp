@@ -81,8 +81,8 @@ AlgorithmCache::AlgorithmCache(fs::path file, std::string where)
   if (file_.empty()) return;
   std::error_code failed;
   fs::create_directories(file_.parent_path(), failed);
-  kept_ = !failed && access(file_.parent_path().c_str(), W_OK | X_OK) == 0 &&
-          !fs::is_directory(file_, failed);
+  persistent_ = !failed && access(file_.parent_path().c_str(), W_OK | X_OK) == 0 &&
+                !fs::is_directory(file_, failed);
   read();
 }
 
@@ -108,7 +108,7 @@ void AlgorithmCache::add(const std::string& key, const Choice& choice) {
 }
 
 void AlgorithmCache::save() {
-  if (added_.empty() || !kept_) return;
+  if (added_.empty() || !persistent_) return;
   choices_.clear();
   read();
   for (const auto& [key, choice] : added_) choices_[key] = choice;
@@ -120,10 +120,10 @@ void AlgorithmCache::save() {
     out << title << '\n';
     for (const auto& [key, choice] : choices_) out << line_of(key, choice) << '\n';
     out.close();
-    kept_ = out.good();
+    persistent_ = out.good();
   }
-  if (kept_) fs::rename(partial, file_, failed);
-  if (!kept_ || failed) fs::remove(partial, failed);
+  if (persistent_) fs::rename(partial, file_, failed);
+  if (!persistent_ || failed) fs::remove(partial, failed);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -37,7 +37,7 @@ class AlgorithmCache {
 
   /// Whether later runs will find what is added. If not, nobody should choose by the clock: two
   /// runs could differ.
-  bool kept() const { return kept_; }
+  bool persistent() const { return persistent_; }
   std::optional<Choice> find(const std::string& key) const;
   void add(const std::string& key, const Choice& choice);
   /// Writes what was added, beside what other processes have written meanwhile.
@@ -48,7 +48,7 @@ class AlgorithmCache {
 
   std::filesystem::path file_;
   std::string where_;
-  bool kept_ = false;
+  bool persistent_ = false;
   std::map<std::string, Choice> choices_;
   std::map<std::string, Choice> added_;
 };

@@ -23,10 +23,10 @@ constexpr std::size_t max_measured = 8;
 constexpr int measured_runs = 3;
 
 /// Throws Error where cuDNN cannot build the engine, or it needs more than we give.
-ConvPlan build(const Context& context, ConvEngine& engine) {
-  ConvPlan plan(context.cudnn(), std::move(engine.config));
-  if (plan.workspace() <= workspace_limit) return plan;
-  throw Error(join("engine ", engine.name, " needs ", plan.workspace() >> 20,
+ConvExecution build(const Context& context, ConvEngine& engine) {
+  ConvExecution execution(context.cudnn(), std::move(engine.config));
+  if (execution.workspace() <= workspace_limit) return execution;
+  throw Error(join("engine ", engine.name, " needs ", execution.workspace() >> 20,
                    " MiB of workspace, more than ", workspace_limit >> 20));
 }
 
@@ -44,20 +44,20 @@ class Stopwatch {
                                                  cudaEventCreateWithFlags, 0U)) {}
 
   /// Throws Error where the engine fails.
-  void try_out(ConvPlan& plan) {
-    if (plan.workspace() > workspace_.bytes()) {
+  void try_out(ConvExecution& execution) {
+    if (execution.workspace() > workspace_.bytes()) {
       workspace_ = {};  // the old one first: there may not be room for both
-      workspace_ = DeviceMemory(plan.workspace(), "a convolution's workspace");
+      workspace_ = DeviceMemory(execution.workspace(), "a convolution's workspace");
     }
-    run(plan);
+    run(execution);
     check(cudaStreamSynchronize(context_.compute()), "cudaStreamSynchronize");
   }
   /// In milliseconds, the best of several; of what was tried out, and so has loaded its kernels.
-  float best(ConvPlan& plan) {
+  float best(ConvExecution& execution) {
     float least = 0;
     for (int i = 0; i < measured_runs; ++i) {
       check(cudaEventRecord(begin_.get(), context_.compute()), "cudaEventRecord");
-      run(plan);
+      run(execution);
       check(cudaEventRecord(end_.get(), context_.compute()), "cudaEventRecord");
       check(cudaEventSynchronize(end_.get()), "cudaEventSynchronize");
       float took = 0;
@@ -68,8 +68,8 @@ class Stopwatch {
   }
 
  private:
-  void run(ConvPlan& plan) {
-    plan.run(context_.cudnn(), {x_.data(), filter_.data(), y_.data(), workspace_.data()});
+  void run(ConvExecution& execution) {
+    execution.run(context_.cudnn(), {x_.data(), filter_.data(), y_.data(), workspace_.data()});
   }
 
   const Context& context_;
@@ -80,7 +80,7 @@ class Stopwatch {
 /// A choice among what cuDNN offers for one graph.
 class Choice {
  public:
-  Choice(const OpSite& site, const ConvShape& shape, ConvDirection direction)
+  Choice(const LayerSite& site, const ConvShape& shape, ConvDirection direction)
       : site_(site),
         shape_(shape),
         direction_(direction),
@@ -90,11 +90,11 @@ class Choice {
   ConvCall make() {
     if (site_.communicator == nullptr || site_.communicator->rank() == 0) choose();
     if (site_.communicator != nullptr) agree();
-    return {std::move(graph_), std::move(*plan_)};
+    return {std::move(graph_), std::move(*execution_)};
   }
 
  private:
-  bool keeps() const { return site_.algorithms != nullptr && site_.algorithms->kept(); }
+  bool caches() const { return site_.algorithms != nullptr && site_.algorithms->persistent(); }
 
   /// What the time depends on beside the device and the library.
   std::string key() const {
@@ -103,36 +103,36 @@ class Choice {
   }
 
   void choose() {
-    if (keeps() && take_kept()) return;
+    if (caches() && take_cached()) return;
     std::optional<Stopwatch> stopwatch;
     try {
       stopwatch.emplace(site_.context, shape_);
     } catch (const Error&) {
       // The session will say what the network needs, and what the device has.
     }
-    const bool measures = keeps() && stopwatch;
+    const bool measures = caches() && stopwatch;
     std::size_t left = measures ? max_measured : 1;
     float least = 0;
     each_engine([&](ConvEngine& engine) {
-      ConvPlan plan = build(site_.context, engine);
-      if (stopwatch) stopwatch->try_out(plan);
-      const float took = measures ? stopwatch->best(plan) : 0;
-      if (!plan_ || took < least) {
-        take(engine, std::move(plan));
+      ConvExecution execution = build(site_.context, engine);
+      if (stopwatch) stopwatch->try_out(execution);
+      const float took = measures ? stopwatch->best(execution) : 0;
+      if (!execution_ || took < least) {
+        take(engine, std::move(execution));
         least = took;
       }
       return --left == 0;
     });
-    if (!plan_) refuse();
+    if (!execution_) refuse();
     if (measures) site_.algorithms->add(key(), {chosen_, least});
   }
 
-  /// What was kept is only taken where cuDNN still offers it: that it keeps our promises is not in
-  /// the file.
-  bool take_kept() {
+  /// The cached engine is only taken where cuDNN still offers it: that it keeps our promises is not
+  /// in the file.
+  bool take_cached() {
     const auto before = site_.algorithms->find(key());
-    if (before) take_called([&](const std::string& name) { return name == before->engine; });
-    return plan_.has_value();
+    if (before) take_named([&](const std::string& name) { return name == before->engine; });
+    return execution_.has_value();
   }
 
   /// The first rank's engine, by its name: another rank may be offered another list.
@@ -142,18 +142,18 @@ class Choice {
     const auto number = [](const std::string& name) {
       return static_cast<double>(checksum(name) & exact);
     };
-    double common = plan_ ? number(chosen_) : 0;
+    double common = execution_ ? number(chosen_) : 0;
     site_.communicator->sum({&common, 1});
-    if (plan_) return;
-    take_called([&](const std::string& name) { return number(name) == common; });
-    if (plan_) return;
+    if (execution_) return;
+    take_named([&](const std::string& name) { return number(name) == common; });
+    if (execution_) return;
     throw Error(join("the first rank's engine for the ", name_of(direction_),
                      " does not work on rank ", site_.communicator->rank(), " (", problem_,
                      "); do all ranks have the same GPU and the same cuDNN?"));
   }
 
   template <class IsIt>
-  void take_called(const IsIt& is_it) {
+  void take_named(const IsIt& is_it) {
     each_engine([&](ConvEngine& engine) {
       if (!is_it(engine.name)) return false;
       take(engine, build(site_.context, engine));
@@ -173,7 +173,7 @@ class Choice {
       for (std::size_t i = 0; i < engines.size() && !done; ++i) {
         attempt([&] { done = enough(engines[i]); });
       }
-      if (plan_) return;
+      if (execution_) return;
     }
   }
 
@@ -187,8 +187,9 @@ class Choice {
     }
   }
 
-  void take(const ConvEngine& engine, ConvPlan plan) {
-    plan_.emplace(std::move(plan));  // the last one goes first, and it before what it is made of
+  void take(const ConvEngine& engine, ConvExecution execution) {
+    execution_.emplace(
+        std::move(execution));  // the last one goes first, and it before what it is made of
     chosen_ = engine.name;
   }
 
@@ -197,23 +198,23 @@ class Choice {
                      " (", text_of(shape_), "); ", problem_));
   }
 
-  const OpSite& site_;
+  const LayerSite& site_;
   const ConvShape& shape_;
   ConvDirection direction_;
   Arithmetic arithmetic_;
   ConvGraph graph_;
-  std::optional<ConvPlan> plan_;
-  std::string chosen_;                          // the name of the engine in plan_
+  std::optional<ConvExecution> execution_;
+  std::string chosen_;                          // the name of the engine in execution_
   std::string problem_ = "it offers no other";  // why the last one that was passed over was
 };
 
 }  // namespace
 
-ConvCall choose_engine(const OpSite& site, const ConvShape& shape, ConvDirection direction) {
+ConvCall choose_engine(const LayerSite& site, const ConvShape& shape, ConvDirection direction) {
   try {
     return Choice(site, shape, direction).make();
   } catch (const Error& problem) {
-    throw Error(join(site.node.name, ": ", problem.what()));
+    throw Error(join(site.node().name, ": ", problem.what()));
   }
 }
 

@@ -10,7 +10,7 @@ using namespace formats;
 
 namespace {
 
-/// By which a plan's buffers are known.
+/// By which an execution's buffers are known.
 enum Uid : std::int64_t { x_uid = 1, filter_uid, y_uid };
 
 /// Less than device_alignment: what engines ask of a pointer to load 16 bytes at once.
@@ -148,16 +148,16 @@ ConvGraph::ConvGraph(cudnnHandle_t cudnn, const ConvShape& shape, ConvDirection 
   graph_.finalize();
 }
 
-ConvPlan::ConvPlan(cudnnHandle_t cudnn, GraphDescriptor config)
-    : config_(std::move(config)), plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  plan_.set<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, {cudnn});
-  plan_.set_part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config_);
-  plan_.finalize();
-  workspace_ =
-      static_cast<std::size_t>(plan_.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
+ConvExecution::ConvExecution(cudnnHandle_t cudnn, GraphDescriptor config)
+    : config_(std::move(config)), execution_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  execution_.set<cudnnHandle_t>(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, {cudnn});
+  execution_.set_part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config_);
+  execution_.finalize();
+  workspace_ = static_cast<std::size_t>(
+      execution_.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
 }
 
-void ConvPlan::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
+void ConvExecution::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
   if (!pack_ || packed_ != buffers) {
     pack_.emplace(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack_->set<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {x_uid, filter_uid, y_uid});
@@ -169,7 +169,7 @@ void ConvPlan::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
     pack_->finalize();
     packed_ = buffers;
   }
-  check(cudnnBackendExecute(cudnn, plan_.handle(), pack_->handle()), "cudnnBackendExecute");
+  check(cudnnBackendExecute(cudnn, execution_.handle(), pack_->handle()), "cudnnBackendExecute");
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -1,8 +1,8 @@
 #pragma once
-// A convolution, or one of its gradients, as a graph of cuDNN's, and as a plan: the graph with the
-// engine that computes it.
+// A convolution, or one of its gradients, as a graph of cuDNN's, and what executes it: the graph
+// with the engine that computes it.
 //
-//   x, filter, y ── operation ── ConvGraph ── ConvEngine (conv_engine.cuh) ── ConvPlan ── run()
+//   x, filter, y ─ operation ─ ConvGraph ─ ConvEngine (conv_engine.cuh) ─ ConvExecution ─ run()
 
 #include <cudnn.h>
 
@@ -64,10 +64,10 @@ class ConvGraph {
 };
 
 /// What runs. The graph must live as long.
-class ConvPlan {
+class ConvExecution {
  public:
   /// `config` is an engine's, of a graph on this handle. Throws Error where cuDNN cannot build it.
-  ConvPlan(cudnnHandle_t cudnn, GraphDescriptor config);
+  ConvExecution(cudnnHandle_t cudnn, GraphDescriptor config);
 
   std::size_t workspace() const { return workspace_; }
   /// On the handle's stream. Other buffers than the last time's are told to cuDNN first, so that a
@@ -76,7 +76,7 @@ class ConvPlan {
 
  private:
   GraphDescriptor config_;
-  GraphDescriptor plan_;
+  GraphDescriptor execution_;
   std::size_t workspace_ = 0;
   std::optional<GraphDescriptor> pack_;
   ConvBuffers packed_{};

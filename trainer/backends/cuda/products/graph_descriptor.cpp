@@ -35,16 +35,16 @@ void GraphDescriptor::finalize() {
 }
 
 std::size_t GraphDescriptor::get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                                 std::size_t most, void* values) const {
+                                 std::size_t max_count, void* values) const {
   std::int64_t count = 0;
   const cudnnStatus_t status = cudnnBackendGetAttribute(
-      handle(), name, type, static_cast<std::int64_t>(most), &count, values);
+      handle(), name, type, static_cast<std::int64_t>(max_count), &count, values);
   if (status != CUDNN_STATUS_SUCCESS) {
     check(status,
           join("attribute ", static_cast<int>(name), " of descriptor ", static_cast<int>(kind_)));
   }
-  return most == 0 ? static_cast<std::size_t>(count)
-                   : std::min(static_cast<std::size_t>(count), most);
+  return max_count == 0 ? static_cast<std::size_t>(count)
+                        : std::min(static_cast<std::size_t>(count), max_count);
 }
 
 std::size_t GraphDescriptor::count_parts(cudnnBackendAttributeName_t name) const {
@@ -53,12 +53,12 @@ std::size_t GraphDescriptor::count_parts(cudnnBackendAttributeName_t name) const
 
 std::vector<GraphDescriptor> GraphDescriptor::parts(cudnnBackendAttributeName_t name,
                                                     cudnnBackendDescriptorType_t kind,
-                                                    std::size_t most) const {
+                                                    std::size_t max_count) const {
   std::vector<GraphDescriptor> found;
   std::vector<cudnnBackendDescriptor_t> handles;
-  for (std::size_t i = 0; i < most; ++i) handles.push_back(found.emplace_back(kind).handle());
+  for (std::size_t i = 0; i < max_count; ++i) handles.push_back(found.emplace_back(kind).handle());
   const std::size_t count =
-      most == 0 ? 0 : get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, handles.data());
+      max_count == 0 ? 0 : get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, max_count, handles.data());
   found.erase(found.begin() + static_cast<std::ptrdiff_t>(count), found.end());
   return found;
 }

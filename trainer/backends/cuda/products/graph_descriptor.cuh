@@ -62,15 +62,16 @@ class GraphDescriptor {
     get(name, AttributeType<T>::value, 1, &value);
     return value;
   }
-  /// The first `most` of them at most.
+  /// The first `max_count` of them at most.
   template <class T>
-  std::vector<T> get_all(cudnnBackendAttributeName_t name, std::size_t most) const {
-    std::vector<T> values(most);
-    values.resize(get(name, AttributeType<T>::value, most, values.data()));
+  std::vector<T> get_all(cudnnBackendAttributeName_t name, std::size_t max_count) const {
+    std::vector<T> values(max_count);
+    values.resize(get(name, AttributeType<T>::value, max_count, values.data()));
     return values;
   }
   std::vector<GraphDescriptor> parts(cudnnBackendAttributeName_t name,
-                                     cudnnBackendDescriptorType_t kind, std::size_t most) const;
+                                     cudnnBackendDescriptorType_t kind,
+                                     std::size_t max_count) const;
   /// How many there are at most: cuDNN may hand out fewer than it counts.
   std::size_t count_parts(cudnnBackendAttributeName_t name) const;
 
@@ -80,7 +81,7 @@ class GraphDescriptor {
   void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::size_t count,
            const void* values);
   std::size_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                  std::size_t most, void* values) const;
+                  std::size_t max_count, void* values) const;
 
   cudnnBackendDescriptorType_t kind_;
   Owned<cudnnBackendDescriptor_t, cudnnBackendDestroyDescriptor> handle_;

@@ -1,18 +1,23 @@
-#include "trainer/backends/cuda/op.cuh"
+#include "trainer/backends/cuda/layer.cuh"
 
 #include <limits>
 
+#include "formats/base/error.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;
 
-std::unique_ptr<CudaOp> make_op(const OpSite& site) {
-#define FEEDRATE_ROW(kind) \
-  if (site.node.op->name() == #kind) return kind##_cuda(site);
+#define FEEDRATE_ROW(name) std::unique_ptr<Layer> make_##name##_layer(const LayerSite& site);
 #include "trainer/ops/list.inc"
 #undef FEEDRATE_ROW
-  throw Error(join("operator ", site.node.op->name(), " has no CUDA half"));
+
+std::unique_ptr<Layer> make_layer(const LayerSite& site) {
+#define FEEDRATE_ROW(kind) \
+  if (site.node().op->name() == #kind) return make_##kind##_layer(site);
+#include "trainer/ops/list.inc"
+#undef FEEDRATE_ROW
+  throw Error(join("operator ", site.node().op->name(), " has no CUDA half"));
 }
 
 int dimension(std::int64_t value) {

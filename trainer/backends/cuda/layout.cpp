@@ -1,4 +1,4 @@
-#include "trainer/backends/cuda/arrangement.cuh"
+#include "trainer/backends/cuda/layout.cuh"
 
 #include <algorithm>
 #include <cassert>
@@ -10,7 +10,7 @@ namespace feedrate::trainer::cuda {
 namespace {
 
 template <class Body>
-void each_value(const Arrangement& a, const Body& body) {
+void each_value(const Layout& a, const Body& body) {
   const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
   std::size_t number = 0;
   for (std::size_t group = 0; group < size(a.groups); ++group) {
@@ -30,21 +30,21 @@ bool convolutions_alone_read(const Graph& graph, std::size_t i) {
   });
 }
 
-Arrangement as_known(std::int64_t elements) { return {1, elements, 1, elements}; }
+Layout canonical_layout(std::int64_t elements) { return {1, elements, 1, elements}; }
 
 }  // namespace
 
-std::vector<float> arranged(const Arrangement& arrangement, std::span<const float> canonical) {
-  assert(static_cast<std::int64_t>(canonical.size()) == arrangement.elements());
-  std::vector<float> stored(static_cast<std::size_t>(arrangement.stored_elements()));
-  each_value(arrangement, [&](std::size_t from, std::size_t to) { stored[to] = canonical[from]; });
+std::vector<float> to_stored(const Layout& layout, std::span<const float> canonical) {
+  assert(static_cast<std::int64_t>(canonical.size()) == layout.elements());
+  std::vector<float> stored(static_cast<std::size_t>(layout.stored_elements()));
+  each_value(layout, [&](std::size_t from, std::size_t to) { stored[to] = canonical[from]; });
   return stored;
 }
 
-std::vector<float> canonical(const Arrangement& arrangement, std::span<const float> stored) {
-  assert(static_cast<std::int64_t>(stored.size()) == arrangement.stored_elements());
-  std::vector<float> values(static_cast<std::size_t>(arrangement.elements()));
-  each_value(arrangement, [&](std::size_t to, std::size_t from) { values[to] = stored[from]; });
+std::vector<float> from_stored(const Layout& layout, std::span<const float> stored) {
+  assert(static_cast<std::int64_t>(stored.size()) == layout.stored_elements());
+  std::vector<float> values(static_cast<std::size_t>(layout.elements()));
+  each_value(layout, [&](std::size_t to, std::size_t from) { values[to] = stored[from]; });
   return values;
 }
 
@@ -57,10 +57,10 @@ std::vector<Extent> stored_extents(const Graph& graph) {
   return stored;
 }
 
-std::vector<Arrangement> parameter_arrangements(const Graph& graph,
-                                                std::span<const Extent> stored) {
-  std::vector<Arrangement> all;
-  for (const Parameter& parameter : graph.parameters) all.push_back(as_known(parameter.elements()));
+std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored) {
+  std::vector<Layout> all;
+  for (const Parameter& parameter : graph.parameters)
+    all.push_back(canonical_layout(parameter.elements()));
   for (const Node& node : graph.nodes) {
     if (node.op->traits().weights == WeightKind::none) continue;
     const Extent& in = graph.nodes[node.inputs[0]].extent;

@@ -9,7 +9,7 @@
 
 namespace feedrate::trainer::cuda {
 
-struct Arrangement {
+struct Layout {
   std::int64_t groups = 1;
   std::int64_t channels = 1;
   std::int64_t pixels = 1;
@@ -19,13 +19,13 @@ struct Arrangement {
   std::int64_t stored_elements() const { return groups * stored * pixels; }
 };
 
-std::vector<float> arranged(const Arrangement& arrangement, std::span<const float> canonical);
-std::vector<float> canonical(const Arrangement& arrangement, std::span<const float> stored);
+std::vector<float> to_stored(const Layout& layout, std::span<const float> canonical);
+std::vector<float> from_stored(const Layout& layout, std::span<const float> stored);
 
 /// Of an image's output of every node, by node, as it lies in memory. Pixels of 3 channels get a
 /// fourth where convolutions alone read them, which load all of them at once then.
 std::vector<Extent> stored_extents(const Graph& graph);
 /// Of every parameter.
-std::vector<Arrangement> parameter_arrangements(const Graph& graph, std::span<const Extent> stored);
+std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored);
 
 }  // namespace feedrate::trainer::cuda

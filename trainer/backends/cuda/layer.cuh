@@ -1,0 +1,171 @@
+#pragma once
+// An operator's CUDA half, for every type of values. Made once at compile; forward and backward are
+// given its memory, and allocate nothing.
+//
+// A step always works on whole batches: missing images have label −1.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/backends/cuda/context.cuh"
+#include "trainer/backends/cuda/loss_scale.cuh"
+#include "trainer/graph/graph.h"
+#include "trainer/ops/layout.h"
+#include "trainer/optimizers/optimizer.h"
+
+namespace feedrate::trainer {
+class Communicator;
+}
+
+namespace feedrate::trainer::cuda {
+
+struct DeviceMetrics {
+  double loss_sum;
+  unsigned long long correct;
+  unsigned long long correct5;
+  unsigned long long images;
+};
+
+struct DeviceParameter {
+  float* value = nullptr;
+  float* gradient = nullptr;  // each backward writes all of it
+  void* rounded = nullptr;    // the same values in the session's type; of fp32 `value` itself
+  float* next = nullptr;      // of statistics alone: what they become if the step's loss is finite
+
+  /// What products read.
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(rounded);
+  }
+};
+
+class AlgorithmCache;
+
+/// What a layer is made for. What it keeps is by value or lives as long as the session.
+struct LayerSite {
+  const Context& context;
+  const Graph& graph;
+  std::size_t number = 0;  // of the node
+  std::vector<Extent> inputs{};
+  Extent input{};   // inputs[0]; all ones for the input node
+  Extent stored{};  // the same as it lies in memory, of the input node its output: with channels of
+                    // zeros that fill up its pixels
+  std::int64_t batch = 0;
+  std::vector<DeviceParameter> parameters{};
+  std::uint64_t seed = 0;
+  Communicator* communicator = nullptr;         // the first rank chooses for all; null: alone
+  AlgorithmCache* algorithms = nullptr;         // of what is chosen by the clock; null: nothing is
+  const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
+  bool learns = true;                           // backward will be called …
+  bool input_learns = true;                     // … and somebody wants the gradient of inputs[0]
+  bool relu_follows = false;                    // the only reader is a relu that works in place
+
+  const Node& node() const { return graph.nodes[number]; }
+};
+
+/// What a step works on. All of it is the same whenever a side of the inputs holds a whole batch,
+/// so that a step can be recorded; what changes from step to step lies on the device.
+struct Step {
+  const std::uint8_t* pixels;  // batch × shape, u8 HWC
+  const std::int32_t* labels;  // −1 for missing images
+  std::uint32_t count;         // images that are there
+  std::uint32_t all_images;    // of all ranks in this step: gradients are means over these
+  bool training;
+  bool relu_separate;  // each relu is done by its own node: somebody looks at each output
+  DeviceMetrics* metrics;
+  const UpdateSettings* settings;  // on the device; settings->step draws dropout's mask
+};
+
+/// Where a layer's values are. The output may be the input, and the input's gradient the output's,
+/// for operators that work in place.
+struct Buffers {
+  std::vector<const std::byte*> inputs{};
+  std::byte* output = nullptr;
+  const std::byte* output_gradient = nullptr;  // null for a loss
+  std::vector<std::byte*> input_gradients{};   // null where nobody wants it
+  std::byte* saved = nullptr;                  // saved_bytes() that live from forward to backward
+  std::byte* scratch = nullptr;                // scratch_bytes() for the duration of a call
+};
+
+/// The same with the type of the values.
+template <class T>
+struct BuffersOf {
+  explicit BuffersOf(const Buffers& buffers)
+      : output(reinterpret_cast<T*>(buffers.output)),
+        output_gradient(reinterpret_cast<const T*>(buffers.output_gradient)),
+        saved(buffers.saved),
+        scratch(buffers.scratch),
+        untyped_(buffers) {
+    if (buffers.inputs.empty()) return;
+    input = inputs(0);
+    input_gradient = input_gradients(0);
+  }
+  const T* inputs(std::size_t k) const { return reinterpret_cast<const T*>(untyped_.inputs[k]); }
+  T* input_gradients(std::size_t k) const {
+    return reinterpret_cast<T*>(untyped_.input_gradients[k]);
+  }
+
+  const T* input = nullptr;  // inputs(0)
+  T* output;
+  const T* output_gradient;
+  T* input_gradient = nullptr;  // input_gradients(0)
+  std::byte* saved;
+  std::byte* scratch;
+
+ private:
+  const Buffers& untyped_;
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  virtual std::size_t saved_bytes() const { return 0; }
+  virtual std::size_t scratch_bytes() const { return 0; }
+  /// Whether forward does the work of the relu that follows as well.
+  virtual bool does_relu() const { return false; }
+  virtual void forward(const Buffers& buffers, const Step& step) = 0;
+  /// Writes (never adds to) the gradients of parameters and inputs.
+  virtual void backward(const Buffers& buffers, const Step& step) = 0;
+};
+
+/// One whose values are T.
+template <class T>
+class LayerOf : public Layer {
+ public:
+  void forward(const Buffers& buffers, const Step& step) final {
+    run_forward(BuffersOf<T>(buffers), step);
+  }
+  void backward(const Buffers& buffers, const Step& step) final {
+    run_backward(BuffersOf<T>(buffers), step);
+  }
+
+ protected:
+  virtual void run_forward(const BuffersOf<T>& buffers, const Step& step) = 0;
+  virtual void run_backward(const BuffersOf<T>& buffers, const Step& step) = 0;
+};
+
+/// A LayerType<T> for the type of the site's values.
+template <template <class> class LayerType>
+std::unique_ptr<Layer> make_typed(const LayerSite& site) {
+  return with_type(site.context.values(), [&site](auto value) -> std::unique_ptr<Layer> {
+    return std::make_unique<LayerType<decltype(value)>>(site);
+  });
+}
+
+std::unique_ptr<Layer> make_layer(const LayerSite& site);
+
+/// to[i] += from[i], of the context's type of values.
+void add_values(const Context& context, const std::byte* from, std::int64_t size, std::byte* to);
+
+/// A dimension as the libraries take it; throws Error beyond 2^31 − 1.
+int dimension(std::int64_t value);
+
+inline ImageLayout image_layout(const Extent& extent) {
+  return {static_cast<std::uint32_t>(extent.channels),
+          static_cast<std::uint32_t>(extent.height * extent.width)};
+}
+
+}  // namespace feedrate::trainer::cuda

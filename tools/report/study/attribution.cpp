@@ -11,8 +11,8 @@ constexpr double microseconds = 1e6;
 
 double time_of(const Point& point) { return microseconds / point.rate; }
 
-/// Divides `waiting` as the loader's own times of an image divide.
-void split(Attribution& parts, double waiting, const Point& point) {
+/// Splits `waiting` in proportion to the workers' times per image.
+void split_waiting(Attribution& parts, double waiting, const Point& point) {
   const double read = point.read_us.value_or(0), decode = point.decode_us.value_or(0),
                augment = point.augment_us.value_or(0);
   const double all = read + decode + augment;
@@ -25,18 +25,18 @@ void split(Attribution& parts, double waiting, const Point& point) {
   parts.augment = waiting * augment / all;
 }
 
-/// The curve of the same tool and format whose data lay in the page cache; null for a warm one.
+/// For a cold curve, the warm one of the same tool and format; null when there is none.
 const Curve* warm_twin(const Study& study, const Curve& cold) {
   const auto found = std::ranges::find_if(study.curves, [&](const Curve& curve) {
-    return curve.cache == warm_cache && curve.tool == cold.tool && curve.kept == cold.kept;
+    return curve.cache == warm_cache && curve.tool == cold.tool && curve.stored_as == cold.stored_as;
   });
   return cold.cache != cold_cache || found == study.curves.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-Attribution attribute(const Point& delivered, const Alone& alone) {
-  const auto& [demand, computing, warm] = alone;
+Attribution attribute(const Point& delivered, const Baselines& baselines) {
+  const auto& [demand, compute_only, warm] = baselines;
   Attribution parts;
   if (delivered.rate <= 0) return parts;
   parts.total = time_of(delivered);
@@ -44,17 +44,17 @@ Attribution attribute(const Point& delivered, const Alone& alone) {
   const double compute = has_demand ? std::min(time_of(*demand), parts.total) : parts.total;
   double waiting = parts.total - compute;
   if (delivered.stall) waiting = std::clamp(*delivered.stall / 100, 0.0, 1.0) * parts.total;
-  // Waiting is measured, the rate of demand is another run's: where both do not fit, waiting holds.
+  // Waiting was measured in this run, demand in another: where the two contradict, trust waiting.
   parts.compute = std::min(compute, parts.total - waiting);
   parts.sharing = parts.total - parts.compute - waiting;
-  if (has_demand && computing && computing->rate > demand->rate) {
-    parts.upload = std::min(time_of(*demand) - time_of(*computing), parts.compute);
+  if (has_demand && compute_only && compute_only->rate > demand->rate) {
+    parts.upload = std::min(time_of(*demand) - time_of(*compute_only), parts.compute);
     parts.compute -= parts.upload;
   }
   if (warm != nullptr && warm->rate > delivered.rate) {
     parts.storage = std::min(waiting, parts.total - time_of(*warm));
   }
-  split(parts, waiting - parts.storage, warm != nullptr ? *warm : delivered);
+  split_waiting(parts, waiting - parts.storage, warm != nullptr ? *warm : delivered);
   return parts;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the time of an image goes, told from the differences between rates. Pure functions.
+// Where the time of an image goes, computed from differences between rates. Pure functions.
 
 #include <array>
 #include <optional>
@@ -11,24 +11,24 @@
 
 namespace feedrate::tools {
 
-/// Shares of the time between two images that arrive, in µs; they add up to 1 / delivered.
+/// The time between two delivered images by cause, in µs; the parts add up to `total`.
 struct Attribution {
   double total = 0;    // 1 / delivered
-  double compute = 0;  // what the trainer takes with its batches in memory: 1 / demand at most
-  double upload = 0;   // of which copies to the device hold it up, where that was measured
-  double read = 0;     // waiting, as the loader's own times divide it
+  double compute = 0;  // training with batches in memory, without uploads: at most 1 / demand
+  double upload = 0;   // delay by copies to the device; 0 where demand without them is unknown
+  double read = 0;     // waiting, split in proportion to the workers' times per image
   double decode = 0;
   double augment = 0;
-  double loading = 0;  // waiting, where the loader's own times are not known
-  double storage = 0;  // what a cold start added: 1 / cold − 1 / warm
-  double sharing = 0;  // neither computing nor waiting: loader and trainer share cores
+  double loading = 0;  // waiting, where the workers' times are unknown
+  double storage = 0;  // added by a cold cache: 1 / cold − 1 / warm
+  double sharing = 0;  // neither computing nor waiting: loader and trainer compete for cores
 
   double sum() const {
     return compute + upload + read + decode + augment + loading + storage + sharing;
   }
 };
 
-/// The parts in the order in which they are drawn.
+/// The parts in drawing order.
 struct AttributionPart {
   std::string_view name;
   double Attribution::*member;
@@ -44,29 +44,29 @@ inline constexpr std::array<AttributionPart, 8> attribution_parts{{
     {"shared cores", &Attribution::sharing},
 }};
 
-/// The share of an image's time below which a part is not worth showing.
+/// Parts below this share of an image's time are not shown.
 inline constexpr double negligible_part = 0.002;
 
-/// What a delivered rate is compared with.
-struct Alone {
+/// The rates that a delivered rate is compared with.
+struct Baselines {
   std::optional<Point> demand{};
-  std::optional<Point> compute{};  // demand whose batches stay on the device
-  const Point* warm = nullptr;     // where `delivered` was cold: the same with its data in memory
+  std::optional<Point> compute{};  // demand with batches that stay on the device
+  const Point* warm = nullptr;     // for a cold `delivered`: the same point with a warm cache
 };
 
-/// Without a demand all that is not waiting counts as compute; without a stall all that is not
-/// compute counts as waiting. Without a compute rate uploads are part of compute.
-Attribution attribute(const Point& delivered, const Alone& alone);
+/// Without demand, all time except waiting counts as compute; without a stall, all time except
+/// compute counts as waiting. Without a compute rate, uploads are part of compute.
+Attribution attribute(const Point& delivered, const Baselines& baselines);
 
-/// A bar of the breakdown: a format at its fewest threads or at its knee.
+/// One bar of the breakdown: a format at its fewest threads or at its knee.
 struct AttributedPoint {
   std::string format;
   unsigned threads = 0;
   bool at_knee = false;
   Attribution parts;
 };
-/// Of each format the fewest threads and the knee, one bar where they are the same point. Empty
-/// where no demand was measured.
+/// For each format a bar at its fewest threads and one at its knee, a single bar where they
+/// coincide. Formats without measured demand are left out.
 std::vector<AttributedPoint> attribute(const Study& study);
 
 }  // namespace feedrate::tools

@@ -8,18 +8,18 @@
 namespace feedrate::tools {
 namespace {
 
-// Folders that say nothing of what lies in them.
-constexpr std::array<std::string_view, 12> says_nothing{"/",    "",        ".",          "..",
-                                                        "data", "dataset", "datasets",   "train",
-                                                        "val",  "valid",   "validation", "test"};
+// Folder names that do not say which dataset they hold.
+constexpr std::array<std::string_view, 12> generic_names{
+    "/", "", ".", "..", "data", "dataset", "datasets", "train", "val", "valid", "validation", "test"};
 
-/// The deepest folder of a path that is not named after the format; "" for none.
-std::string telling_folder(const Run& run) {
+/// The deepest folder of the path with neither a generic name nor the format's; "" when there is
+/// none.
+std::string descriptive_folder(const Run& run) {
   std::string deepest;
   for (const std::filesystem::path& part : std::filesystem::path(run.dataset)) {
     const std::string name = part.string();
-    const bool tells = std::ranges::find(says_nothing, name) == says_nothing.end();
-    if (tells && name != run.format && name != run.format + "-" + run.codec) deepest = name;
+    const bool is_generic = std::ranges::find(generic_names, name) != generic_names.end();
+    if (!is_generic && name != run.format && name != run.format + "-" + run.codec) deepest = name;
   }
   return deepest;
 }
@@ -29,16 +29,17 @@ std::string telling_folder(const Run& run) {
 std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs) {
   std::map<std::string, std::set<std::string>> folders, digests;  // by digest, by folder
   for (const Run& run : runs) {
-    const std::string folder = telling_folder(run);
+    const std::string folder = descriptive_folder(run);
     folders[run.digest].insert(folder);
     digests[folder].insert(run.digest);
   }
   std::map<std::string, std::string> names;
-  for (const auto& [digest, own] : folders) {
-    const std::string& folder = *own.begin();
-    const bool tells = !folder.empty() && own.size() == 1 && digests[folder].size() == 1;
-    const std::string nameless = folders.size() > 1 ? digest.substr(0, 8) : "";
-    names[digest] = tells ? folder : nameless;
+  for (const auto& [digest, candidates] : folders) {
+    const std::string& folder = *candidates.begin();
+    const bool is_unique =
+        !folder.empty() && candidates.size() == 1 && digests[folder].size() == 1;
+    const std::string fallback = folders.size() > 1 ? digest.substr(0, 8) : "";
+    names[digest] = is_unique ? folder : fallback;
   }
   return names;
 }

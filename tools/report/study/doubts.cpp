@@ -12,8 +12,8 @@ namespace feedrate::tools {
 namespace {
 
 constexpr double wide_spread_percent = 5;
-// Nothing can deliver more than demand, but for what repeats differ by.
-constexpr double impossible_share = 1.05;
+// Delivered cannot exceed demand by more than the noise between repeats.
+constexpr double max_share_of_demand = 1.05;
 
 using Runs = std::vector<Run>;
 using Sentences = std::vector<std::string>;
@@ -23,25 +23,25 @@ void doubt_builds(const Runs& runs, Sentences& sentences) {
   for (const Run& run : runs) builds.insert(run.environment.build_type);
   for (const std::string& build : builds) {
     if (build == "Release" || build == "RelWithDebInfo") continue;
-    sentences.push_back(fmt::format("Measured with a {} build: its rates say nothing of a release.",
-                                    build.empty() ? "nameless" : build));
+    sentences.push_back(fmt::format("Measured with a {} build: a release build has other rates.",
+                                    build.empty() ? "untyped" : build));
   }
 }
 
 void doubt_threads(const Runs& runs, Sentences& sentences) {
-  unsigned most = 0;
+  unsigned max_threads = 0;  // of the rows with more threads than cores
   std::size_t missing = 0;
   for (const Run& run : runs) {
     const unsigned threads = run.threads.value_or(0);
-    if (threads > run.environment.cores) most = std::max(most, threads);
+    if (threads > run.environment.cores) max_threads = std::max(max_threads, threads);
     if (run.workers_seen && *run.workers_seen < threads) ++missing;
   }
-  if (most > 0) {
-    sentences.push_back(fmt::format("Rows with up to {} loader threads ran on {}.", most,
+  if (max_threads > 0) {
+    sentences.push_back(fmt::format("Rows with up to {} loader threads ran on {}.", max_threads,
                                     counted(runs.front().environment.cores, "core")));
   }
   if (missing > 0) {
-    sentences.push_back(fmt::format("In {} fewer loader threads worked than were asked for.",
+    sentences.push_back(fmt::format("In {}, fewer loader threads worked than requested.",
                                     counted(missing, "row")));
   }
 }
@@ -52,41 +52,41 @@ void doubt_spread(const Runs& runs, Sentences& sentences) {
   if (wide == 0) return;
   const Run& widest = *std::ranges::max_element(runs, {}, spread_percent);
   sentences.push_back(fmt::format(
-      "{} of {} rows spread by more than {:.0f} % between repeats; the widest, {} {} with {}, by "
-      "{:.0f} %. The machine was not quiet.",
-      wide, runs.size(), wide_spread_percent, widest.kind, format_and_codec(widest),
-      counted(widest.threads.value_or(0), "thread"), spread_percent(widest)));
+      "In {} of {} rows the repeats differ by more than {:.0f} %, at most by {:.0f} % ({} {} with "
+      "{}): the machine was not quiet.",
+      wide, runs.size(), wide_spread_percent, spread_percent(widest), widest.kind,
+      format_and_codec(widest), counted(widest.threads.value_or(0), "thread")));
 }
 
 void doubt_clocks(const Runs& runs, Sentences& sentences) {
-  std::multiset<std::string> held;  // a reason for each row
+  std::multiset<std::string> throttled;  // the reason, for each row
   for (const Run& run : runs) {
     const std::string reason = run.telemetry.gpu_throttle.value_or("none");
-    if (reason != "none") held.insert(reason);
+    if (reason != "none") throttled.insert(reason);
   }
-  if (held.empty()) return;
-  const std::set<std::string> reasons(held.begin(), held.end());
-  sentences.push_back(fmt::format("The GPU held its clocks down in {} ({}).",
-                                  counted(held.size(), "row"), fmt::join(reasons, "; ")));
+  if (throttled.empty()) return;
+  const std::set<std::string> reasons(throttled.begin(), throttled.end());
+  sentences.push_back(fmt::format("The GPU lowered its clocks in {} ({}).",
+                                  counted(throttled.size(), "row"), fmt::join(reasons, "; ")));
 }
 
 void doubt_demand(const std::vector<Study>& studies, Sentences& sentences) {
   for (const Study& study : studies) {
-    double best = 0;  // of the tool whose demand the study's is
+    double best = 0;  // of the tool whose demand is the study's
     for (const Curve& curve : study.curves) {
-      if (!is_own(study, curve)) continue;
+      if (!is_candidate(study, curve)) continue;
       for (const Point& point : curve.delivered) best = std::max(best, point.rate);
     }
-    if (!study.demand || best <= study.demand->rate * impossible_share) continue;
+    if (!study.demand || best <= study.demand->rate * max_share_of_demand) continue;
     sentences.push_back(fmt::format(
-        "{}: up to {} images/s are delivered, more than the {} measured as demand; one of the two "
-        "was disturbed.",
+        "{}: delivered, up to {} images/s, exceeds demand, {}; one of the two measurements was "
+        "disturbed.",
         study.title(), quantity(best), quantity(study.demand->rate)));
   }
 }
 
-/// Rows that differ in what a trainer computed with and yet are points of one curve.
-void doubt_computes(const Runs& runs, Sentences& sentences) {
+/// Rows of one curve whose trainers computed with different numbers of threads.
+void doubt_compute_threads(const Runs& runs, Sentences& sentences) {
   std::map<std::string, std::set<unsigned>> counts;
   for (const Run& run : runs) {
     if (run.kind != delivered_kind || !run.compute_threads) continue;
@@ -95,7 +95,7 @@ void doubt_computes(const Runs& runs, Sentences& sentences) {
   }
   for (const auto& [trained, threads] : counts) {
     if (threads.size() < 2) continue;
-    sentences.push_back(fmt::format("{} computed with {} threads; its curves hold all of them.",
+    sentences.push_back(fmt::format("The rows of {} differ in compute threads ({}), yet share one curve.",
                                     trained, fmt::join(threads, ", ")));
   }
 }
@@ -109,7 +109,7 @@ void doubt_origins(const Runs& runs, Sentences& sentences) {
   }
   if (machines.size() > 1) {
     sentences.push_back(
-        fmt::format("The rows come from {} machines; compare within one only.", machines.size()));
+        fmt::format("The rows come from {} machines; compare only rows of one machine.", machines.size()));
   }
   if (commits.size() > 1) {
     sentences.push_back(fmt::format("The rows come from {} commits.", commits.size()));
@@ -125,7 +125,7 @@ std::vector<std::string> doubts(const Runs& runs, const std::vector<Study>& stud
   doubt_spread(runs, sentences);
   doubt_clocks(runs, sentences);
   doubt_demand(studies, sentences);
-  doubt_computes(runs, sentences);
+  doubt_compute_threads(runs, sentences);
   doubt_origins(runs, sentences);
   return sentences;
 }

@@ -9,7 +9,7 @@ using namespace formats;
 
 namespace {
 
-/// `get` is a member of Run or a function of it.
+/// `get`: a member of Run or a function of a Run. Absent where no row has the value.
 template <class Get>
 std::optional<double> median_of(const std::vector<const Run*>& runs, const Get& get) {
   std::vector<double> values;
@@ -20,17 +20,17 @@ std::optional<double> median_of(const std::vector<const Run*>& runs, const Get& 
   return median(std::move(values));
 }
 
-/// Of joules counted over a row's telemetry, the share of an image. The window holds as many images
-/// as its processor time has times that of an image.
-std::optional<double> for_an_image(const Run& run, std::optional<double> joules) {
+/// Joules of one image, from joules counted over the telemetry's window. Dividing the window's
+/// processor time by that of an image gives the number of images in it.
+std::optional<double> joules_per_image(const Run& run, std::optional<double> joules) {
   const std::optional<double> seconds = run.telemetry.cpu_seconds;
   if (!joules || !seconds || !run.cpu_us || *run.cpu_us <= 0 || *seconds <= 0) return std::nullopt;
   return *joules * *run.cpu_us / (*seconds * 1e6);
 }
 
-/// By the device's counter, or its mean power over the rate.
-std::optional<double> gpu_joules_of(const Run& run) {
-  if (const auto counted = for_an_image(run, run.telemetry.gpu_energy_j)) return counted;
+/// From the device's energy counter, else its mean power divided by the rate.
+std::optional<double> gpu_joules_per_image(const Run& run) {
+  if (const auto counted = joules_per_image(run, run.telemetry.gpu_energy_j)) return counted;
   if (!run.telemetry.gpu_power_w || run.images_per_second <= 0) return std::nullopt;
   return *run.telemetry.gpu_power_w / run.images_per_second;
 }
@@ -66,9 +66,9 @@ Point pool(const std::vector<const Run*>& runs) {
   point.gpu_own_memory_mib = telemetry(&Telemetry::gpu_own_memory_mib);
   point.gpu_memory_mib = telemetry(&Telemetry::gpu_memory_mib);
   point.gpu_power_w = telemetry(&Telemetry::gpu_power_w);
-  point.gpu_joules = median_of(runs, gpu_joules_of);
+  point.gpu_joules = median_of(runs, gpu_joules_per_image);
   point.cpu_joules =
-      median_of(runs, [](const Run& run) { return for_an_image(run, run.telemetry.cpu_energy_j); });
+      median_of(runs, [](const Run& run) { return joules_per_image(run, run.telemetry.cpu_energy_j); });
   point.upload_gb_per_s = telemetry(&Telemetry::upload_gb_per_s);
   return point;
 }

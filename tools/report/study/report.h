@@ -1,5 +1,5 @@
 #pragma once
-// Report: what rows say, before any of it is drawn or written.
+// Report: the rows with their studies and verdicts, ready to be drawn and written.
 
 #include <string>
 #include <vector>
@@ -13,14 +13,13 @@ namespace feedrate::tools {
 struct Report {
   std::vector<Run> runs;
   std::vector<Study> studies;
-  std::vector<StudyVerdict> verdicts;  // by study
+  std::vector<StudyVerdict> verdicts;  // one for each study
   std::vector<std::string> doubts;
   std::vector<TrainingCurve> trainings;
 };
 
-/// What makes rows doubtful, said before anyone relies on them: a debug build, more threads than
-/// cores, a wide spread, workers that never came, a GPU that slowed itself, several machines or
-/// commits in one file, more delivered than the trainer can take.
+/// Reasons to doubt the rows, a sentence each: a debug build, more threads than cores, missing
+/// workers, a wide spread, a throttled GPU, more delivered than demand, several machines or commits.
 std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<Study>& studies);
 
 Report make_report(std::vector<Run> runs, std::vector<TrainingCurve> trainings = {});

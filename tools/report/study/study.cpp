@@ -14,7 +14,7 @@ namespace {
 
 using RunList = std::vector<const Run*>;
 
-/// Of these rows, a point for each thread count.
+/// One point for each thread count, rising.
 std::vector<Point> points(const RunList& runs) {
   std::map<unsigned, RunList> by_threads;
   for (const Run* run : runs) by_threads[run->threads.value_or(0)].push_back(run);
@@ -23,7 +23,7 @@ std::vector<Point> points(const RunList& runs) {
   return result;
 }
 
-Study outline(const Run& run, const std::string& dataset) {
+Study empty_study(const Run& run, const std::string& dataset) {
   return {.digest = run.digest,
           .dataset = dataset,
           .network = run.network.value_or(""),
@@ -37,9 +37,8 @@ bool shares_supply(const Study& study, const Run& run) {
   return run.digest == study.digest && run.recipe == study.recipe && run.batch == study.batch;
 }
 
-/// The studies that the rows speak of, still without points. Bench measures in random order; the
-/// page should not look different for it.
-std::vector<Study> outlines(const std::vector<Run>& runs) {
+/// The studies of the rows, still without points. Sorted, because a bench measures in random order.
+std::vector<Study> empty_studies(const std::vector<Run>& runs) {
   const std::map<std::string, std::string> names = dataset_names(runs);
   const auto key = [](const Study& one) {
     return std::tuple(one.network.empty(), one.dataset, one.digest, one.network, one.device,
@@ -47,13 +46,13 @@ std::vector<Study> outlines(const std::vector<Run>& runs) {
   };
   std::map<decltype(key(Study{})), Study> sorted;
   const auto add = [&](const Run& run) {
-    Study study = outline(run, names.at(run.digest));
+    Study study = empty_study(run, names.at(run.digest));
     sorted.try_emplace(key(study), std::move(study));
   };
   for (const Run& run : runs) {
     if (run.network) add(run);
   }
-  // Supply that no trained network shares its images, recipe and batch with stands alone.
+  // Supply without a trained network of the same images, recipe and batch is a study of its own.
   for (const Run& run : runs) {
     const auto covers = [&](const auto& study) { return shares_supply(study.second, run); };
     if (!run.network && std::ranges::none_of(sorted, covers)) add(run);
@@ -74,11 +73,11 @@ std::string label(const Run& run) {
          (run.cache == cold_cache ? ", cold" : "");
 }
 
-void fill(Study& study, const std::vector<Run>& runs) {
+void add_curves(Study& study, const std::vector<Run>& runs) {
   struct Members {
     RunList supply, delivered;
   };
-  // By feedrate first, then tool, format and cache: the order of tables and colours.
+  // The order of tables and colours: feedrate first, then by tool, format and cache.
   using Order = std::tuple<bool, std::string, std::string, bool>;
   std::map<Order, Members> curves;
   std::map<std::string, RunList> demands, computes;  // by tool
@@ -101,7 +100,7 @@ void fill(Study& study, const std::vector<Run>& runs) {
     study.curves.push_back({.format = label(run),
                             .tool = run.tool,
                             .cache = run.cache,
-                            .kept = format_and_codec(run),
+                            .stored_as = format_and_codec(run),
                             .supply = points(members.supply),
                             .delivered = points(members.delivered),
                             .demand = rate_of(demands, run.tool),
@@ -134,19 +133,19 @@ std::string Study::title() const {
 }
 
 std::vector<Study> make_studies(const std::vector<Run>& runs) {
-  std::vector<Study> studies = outlines(runs);
-  for (Study& study : studies) fill(study, runs);
+  std::vector<Study> studies = empty_studies(runs);
+  for (Study& study : studies) add_curves(study, runs);
   return studies;
 }
 
-bool is_own(const Study& study, const Curve& curve) {
-  const bool ours =
+bool is_candidate(const Study& study, const Curve& curve) {
+  const bool has_own =
       std::ranges::any_of(study.curves, [](const Curve& one) { return one.tool == own_tool; });
-  if (ours && curve.tool != own_tool) return false;
-  const bool warm = std::ranges::any_of(study.curves, [&](const Curve& one) {
-    return one.cache == warm_cache && (!ours || one.tool == own_tool);
+  if (has_own && curve.tool != own_tool) return false;
+  const bool has_warm = std::ranges::any_of(study.curves, [&](const Curve& one) {
+    return one.cache == warm_cache && (!has_own || one.tool == own_tool);
   });
-  return !warm || curve.cache == warm_cache;
+  return !has_warm || curve.cache == warm_cache;
 }
 
 bool is_trained(const Study& study) {

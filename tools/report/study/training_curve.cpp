@@ -20,7 +20,7 @@ std::vector<TrainingCurve::Mark> marks(const json& object, const char* key) {
   std::vector<TrainingCurve::Mark> list;
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return list;
-  if (!found->is_array()) throw Error(join(key, " is no list"));
+  if (!found->is_array()) throw Error(join(key, " is not a list"));
   for (const json& one : *found) {
     list.push_back({.step = one.at("step").get<std::uint64_t>(),
                     .loss = if_known<double>(one, "loss"),
@@ -50,7 +50,7 @@ TrainingCurve parse(const json& object) {
 TrainingCurve read_training(const std::filesystem::path& file) {
   std::ifstream stream(file);
   if (!stream || std::filesystem::is_directory(file)) fail(file, "cannot read it");
-  constexpr const char* expected = "not what 'feedrate train --json' prints: ";
+  constexpr const char* expected = "not the output of 'feedrate train --json': ";
   try {
     TrainingCurve training = parse(json::parse(stream));
     training.file = file.filename().string();
@@ -64,13 +64,13 @@ TrainingCurve read_training(const std::filesystem::path& file) {
 
 std::vector<TrainingCurve> read_trainings(const std::vector<std::filesystem::path>& files) {
   std::vector<TrainingCurve> trainings;
-  std::map<std::string, unsigned> called;
+  std::map<std::string, unsigned> uses;  // of each name
   for (const std::filesystem::path& file : files) {
     trainings.push_back(read_training(file));
-    ++called[trainings.back().name];
+    ++uses[trainings.back().name];
   }
   for (TrainingCurve& training : trainings) {
-    if (called[training.name] > 1) training.name = training.file;
+    if (uses[training.name] > 1) training.name = training.file;
   }
   return trainings;
 }

@@ -12,44 +12,47 @@
 namespace feedrate::tools {
 namespace {
 
-// Below this a difference does not matter, even where it can be measured.
-constexpr double negligible = 0.03;
-// Repeats that differ by more cannot excuse a difference: they say that the machine was not quiet.
-constexpr double excusable = 0.10;
-// A trainer that waits less than this is kept fed.
-constexpr double fed_stall_percent = 5;
-// Delivered at this share of demand or more: the trainer has all it can take.
-constexpr double met_share = 0.95;
+// Smaller differences do not matter, even where repeats are close enough to measure them.
+constexpr double min_tolerance = 0.03;
+// A wider spread of repeats means a noisy machine, and raises the tolerance no further.
+constexpr double max_tolerance = 0.10;
+// A trainer that waits longer is limited by the loader.
+constexpr double max_fed_stall_percent = 5;
+// At this share of demand, demand is met.
+constexpr double met_share_of_demand = 0.95;
 
-struct LimitWords {
-  std::string_view name, conclusion;
+struct LimitText {
+  std::string_view name, opening, advice;
 };
 /// In the order of Limit.
-constexpr std::array<LimitWords, 4> limit_words{{
-    {"trainer", " The trainer is the limit: faster loading would gain nothing."},
-    {"loader", " The loader is the limit: more cores or a cheaper codec would help."},
-    {"cores", " Loader and trainer share too few cores: that, not waiting, costs the rest."},
-    {"unknown", ""},
+constexpr std::array<LimitText, 4> limit_texts{{
+    {"trainer", "The trainer is the limit: it gets", " More loader threads would not help."},
+    {"loader", "The loader is the limit: the trainer gets",
+     " More cores or a cheaper codec would help."},
+    {"cores", "The cores are the limit: the trainer gets",
+     " The loader and the trainer compete for them; more cores would help."},
+    {"unknown", "The limit is unknown, since neither demand nor stall was measured: the trainer gets",
+     ""},
 }};
 
-const LimitWords& words_of(Limit limit) { return limit_words.at(static_cast<std::size_t>(limit)); }
+const LimitText& text_of(Limit limit) { return limit_texts.at(static_cast<std::size_t>(limit)); }
 
-/// What differs by less than what matters, or than the repeats can tell apart, does not differ.
-bool as_good_as(const Point& point, const Point& best) {
+/// Equal within the tolerance: the spread of the repeats, between the two limits above.
+bool is_as_fast_as(const Point& point, const Point& best) {
   const double spread = std::max(point.spread(), best.spread());
-  return point.rate >= best.rate * (1 - std::clamp(spread, negligible, excusable));
+  return point.rate >= best.rate * (1 - std::clamp(spread, min_tolerance, max_tolerance));
 }
 
 struct Candidate {
   const Curve* curve;
   const Point* point;
-  double supply;  // at these threads; 0 when not measured
+  double supply;  // with as many threads; 0 when not measured
 };
 
 std::vector<Candidate> candidates(const Study& study, std::vector<Point> Curve::*points) {
   std::vector<Candidate> found;
   for (const Curve& curve : study.curves) {
-    if ((curve.*points).empty() || !is_own(study, curve)) continue;
+    if ((curve.*points).empty() || !is_candidate(study, curve)) continue;
     const Point& point = knee(curve.*points);
     const Point* supply = at_threads(curve.supply, point.threads);
     found.push_back({&curve, &point, supply == nullptr ? 0 : supply->rate});
@@ -57,66 +60,72 @@ std::vector<Candidate> candidates(const Study& study, std::vector<Point> Curve::
   return found;
 }
 
-/// Those as good as the fastest: fewer threads first, then more supply.
+/// Those that are as fast as the fastest: fewer threads first, then more supply.
 std::vector<Candidate> best_first(std::vector<Candidate> all) {
   const Candidate top =
       *std::ranges::max_element(all, {}, [](const Candidate& one) { return one.point->rate; });
-  std::erase_if(all, [&](const Candidate& one) { return !as_good_as(*one.point, *top.point); });
+  std::erase_if(all, [&](const Candidate& one) { return !is_as_fast_as(*one.point, *top.point); });
   std::ranges::stable_sort(
       all, {}, [](const Candidate& one) { return std::pair(one.point->threads, -one.supply); });
   return all;
 }
 
 Limit limit_of(const Point& point, const std::optional<Point>& demand) {
-  if (point.stall && *point.stall > fed_stall_percent) return Limit::loader;
-  if (demand && point.rate < met_share * demand->rate) return Limit::cores;
+  if (point.stall && *point.stall > max_fed_stall_percent) return Limit::loader;
+  if (demand && point.rate < met_share_of_demand * demand->rate) return Limit::cores;
   return point.stall || demand ? Limit::trainer : Limit::unknown;
 }
 
-std::string why(const StudyVerdict& verdict) {
-  std::string text = fmt::format("{} images/s are delivered", quantity(verdict.rate));
+/// The limit, and the figures behind it.
+std::string limit_sentences(const StudyVerdict& verdict) {
+  const LimitText& words = text_of(verdict.limit);
+  std::string text = fmt::format("{} {} images/s", words.opening, quantity(verdict.rate));
   if (const auto share = percent_of_demand(verdict)) {
-    text +=
-        fmt::format(", {:.0f} % of the {} the trainer can take", *share, quantity(*verdict.demand));
+    text += fmt::format(", {:.0f} % of what it can take ({})", *share, quantity(*verdict.demand));
+    if (verdict.stall) text += ",";
   }
-  if (verdict.stall) text += fmt::format("; it waits {:.1f} % of its time", *verdict.stall);
-  return fmt::format("{}.{}", text, words_of(verdict.limit).conclusion);
+  if (verdict.stall) text += fmt::format(" and waits for data {:.1f} % of the time", *verdict.stall);
+  return fmt::format("{}.{}", text, words.advice);
 }
 
-/// Which formats do as well as the chosen one, the first of `best`.
-std::string equals(const std::vector<Candidate>& best) {
+/// "a", "a and b", "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+/// The formats that are as fast as the chosen one, the first of `best`; "" when there are none.
+std::string equals_sentence(const std::vector<Candidate>& best) {
   const Point& chosen = *best.front().point;
-  double widest_difference = 0, widest_spread = chosen.spread();
+  double max_difference = 0, max_spread = chosen.spread();
   std::vector<std::string> names;
   for (std::size_t i = 1; i < best.size(); ++i) {
     const auto& [curve, point, supply] = best[i];
     const bool same = point->threads == chosen.threads;
-    names.push_back(curve->format + (same ? "" : fmt::format(" with {}", point->threads)));
+    names.push_back(curve->format + (same ? "" : " with " + loader_threads(point->threads)));
     if (chosen.rate > 0) {
-      widest_difference =
-          std::max(widest_difference, std::abs(point->rate - chosen.rate) / chosen.rate);
+      max_difference = std::max(max_difference, std::abs(point->rate - chosen.rate) / chosen.rate);
     }
-    widest_spread = std::max(widest_spread, point->spread());
+    max_spread = std::max(max_spread, point->spread());
   }
   if (names.empty()) return {};
   const std::string text =
-      fmt::format(" {} do{} as well, within {:.1f} %", fmt::join(names, " and "),
-                  names.size() == 1 ? "es" : "", 100 * widest_difference);
-  if (widest_spread <= std::max(negligible, widest_difference)) return text + ".";
-  return text + fmt::format(
-                    ", which is less than the {:.1f} % between repeats: these rows cannot "
-                    "tell them apart.",
-                    100 * widest_spread);
+      fmt::format(" {} {} as fast, within {:.1f} %", listed(names),
+                  names.size() == 1 ? "is" : "are", 100 * max_difference);
+  if (max_spread <= std::max(min_tolerance, max_difference)) return text + ".";
+  return text +
+         fmt::format("; repeats differ by up to {:.1f} %, so these rows cannot rank them.",
+                     100 * max_spread);
 }
 
-/// What every format delivers that does not do as well.
-std::string others(const Study& study, const std::vector<Candidate>& best) {
+/// What the remaining formats deliver.
+std::string others_sentences(const Study& study, const std::vector<Candidate>& best) {
   std::string text;
   for (const Curve& curve : study.curves) {
-    const bool listed = std::ranges::find(best, &curve, &Candidate::curve) != best.end();
-    if (listed || curve.delivered.empty()) continue;
+    const bool is_best = std::ranges::find(best, &curve, &Candidate::curve) != best.end();
+    if (is_best || curve.delivered.empty()) continue;
     const Point& point = knee(curve.delivered);
-    text += fmt::format(" {} delivers {} with {}.", curve.format, quantity(point.rate),
+    text += fmt::format(" {} delivers {} images/s with {}.", curve.format, quantity(point.rate),
                         loader_threads(point.threads));
   }
   return text;
@@ -136,13 +145,13 @@ StudyVerdict judge_supply(const Study& study) {
   std::vector<Candidate> all = candidates(study, &Curve::supply);
   if (all.empty()) {
     verdict.answer = "no answer";
-    verdict.reason = "Only demand was measured: nothing loads data in these rows.";
+    verdict.reason = "Only demand was measured; no row loads data.";
     return verdict;
   }
   verdict = choice(best_first(std::move(all)).front());
   verdict.reason = fmt::format(
-      "The loader alone supplies {} images/s there. Nothing was trained (bench --network), so "
-      "whether a trainer needs that much is not known.",
+      "The loader alone supplies {} images/s. Nothing was trained, so it is unknown how many a "
+      "trainer can take (measure it with 'bench --network').",
       quantity(verdict.rate));
   return verdict;
 }
@@ -151,7 +160,7 @@ StudyVerdict judge_supply(const Study& study) {
 
 const Point& knee(const std::vector<Point>& points) {
   const Point& best = *std::ranges::max_element(points, {}, &Point::rate);
-  return *std::ranges::find_if(points, [&](const Point& point) { return as_good_as(point, best); });
+  return *std::ranges::find_if(points, [&](const Point& point) { return is_as_fast_as(point, best); });
 }
 
 const Point* shown_knee(const Study& study, const Curve& curve) {
@@ -159,7 +168,7 @@ const Point* shown_knee(const Study& study, const Curve& curve) {
   return is_trained(study) || curve.supply.empty() ? nullptr : &knee(curve.supply);
 }
 
-std::string_view name_of(Limit limit) { return words_of(limit).name; }
+std::string_view name_of(Limit limit) { return text_of(limit).name; }
 
 std::string loader_threads(unsigned threads) {
   return threads == 0 ? "no loader threads" : counted(threads, "loader thread");
@@ -176,9 +185,9 @@ StudyVerdict judge(const Study& study) {
   verdict.limit = limit_of(point, study.demand);
   for (std::size_t i = 1; i < best.size(); ++i) verdict.as_good.push_back(best[i].curve->format);
   const bool any_format = all.size() > 1 && best.size() == all.size() &&
-                          best.back().point->threads == point.threads;  // they come by threads
+                          best.back().point->threads == point.threads;  // sorted by threads
   if (any_format) verdict.answer = loader_threads(point.threads) + ", any of the formats";
-  verdict.reason = why(verdict) + equals(best) + others(study, best);
+  verdict.reason = limit_sentences(verdict) + equals_sentence(best) + others_sentences(study, best);
   return verdict;
 }
 

@@ -7,10 +7,10 @@
 namespace feedrate::tools {
 namespace {
 
-// File systems take 255 bytes, of which the chart's own name wants some.
-constexpr std::size_t longest_name = 120;
+// Of 255 bytes that a file system allows; the rest is for the chart's name and prefixes.
+constexpr std::size_t max_name_bytes = 120;
 
-/// A study's title as part of a file's name.
+/// The title with every run of other characters than letters, digits and dots made a hyphen.
 std::string file_name_of(const Study& study) {
   std::string name;
   for (const char c : study.title()) {
@@ -21,19 +21,19 @@ std::string file_name_of(const Study& study) {
       name += '-';
     }
   }
-  return name.substr(0, longest_name);
+  return name.substr(0, max_name_bytes);
 }
 
 }  // namespace
 
 std::vector<ChartFile> report_svg(const Report& report) {
   std::vector<ChartFile> files;
-  std::set<std::string> taken;
+  std::set<std::string> used;
   const auto add = [&](const std::vector<Chart>& charts, const std::string& study) {
     for (const Chart& chart : charts) {
       std::string name = study + "." + chart.name + ".svg";
-      // Studies of one title differ in what it does not tell; none may overwrite another.
-      while (!taken.insert(name).second) name = "other-" + name;
+      // Titles are not unique: they leave out the recipe, for example.
+      while (!used.insert(name).second) name = "other-" + name;
       files.push_back({name, chart.svg.file()});
     }
   };

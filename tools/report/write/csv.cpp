@@ -17,7 +17,8 @@ std::string report_csv(const Report& report) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       cells.push_back(value.is_null() ? not_measured : text);
     };
-    // By the keys of a row, the environment's in line, repeats as their range and number.
+    // Columns are the keys of a row. The environment's keys are inlined; repeats become their
+    // lowest, highest and number.
     const auto row = ordered_json::parse(to_json_line(run));
     for (const auto& [key, value] : row.items()) {
       if (key == "environment") {

@@ -14,7 +14,7 @@ extern const std::string_view charts_css;
 
 namespace {
 
-/// Escaped, and a figure never parted from its sign at the end of a line.
+/// Escaped, with no line break before "%" or "×".
 std::string typeset(std::string_view text) {
   std::string set = escape_markup(text);
   for (const std::string_view sign : {" %", " ×"}) {
@@ -25,7 +25,7 @@ std::string typeset(std::string_view text) {
   return set;
 }
 
-/// "" for no text.
+/// "" when `text` is empty.
 std::string paragraph(std::string_view classes, std::string_view text) {
   if (text.empty()) return {};
   return fmt::format("<p class=\"{}\">{}</p>\n", classes, typeset(text));
@@ -33,13 +33,13 @@ std::string paragraph(std::string_view classes, std::string_view text) {
 
 std::string scrolling(const Table& table) {
   return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}, scrolls\">{}</div>\n",
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}, scrollable\">{}</div>\n",
       escape_markup(table.title), table_html(table));
 }
 
 enum class Fold { open, closed };
 
-/// With its title, which opens and closes it; "" for a table without rows.
+/// A foldable table under its title; "" for a table without rows.
 std::string titled(const Table& table, Fold fold = Fold::open) {
   if (table.rows.empty()) return {};
   return fmt::format("<details{}><summary>{}</summary>\n{}{}</details>\n",
@@ -79,7 +79,7 @@ std::string study_sections(const Report& report) {
   return text;
 }
 
-/// The figures of the first answer, large.
+/// The figures of the first verdict, in large type.
 std::string key_figures(const Table& answers) {
   std::string text;
   for (std::size_t i = 2; i < answers.heads.size(); ++i) {
@@ -99,10 +99,10 @@ std::string doubt_section(const std::vector<std::string>& doubts) {
 
 std::string machine_list(const Report& report) {
   std::string text;
-  for (const Table::Row& row : machine_table(report).rows) {
-    const bool is_long = row.cells[1].size() > 60;
+  for (const auto& [label, value] : machine_fields(report)) {
+    const bool is_long = value.size() > 60;
     text += fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", is_long ? " class=\"long\"" : "",
-                        escape_markup(row.cells[0]), escape_markup(row.cells[1]));
+                        escape_markup(label), escape_markup(value));
   }
   return text;
 }

@@ -36,7 +36,7 @@ ordered_json points_json(const std::vector<Point>& points) {
   return list_json(points, [](const Point& point) { return point_json(point); });
 }
 
-/// Threads at the knee: the point of a curve that tables show.
+/// The threads of the knee.
 ordered_json knee_json(const std::vector<Point>& points) {
   return points.empty() ? ordered_json(nullptr) : ordered_json(knee(points).threads);
 }
@@ -54,7 +54,7 @@ ordered_json verdict_json(const Study& study, const StudyVerdict& verdict) {
           {"as_good", verdict.as_good}};
 }
 
-/// Null where nothing was predicted.
+/// Null when nothing was predicted.
 ordered_json error_json(const std::optional<PredictionError>& error) {
   if (!error) return nullptr;
   return {{"predictions", error->predictions},

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t max_values = 4;  // of a field, before they are counted only
+constexpr std::size_t max_values = 4;  // of a field; more are counted instead of listed
 
 /// "build_type" → "Build type"
 std::string label_of(const std::string& key) {
@@ -50,7 +50,7 @@ std::string joined(const std::vector<std::string>& values) {
 
 }  // namespace
 
-Table machine_table(const Report& report) {
+Fields machine_fields(const Report& report) {
   std::vector<std::string> keys, images;
   std::map<std::string, std::vector<std::string>> values;
   for (const Run& run : report.runs) {
@@ -66,13 +66,13 @@ Table machine_table(const Report& report) {
   }
   const auto [first, last] = std::ranges::minmax(values["time"]);
   values["time"] = {first == last ? first : first + " to " + last};
-  Table table{.title = "The machine and the build", .heads = {"field", "value"}};
+  Fields fields;
   for (const std::string& key : keys) {
-    if (key != "command") table.rows.push_back({.cells = {label_of(key), joined(values[key])}});
+    if (key != "command") fields.emplace_back(label_of(key), joined(values[key]));
   }
-  table.rows.push_back({.cells = {"Images", joined(images)}});
-  table.rows.push_back({.cells = {"Command", joined(values["command"])}});
-  return table;
+  fields.emplace_back("Images", joined(images));
+  fields.emplace_back("Command", joined(values["command"]));
+  return fields;
 }
 
 }  // namespace feedrate::tools

@@ -1,6 +1,6 @@
 #pragma once
-// A report's shapes: text for the terminal, CSV, JSON, SVG files, and one HTML page that needs
-// nothing else. All are made of the same studies, verdicts, tables and charts.
+// Writes a report as text for a terminal, CSV, JSON, SVG files or one self-contained HTML page.
+// Pure functions.
 
 #include <string>
 #include <vector>
@@ -9,20 +9,21 @@
 
 namespace feedrate::tools {
 
-/// For a terminal; ends with the verdicts, a sentence each.
+/// For a terminal, in 100 columns; ends with the verdicts.
 std::string report_text(const Report& report);
-/// A line for each row.
+/// One line for each row.
 std::string report_csv(const Report& report);
-/// What `--json` prints.
+/// The output of `--json` (tools/JSON.md).
 std::string report_json(const Report& report);
-/// Self-contained: opens without a network.
+/// A page that loads nothing and runs no script.
 std::string report_html(const Report& report);
 
-/// Every chart as a file of its own: a name that tells the study, and the SVG.
+/// A chart as an SVG file, named after its study.
 struct ChartFile {
   std::string name;  // "lenet-on-mnist-cpu-fp32-batch-64.delivered.svg"
   std::string text;
 };
+/// Every chart; no two names are equal.
 std::vector<ChartFile> report_svg(const Report& report);
 
 }  // namespace feedrate::tools

@@ -22,7 +22,7 @@ std::optional<double> stall_of(const Point* point) {
   return point == nullptr ? std::nullopt : point->stall;
 }
 
-/// Of the demand of the tool that read the curve.
+/// In percent of the demand of the curve's own tool.
 std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
   if (delivered == nullptr || !curve.demand || curve.demand->rate <= 0) return std::nullopt;
   return 100 * delivered->rate / curve.demand->rate;
@@ -35,7 +35,7 @@ std::string interval_cell(const Point* point) {
   return quantity(std::max(0.0, interval->low)) + "–" + quantity(interval->high);
 }
 
-/// Every thread count of a curve, rising.
+/// The thread counts of a curve, rising.
 std::set<unsigned> thread_counts(const Curve& curve) {
   std::set<unsigned> counts;
   for (const auto* points : {&curve.supply, &curve.delivered}) {
@@ -64,7 +64,7 @@ constexpr std::array costs{
 }  // namespace
 
 Table points_table(const Study& study, const StudyVerdict& verdict) {
-  Table table{.title = "The points of the curves",
+  Table table{.title = "Measured points",
               .heads = {"format", "threads", "supply", "delivered", "predicted", "of demand",
                         "stall", "spread"}};
   for (const Curve& curve : study.curves) {
@@ -88,11 +88,11 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
   Table table{
       .title = "Formats side by side",
       .note =
-          "Each at the fewest threads that do as well as its own best: within 3 %, or within "
-          "what its repeats differ by, up to 10 %. Rates are images/s; times and energies are "
-          "of an image, processor time that of all threads. Planned is the trainer's memory as "
-          "foreseen before its first step; of the GPU's, own is this process' and used is "
-          "anybody's.",
+          "Each format at the fewest threads that are as fast as its best: within 3 %, or within "
+          "the spread of its repeats, up to 10 %. Rates are images/s. Times and energies are per "
+          "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
+          "computed before its first step. GPU own is the memory of this process, GPU used that "
+          "of all processes.",
       .heads = {"format", "threads", "images/s", "95 % interval", "of demand", "stall",
                 "best supply"}};
   for (const Cost& cost : costs) table.heads.emplace_back(cost.head);
@@ -120,11 +120,11 @@ Table attribution_table(const Study& study) {
   Table table{
       .title = "Where the time of an image goes",
       .note =
-          "Microseconds between two images that arrive, which add up to the whole. Compute is "
-          "what the trainer takes with its batches in memory, less upload, by which it is "
-          "slower than with its batches on the device; waiting is divided as the loader's own "
-          "times divide; storage is what a cold start adds; shared cores is time in which the "
-          "trainer neither waited nor had all its cores.",
+          "Microseconds between two delivered images; the parts add up to the total. Compute is "
+          "training with batches in memory, without upload, the delay by copies to the device. "
+          "Waiting is split into read, decode and augment in proportion to the workers' times; it "
+          "is loading where those are unknown. Storage is what a cold cache adds. Shared cores is "
+          "time in which the trainer neither waited nor had all its cores.",
       .heads = {"format", "threads", "µs per image"}};
   for (const AttributionPart& part : attribution_parts) table.heads.emplace_back(part.name);
   for (const AttributedPoint& bar : attribute(study)) {
@@ -141,8 +141,8 @@ Table attribution_table(const Study& study) {
 }
 
 Table answers_table(const Report& report) {
-  Table table{.title = "Every answer",
-              .heads = {"trained", "answer", "images/s", "of demand", "stall", "the limit"}};
+  Table table{.title = "All answers",
+              .heads = {"study", "answer", "images/s", "of demand", "stall", "limit"}};
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const StudyVerdict& verdict = report.verdicts[i];
     table.rows.push_back(
@@ -158,7 +158,7 @@ Table training_table(const std::vector<TrainingCurve>& trainings) {
   const auto percent = [](std::optional<double> share) {
     return percent_cell(share ? std::optional(100 * *share) : std::nullopt, 2);
   };
-  Table table{.title = "Where each training ended",
+  Table table{.title = "Final values",
               .heads = {"training", "file", "steps", "images/s", "loss", "accuracy",
                         "validation loss", "validation accuracy"}};
   for (const TrainingCurve& one : trainings) {

@@ -1,28 +1,33 @@
 #pragma once
-// The tables of a report. Without rows where nothing of the kind was measured.
+// The tables of a report. A table without data has no rows. Pure functions.
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tools/report/study/report.h"
 #include "tools/report/write/table.h"
 
 namespace feedrate::tools {
 
-/// Every point of the curves, the verdict's marked.
+/// Every point of the curves; the chosen one is marked.
 Table points_table(const Study& study, const StudyVerdict& verdict);
-/// Each format at its knee, with what it costs there: processor time, memory, power and energy.
+/// Each format at its knee, with its costs: processor time, memory, power and energy.
 Table formats_table(const Study& study, const StudyVerdict& verdict);
-/// Where an image's time goes: µs that add up.
+/// Where the time of an image goes, in µs.
 Table attribution_table(const Study& study);
 
-/// The verdict of each study in a line.
+/// One row for each verdict.
 Table answers_table(const Report& report);
-/// Where each training ended.
+/// The final values of each training.
 Table training_table(const std::vector<TrainingCurve>& trainings);
 
-/// Every field of the environment by its name for people, with what it was in these rows: each
-/// value once, in the order of the rows. The command comes last.
-Table machine_table(const Report& report);
+/// Label and value of every field of the environment. Values that differ between rows are listed
+/// once each, in the order of the rows. The command comes last.
+using Fields = std::vector<std::pair<std::string, std::string>>;
+Fields machine_fields(const Report& report);
 
-/// How far predictions were off, in a sentence; "" where nothing was predicted.
+/// The error of the predictions; "" when nothing was predicted.
 std::string prediction_sentence(const Study& study);
 
 }  // namespace feedrate::tools

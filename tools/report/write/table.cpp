@@ -14,17 +14,17 @@ namespace feedrate::tools {
 namespace {
 
 constexpr std::size_t gap = 2;  // between columns
-constexpr std::size_t widest = 30;
+constexpr std::size_t max_width = 30;  // of a column
 
-bool is_of_words(const Table& table, std::size_t column) {
+bool is_text(const Table& table, std::size_t column) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   return column == 0 || std::ranges::any_of(table.rows, [&](const Table::Row& row) {
            return row.cells[column].find_first_of(letters) != std::string::npos;
          });
 }
 
-/// A column's head and cells, all of one width.
-std::vector<std::string> drawn(const Table& table, std::size_t column) {
+/// A column's head and cells, padded or cut to one width.
+std::vector<std::string> column_cells(const Table& table, std::size_t column) {
   std::vector<std::string> cells{table.heads[column]};
   std::string last;
   for (const Table::Row& row : table.rows) {
@@ -34,16 +34,16 @@ std::vector<std::string> drawn(const Table& table, std::size_t column) {
   }
   std::size_t width = 0;
   for (const std::string& cell : cells) width = std::max(width, columns_of(cell));
-  width = std::min(width, widest);
+  width = std::min(width, max_width);
   for (std::string& cell : cells) {
-    const std::size_t taken = columns_of(cell);
-    const bool left = taken >= width || is_of_words(table, column);
-    cell = left ? fitted(cell, width) : std::string(width - taken, ' ') + cell;
+    const std::size_t used = columns_of(cell);
+    const bool is_left = used >= width || is_text(table, column);
+    cell = is_left ? fitted(cell, width) : std::string(width - used, ' ') + cell;
   }
   return cells;
 }
 
-/// What a spreadsheet would compute instead of showing it: a dataset may have any name.
+/// Whether a spreadsheet would evaluate the text instead of showing it. Numbers are no formulas.
 bool is_formula(std::string_view text) {
   if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) {
     return false;
@@ -67,7 +67,7 @@ Table without_empty_columns(Table table) {
 }
 
 std::string table_text(const Table& table, std::size_t columns) {
-  const std::vector<std::string> names = drawn(table, 0);
+  const std::vector<std::string> names = column_cells(table, 0);
   std::vector<std::string> lines;
   std::string text;
   const auto finish = [&] {
@@ -78,7 +78,7 @@ std::string table_text(const Table& table, std::size_t columns) {
     lines.clear();
   };
   for (std::size_t i = 1; i < table.heads.size(); ++i) {
-    const std::vector<std::string> cells = drawn(table, i);
+    const std::vector<std::string> cells = column_cells(table, i);
     if (!lines.empty() && columns_of(lines[0]) + gap + columns_of(cells[0]) > columns) finish();
     if (lines.empty()) {
       for (std::size_t k = 0; k < names.size(); ++k) {
@@ -95,7 +95,7 @@ std::string table_html(const Table& table) {
   std::vector<std::string_view> classes;
   std::string text = "<table><thead><tr>";
   for (std::size_t i = 0; i < table.heads.size(); ++i) {
-    classes.push_back(is_of_words(table, i) ? " class=\"text\"" : "");
+    classes.push_back(is_text(table, i) ? " class=\"text\"" : "");
     text += fmt::format("<th scope=\"col\"{}>{}</th>", classes[i], escape_markup(table.heads[i]));
   }
   text += "</tr></thead><tbody>\n";

@@ -1,5 +1,5 @@
 #pragma once
-// Table: what a report says in figures, made once and shown on a terminal, on the page and as CSV.
+// Table: cells of text, written for a terminal, as HTML and as CSV. Pure functions.
 
 #include <optional>
 #include <string>
@@ -7,35 +7,36 @@
 
 namespace feedrate::tools {
 
-/// What stands where nothing was measured.
+/// The cell of a value that was not measured.
 inline constexpr const char* not_measured = "–";
 
 struct Table {
   struct Row {
-    std::vector<std::string> cells;    // the first names the row
-    std::optional<unsigned> series{};  // whose colour stands before it
-    bool chosen = false;               // by the verdict
+    std::vector<std::string> cells;    // the first is the row's name
+    std::optional<unsigned> series{};  // the series that gives the row its colour
+    bool chosen = false;               // marked as the verdict's choice
   };
   std::string title{};
-  std::string note{};  // what a reader has to know
+  std::string note{};  // explains the columns; shown on the page only
   std::vector<std::string> heads{};
   std::vector<Row> rows{};
 };
 
-/// Without the columns in which no row has anything.
+/// Drops the columns in which no row has a value.
 Table without_empty_columns(Table table);
 
-/// Words stand to the left, figures to the right. A table wider than `columns` goes on below
-/// itself; a name that repeats stands once.
+/// Text is aligned left, numbers right. Columns beyond the width of `columns` characters continue
+/// below, again with the names; a name that repeats is shown once.
 std::string table_text(const Table& table, std::size_t columns = 100);
-/// <table>…</table>, everything in it escaped.
+/// <table>…</table>, with all text escaped.
 std::string table_html(const Table& table);
-/// RFC 4180: quoted where a field needs it, empty where nothing was measured.
+/// As in RFC 4180, with empty fields for values that were not measured.
 std::string table_csv(const Table& table);
+/// Quoted where needed. A formula gets a leading apostrophe, so that spreadsheets show it as text.
 std::string csv_field(const std::string& text);
 
-/// Cells.
-std::string rate_cell(std::optional<double> value);  // 6,124
+/// "6,124" and "98.2 %"; `not_measured` for no value.
+std::string rate_cell(std::optional<double> value);
 std::string percent_cell(std::optional<double> value, int digits = 1);
 
 }  // namespace feedrate::tools

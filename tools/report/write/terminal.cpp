@@ -19,7 +19,7 @@ std::string titled(const Table& table) {
 std::string study_text(const Study& study, const StudyVerdict& verdict) {
   std::string text = harmless(study.title());
   if (study.demand) {
-    text += fmt::format(": can take {} images/s (spread {:.1f} %)", quantity(study.demand->rate),
+    text += fmt::format(": demand {} images/s (spread {:.1f} %)", quantity(study.demand->rate),
                         100 * study.demand->spread());
   }
   text += "\n";
@@ -42,8 +42,8 @@ std::string report_text(const Report& report) {
     text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, columns));
   }
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
-    const std::string said = harmless(sentence(report.studies[i], report.verdicts[i]));
-    text += wrapped(said, 2, columns) + "\n";
+    const std::string answer = harmless(sentence(report.studies[i], report.verdicts[i]));
+    text += wrapped(answer, 2, columns) + "\n";
   }
   return text;
 }

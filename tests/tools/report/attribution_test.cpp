@@ -29,7 +29,7 @@ Point with_stages(Point point, double read, double decode, double augment) {
   return point;
 }
 
-TEST(UnitAttribution, waiting_is_divided_as_the_loaders_own_times_divide) {
+TEST(UnitAttribution, waiting_is_split_in_proportion_to_the_workers_times) {
   const Attribution parts =
       attribute(with_stages(at_rate(1000, 60), 100, 400, 100), {.demand = at_rate(2500)});
   EXPECT_DOUBLE_EQ(parts.total, 1000);
@@ -41,13 +41,13 @@ TEST(UnitAttribution, waiting_is_divided_as_the_loaders_own_times_divide) {
   EXPECT_NEAR(parts.sharing, 0, 1e-9);
 }
 
-TEST(UnitAttribution, without_the_loaders_times_waiting_stays_whole) {
+TEST(UnitAttribution, without_the_workers_times_waiting_is_not_split) {
   const Attribution parts = attribute(at_rate(1000), {.demand = at_rate(4000)});
   EXPECT_DOUBLE_EQ(parts.compute, 250);
   EXPECT_DOUBLE_EQ(parts.loading, 750);
 }
 
-TEST(UnitAttribution, what_a_cold_start_adds_is_storage) {
+TEST(UnitAttribution, the_time_added_by_a_cold_cache_is_storage) {
   const Point warm = with_stages(at_rate(2000, 20), 50, 50, 0);
   const Attribution parts = attribute(at_rate(500, 80), {.demand = at_rate(2500), .warm = &warm});
   EXPECT_DOUBLE_EQ(parts.storage, 1500);
@@ -71,7 +71,7 @@ TEST(UnitAttribution, what_the_trainer_gains_with_its_batches_on_the_device_is_u
   EXPECT_DOUBLE_EQ(parts_with(2000).upload, 300);
   EXPECT_DOUBLE_EQ(parts_with(2000).compute, 500);
   EXPECT_DOUBLE_EQ(parts_with(2000).sum(), 1000);
-  EXPECT_DOUBLE_EQ(parts_with(1200).upload, 0) << "noise: nothing is faster for being copied";
+  EXPECT_DOUBLE_EQ(parts_with(1200).upload, 0) << "noise: copying makes nothing faster";
   EXPECT_DOUBLE_EQ(parts_with(1200).compute, 800);
 }
 
@@ -81,7 +81,7 @@ TEST(UnitAttribution, more_delivered_than_demanded_is_all_compute) {
   EXPECT_DOUBLE_EQ(parts.sum(), 1e6 / 2100);
 }
 
-TEST(UnitAttribution, no_part_is_negative_and_all_add_up_whatever_the_rows_say) {
+TEST(UnitAttribution, no_part_is_negative_and_all_add_up_for_any_rows) {
   for (const double rate : {1.0, 900.0, 5000.0}) {
     for (const double stall : {0.0, 3.0, 55.0, 100.0, 130.0}) {
       for (const double taken : {800.0, 5000.0, 1e7}) {
@@ -110,7 +110,7 @@ TEST(UnitAttribution, each_format_has_a_bar_at_its_fewest_threads_and_at_its_kne
   EXPECT_EQ(bars[2].format, "recordio × raw");
 }
 
-TEST(UnitAttribution, of_a_whole_bench_every_bar_adds_up) {
+TEST(UnitAttribution, every_bar_of_a_whole_bench_adds_up) {
   std::size_t bars = 0;
   for (const Study& study : make_studies(testing::invented_bench())) {
     for (const AttributedPoint& bar : attribute(study)) {
@@ -128,7 +128,7 @@ TEST(UnitAttribution, every_part_has_a_colour_of_its_own) {
   }
 }
 
-TEST(UnitAttribution, without_demand_there_is_nothing_to_tell) {
+TEST(UnitAttribution, without_demand_there_are_no_bars) {
   EXPECT_TRUE(attribute(make_studies({delivered("lmdb", 1, 5000, 1)}).front()).empty());
 }
 

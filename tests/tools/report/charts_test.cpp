@@ -17,16 +17,16 @@ bool has(const std::string& text, std::string_view part) {
 TEST(UnitAxis, ticks_are_even_round_and_reach_the_largest_value) {
   EXPECT_EQ(even_ticks(1000), (std::vector<double>{0, 200, 400, 600, 800, 1000}));
   EXPECT_EQ(even_ticks(0.07), (std::vector<double>{0, 0.02, 0.04, 0.06, 0.08}));
-  for (const double most : {1e-9, 3.3, 47.0, 999.0, 1001.0, 2.5e6}) {
-    const auto ticks = even_ticks(most);
-    EXPECT_GE(ticks.back(), most * (1 - 1e-9));
-    EXPECT_LE(ticks.size(), 7U) << most;
-    EXPECT_GE(ticks.size(), 4U) << most;
+  for (const double max_value : {1e-9, 3.3, 47.0, 999.0, 1001.0, 2.5e6}) {
+    const auto ticks = even_ticks(max_value);
+    EXPECT_GE(ticks.back(), max_value * (1 - 1e-9));
+    EXPECT_LE(ticks.size(), 7U) << max_value;
+    EXPECT_GE(ticks.size(), 4U) << max_value;
   }
   EXPECT_EQ(even_ticks(0).size(), 6U);
 }
 
-TEST(UnitAxis, figures_are_short) {
+TEST(UnitAxis, quantities_are_short) {
   EXPECT_EQ(short_quantity(0), "0");
   EXPECT_EQ(short_quantity(0.25), "0.25");
   EXPECT_EQ(short_quantity(5900), "5,900");
@@ -36,12 +36,12 @@ TEST(UnitAxis, figures_are_short) {
   EXPECT_EQ(short_quantity(1250000), "1.25 M");
 }
 
-TEST(UnitAxis, names_move_apart_and_keep_their_order) {
-  const auto apart = spread_apart({50, 51, 52, 10}, 15, 0, 60);
-  EXPECT_DOUBLE_EQ(apart[2], 60);
-  EXPECT_DOUBLE_EQ(apart[1], 45);
-  EXPECT_DOUBLE_EQ(apart[0], 30);
-  EXPECT_DOUBLE_EQ(apart[3], 10);
+TEST(UnitAxis, positions_move_apart_and_keep_their_order) {
+  const auto moved = spread_apart({50, 51, 52, 10}, 15, 0, 60);
+  EXPECT_DOUBLE_EQ(moved[2], 60);
+  EXPECT_DOUBLE_EQ(moved[1], 45);
+  EXPECT_DOUBLE_EQ(moved[0], 30);
+  EXPECT_DOUBLE_EQ(moved[3], 10);
 }
 
 TEST(UnitSvg, text_in_it_is_escaped_and_a_file_carries_its_style_for_light_and_dark) {
@@ -56,7 +56,7 @@ TEST(UnitSvg, text_in_it_is_escaped_and_a_file_carries_its_style_for_light_and_d
   EXPECT_TRUE(svg.file().starts_with("<?xml"));
 }
 
-TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_where_they_are_given) {
+TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_if_given) {
   LineChart chart{.title = "t",
                   .x_title = "x",
                   .y_title = "y",
@@ -74,7 +74,7 @@ TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_where_they_are_given) {
   }
 }
 
-TEST(UnitLineChart, a_pointer_and_those_who_cannot_see_it_are_told_the_figures) {
+TEST(UnitLineChart, tooltips_and_the_description_give_the_values) {
   const LineChart chart{.title = "Stall",
                         .x_title = "loader threads",
                         .y_title = "%",
@@ -84,14 +84,14 @@ TEST(UnitLineChart, a_pointer_and_those_who_cannot_see_it_are_told_the_figures) 
   EXPECT_TRUE(has(drawn, "<title>lmdb: 8.00 % at 1 loader threads</title>")) << drawn;
 }
 
-TEST(UnitLineChart, the_words_at_the_ring_leave_the_line_of_demand_alone) {
+TEST(UnitLineChart, the_label_of_the_ring_avoids_the_line_of_demand) {
   LineChart chart{.title = "t",
                   .x_title = "x",
                   .y_title = "y",
                   .series = {{.name = "a", .dots = {{.x = 0, .y = 91}}}},
                   .demand = 92,
                   .ring = LineChart::Ring{{0, 91}, "chosen"}};
-  const auto words_below_ring = [&] {
+  const auto label_below_ring = [&] {
     const std::string drawn = draw(chart).markup();
     const auto y_after = [&](std::size_t from, std::string_view name) {
       return std::stod(drawn.substr(drawn.find(name, from) + name.size()));
@@ -99,12 +99,12 @@ TEST(UnitLineChart, the_words_at_the_ring_leave_the_line_of_demand_alone) {
     return y_after(drawn.rfind("<text", drawn.find("chosen")), "y=\"") >
            y_after(drawn.find("<circle"), "cy=\"");
   };
-  EXPECT_FALSE(words_below_ring());
+  EXPECT_FALSE(label_below_ring());
   chart.demand = 98;
-  EXPECT_TRUE(words_below_ring());
+  EXPECT_TRUE(label_below_ring());
 }
 
-TEST(UnitLineChart, a_single_point_has_its_place) {
+TEST(UnitLineChart, a_single_point_is_drawn) {
   const LineChart chart{.title = "t",
                         .x_title = "x",
                         .y_title = "y",
@@ -132,7 +132,7 @@ TEST(UnitCharts, only_what_was_measured_is_drawn) {
   EXPECT_TRUE(study_charts(demanded.studies[0], demanded.verdicts[0]).empty());
 }
 
-TEST(UnitCharts, files_are_named_after_their_study_and_none_twice) {
+TEST(UnitCharts, file_names_come_from_the_study_and_are_unique) {
   auto other = testing::supply("lmdb", 1, 900);
   other.recipe = "flip";
   const auto files = report_svg(make_report({testing::supply("lmdb", 1, 1000), other}));

@@ -15,23 +15,23 @@ TEST(UnitDoubts, quiet_release_rows_raise_none) {
   EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
 }
 
-TEST(UnitDoubts, a_gpu_that_held_nothing_down_raises_none) {
+TEST(UnitDoubts, a_gpu_that_did_not_throttle_raises_none) {
   auto run = delivered("lmdb", 1, 5900, 1);
   run.telemetry.gpu_throttle = "none";
   EXPECT_TRUE(doubts({run}, make_studies({run})).empty());
 }
 
-TEST(UnitDoubts, a_trainer_on_one_core_and_on_all_is_not_one_curve) {
+TEST(UnitDoubts, rows_with_different_compute_threads_in_one_curve_are_doubtful) {
   auto one = delivered("lmdb", 1, 3000, 1), all = delivered("lmdb", 2, 5900, 1);
   one.compute_threads = 1;
   all.compute_threads = 8;
   const auto sentences = doubts({one, all}, make_studies({one, all}));
   ASSERT_EQ(sentences.size(), 1U);
   EXPECT_EQ(sentences.front(),
-            "lenet by feedrate on cpu computed with 1, 8 threads; its curves hold all of them.");
+            "The rows of lenet by feedrate on cpu differ in compute threads (1, 8), yet share one curve.");
 }
 
-TEST(UnitDoubts, each_cause_has_its_sentence) {
+TEST(UnitDoubts, every_cause_has_its_sentence) {
   auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
   run.environment.build_type = "Debug";
   run.workers_seen = 3;
@@ -44,7 +44,7 @@ TEST(UnitDoubts, each_cause_has_its_sentence) {
   for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
   for (const char* part :
        {"Debug build", "16 loader threads ran on 8 cores", "not quiet", "fewer loader threads",
-        "clocks down in 1 row (power cap)", "2 machines", "2 commits", "more than"}) {
+        "clocks in 1 row (power cap)", "2 machines", "2 commits", "exceeds demand"}) {
     EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
   }
 }

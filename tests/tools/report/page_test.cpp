@@ -65,7 +65,7 @@ TEST_F(CommandsPage, its_tables_say_what_its_charts_show) {
   const std::string dom = browse({"--dump-dom"}).output;
   for (const char* part :
        {"which format, for lenet on cpu, fp32, batch 64?", "<h1 id=\"answer\">2 loader threads",
-        "Formats side by side", "The points of the curves", "Where the time of an image goes",
+        "Formats side by side", "Measured points", "Where the time of an image goes",
         "role=\"img\"", "5,900", "17.0 %"}) {
     EXPECT_NE(dom.find(part), std::string::npos) << part;
   }

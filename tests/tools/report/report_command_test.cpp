@@ -53,15 +53,15 @@ TEST_F(CommandsReport, json_stays_one_object_with_errors_attribution_and_trainin
   EXPECT_EQ(object.at("trainings").at(0).at("name"), "lenet on cpu");
 }
 
-TEST_F(CommandsReport, a_file_that_no_training_printed_is_named) {
+TEST_F(CommandsReport, a_file_that_is_not_from_train_is_named) {
   const Said said = feedrate({"report", at("rows.jsonl"), "--training", at("rows.jsonl")});
   EXPECT_EQ(said.code, exit_failed);
-  EXPECT_NE(said.errors.find("rows.jsonl: not what 'feedrate train --json' prints"),
+  EXPECT_NE(said.errors.find("rows.jsonl: not the output of 'feedrate train --json'"),
             std::string::npos)
       << said.errors;
 }
 
-TEST_F(CommandsReport, charts_where_a_file_stands_are_refused_with_its_name) {
+TEST_F(CommandsReport, a_file_in_place_of_the_chart_directory_is_refused) {
   const Said said = feedrate({"report", at("rows.jsonl"), "--svg", at("training.json")});
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("training.json"), std::string::npos) << said.errors;

@@ -17,14 +17,14 @@ const Table invented{.title = "a title",
                      .rows = {{.cells = {"lmdb × raw", "5,900"}, .series = 0, .chosen = true},
                               {.cells = {"a <b>", "–"}}}};
 
-TEST(UnitTable, on_a_terminal_figures_stand_below_each_other_and_the_chosen_row_has_its_arrow) {
+TEST(UnitTable, on_a_terminal_numbers_are_aligned_right_and_the_chosen_row_has_an_arrow) {
   EXPECT_EQ(table_text(invented),
             "  format      images per second\n"
             "→ lmdb × raw              5,900\n"
             "  a <b>                       –\n");
 }
 
-TEST(UnitTable, on_a_terminal_a_wide_one_goes_on_below_with_its_names) {
+TEST(UnitTable, on_a_terminal_a_wide_table_continues_below_with_its_names) {
   EXPECT_EQ(table_text({.heads = {"format", "threads", "limit"},
                         .rows = {{.cells = {"lmdb", "1", "a trainer"}},
                                  {.cells = {"lmdb", "16", "cores"}}}},
@@ -37,7 +37,7 @@ TEST(UnitTable, on_a_terminal_a_wide_one_goes_on_below_with_its_names) {
             "          cores\n");
 }
 
-TEST(UnitTable, columns_of_nothing_go) {
+TEST(UnitTable, empty_columns_are_dropped) {
   const Table table = without_empty_columns(
       {.heads = {"format", "stall", "GPU W"},
        .rows = {{.cells = {"lmdb", "–", "–"}}, {.cells = {"recordio", "1.0 %", "–"}}}});
@@ -45,7 +45,7 @@ TEST(UnitTable, columns_of_nothing_go) {
   EXPECT_EQ(table.rows[1].cells, (std::vector<std::string>{"recordio", "1.0 %"}));
 }
 
-TEST(UnitTable, on_a_page_text_is_escaped_and_words_stand_left) {
+TEST(UnitTable, on_a_page_text_is_escaped_and_aligned_left) {
   const std::string html = table_html(invented);
   EXPECT_NE(html.find("a &lt;b&gt;"), std::string::npos) << html;
   EXPECT_NE(html.find("<th scope=\"col\" class=\"text\">format</th>"), std::string::npos) << html;
@@ -53,7 +53,7 @@ TEST(UnitTable, on_a_page_text_is_escaped_and_words_stand_left) {
   EXPECT_NE(html.find("<tr class=\"s0 chosen\">"), std::string::npos) << html;
 }
 
-TEST(UnitTable, as_csv_fields_are_quoted_and_absence_is_empty) {
+TEST(UnitTable, in_csv_fields_are_quoted_and_missing_values_are_empty) {
   EXPECT_EQ(table_csv(invented), "format,images per second\r\nlmdb × raw,\"5,900\"\r\na <b>,\r\n");
 }
 

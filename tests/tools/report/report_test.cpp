@@ -86,8 +86,8 @@ TEST(UnitPage, of_several_studies_the_headline_says_whose_answer_it_is_and_each_
   const std::string page =
       report_html(make_report({testing::delivered("lmdb", 1, 5900, 1), other}));
   EXPECT_NE(page.find("which format, for lenet on cpu, fp32, batch 64?"), std::string::npos);
-  EXPECT_NE(page.find("Every answer"), std::string::npos);
-  EXPECT_EQ(report_html(invented_report()).find("Every answer"), std::string::npos);
+  EXPECT_NE(page.find("All answers"), std::string::npos);
+  EXPECT_EQ(report_html(invented_report()).find("All answers"), std::string::npos);
 }
 
 TEST(HostilePage, text_in_a_row_cannot_leave_its_element_or_take_a_place) {

@@ -27,7 +27,7 @@ TEST(UnitStudy, rows_of_one_point_are_pooled) {
   EXPECT_NEAR(studies.front().curves.front().supply.front().rate, 1050, 1);
 }
 
-TEST(UnitStudy, other_images_are_a_study_of_their_own_with_their_folder_in_the_title) {
+TEST(UnitStudy, different_images_are_different_studies_with_their_folder_in_the_title) {
   auto mnist = delivered("lmdb", 1, 6000, 1), cifar = delivered("lmdb", 1, 700, 1);
   mnist.dataset = "data/mnist/lmdb/train";
   cifar.dataset = "data/cifar10/lmdb/train";
@@ -40,7 +40,7 @@ TEST(UnitStudy, other_images_are_a_study_of_their_own_with_their_folder_in_the_t
   EXPECT_EQ(studies[0].digest, "d2");
 }
 
-TEST(UnitStudy, images_whose_paths_tell_nothing_are_named_by_their_digest) {
+TEST(UnitStudy, images_with_generic_paths_are_named_by_their_digest) {
   auto other = supply("recordio", 1, 1000);
   other.digest = "0123456789abcdef";
   const auto studies = make_studies({supply("lmdb", 1, 1000), other});
@@ -49,7 +49,7 @@ TEST(UnitStudy, images_whose_paths_tell_nothing_are_named_by_their_digest) {
   EXPECT_EQ(studies[1].dataset, "d1");
 }
 
-TEST(UnitStudy, a_folder_of_both_is_no_name_for_either) {
+TEST(UnitStudy, a_folder_that_holds_both_names_neither) {
   auto one = supply("lmdb", 1, 1000), other = supply("lmdb", 1, 900);
   one.dataset = "/srv/images/mnist/lmdb";
   other.dataset = "/srv/images/cifar10/lmdb";
@@ -60,7 +60,7 @@ TEST(UnitStudy, a_folder_of_both_is_no_name_for_either) {
   EXPECT_EQ(studies[1].dataset, "mnist");
 }
 
-TEST(UnitStudy, another_tool_and_a_cold_start_have_curves_of_their_own_and_say_so) {
+TEST(UnitStudy, another_tool_and_a_cold_cache_have_curves_and_names_of_their_own) {
   auto peer = delivered("lmdb", 1, 4000, 1), cold = delivered("lmdb", 1, 900, 60);
   auto peers_demand = demand(4500);
   peer.tool = peers_demand.tool = "pytorch";
@@ -77,7 +77,7 @@ TEST(UnitStudy, another_tool_and_a_cold_start_have_curves_of_their_own_and_say_s
   EXPECT_NEAR(studies.front().demand->rate, 6000, 1);
 }
 
-TEST(UnitStudy, what_was_not_measured_is_absent_in_a_point_and_what_was_is_its_median) {
+TEST(UnitStudy, a_value_of_a_point_is_the_median_or_absent_if_not_measured) {
   auto one = supply("lmdb", 1, 1000), two = supply("lmdb", 1, 1000);
   one.decode_us = 10;
   two.decode_us = 30;
@@ -87,7 +87,7 @@ TEST(UnitStudy, what_was_not_measured_is_absent_in_a_point_and_what_was_is_its_m
   EXPECT_FALSE(point.prediction_error());
 }
 
-TEST(UnitStudy, errors_of_predictions_are_of_what_came) {
+TEST(UnitStudy, prediction_errors_are_relative_to_the_measured_rate) {
   auto near = delivered("lmdb", 1, 1000, 1), far = delivered("lmdb", 2, 1000, 1);
   EXPECT_FALSE(prediction_error(make_studies({near}).front()));
   near.predicted = 1010;

@@ -31,7 +31,7 @@ class UnitTraining : public ::testing::Test {
   testing::TempDirectory directory_;
 };
 
-TEST_F(UnitTraining, what_train_prints_is_read_with_its_curve_and_validations) {
+TEST_F(UnitTraining, the_output_of_train_is_read_with_its_curve_and_validations) {
   const TrainingCurve training = read_training(file("a.json", testing::invented_training()));
   EXPECT_EQ(training.name, "lenet on cpu");
   EXPECT_EQ(training.curve.size(), 91U);
@@ -40,7 +40,7 @@ TEST_F(UnitTraining, what_train_prints_is_read_with_its_curve_and_validations) {
   EXPECT_DOUBLE_EQ(training.loss.value(), 0.12);
 }
 
-TEST_F(UnitTraining, two_of_one_network_are_told_apart_by_their_files) {
+TEST_F(UnitTraining, trainings_of_one_network_are_named_after_their_files) {
   const auto trainings = read_trainings(
       {file("a.json", testing::invented_training()), file("b.json", testing::invented_training())});
   EXPECT_EQ(trainings[0].name, "a.json");
@@ -62,7 +62,7 @@ TEST_F(UnitTraining, any_other_file_is_named_and_refused) {
   refused("[1,2]", {"bad.json", "train --json"});
   refused(R"({"images":60000})", {"bad.json", "not found"});
   refused(R"({"network":"n","device":"cpu"})", {"bad.json", "neither a curve nor validations"});
-  refused(R"({"network":"n","device":"cpu","curve":3})", {"bad.json", "curve is no list"});
+  refused(R"({"network":"n","device":"cpu","curve":3})", {"bad.json", "curve is not a list"});
   refused(R"({"network":"n","device":"cpu","curve":[{"loss":1}]})", {"bad.json", "step"});
   EXPECT_THROW(read_training(directory_ / "absent.json"), std::exception);
 }

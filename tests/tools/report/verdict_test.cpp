@@ -25,11 +25,11 @@ TEST(UnitVerdict, a_fed_trainer_gets_the_fewest_threads_that_feed_it) {
   EXPECT_EQ(verdict.threads, 1U);
   EXPECT_EQ(verdict.limit, Limit::trainer);
   EXPECT_EQ(verdict.answer, "1 loader thread, lmdb × raw");
-  EXPECT_TRUE(says(verdict.reason, "98 % of the 6,000")) << verdict.reason;
+  EXPECT_TRUE(says(verdict.reason, "98 % of what it can take (6,000)")) << verdict.reason;
   EXPECT_TRUE(says(verdict.reason, "trainer is the limit")) << verdict.reason;
 }
 
-TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_is_told_so) {
+TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_the_loader_is_the_limit) {
   const StudyVerdict verdict =
       verdict_of({demand(48000), delivered("lmdb", 1, 6000, 87), delivered("lmdb", 4, 21000, 56),
                   delivered("png-map", 1, 1000, 98), delivered("png-map", 4, 3900, 92)});
@@ -38,7 +38,7 @@ TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_is_told_so) {
   EXPECT_EQ(verdict.limit, Limit::loader);
   EXPECT_TRUE(verdict.as_good.empty());
   EXPECT_TRUE(says(verdict.reason, "loader is the limit")) << verdict.reason;
-  EXPECT_TRUE(says(verdict.reason, "png-map × raw delivers 3,900 with 4 loader threads"))
+  EXPECT_TRUE(says(verdict.reason, "png-map × raw delivers 3,900 images/s with 4 loader threads"))
       << verdict.reason;
 }
 
@@ -57,7 +57,7 @@ TEST(UnitVerdict, equal_formats_at_equal_threads_are_any_of_the_formats) {
   EXPECT_EQ(verdict.answer, "1 loader thread, any of the formats");
 }
 
-TEST(HostileVerdict, of_a_demand_of_nothing_no_share_is_told) {
+TEST(HostileVerdict, a_demand_of_zero_gives_no_share) {
   const StudyVerdict verdict =
       verdict_of({demand(0), delivered("lmdb", 1, 0, 1), delivered("recordio", 1, 0, 1)});
   EXPECT_FALSE(percent_of_demand(verdict));
@@ -73,11 +73,11 @@ TEST(UnitVerdict, supply_decides_between_formats_that_deliver_the_same) {
   EXPECT_EQ(verdict.format, "recordio × raw");
 }
 
-TEST(UnitVerdict, a_difference_smaller_than_the_noise_is_no_difference_and_is_said) {
+TEST(UnitVerdict, differences_within_the_noise_make_formats_equal_and_the_reason_says_so) {
   const StudyVerdict verdict = verdict_of({demand(6000), spread(delivered("lmdb", 1, 5600, 2), 8),
                                            spread(delivered("recordio", 1, 5900, 2), 8)});
   EXPECT_EQ(verdict.as_good.size(), 1U);
-  EXPECT_TRUE(says(verdict.reason, "cannot tell them apart")) << verdict.reason;
+  EXPECT_TRUE(says(verdict.reason, "cannot rank them")) << verdict.reason;
 }
 
 TEST(UnitVerdict, wild_repeats_do_not_excuse_a_large_difference) {
@@ -86,13 +86,13 @@ TEST(UnitVerdict, wild_repeats_do_not_excuse_a_large_difference) {
   EXPECT_EQ(verdict.threads, 2U);
 }
 
-TEST(UnitVerdict, no_waiting_yet_below_demand_means_that_cores_are_short) {
+TEST(UnitVerdict, below_demand_without_waiting_the_cores_are_the_limit) {
   const StudyVerdict verdict = verdict_of({demand(6000), delivered("lmdb", 1, 3500, 0.5)});
   EXPECT_EQ(verdict.limit, Limit::cores);
-  EXPECT_TRUE(says(verdict.reason, "too few cores")) << verdict.reason;
+  EXPECT_TRUE(says(verdict.reason, "cores are the limit")) << verdict.reason;
 }
 
-TEST(UnitVerdict, without_training_supply_alone_is_judged_and_no_limit_claimed) {
+TEST(UnitVerdict, without_training_supply_is_judged_and_the_limit_is_unknown) {
   const StudyVerdict verdict = verdict_of({supply("lmdb", 1, 600000), supply("lmdb", 2, 1200000)});
   EXPECT_EQ(verdict.threads, 2U);
   EXPECT_EQ(verdict.limit, Limit::unknown);
@@ -116,7 +116,7 @@ TEST(UnitVerdict, a_cold_start_alone_is_judged_as_it_is) {
   EXPECT_EQ(verdict_of({demand(6000), cold}).answer, "2 loader threads, lmdb × raw, cold");
 }
 
-TEST(UnitVerdict, the_knee_is_the_first_point_as_good_as_the_fastest) {
+TEST(UnitVerdict, the_knee_is_the_first_point_that_is_as_fast_as_the_fastest) {
   const auto studies = make_studies(
       {delivered("lmdb", 1, 969, 1), delivered("lmdb", 2, 971, 1), delivered("lmdb", 4, 1000, 1)});
   EXPECT_EQ(knee(studies.front().curves.front().delivered).threads, 2U);

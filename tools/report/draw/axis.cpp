@@ -11,16 +11,16 @@
 namespace feedrate::tools {
 using namespace formats;
 
-std::vector<double> even_ticks(double most, unsigned count) {
-  if (!(most > 0) || !std::isfinite(most)) most = 1;
-  const double rough = most / count;
+std::vector<double> even_ticks(double max_value, unsigned count) {
+  if (!(max_value > 0) || !std::isfinite(max_value)) max_value = 1;
+  const double rough = max_value / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
   for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
     if (factor * power >= rough * (1 - 1e-9)) step = factor * power;
   }
   std::vector<double> ticks;
-  const auto steps = static_cast<unsigned>(std::ceil(most / step - 1e-9));
+  const auto steps = static_cast<unsigned>(std::ceil(max_value / step - 1e-9));
   for (unsigned i = 0; i <= steps; ++i) ticks.push_back(i * step);
   return ticks;
 }
@@ -34,22 +34,22 @@ std::string short_quantity(double value) {
   return value < 1 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
 
-std::vector<double> spread_apart(std::vector<double> places, double gap, double low, double high) {
-  std::vector<std::size_t> order(places.size());
+std::vector<double> spread_apart(std::vector<double> positions, double gap, double low, double high) {
+  std::vector<std::size_t> order(positions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return places[a] < places[b]; });
+                   [&](std::size_t a, std::size_t b) { return positions[a] < positions[b]; });
   double next = low;
   for (const std::size_t i : order) {
-    places[i] = std::max(places[i], next);
-    next = places[i] + gap;
+    positions[i] = std::max(positions[i], next);
+    next = positions[i] + gap;
   }
   next = high;
   for (auto i = order.rbegin(); i != order.rend(); ++i) {
-    places[*i] = std::min(places[*i], next);
-    next = places[*i] - gap;
+    positions[*i] = std::min(positions[*i], next);
+    next = positions[*i] - gap;
   }
-  return places;
+  return positions;
 }
 
 }  // namespace feedrate::tools

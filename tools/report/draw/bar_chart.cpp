@@ -14,9 +14,9 @@ namespace {
 using Bars = std::vector<AttributedPoint>;
 
 constexpr double width = 480, left = 12, right = width - 24;
-// A name above each bar leaves the bar the whole width, which a long name would not.
-constexpr double pitch = 42, thick = 16;
-constexpr const char* unit = "µs between two images";
+// Names stand above their bars, so that long ones do not shorten the bars.
+constexpr double pitch = 42, thickness = 16;
+constexpr const char* unit = "µs per image";
 
 std::string name_of(const AttributedPoint& bar) {
   return bar.format + ", " + loader_threads(bar.threads);
@@ -30,14 +30,14 @@ std::string description(const Bars& bars) {
   return text;
 }
 
-/// A colour of the bars, and its place in the key.
+/// A part of the bars and its place in the legend.
 struct Part {
   double Attribution::*member;
   std::string name, classes;
-  At key;
+  At legend;
 };
 
-/// Those that any bar shows; the key breaks its line where it is too long.
+/// The parts that any bar shows. The legend takes as many lines as it needs.
 std::vector<Part> drawn_parts(const Bars& bars) {
   std::vector<Part> parts;
   At at{8, 16};
@@ -47,10 +47,10 @@ std::vector<Part> drawn_parts(const Bars& bars) {
       return bar.parts.*member > negligible_part * bar.parts.total;
     };
     if (std::ranges::none_of(bars, has)) continue;
-    const double taken = 28 + width_of(name);
-    if (at.x + taken > width) at = {8, at.y + 18};
+    const double needed = 28 + width_of(name);
+    if (at.x + needed > width) at = {8, at.y + 18};
     parts.push_back({member, std::string(name), fmt::format("p{}", i), at});
-    at.x += taken;
+    at.x += needed;
   }
   return parts;
 }
@@ -59,16 +59,16 @@ std::vector<Part> drawn_parts(const Bars& bars) {
 
 Svg draw_times(std::string_view title, const Bars& bars) {
   const std::vector<Part> parts = drawn_parts(bars);
-  const double top = (parts.empty() ? 0 : parts.back().key.y) + 12;
+  const double top = (parts.empty() ? 0 : parts.back().legend.y) + 12;
   const double bottom = top + static_cast<double>(bars.size()) * pitch + 4;
   Svg svg({width, bottom + 40}, title, description(bars));
   for (const Part& part : parts) {
-    svg.rect({part.key.x, part.key.y - 10}, {11, 11}, part.classes);
-    svg.text({part.key.x + 16, part.key.y}, "start", "", part.name);
+    svg.rect({part.legend.x, part.legend.y - 10}, {11, 11}, part.classes);
+    svg.text({part.legend.x + 16, part.legend.y}, "start", "", part.name);
   }
-  double most = 0;
-  for (const AttributedPoint& bar : bars) most = std::max(most, bar.parts.total);
-  const std::vector<double> ticks = even_ticks(most * 1.02, 4);
+  double longest = 0;
+  for (const AttributedPoint& bar : bars) longest = std::max(longest, bar.parts.total);
+  const std::vector<double> ticks = even_ticks(longest * 1.02, 4);
   const auto x = [&](double value) { return left + value / ticks.back() * (right - left); };
   for (const double tick : ticks) {
     svg.line({x(tick), top}, {x(tick), bottom}, "grid");
@@ -82,7 +82,7 @@ Svg draw_times(std::string_view title, const Bars& bars) {
     double at = 0;
     for (const Part& part : parts) {
       const double time = bar.parts.*part.member;
-      svg.rect({x(at), y + 5}, {x(at + time) - x(at), thick}, part.classes);
+      svg.rect({x(at), y + 5}, {x(at + time) - x(at), thickness}, part.classes);
       at += time;
     }
     y += pitch;

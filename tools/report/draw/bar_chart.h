@@ -1,5 +1,5 @@
 #pragma once
-// Horizontal bars that show where the time of an image goes. Pure.
+// Horizontal bars that show where the time of an image goes. Pure function.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace feedrate::tools {
 
-/// Parts in the order of `attribution_parts`, with a key; what is negligible is not drawn.
+/// Stacks the parts in the order of `attribution_parts`, without negligible ones, and adds a legend.
 Svg draw_times(std::string_view title, const std::vector<AttributedPoint>& bars);
 
 }  // namespace feedrate::tools

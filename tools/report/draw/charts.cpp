@@ -13,41 +13,41 @@
 namespace feedrate::tools {
 namespace {
 
-struct Quantity {
+struct ChartText {
   const char *name, *title, *unit, *caption;
 };
 
-struct OverThreads {
-  Quantity quantity;
+struct ThreadChart {
+  ChartText text;
   std::vector<Point> Curve::*points;
-  bool is_rate;  // else the stall
+  bool is_rate;  // or else the stall
 };
-constexpr std::array over_threads{
-    OverThreads{{"delivered", "Delivered", "images/s", "What arrives while training."},
+constexpr std::array thread_charts{
+    ThreadChart{{"delivered", "Delivered", "images/s", "What the trainer gets."},
                 &Curve::delivered,
                 true},
-    OverThreads{{"supply", "Supply", "images/s", "What the loader alone hands over."},
+    ThreadChart{{"supply", "Supply", "images/s", "What the loader delivers without a trainer."},
                 &Curve::supply,
                 true},
-    OverThreads{
-        {"stall", "Stall", "% of training time", "Share of training time spent waiting for data."},
+    ThreadChart{
+        {"stall", "Stall", "% of training time", "The share of training time spent waiting for data."},
         &Curve::delivered,
         false},
 };
 
-struct OverSteps {
-  Quantity quantity;
+struct StepChart {
+  ChartText text;
   std::optional<double> TrainingCurve::Mark::*member;
   double scale;
 };
-constexpr const char* training_caption = "The line is training, open marks are validation.";
-constexpr std::array over_steps{
-    OverSteps{{"loss", "Loss", "loss", training_caption}, &TrainingCurve::Mark::loss, 1},
-    OverSteps{
-        {"accuracy", "Accuracy", "% right", training_caption}, &TrainingCurve::Mark::accuracy, 100},
+constexpr const char* training_caption = "Lines: training. Hollow marks: validation.";
+constexpr std::array step_charts{
+    StepChart{{"loss", "Loss", "loss", training_caption}, &TrainingCurve::Mark::loss, 1},
+    StepChart{
+        {"accuracy", "Accuracy", "% correct", training_caption}, &TrainingCurve::Mark::accuracy, 100},
 };
 
-LineChart::Series series(const Study& study, const Curve& curve, const OverThreads& what) {
+LineChart::Series series(const Study& study, const Curve& curve, const ThreadChart& what) {
   LineChart::Series series{.name = curve.format, .style = series_of(study, curve)};
   for (const Point& point : curve.*what.points) {
     const double x = point.threads;
@@ -61,8 +61,8 @@ LineChart::Series series(const Study& study, const Curve& curve, const OverThrea
   return series;
 }
 
-/// The verdict's point, where it is among these.
-std::optional<LineChart::Ring> ring(const Curve& curve, const OverThreads& what,
+/// Marks the chosen point, if this curve has it.
+std::optional<LineChart::Ring> ring(const Curve& curve, const ThreadChart& what,
                                     const StudyVerdict& verdict) {
   const Point* chosen = at_threads(curve.*what.points, verdict.threads);
   if (!what.is_rate || curve.format != verdict.format || chosen == nullptr ||
@@ -74,19 +74,19 @@ std::optional<LineChart::Ring> ring(const Curve& curve, const OverThreads& what,
                                      short_quantity(std::round(chosen->rate)))};
 }
 
-/// Adds nothing where nothing was measured.
-void add(std::vector<Chart>& charts, const LineChart& chart, const Quantity& what,
+/// Does nothing for a chart without series.
+void add(std::vector<Chart>& charts, const LineChart& chart, const ChartText& text,
          const std::string& more) {
   if (chart.series.empty()) return;
-  charts.push_back({what.name, what.title, what.caption + more, draw(chart)});
+  charts.push_back({text.name, text.title, text.caption + more, draw(chart)});
 }
 
 }  // namespace
 
 std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict) {
   std::vector<Chart> charts;
-  for (const OverThreads& what : over_threads) {
-    LineChart chart{what.quantity.title, "loader threads", what.quantity.unit};
+  for (const ThreadChart& what : thread_charts) {
+    LineChart chart{what.text.title, "loader threads", what.text.unit};
     if (what.is_rate && study.demand) chart.demand = study.demand->rate;
     bool predicted = false;
     for (const Curve& curve : study.curves) {
@@ -96,15 +96,15 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
       if (!chart.ring) chart.ring = ring(curve, what, verdict);
       chart.series.push_back(std::move(own));
     }
-    std::string more = predicted ? " Thin dashes: what was predicted." : "";
-    if (chart.ring) more += " The ring is the point chosen.";
-    add(charts, chart, what.quantity, more);
+    std::string more = predicted ? " Thin dashed lines: predicted." : "";
+    if (chart.ring) more += " The ring marks the chosen point.";
+    add(charts, chart, what.text, more);
   }
   if (const auto bars = attribute(study); !bars.empty()) {
     constexpr const char* title = "Where the time of an image goes";
     charts.push_back(
         {"time", title,
-         "Each format with its fewest threads and with those that do as well as its best.",
+         "Each format at its fewest threads, and at the fewest that are as fast as its best.",
          draw_times(title, bars)});
   }
   return charts;
@@ -112,7 +112,7 @@ std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict)
 
 std::vector<Chart> training_charts(const std::vector<TrainingCurve>& trainings) {
   std::vector<Chart> charts;
-  for (const OverSteps& what : over_steps) {
+  for (const StepChart& what : step_charts) {
     const auto dots = [&](const std::vector<TrainingCurve::Mark>& marks) {
       std::vector<LineChart::Dot> list;
       for (const TrainingCurve::Mark& mark : marks) {
@@ -121,13 +121,13 @@ std::vector<Chart> training_charts(const std::vector<TrainingCurve>& trainings) 
       }
       return list;
     };
-    LineChart chart{what.quantity.title, "steps", what.quantity.unit};
+    LineChart chart{what.text.title, "steps", what.text.unit};
     for (unsigned i = 0; i < trainings.size(); ++i) {
       LineChart::Series series{trainings[i].name, i, dots(trainings[i].curve)};
       series.marks = dots(trainings[i].validations);
       if (!series.dots.empty() || !series.marks.empty()) chart.series.push_back(std::move(series));
     }
-    add(charts, chart, what.quantity, "");
+    add(charts, chart, what.text, "");
   }
   return charts;
 }

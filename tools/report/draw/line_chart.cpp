@@ -15,18 +15,18 @@ namespace {
 using Dot = LineChart::Dot;
 using Series = LineChart::Series;
 
-// A card of the page is about as wide, so that its words are about as large as the page's.
+// About the width of a card on the page, so that text keeps about its size.
 constexpr At chart_size{480, 320};
 constexpr double top = 34, bottom = 276, left = 54;
 constexpr double pad = 12;       // between the axis and the first dot
-constexpr double line_gap = 15;  // between names
-constexpr std::size_t longest_name = 25;
-constexpr std::size_t max_marks = 20;  // with more places on the x axis lines have no marks
+constexpr double name_gap = 15;  // between the names of curves
+constexpr std::size_t max_name_columns = 25;
+constexpr std::size_t max_marks = 20;  // with more values of x, lines have no marks
 
 std::string demand_text(double demand) { return "demand " + short_quantity(demand); }
 
 std::string shown_name(const Series& series) {
-  return fitted(series.name, std::min(columns_of(series.name), longest_name));
+  return fitted(series.name, std::min(columns_of(series.name), max_name_columns));
 }
 
 const Dot* last_of(const Series& series) {
@@ -38,25 +38,25 @@ class Drawing {
  public:
   explicit Drawing(const LineChart& chart)
       : chart_(chart), svg_(chart_size, chart.title, description()) {
-    double max_y = chart.demand.value_or(0), names = 0;
-    std::set<double> places;
-    if (chart.demand) names = width_of(demand_text(*chart.demand));
+    double max_y = chart.demand.value_or(0), name_width = 0;
+    std::set<double> x_values;
+    if (chart.demand) name_width = width_of(demand_text(*chart.demand));
     for (const Series& series : chart.series) {
       for (const auto* dots : {&series.dots, &series.marks}) {
         for (const Dot& dot : *dots) {
           max_y = std::max({max_y, dot.y, dot.high});
-          places.insert(dot.x);
+          x_values.insert(dot.x);
         }
       }
       for (const At& at : series.predicted) max_y = std::max(max_y, at.y);
-      names = std::max(names, width_of(shown_name(series)));
+      name_width = std::max(name_width, width_of(shown_name(series)));
     }
-    // Room for the words above the highest line that has any.
+    // Leaves room above the highest line for its label.
     y_ticks_ = even_ticks(max_y * (chart.demand || chart.ring ? 1.08 : 1));
-    is_dense_ = places.empty() || places.size() > max_marks;
-    x_ticks_.assign(places.begin(), places.end());
-    if (is_dense_) x_ticks_ = even_ticks(places.empty() ? 0 : *places.rbegin());
-    right_ = chart_size.x - 20 - names;
+    is_dense_ = x_values.empty() || x_values.size() > max_marks;
+    x_ticks_.assign(x_values.begin(), x_values.end());
+    if (is_dense_) x_ticks_ = even_ticks(x_values.empty() ? 0 : *x_values.rbegin());
+    right_ = chart_size.x - 20 - name_width;
   }
 
   Svg draw() {
@@ -91,10 +91,10 @@ class Drawing {
   At at(const auto& value) const { return {x(value.x), y(value.y)}; }
 
   template <class Points>
-  std::vector<At> placed(const Points& points) const {
-    std::vector<At> places;
-    for (const auto& point : points) places.push_back(at(point));
-    return places;
+  std::vector<At> all_at(const Points& points) const {
+    std::vector<At> positions;
+    for (const auto& point : points) positions.push_back(at(point));
+    return positions;
   }
 
   void axes() {
@@ -103,21 +103,21 @@ class Drawing {
       svg_.line({left, y(tick)}, {right_, y(tick)}, "grid");
       svg_.text({left - 8, y(tick) + 4}, "end", "", short_quantity(tick));
     }
-    double free = 0;  // where the last figure ended
+    double next_x = 0;  // where the last label ended
     for (const double tick : x_ticks_) {
-      const std::string words = short_quantity(tick);
-      const double half = width_of(words) / 2;
-      if (x(tick) - half < free) continue;
-      svg_.text({x(tick), bottom + 18}, "middle", "", words);
-      free = x(tick) + half + 4;
+      const std::string label = short_quantity(tick);
+      const double half = width_of(label) / 2;
+      if (x(tick) - half < next_x) continue;
+      svg_.text({x(tick), bottom + 18}, "middle", "", label);
+      next_x = x(tick) + half + 4;
     }
     svg_.text({(left + right_) / 2, bottom + 37}, "middle", "", chart_.x_title);
   }
 
   void add(const Series& series) {
     const std::string own = series_class(series.style);
-    svg_.path(placed(series.predicted), own + " predicted");
-    svg_.path(placed(series.dots), own + " curve");
+    svg_.path(all_at(series.predicted), own + " predicted");
+    svg_.path(all_at(series.dots), own + " curve");
     for (const Dot& dot : series.dots) {
       if (dot.high > dot.low)
         svg_.line(at(At{dot.x, dot.low}), at(At{dot.x, dot.high}), own + " range");
@@ -132,18 +132,18 @@ class Drawing {
     const At centre = at(ring.at);
     svg_.ring(centre, 9, "ring");
     const bool is_left = centre.x <= (left + right_) / 2;
-    // Below where the line of demand would run through the words.
+    // The label goes below the ring if the line of demand would cross it above.
     const double above = centre.y - (chart_.demand ? y(*chart_.demand) : centre.y);
     const double below = above > 10 && above < 30 ? 24 : -15;
     svg_.text({centre.x + (is_left ? -6 : 6), centre.y + below}, is_left ? "start" : "end",
-              "strong rim", ring.words);
+              "strong rim", ring.label);
   }
 
-  /// Each curve's name beside its end, and the demand's.
+  /// Writes the names of demand and of each curve, beside their ends.
   void names() {
     struct Name {
       At end;
-      std::string words, line_classes, text_classes;
+      std::string text, line_classes, text_classes;
     };
     std::vector<Name> named;
     if (chart_.demand) {
@@ -156,14 +156,14 @@ class Drawing {
       if (last == nullptr) continue;
       named.push_back({at(*last), shown_name(series), own + " leader", own + " name"});
     }
-    std::vector<double> places;
-    for (const Name& name : named) places.push_back(name.end.y);
-    places = spread_apart(std::move(places), line_gap, top, bottom);
+    std::vector<double> heights;
+    for (const Name& name : named) heights.push_back(name.end.y);
+    heights = spread_apart(std::move(heights), name_gap, top, bottom);
     for (std::size_t i = 0; i < named.size(); ++i) {
-      const auto& [end, words, line_classes, text_classes] = named[i];
-      svg_.path({{end.x + 7, end.y}, {right_ + 3, places[i]}, {right_ + 7, places[i]}},
+      const auto& [end, text, line_classes, text_classes] = named[i];
+      svg_.path({{end.x + 7, end.y}, {right_ + 3, heights[i]}, {right_ + 7, heights[i]}},
                 line_classes);
-      svg_.text({right_ + 10, places[i] + 4}, "start", text_classes, words);
+      svg_.text({right_ + 10, heights[i] + 4}, "start", text_classes, text);
     }
   }
 

@@ -13,7 +13,7 @@ extern const std::string_view charts_css;
 
 namespace {
 
-// Around the origin, in the order of --series-0 and on.
+// Centred on the origin, one for each --series colour.
 constexpr std::array<std::string_view, series_styles> mark_paths{
     "M-4 0A4 4 0 1 0 4 0A4 4 0 1 0 -4 0Z",
     "M0 -5L5 0L0 5L-5 0Z",
@@ -32,7 +32,7 @@ std::string escape_markup(std::string_view text) {
     if (special != std::string_view::npos) {
       escaped += std::array{"&amp;", "&lt;", "&gt;", "&quot;"}.at(special);
     } else {
-      // What XML cannot hold at all would leave a file that nothing opens.
+      // XML has no way to write most control characters.
       escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
     }
   }
@@ -40,7 +40,7 @@ std::string escape_markup(std::string_view text) {
 }
 
 double width_of(std::string_view words) {
-  constexpr double letter = 6.6;  // mean width of one, in bold
+  constexpr double letter = 6.6;  // mean width of a bold letter
   return letter * static_cast<double>(columns_of(words));
 }
 

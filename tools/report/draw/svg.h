@@ -1,6 +1,6 @@
 #pragma once
-// Svg: a drawing of a few shapes. Colours come from classes (charts.css), so that one drawing
-// serves the page, light and dark, paper, and a file of its own. Pure; coordinates in CSS pixels.
+// Svg: a drawing of simple shapes, in CSS pixels. Colours come from CSS classes (charts.css), so
+// that one drawing serves light and dark pages, print and files.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace feedrate::tools {
 
-/// Text as XML and HTML want it, quotes included.
+/// Escapes text for XML and HTML, quotes included. Control characters become blanks.
 std::string escape_markup(std::string_view text);
 
 struct At {
@@ -16,26 +16,26 @@ struct At {
   double y = 0;
 };
 
-/// How many colours, marks and dashes there are before they repeat.
+/// The number of colours, marks and dashes; further series reuse them.
 inline constexpr unsigned series_styles = 6;
 
 class Svg {
  public:
-  /// `title` names it, `description` tells those who cannot see it what it shows.
+  /// `description` is for screen readers.
   Svg(At size, std::string_view title, std::string_view description);
 
   void line(At from, At to, std::string_view classes);
   void path(const std::vector<At>& points, std::string_view classes);
   void rect(At corner, At size, std::string_view classes);
   void ring(At centre, double radius, std::string_view classes);
-  /// The mark of a series; a browser shows `tip` where a pointer rests on it.
+  /// Draws the mark of a series, with `tip` as its tooltip.
   void mark(At centre, unsigned series, std::string_view classes, std::string_view tip);
-  /// `anchor` is SVG's: start, middle or end.
+  /// `anchor`, as in SVG: start, middle or end.
   void text(At at, std::string_view anchor, std::string_view classes, std::string_view words);
 
-  /// `<svg …>…</svg>`, for a page that has the style.
+  /// `<svg …>…</svg>`, for a page that includes charts.css.
   std::string markup() const;
-  /// A file of its own, with its style.
+  /// A complete file that includes charts.css.
   std::string file() const;
 
  private:
@@ -47,10 +47,10 @@ class Svg {
   std::string shapes_;
 };
 
-/// "s3": the class that colours a series.
+/// The CSS class of a series: "s3".
 std::string series_class(unsigned series);
 
-/// Mean width of a text in a chart, in pixels.
+/// Estimated width of bold text in a chart, in pixels.
 double width_of(std::string_view words);
 
 }  // namespace feedrate::tools

@@ -28,7 +28,8 @@ TEST(UnitDoubts, rows_with_different_compute_threads_in_one_curve_are_doubtful) 
   const auto sentences = doubts({one, all}, make_studies({one, all}));
   ASSERT_EQ(sentences.size(), 1U);
   EXPECT_EQ(sentences.front(),
-            "The rows of lenet by feedrate on cpu differ in compute threads (1, 8), yet share one curve.");
+            "The rows of lenet by feedrate on cpu differ in compute threads (1, 8), yet share one "
+            "curve.");
 }
 
 TEST(UnitDoubts, every_cause_has_its_sentence) {

@@ -53,10 +53,6 @@ TEST(UnitTable, on_a_page_text_is_escaped_and_aligned_left) {
   EXPECT_NE(html.find("<tr class=\"s0 chosen\">"), std::string::npos) << html;
 }
 
-TEST(UnitTable, in_csv_fields_are_quoted_and_missing_values_are_empty) {
-  EXPECT_EQ(table_csv(invented), "format,images per second\r\nlmdb × raw,\"5,900\"\r\na <b>,\r\n");
-}
-
 TEST(UnitTable, a_whole_report_keeps_to_100_columns) {
   const std::string text = report_text(make_report(testing::invented_bench()));
   for (std::size_t start = 0; start < text.size();) {

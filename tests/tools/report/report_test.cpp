@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/rows.h"
-#include "tools/report/write/table.h"
 
 namespace feedrate::tools {
 namespace {

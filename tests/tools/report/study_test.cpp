@@ -89,11 +89,11 @@ TEST(UnitStudy, a_value_of_a_point_is_the_median_or_absent_if_not_measured) {
 
 TEST(UnitStudy, prediction_errors_are_relative_to_the_measured_rate) {
   auto near = delivered("lmdb", 1, 1000, 1), far = delivered("lmdb", 2, 1000, 1);
-  EXPECT_FALSE(prediction_error(make_studies({near}).front()));
+  EXPECT_FALSE(prediction_error(make_studies({near}).front().curves));
   near.predicted = 1010;
   far.predicted = 900;
   const auto studies = make_studies({near, far, supply("lmdb", 4, 5000)});
-  const PredictionError error = prediction_error(studies.front()).value();
+  const PredictionError error = prediction_error(studies.front().curves).value();
   EXPECT_EQ(error.predictions, 2U);
   EXPECT_NEAR(error.median, 5.5, 1e-9);
   EXPECT_NEAR(error.largest, 10, 1e-9);

@@ -34,7 +34,8 @@ std::string short_quantity(double value) {
   return value < 1 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
 }
 
-std::vector<double> spread_apart(std::vector<double> positions, double gap, double low, double high) {
+std::vector<double> spread_apart(std::vector<double> positions, double gap, double low,
+                                 double high) {
   std::vector<std::size_t> order(positions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

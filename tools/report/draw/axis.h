@@ -14,6 +14,7 @@ std::vector<double> even_ticks(double max_value, unsigned count = 5);
 std::string short_quantity(double value);
 
 /// Moves positions at least `gap` apart, within low … high where they fit. Keeps their order.
-std::vector<double> spread_apart(std::vector<double> positions, double gap, double low, double high);
+std::vector<double> spread_apart(std::vector<double> positions, double gap, double low,
+                                 double high);
 
 }  // namespace feedrate::tools

@@ -8,7 +8,7 @@
 
 namespace feedrate::tools {
 
-/// Stacks the parts in the order of `attribution_parts`, without negligible ones, and adds a legend.
+/// Stacks the parts in the order of `attribution_parts`, leaves out negligible ones, adds a legend.
 Svg draw_times(std::string_view title, const std::vector<AttributedPoint>& bars);
 
 }  // namespace feedrate::tools

@@ -23,16 +23,15 @@ struct ThreadChart {
   bool is_rate;  // or else the stall
 };
 constexpr std::array thread_charts{
-    ThreadChart{{"delivered", "Delivered", "images/s", "What the trainer gets."},
-                &Curve::delivered,
-                true},
+    ThreadChart{
+        {"delivered", "Delivered", "images/s", "What the trainer gets."}, &Curve::delivered, true},
     ThreadChart{{"supply", "Supply", "images/s", "What the loader delivers without a trainer."},
                 &Curve::supply,
                 true},
-    ThreadChart{
-        {"stall", "Stall", "% of training time", "The share of training time spent waiting for data."},
-        &Curve::delivered,
-        false},
+    ThreadChart{{"stall", "Stall", "% of training time",
+                 "The share of training time spent waiting for data."},
+                &Curve::delivered,
+                false},
 };
 
 struct StepChart {
@@ -43,8 +42,9 @@ struct StepChart {
 constexpr const char* training_caption = "Lines: training. Hollow marks: validation.";
 constexpr std::array step_charts{
     StepChart{{"loss", "Loss", "loss", training_caption}, &TrainingCurve::Mark::loss, 1},
-    StepChart{
-        {"accuracy", "Accuracy", "% correct", training_caption}, &TrainingCurve::Mark::accuracy, 100},
+    StepChart{{"accuracy", "Accuracy", "% correct", training_caption},
+              &TrainingCurve::Mark::accuracy,
+              100},
 };
 
 LineChart::Series series(const Study& study, const Curve& curve, const ThreadChart& what) {

@@ -28,7 +28,8 @@ void split_waiting(Attribution& parts, double waiting, const Point& point) {
 /// For a cold curve, the warm one of the same tool and format; null when there is none.
 const Curve* warm_twin(const Study& study, const Curve& cold) {
   const auto found = std::ranges::find_if(study.curves, [&](const Curve& curve) {
-    return curve.cache == warm_cache && curve.tool == cold.tool && curve.stored_as == cold.stored_as;
+    return curve.cache == warm_cache && curve.tool == cold.tool &&
+           curve.stored_as == cold.stored_as;
   });
   return cold.cache != cold_cache || found == study.curves.end() ? nullptr : &*found;
 }

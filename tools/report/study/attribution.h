@@ -22,10 +22,6 @@ struct Attribution {
   double loading = 0;  // waiting, where the workers' times are unknown
   double storage = 0;  // added by a cold cache: 1 / cold − 1 / warm
   double sharing = 0;  // neither computing nor waiting: loader and trainer compete for cores
-
-  double sum() const {
-    return compute + upload + read + decode + augment + loading + storage + sharing;
-  }
 };
 
 /// The parts in drawing order.

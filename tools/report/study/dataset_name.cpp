@@ -9,8 +9,9 @@ namespace feedrate::tools {
 namespace {
 
 // Folder names that do not say which dataset they hold.
-constexpr std::array<std::string_view, 12> generic_names{
-    "/", "", ".", "..", "data", "dataset", "datasets", "train", "val", "valid", "validation", "test"};
+constexpr std::array<std::string_view, 12> generic_names{"/",    "",        ".",          "..",
+                                                         "data", "dataset", "datasets",   "train",
+                                                         "val",  "valid",   "validation", "test"};
 
 /// The deepest folder of the path with neither a generic name nor the format's; "" when there is
 /// none.
@@ -36,8 +37,7 @@ std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs) {
   std::map<std::string, std::string> names;
   for (const auto& [digest, candidates] : folders) {
     const std::string& folder = *candidates.begin();
-    const bool is_unique =
-        !folder.empty() && candidates.size() == 1 && digests[folder].size() == 1;
+    const bool is_unique = !folder.empty() && candidates.size() == 1 && digests[folder].size() == 1;
     const std::string fallback = folders.size() > 1 ? digest.substr(0, 8) : "";
     names[digest] = is_unique ? folder : fallback;
   }

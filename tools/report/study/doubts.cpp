@@ -41,8 +41,8 @@ void doubt_threads(const Runs& runs, Sentences& sentences) {
                                     counted(runs.front().environment.cores, "core")));
   }
   if (missing > 0) {
-    sentences.push_back(fmt::format("In {}, fewer loader threads worked than requested.",
-                                    counted(missing, "row")));
+    sentences.push_back(
+        fmt::format("In {}, fewer loader threads worked than requested.", counted(missing, "row")));
   }
 }
 
@@ -95,8 +95,9 @@ void doubt_compute_threads(const Runs& runs, Sentences& sentences) {
   }
   for (const auto& [trained, threads] : counts) {
     if (threads.size() < 2) continue;
-    sentences.push_back(fmt::format("The rows of {} differ in compute threads ({}), yet share one curve.",
-                                    trained, fmt::join(threads, ", ")));
+    sentences.push_back(
+        fmt::format("The rows of {} differ in compute threads ({}), yet share one curve.", trained,
+                    fmt::join(threads, ", ")));
   }
 }
 
@@ -108,8 +109,8 @@ void doubt_origins(const Runs& runs, Sentences& sentences) {
     commits.insert(on.commit);
   }
   if (machines.size() > 1) {
-    sentences.push_back(
-        fmt::format("The rows come from {} machines; compare only rows of one machine.", machines.size()));
+    sentences.push_back(fmt::format(
+        "The rows come from {} machines; compare only rows of one machine.", machines.size()));
   }
   if (commits.size() > 1) {
     sentences.push_back(fmt::format("The rows come from {} commits.", commits.size()));

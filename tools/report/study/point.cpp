@@ -67,8 +67,8 @@ Point pool(const std::vector<const Run*>& runs) {
   point.gpu_memory_mib = telemetry(&Telemetry::gpu_memory_mib);
   point.gpu_power_w = telemetry(&Telemetry::gpu_power_w);
   point.gpu_joules = median_of(runs, gpu_joules_per_image);
-  point.cpu_joules =
-      median_of(runs, [](const Run& run) { return joules_per_image(run, run.telemetry.cpu_energy_j); });
+  point.cpu_joules = median_of(
+      runs, [](const Run& run) { return joules_per_image(run, run.telemetry.cpu_energy_j); });
   point.upload_gb_per_s = telemetry(&Telemetry::upload_gb_per_s);
   return point;
 }

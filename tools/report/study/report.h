@@ -19,7 +19,7 @@ struct Report {
 };
 
 /// Reasons to doubt the rows, a sentence each: a debug build, more threads than cores, missing
-/// workers, a wide spread, a throttled GPU, more delivered than demand, several machines or commits.
+/// workers, a wide spread, a throttled GPU, delivered above demand, several machines or commits.
 std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<Study>& studies);
 
 Report make_report(std::vector<Run> runs, std::vector<TrainingCurve> trainings = {});

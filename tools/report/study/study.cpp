@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <tuple>
 
 namespace feedrate::tools {
@@ -110,19 +109,6 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
   if (!study.demand && demands.size() == 1) study.demand = pool(demands.begin()->second);
 }
 
-std::optional<PredictionError> error_of(std::span<const Curve> curves) {
-  std::vector<double> errors;
-  for (const Curve& curve : curves) {
-    for (const auto* points : {&curve.supply, &curve.delivered}) {
-      for (const Point& point : *points) {
-        if (const auto error = point.prediction_error()) errors.push_back(*error);
-      }
-    }
-  }
-  if (errors.empty()) return std::nullopt;
-  return PredictionError{errors.size(), median(errors), std::ranges::max(errors)};
-}
-
 }  // namespace
 
 std::string Study::title() const {
@@ -148,21 +134,21 @@ bool is_candidate(const Study& study, const Curve& curve) {
   return !has_warm || curve.cache == warm_cache;
 }
 
-bool is_trained(const Study& study) {
-  return std::ranges::any_of(study.curves,
-                             [](const Curve& curve) { return !curve.delivered.empty(); });
-}
-
 unsigned series_of(const Study& study, const Curve& curve) {
   return static_cast<unsigned>(&curve - study.curves.data());
 }
 
-std::optional<PredictionError> prediction_error(const Study& study) {
-  return error_of(study.curves);
-}
-
-std::optional<PredictionError> prediction_error(const Curve& curve) {
-  return error_of({&curve, 1});
+std::optional<PredictionError> prediction_error(std::span<const Curve> curves) {
+  std::vector<double> errors;
+  for (const Curve& curve : curves) {
+    for (const auto* points : {&curve.supply, &curve.delivered}) {
+      for (const Point& point : *points) {
+        if (const auto error = point.prediction_error()) errors.push_back(*error);
+      }
+    }
+  }
+  if (errors.empty()) return std::nullopt;
+  return PredictionError{errors.size(), median(errors), std::ranges::max(errors)};
 }
 
 }  // namespace feedrate::tools

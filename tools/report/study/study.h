@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,9 +53,6 @@ std::map<std::string, std::string> dataset_names(const std::vector<Run>& runs);
 /// Whether a verdict may choose this curve: feedrate's and warm ones only, where there are any.
 bool is_candidate(const Study& study, const Curve& curve);
 
-/// Whether anything was delivered.
-bool is_trained(const Study& study);
-
 /// The index of the curve in its study, which decides its colour.
 unsigned series_of(const Study& study, const Curve& curve);
 
@@ -65,7 +63,6 @@ struct PredictionError {
   double largest = 0;
 };
 /// Absent when nothing was predicted.
-std::optional<PredictionError> prediction_error(const Study& study);
-std::optional<PredictionError> prediction_error(const Curve& curve);
+std::optional<PredictionError> prediction_error(std::span<const Curve> curves);
 
 }  // namespace feedrate::tools

@@ -31,8 +31,8 @@ constexpr std::array<LimitText, 4> limit_texts{{
      " More cores or a cheaper codec would help."},
     {"cores", "The cores are the limit: the trainer gets",
      " The loader and the trainer compete for them; more cores would help."},
-    {"unknown", "The limit is unknown, since neither demand nor stall was measured: the trainer gets",
-     ""},
+    {"unknown",
+     "The limit is unknown, since neither demand nor stall was measured: the trainer gets", ""},
 }};
 
 const LimitText& text_of(Limit limit) { return limit_texts.at(static_cast<std::size_t>(limit)); }
@@ -84,7 +84,8 @@ std::string limit_sentences(const StudyVerdict& verdict) {
     text += fmt::format(", {:.0f} % of what it can take ({})", *share, quantity(*verdict.demand));
     if (verdict.stall) text += ",";
   }
-  if (verdict.stall) text += fmt::format(" and waits for data {:.1f} % of the time", *verdict.stall);
+  if (verdict.stall)
+    text += fmt::format(" and waits for data {:.1f} % of the time", *verdict.stall);
   return fmt::format("{}.{}", text, words.advice);
 }
 
@@ -109,13 +110,11 @@ std::string equals_sentence(const std::vector<Candidate>& best) {
     max_spread = std::max(max_spread, point->spread());
   }
   if (names.empty()) return {};
-  const std::string text =
-      fmt::format(" {} {} as fast, within {:.1f} %", listed(names),
-                  names.size() == 1 ? "is" : "are", 100 * max_difference);
+  const std::string text = fmt::format(" {} {} as fast, within {:.1f} %", listed(names),
+                                       names.size() == 1 ? "is" : "are", 100 * max_difference);
   if (max_spread <= std::max(min_tolerance, max_difference)) return text + ".";
-  return text +
-         fmt::format("; repeats differ by up to {:.1f} %, so these rows cannot rank them.",
-                     100 * max_spread);
+  return text + fmt::format("; repeats differ by up to {:.1f} %, so these rows cannot rank them.",
+                            100 * max_spread);
 }
 
 /// What the remaining formats deliver.
@@ -160,12 +159,15 @@ StudyVerdict judge_supply(const Study& study) {
 
 const Point& knee(const std::vector<Point>& points) {
   const Point& best = *std::ranges::max_element(points, {}, &Point::rate);
-  return *std::ranges::find_if(points, [&](const Point& point) { return is_as_fast_as(point, best); });
+  return *std::ranges::find_if(points,
+                               [&](const Point& point) { return is_as_fast_as(point, best); });
 }
 
 const Point* shown_knee(const Study& study, const Curve& curve) {
   if (!curve.delivered.empty()) return &knee(curve.delivered);
-  return is_trained(study) || curve.supply.empty() ? nullptr : &knee(curve.supply);
+  const bool is_trained =
+      std::ranges::any_of(study.curves, [](const Curve& one) { return !one.delivered.empty(); });
+  return is_trained || curve.supply.empty() ? nullptr : &knee(curve.supply);
 }
 
 std::string_view name_of(Limit limit) { return text_of(limit).name; }

@@ -33,7 +33,8 @@ std::string paragraph(std::string_view classes, std::string_view text) {
 
 std::string scrolling(const Table& table) {
   return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}, scrollable\">{}</div>\n",
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}, "
+      "scrollable\">{}</div>\n",
       escape_markup(table.title), table_html(table));
 }
 

@@ -85,7 +85,7 @@ ordered_json curve_json(const Curve& curve) {
           {"delivered_knee", knee_json(curve.delivered)},
           {"demand", point_json(curve.demand)},
           {"compute", point_json(curve.compute)},
-          {"prediction_error", error_json(prediction_error(curve))}};
+          {"prediction_error", error_json(prediction_error({&curve, 1}))}};
 }
 
 ordered_json training_json(const TrainingCurve& one) {
@@ -117,7 +117,7 @@ std::string report_json(const Report& report) {
                        {"verdict", verdict_json(study, report.verdicts[i])},
                        {"demand", point_json(study.demand)},
                        {"curves", list_json(study.curves, curve_json)},
-                       {"prediction_error", error_json(prediction_error(study))},
+                       {"prediction_error", error_json(prediction_error(study.curves))},
                        {"attribution", list_json(attribute(study), attribution_json)}});
   }
   const auto row = [](const Run& run) { return ordered_json::parse(to_json_line(run)); };

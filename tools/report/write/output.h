@@ -11,8 +11,10 @@ namespace feedrate::tools {
 
 /// For a terminal, in 100 columns; ends with the verdicts.
 std::string report_text(const Report& report);
-/// One line for each row.
+/// One line for each row, as in RFC 4180; fields of values that were not measured are empty.
 std::string report_csv(const Report& report);
+/// Quoted where needed. A formula gets a leading apostrophe, so that spreadsheets show it as text.
+std::string csv_field(const std::string& text);
 /// The output of `--json` (tools/JSON.md).
 std::string report_json(const Report& report);
 /// A page that loads nothing and runs no script.

@@ -173,11 +173,12 @@ Table training_table(const std::vector<TrainingCurve>& trainings) {
 }
 
 std::string prediction_sentence(const Study& study) {
-  const auto error = prediction_error(study);
+  const auto error = prediction_error(study.curves);
   if (!error) return {};
   return fmt::format(
-      "Rates were predicted before they were measured: {} of them, off by {:.1f} % in the median "
-      "and {:.1f} % at most.",
+      "{} rates were predicted before they were measured; the median error is {:.1f} %, the "
+      "largest "
+      "{:.1f} %.",
       error->predictions, error->median, error->largest);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "tools/cli/bars.h"
@@ -13,7 +12,7 @@
 namespace feedrate::tools {
 namespace {
 
-constexpr std::size_t gap = 2;  // between columns
+constexpr std::size_t gap = 2;         // between columns
 constexpr std::size_t max_width = 30;  // of a column
 
 bool is_text(const Table& table, std::size_t column) {
@@ -41,16 +40,6 @@ std::vector<std::string> column_cells(const Table& table, std::size_t column) {
     cell = is_left ? fitted(cell, width) : std::string(width - used, ' ') + cell;
   }
   return cells;
-}
-
-/// Whether a spreadsheet would evaluate the text instead of showing it. Numbers are no formulas.
-bool is_formula(std::string_view text) {
-  if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) {
-    return false;
-  }
-  double number = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error != std::errc() || at != text.data() + text.size();
 }
 
 }  // namespace
@@ -110,31 +99,6 @@ std::string table_html(const Table& table) {
     text += "</tr>\n";
   }
   return text + "</tbody></table>";
-}
-
-std::string csv_field(const std::string& given) {
-  const std::string text = is_formula(given) ? "'" + given : given;
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
-std::string table_csv(const Table& table) {
-  std::string text;
-  const auto add = [&](const std::vector<std::string>& cells) {
-    for (const std::string& cell : cells) {
-      if (&cell != cells.data()) text += ',';
-      text += csv_field(cell == not_measured ? "" : cell);
-    }
-    text += "\r\n";
-  };
-  add(table.heads);
-  for (const Table::Row& row : table.rows) add(row.cells);
-  return text;
 }
 
 std::string rate_cell(std::optional<double> value) {

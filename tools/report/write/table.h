@@ -1,5 +1,5 @@
 #pragma once
-// Table: cells of text, written for a terminal, as HTML and as CSV. Pure functions.
+// Table: cells of text, written for a terminal and as HTML. Pure functions.
 
 #include <optional>
 #include <string>
@@ -30,10 +30,6 @@ Table without_empty_columns(Table table);
 std::string table_text(const Table& table, std::size_t columns = 100);
 /// <table>…</table>, with all text escaped.
 std::string table_html(const Table& table);
-/// As in RFC 4180, with empty fields for values that were not measured.
-std::string table_csv(const Table& table);
-/// Quoted where needed. A formula gets a leading apostrophe, so that spreadsheets show it as text.
-std::string csv_field(const std::string& text);
 
 /// "6,124" and "98.2 %"; `not_measured` for no value.
 std::string rate_cell(std::optional<double> value);

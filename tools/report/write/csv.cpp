@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -22,8 +25,9 @@ bool is_formula(std::string_view text) {
 /// The row's values by column. The environment's keys are inlined; repeats become their lowest,
 /// highest and number.
 ordered_json columns_of_row(const Run& run) {
+  const ordered_json row = ordered_json::parse(to_json_line(run));
   ordered_json columns;
-  for (const auto& [key, value] : ordered_json::parse(to_json_line(run)).items()) {
+  for (const auto& [key, value] : row.items()) {
     if (key == "environment") {
       columns.update(value);
     } else if (key == "repeats") {
@@ -51,22 +55,18 @@ std::string csv_field(const std::string& given) {
 }
 
 std::string report_csv(const Report& report) {
-  std::string heads, lines;
+  std::vector<std::string> lines;
   for (const Run& run : report.runs) {
-    const bool is_first = lines.empty();
-    const char* comma = "";
+    std::vector<std::string> heads, fields;
     for (const auto& [key, value] : columns_of_row(run).items()) {
-      if (is_first) heads += comma + csv_field(key);
-      if (value.is_null()) {
-        lines += comma;
-      } else {
-        lines += comma + csv_field(value.is_string() ? value.get<std::string>() : value.dump());
-      }
-      comma = ",";
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      heads.push_back(csv_field(key));
+      fields.push_back(value.is_null() ? "" : csv_field(text));
     }
-    lines += "\r\n";
+    if (lines.empty()) lines.push_back(fmt::format("{}\r\n", fmt::join(heads, ",")));
+    lines.push_back(fmt::format("{}\r\n", fmt::join(fields, ",")));
   }
-  return heads + "\r\n" + lines;
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 }  // namespace feedrate::tools

@@ -274,9 +274,4 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<uns
       ->allow_extra_args(false);
 }
 
-CLI::Option* add_log(CLI::App& app, const LogKind& log, LogPaths& paths) {
-  return add_output(app, fmt::format("--{}", log.name), paths[log.name], std::string(log.summary),
-                    std::string(log.place));
-}
-
 }  // namespace feedrate::tools

@@ -9,7 +9,6 @@
 
 #include "loader/batch.h"
 #include "tools/cli/command.h"
-#include "tools/logs/logs.h"
 
 namespace CLI {
 class Option;
@@ -57,7 +56,5 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
                          const std::string& description);
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description);
-/// The option of a log, which puts its path among `paths`.
-CLI::Option* add_log(CLI::App& app, const LogKind& log, LogPaths& paths);
 
 }  // namespace feedrate::tools

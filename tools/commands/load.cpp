@@ -19,6 +19,7 @@
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 #include "tools/cli/text.h"
+#include "tools/commands/log_options.h"
 #include "tools/logs/logs.h"
 #include "tools/measure/sampler.h"
 #include "tools/run/cold.h"

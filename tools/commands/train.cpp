@@ -4,6 +4,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/commands/log_options.h"
 #include "tools/run/forward.h"
 #include "tools/run/train_report.h"
 #include "tools/run/training.h"

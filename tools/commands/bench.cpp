@@ -29,7 +29,6 @@
 
 namespace feedrate::tools {
 using namespace formats;
-using namespace trainer;
 
 namespace {
 

@@ -231,7 +231,7 @@ TEST_F(UnitShards, runs_that_cannot_be_are_refused) {
 TEST_F(UnitShards, the_size_of_a_resumed_file_is_looked_up_by_name) {
   const WriterState state{3, {{"a", 1}, {"b", 2}}};
   EXPECT_EQ(resumed_size(state, "b", "dir"), 2U);
-  expect_error([&] { resumed_size(state, "c", "dir"); }, {"dir", "how long c was"});
+  expect_error([&] { resumed_size(state, "c", "dir"); }, {"dir", "the size of c is unknown"});
 }
 
 }  // namespace

@@ -254,7 +254,7 @@ TEST(HostileMeanFormat, what_is_no_mean_is_said) {
   refused(altered(32), {"of 3 dimensions", "found 1201", "c9fa93f9000000007f000000"});
   refused(altered(68), {"the type of float32 values on a CPU", "found 01000000000000007f000000"});
   refused(altered(nd.size() - 1), {"one name, mean_img"});
-  refused(nd + '0', {"goes on"});
+  refused(nd + '0', {"has data after the name mean_img"});
   const float none = std::numeric_limits<float>::quiet_NaN();
   expect_error(
       [&] {

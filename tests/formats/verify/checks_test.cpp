@@ -107,7 +107,7 @@ TEST(UnitLabelSpace, the_first_validation_image_tells_which_numbers_are_labels) 
   const auto expect = [](std::int32_t label, std::string_view part) {
     EXPECT_NE(problem_with(label).find(part), std::string::npos) << problem_with(label);
   };
-  expect(66, "label 66, but is of class 65 (n01751748); that is TensorFlow's number");
+  expect(66, "label 66, but is of class 65 (n01751748); that is its number in TensorFlow");
   expect(490, "that is the devkit's ILSVRC2012_ID, from 1");
   expect(489, "that is the devkit's ILSVRC2012_ID - 1");
   expect(64, "was 1 subtracted");

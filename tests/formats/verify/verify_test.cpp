@@ -187,7 +187,7 @@ TEST_F(UnitVerify, names_that_nearly_all_samples_share_are_no_keys) {
   const Verification result = verified(examples, [](Sidecar&) {});
   EXPECT_TRUE(result.findings.empty());
   ASSERT_EQ(result.notes.size(), 1U);
-  EXPECT_NE(result.notes[0].problem.find("('image.png'): they are no keys"), std::string::npos);
+  EXPECT_NE(result.notes[0].problem.find("('image.png'): they are not keys"), std::string::npos);
 }
 
 TEST_F(UnitVerify, a_mean_image_beside_the_dataset_must_fit) {

@@ -320,7 +320,7 @@ TEST_F(HostileLmdbResume, too_few_foreign_or_absent_entries_are_refused) {
   const WriterState ten{10, {}};
   expect_refused({.resume = &ten}, {"data.mdb", "No such file"});
   write_dataset(lmdb(), raw_codec, set_, make_examples({8, 8, 1}, 9));
-  expect_refused({.resume = &ten}, {"data.mdb", "cannot go on", "holds 9 of the 10 samples"});
+  expect_refused({.resume = &ten}, {"data.mdb", "cannot resume", "holds 9 of the 10 samples"});
   const WriterState nine{9, {}};
   expect_refused({.first = 3, .resume = &nine},
                  {"entry 0", "key '00000000'", "not the one of sample 3"});

@@ -70,7 +70,7 @@ TEST_F(UnitPngMap, relative_paths_are_seen_from_the_current_directory_as_in_cntk
 TEST_F(UnitPngMap, bad_lines_are_named_by_number) {
   const std::string good = ".../train/00000.png\t0\n";
   expect_error([&] { labels_with(good + "no tabs here\n"); },
-               {"train_map.txt", "line 2", "2 or 3 columns", "found 1"});
+               {"train_map.txt", "line 2", "2 or 3 tab-separated columns", "found 1"});
   expect_error([&] { labels_with(good + good + "a\tb\tc\t1\n"); }, {"line 3", "found 4"});
   expect_error([&] { labels_with(good + "\n" + good); }, {"line 2", "found 1"});
   expect_error([&] { labels_with("x.png\tcat\n"); }, {"line 1", "'cat' is not a class number"});

@@ -166,7 +166,7 @@ TEST_F(HostileRecordio, a_shorter_file_than_was_paused_is_not_gone_on_with) {
   state.files.pop_back();
   write_text(set / "data.rec", std::string(400, 'x'));
   write_text(set / "data.idx", "0\t0\n");
-  expect_error([&] { recordio().create(set, options); }, {"how long data.lst was"});
+  expect_error([&] { recordio().create(set, options); }, {"the size of data.lst is unknown"});
 }
 
 TEST_F(UnitRecordio, several_labels_are_written_and_read) {
@@ -292,7 +292,7 @@ TEST_F(HostileRecordio, what_index_and_list_say_wrongly_is_found) {
   write_text(set / "data.lst", list.substr(0, label) + "5" + list.substr(label + 1));
   expect_finding(set, {"data.rec: record 4", "labels", "id 4"});
   write_text(set / "data.lst", list + "no line of a list\n");
-  expect_finding(set, {"data.lst: line 12", "is not an id"});
+  expect_finding(set, {"data.lst: line 12", "is not a tab-separated id"});
   write_text(set / "data.lst", list + "3\t3\tagain.png\n");
   expect_finding(set, {"data.lst", "several lines for the id 3"});
 }

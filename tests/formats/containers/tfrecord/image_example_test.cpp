@@ -188,7 +188,7 @@ TEST_F(HostileImageExample, labels_that_are_no_classes_are_refused) {
   expect_refused("image/encoded", png, {"label 0", "background"});
   writer_.clear();
   writer_.add_int("label", std::int64_t{1} << 40);
-  expect_refused("image", png, {"1099511627776", "no class"});
+  expect_refused("image", png, {"1099511627776", "is not a class number"});
   writer_.clear();
   writer_.add_floats("label", std::vector<float>{1.0F});
   expect_refused("image", png, {"'label' holds floats", "whole numbers"});

@@ -57,8 +57,9 @@ std::string csv_field(const std::string& given) {
 std::string report_csv(const Report& report) {
   std::vector<std::string> lines;
   for (const Run& run : report.runs) {
+    const ordered_json columns = columns_of_row(run);
     std::vector<std::string> heads, fields;
-    for (const auto& [key, value] : columns_of_row(run).items()) {
+    for (const auto& [key, value] : columns.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       heads.push_back(csv_field(key));
       fields.push_back(value.is_null() ? "" : csv_field(text));

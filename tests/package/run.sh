@@ -73,13 +73,14 @@ depends=$(dpkg-deb -f "$package" Depends)
 for library in libc6 liblmdb0 libarchive13; do
   case $depends in *"$library"*) ;; *) fail "the package does not depend on $library: $depends" ;; esac
 done
-mkdir -p "$work/root" "$work/dpkg/"{info,updates,triggers}
-cp /var/lib/dpkg/status "$work/dpkg/status"
-: >"$work/dpkg/available"
-database=(dpkg --force-not-root --admindir="$work/dpkg" --instdir="$work/root" --log="$work/dpkg/log")
-quietly "${database[@]}" --install "$package"
+database=$work/root/var/lib/dpkg
+mkdir -p "$database/"{info,updates,triggers}
+cp /var/lib/dpkg/status "$database/status"
+: >"$database/available"
+dpkg=(dpkg --force-not-root --force-script-chrootless --root="$work/root" --log="$work/dpkg.log")
+quietly "${dpkg[@]}" --install "$package"
 "$work/root/usr/bin/feedrate" --version | head -n 1
-quietly "${database[@]}" --remove feedrate
-left=$(find "$work/root" -type f)
+quietly "${dpkg[@]}" --remove feedrate
+left=$(find "$work/root/usr" -type f 2>/dev/null || true)
 [ -z "$left" ] || fail "left behind by the removed package: $left"
 echo "package: ok"

@@ -1,5 +1,5 @@
 #pragma once
-// A training as its logs are told of it, and lines of JSON read back.
+// The events of a training as logs receive them, and JSON lines read back.
 
 #include <gtest/gtest.h>
 
@@ -37,12 +37,12 @@ inline Fields validation(std::uint64_t step) {
                    step, 2);
 }
 
-/// What load tells before it loads.
+/// The start event of `feedrate load`.
 inline Fields loading(const std::string& dataset) {
   return {{"run", "load"}, {"dataset", dataset}};
 }
 
-/// Two epochs of two steps, a validation behind each. 64 + 36 images an epoch.
+/// Two epochs of two steps, a validation after each. 64 + 36 images an epoch.
 inline void train(Logs& logs) {
   logs.begin(lenet, 2);
   for (const std::uint64_t epoch : {0U, 1U}) {
@@ -55,7 +55,7 @@ inline void train(Logs& logs) {
   logs.end();
 }
 
-/// Each line an object behind `mark`.
+/// The objects of a file. Each line is `mark` and an object.
 inline std::vector<nlohmann::json> objects_of(const std::filesystem::path& file,
                                               std::string_view mark = "") {
   std::vector<nlohmann::json> objects;

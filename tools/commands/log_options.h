@@ -1,5 +1,5 @@
 #pragma once
-// The options that ask for logs, the same for every command that keeps them.
+// The options for logs, the same in every command that writes logs.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace feedrate::tools {
 
-/// The option of one log, which puts its path among `paths`.
+/// Adds the option of one log, which stores its path in `paths`.
 inline void add_log(CLI::App& app, const LogKind& log, LogPaths& paths) {
   add_output(app, "--" + std::string(log.name), paths[log.name], std::string(log.summary),
              std::string(log.place));

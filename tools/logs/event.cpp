@@ -1,9 +1,6 @@
 #include "tools/logs/event.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "tools/cli/text.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -55,16 +52,6 @@ double Event::number(std::string_view of_type, std::string_view key) const {
   const Value& value = *find(of_type, key);
   const auto* whole = std::get_if<std::uint64_t>(&value);
   return whole ? static_cast<double>(*whole) : std::get<double>(value);
-}
-
-std::string json_line(const Event& event) {
-  using nlohmann::ordered_json;
-  const std::chrono::duration<double> since_1970 = event.time.time_since_epoch();
-  ordered_json line = {{"event", event.type}, {"time", rounded(since_1970.count(), 3)}};
-  for (const auto& [key, value] : event.last.at(event.type)) {
-    std::visit([&](const auto& known) { line[std::string(key)] = known; }, value);
-  }
-  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace feedrate::tools

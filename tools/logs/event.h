@@ -1,6 +1,6 @@
 #pragma once
-// The stream of events of a run of `feedrate train` or `feedrate load`. An event has a type and
-// values by key; README.md lists both. Every log is made of these events and of nothing else.
+// The events of a run of `feedrate train` or `feedrate load`. An event has a type and values by
+// key; README.md lists both. Logs are written from these events alone.
 
 #include <chrono>
 #include <cstdint>
@@ -29,21 +29,15 @@ Fields fields_of(const loader::LoaderStats& stats);
 struct Event {
   std::string_view type;
   std::chrono::system_clock::time_point time;
-  /// By type, the last of each so far with this one: any event tells how the whole run stands.
+  /// The latest event of each type, this one included: any event describes the whole run so far.
   std::map<std::string_view, Fields> last;
 
-  /// The next event of the run, which happens now.
+  /// Turns this into the next event of the run, which happens now.
   void become(std::string_view next, Fields fields);
-  /// Null where there was no such event yet, or it lacks the key.
+  /// Null if there has been no event of this type, or if it lacks the key.
   const Value* find(std::string_view of_type, std::string_view key) const;
-  /// As find(), of a number that is there.
+  /// Like find(), for a number that is known to exist.
   double number(std::string_view of_type, std::string_view key) const;
 };
-
-// What each kind of log has for an event, one file each; "": nothing.
-std::string json_line(const Event& event);
-std::string mllog_lines(const Event& event);
-std::string tensorboard_record(const Event& event);
-std::string prometheus_metrics(const Event& event);
 
 }  // namespace feedrate::tools

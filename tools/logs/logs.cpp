@@ -12,11 +12,11 @@ using namespace formats;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// TensorBoard looks for "tfevents"; the rest tells runs apart that begin in the same second.
+/// TensorBoard looks for "tfevents"; the process id distinguishes runs begun in the same second.
 static fs::path file_in(const fs::path& directory) {
   std::error_code failed;
   fs::create_directories(directory, failed);
-  if (failed) fail(directory, "cannot make the directory: ", failed.message());
+  if (failed) fail(directory, "cannot create the directory: ", failed.message());
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return directory / fmt::format("events.out.tfevents.{}.feedrate.{}",
                                  std::chrono::floor<std::chrono::seconds>(now).count(), getpid());
@@ -39,7 +39,7 @@ struct Logs::File {
     if (ended) stream->close();
   }
   void replace(const Event& event) {
-    // It waits for the disk, and scrapes come every few seconds at most.
+    // Replacing waits for the disk, and Prometheus reads the file only every few seconds.
     constexpr std::chrono::seconds least_age{1};
     const bool can_wait = event.type == "progress";
     if (can_wait && Clock::now() - replaced < least_age) return;
@@ -49,7 +49,7 @@ struct Logs::File {
       write_text(path, text);
       replaced = Clock::now();
     } catch (const Error&) {
-      if (!can_wait) throw;  // a disk may be full for a while: no reason to end a run
+      if (!can_wait) throw;  // a disk may be full for a moment: no reason to end a run
     }
   }
 
@@ -71,11 +71,11 @@ Logs::Logs(const LogPaths& paths) {
 
 Logs::~Logs() {
   event_.become("end", {{"status", "aborted"}});
-  for (const auto& file : files_) {  // those that have ended stay as they are
+  for (const auto& file : files_) {  // logs that have ended ignore it
     try {
       file->write(event_);
     } catch (const Error&) {
-      // The reason why the run failed is told already; a full disk is a lesser one.
+      // The reason for the failure has been reported; a full disk matters less.
     }
   }
 }

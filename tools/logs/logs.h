@@ -1,5 +1,5 @@
 #pragma once
-// The logs that a run keeps, fed with one stream of events.
+// The logs of a run, all written from one stream of events.
 
 #include <chrono>
 #include <cstdint>
@@ -10,46 +10,30 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/logs/event.h"
+#include "tools/logs/log_kind.h"
 
 namespace feedrate::tools {
 
-struct LogKind {
-  std::string_view name;   // of the option that asks for it
-  std::string_view place;  // "FILE", or "DIR" in which each run has a file of its own
-  std::string_view summary;
-  bool follows_load;                   // and not only a training
-  bool replaces;                       // the file has the bytes of the last event alone
-  std::string (*bytes)(const Event&);  // of an event; "": none
-};
-/// One more is a line here and a function of event.h.
-inline constexpr LogKind log_kinds[] = {
-    {"log", "FILE", "Write what happens as JSON, a line an event", true, false, json_line},
-    {"mllog", "FILE", "Write what happens as MLPerf's :::MLLOG lines", false, false, mllog_lines},
-    {"tensorboard", "DIR", "Write scalars as an event file that TensorBoard shows", false, false,
-     tensorboard_record},
-    {"metrics", "FILE", "Keep how it stands in a file for Prometheus (its name: *.prom)", true,
-     true, prometheus_metrics}};
-
-/// By name of the kind; absent or "": not wanted.
+/// By name of the kind. A log whose path is absent or empty is not written.
 using LogPaths = std::map<std::string_view, std::filesystem::path>;
 
-/// One thread at a time. What a log has for an event is with the system when a call returns. Throws
-/// Error when it cannot be written, but for progress in a file that the next event replaces.
+/// One thread at a time. When a call returns, the operating system has the event. Throws Error when
+/// a log cannot be written, except for progress() in a log that replaces its file: the next event
+/// tries again.
 class Logs {
  public:
   explicit Logs(const LogPaths& paths);
-  /// Without end(): the run failed.
+  /// Without a preceding end(), the logs say that the run was aborted.
   ~Logs();
   Logs(const Logs&) = delete;
   Logs& operator=(const Logs&) = delete;
 
-  /// Everything is there; from now on data is read. `per_epoch`: steps.
+  /// Everything is ready; data is read from now on. An epoch has `per_epoch` steps.
   void begin(Fields run, std::uint64_t per_epoch = 1);
-  /// Step number `step`, from 0, has its batch. Where an epoch begins and ends is found here.
+  /// Step `step`, counted from 0, has received its batch. Finds out where epochs begin and end.
   void step_begins(std::uint64_t step, std::uint32_t images);
   void progress(Fields progress) { emit("progress", std::move(progress)); }
-  /// Between two of training's steps, or at its end.
+  /// Between two training steps or after the last one.
   void validation_begins(std::uint64_t steps_done);
   void validated(Fields validation) { emit("validation", std::move(validation)); }
   void end();
@@ -67,7 +51,7 @@ class Logs {
   std::vector<std::unique_ptr<File>> files_;
   Event event_;
   std::uint64_t per_epoch_ = 1;
-  std::optional<Epoch> epoch_;  // the open one
+  std::optional<Epoch> epoch_;  // the current one
 };
 
 }  // namespace feedrate::tools

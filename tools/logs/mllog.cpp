@@ -3,11 +3,11 @@
 //   :::MLLOG {"namespace": "", "time_ms": …, "event_type": "INTERVAL_START", "key": "run_start",
 //             "value": null, "metadata": {"file": …, "lineno": …}}
 //
-// Epochs count from 1 here. A "lineno" is the number of a row of the table below.
+// Epochs count from 1 here. A "lineno" is a row of the table below, counted from 1.
 
 #include <nlohmann/json.hpp>
 
-#include "tools/logs/event.h"
+#include "tools/logs/log_kind.h"
 
 namespace feedrate::tools {
 namespace {
@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view start = "INTERVAL_START", stop = "INTERVAL_END", point = "POINT_IN_TIME";
 
-/// A line for each event of a type; where its value is that of a key, for each that has the key.
+/// Written for each event of a type; with `value_of`, only if the event has that key.
 struct Line {
   std::string_view event;
   std::string_view type;
@@ -57,18 +57,16 @@ ordered_json metadata(const Line& line, const Event& event) {
   const ordered_json value = json_of(*event.find(line.event, line.metadata_of));
   if (line.metadata_of != "epoch") {
     object[std::string(line.metadata_of)] = value;
-  } else {  // a validation comes behind the epoch of its number, which counts those done
+  } else {  // the epoch of a validation counts those done, so it already counts from 1
     const bool done = line.event.starts_with("validation");
     object["epoch_num"] = value.get<std::uint64_t>() + (done ? 0 : 1);
   }
   return object;
 }
 
-}  // namespace
-
 std::string mllog_lines(const Event& event) {
   std::string text;
-  if (event.type == "end" && !event.last.contains("start")) return text;  // it never began
+  if (event.type == "end" && !event.last.contains("start")) return text;  // the run never began
   const auto time = std::chrono::floor<std::chrono::milliseconds>(event.time.time_since_epoch());
   for (const Line& line : lines) {
     const Value* found = event.find(line.event, line.value_of);
@@ -84,5 +82,14 @@ std::string mllog_lines(const Event& event) {
   }
   return text;
 }
+
+}  // namespace
+
+const LogKind mllog_log{.name = "mllog",
+                        .place = "FILE",
+                        .summary = "Write events as MLPerf's :::MLLOG lines",
+                        .follows_load = false,
+                        .replaces = false,
+                        .bytes = mllog_lines};
 
 }  // namespace feedrate::tools

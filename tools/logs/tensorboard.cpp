@@ -1,11 +1,11 @@
-// An event file as TensorBoard reads it: TFRecords, each of which is a message Event.
+// An event file as TensorBoard reads it: TFRecords that each hold one Event message.
 //
 //   Event: 1 wall_time (double) | 2 step (int64) | 3 file_version (string) | 5 summary (Summary)
 //   Summary: 1 value… (Value)    Value: 1 tag (string) | 2 simple_value (float)
 
 #include "formats/containers/tfrecord/tf_record.h"
 #include "formats/containers/wire.h"
-#include "tools/logs/event.h"
+#include "tools/logs/log_kind.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -38,8 +38,6 @@ Buffer summary(const Event& event) {
   return summary;
 }
 
-}  // namespace
-
 std::string tensorboard_record(const Event& event) {
   const bool first = event.type == "init";
   if (!first && event.type != "progress" && event.type != "validation") return {};
@@ -60,5 +58,14 @@ std::string tensorboard_record(const Event& event) {
   const TfFrame frame = frame_tf_record(parts);
   return join(as_text(frame.head), as_text(message), as_text(frame.tail));
 }
+
+}  // namespace
+
+const LogKind tensorboard_log{.name = "tensorboard",
+                              .place = "DIR",
+                              .summary = "Write scalars as an event file for TensorBoard",
+                              .follows_load = false,
+                              .replaces = false,
+                              .bytes = tensorboard_record};
 
 }  // namespace feedrate::tools

@@ -1,4 +1,4 @@
-// Logs for other people's tools, read back as those tools read them.
+// The logs, read back as the tools that they are for read them.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ const nlohmann::json& line_of(const std::vector<nlohmann::json>& lines, const st
   throw std::runtime_error("no line " + key);
 }
 
-TEST(UnitMlLog, tells_a_run_in_the_order_that_mlperf_checks) {
+TEST(UnitMlLog, describes_a_run_in_the_order_that_mlperf_checks) {
   const TempDirectory directory;
   Logs logs({{"mllog", directory / "run.log"}});
   train(logs);
@@ -184,7 +184,7 @@ TEST(UnitTensorBoard, writes_records_of_events_with_scalars) {
                                                                 {"validation/top-5", 1}}));
 }
 
-TEST(UnitTensorBoard, what_is_written_can_be_read_while_training_goes_on) {
+TEST(UnitTensorBoard, events_can_be_read_while_training_runs) {
   const TempDirectory directory;
   Logs logs({{"tensorboard", directory.path()}});
   logs.begin(lenet, 2);
@@ -223,7 +223,7 @@ TEST(UnitJsonLog, has_every_event_with_its_keys) {
   EXPECT_EQ(events.back().at("status"), "success");
 }
 
-TEST(UnitJsonLog, what_is_not_finite_is_null_and_a_run_that_fails_is_aborted) {
+TEST(UnitJsonLog, infinite_numbers_are_null_and_a_run_that_fails_is_aborted) {
   const TempDirectory directory;
   {
     Logs logs({{"log", directory / "run.jsonl"}});
@@ -235,7 +235,7 @@ TEST(UnitJsonLog, what_is_not_finite_is_null_and_a_run_that_fails_is_aborted) {
   EXPECT_EQ(events.back().at("status"), "aborted");
 }
 
-TEST(HostileLogs, what_cannot_be_written_is_told_before_training) {
+TEST(HostileLogs, a_log_that_cannot_be_written_is_refused_before_training) {
   const TempDirectory directory;
   std::ofstream(directory / "file") << "x";
   for (const LogKind& kind : log_kinds) {
@@ -245,12 +245,12 @@ TEST(HostileLogs, what_cannot_be_written_is_told_before_training) {
   }
 }
 
-TEST(HostileLogs, a_full_disk_is_told) {
+TEST(HostileLogs, a_full_disk_is_an_error) {
   expect_error([] { Logs({{"log", fs::path("/dev/full")}}); }, {"/dev/full", "No space left"});
   expect_error([] { Logs({{"mllog", fs::path("/dev/full")}}); }, {"/dev/full", "No space left"});
 }
 
-TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
+TEST(CommandsLogs, a_training_writes_every_log_that_it_is_asked_for) {
   const TempDirectory directory;
   const auto at = [&](const std::string& name) { return (directory / name).string(); };
   ASSERT_EQ(testing::feedrate({"synth", "mnist", "--images", "200", "--out", at("a")}).code, 0);
@@ -290,7 +290,8 @@ TEST(CommandsLogs, a_training_writes_all_that_it_is_asked_for) {
 
   const testing::Said inferring = train({"--mode", "infer"});
   EXPECT_EQ(inferring.code, 1);
-  EXPECT_NE(inferring.errors.find("--mllog follows a training"), std::string::npos);
+  EXPECT_NE(inferring.errors.find("--mllog is for --mode train, not --mode infer"),
+            std::string::npos);
 }
 
 }  // namespace

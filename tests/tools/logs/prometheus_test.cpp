@@ -1,4 +1,4 @@
-// The file that Prometheus' node exporter picks up, of a training and of a loader alone.
+// The file that Prometheus' node exporter reads, of a training and of a loader alone.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ std::map<std::string, std::string> read_metrics(const fs::path& file) {
   return samples;
 }
 
-TEST(UnitPrometheus, tells_how_training_stands) {
+TEST(UnitPrometheus, shows_the_state_of_a_training) {
   const TempDirectory directory;
   Logs logs({{"metrics", directory / "feedrate.prom"}});
   logs.begin(lenet, 2);
@@ -72,7 +72,7 @@ TEST(UnitPrometheus, tells_how_training_stands) {
                                                 {"feedrate_validation_top5_ratio", "1"}}));
 }
 
-TEST(UnitPrometheus, a_training_that_failed_does_not_run_and_nothing_else_is_left_there) {
+TEST(UnitPrometheus, a_failed_training_does_not_run_and_leaves_no_other_file) {
   const TempDirectory directory;
   {
     Logs logs({{"metrics", directory / "feedrate.prom"}});
@@ -99,11 +99,11 @@ TEST(HostilePrometheus, a_file_that_cannot_be_written_for_a_while_does_not_end_t
 TEST(HostilePrometheus, a_name_that_is_not_utf8_does_not_spoil_the_file) {
   Event event;
   event.become("start", loading("data/\xff\"x"));
-  EXPECT_NE(prometheus_metrics(event).find("{dataset=\"data/\uFFFD\\\"x\"} 1\n"),
+  EXPECT_NE(prometheus_log.bytes(event).find("{dataset=\"data/\uFFFD\\\"x\"} 1\n"),
             std::string::npos);
 }
 
-TEST(UnitPrometheus, tells_how_a_loader_stands_and_that_it_has_ended) {
+TEST(UnitPrometheus, shows_the_state_of_a_loader_and_its_end) {
   const TempDirectory directory;
   const fs::path file = directory / "load.prom";
   {
@@ -121,7 +121,7 @@ TEST(UnitPrometheus, tells_how_a_loader_stands_and_that_it_has_ended) {
             std::string::npos);
 }
 
-TEST(HostilePrometheus, a_load_whose_file_cannot_be_written_is_told_at_the_end) {
+TEST(HostilePrometheus, a_load_whose_file_cannot_be_written_fails_at_its_end) {
   const TempDirectory directory;
   fs::create_directory(directory / "gone");
   Logs logs({{"metrics", directory / "gone/load.prom"}});

@@ -24,9 +24,9 @@ std::string_view cut(std::string_view text, std::size_t columns) {
 
 }  // namespace
 
-std::string bar(std::uint64_t value, std::uint64_t most, std::size_t columns) {
-  if (value == 0 || most == 0) return {};
-  const double share = static_cast<double>(value) / static_cast<double>(most);
+std::string bar(std::uint64_t value, std::uint64_t largest, std::size_t columns) {
+  if (value == 0 || largest == 0) return {};
+  const double share = static_cast<double>(value) / static_cast<double>(largest);
   const auto parts = static_cast<std::size_t>(share * static_cast<double>(columns * 8) + 0.5);
   const std::size_t drawn = std::clamp<std::size_t>(parts, 1, columns * 8);
   std::string text;
@@ -43,10 +43,10 @@ std::string profile(std::span<const std::uint64_t> values, std::size_t columns) 
     means.push_back(std::accumulate(part.begin(), part.end(), 0.0) /
                     static_cast<double>(part.size()));
   }
-  const double most = means.empty() ? 0 : *std::ranges::max_element(means);
+  const double largest = means.empty() ? 0 : *std::ranges::max_element(means);
   std::string text;
   for (const double mean : means) {
-    const double eighth = most == 0 ? 0 : mean / most * 8;
+    const double eighth = largest == 0 ? 0 : mean / largest * 8;
     text +=
         heights[mean == 0 ? 0
                           : std::clamp<std::size_t>(static_cast<std::size_t>(eighth + 0.5), 1, 8)];
@@ -70,17 +70,17 @@ std::string harmless(std::string_view text) {
   std::string safe(text);
   for (std::size_t i = 0; i < safe.size(); ++i) {
     const auto byte = static_cast<unsigned char>(safe[i]);
-    // The second set of controls is C2 80 … C2 9F in UTF-8.
-    const bool second = byte >= 0x80 && byte < 0xA0 && i > 0 && safe[i - 1] == '\xC2';
+    // The control characters U+0080 … U+009F are C2 80 … C2 9F in UTF-8.
+    const bool high_control = byte >= 0x80 && byte < 0xA0 && i > 0 && safe[i - 1] == '\xC2';
     if (byte < 0x20 || byte == 0x7F) safe[i] = '?';
-    if (second) safe[i - 1] = '?', safe[i] = '?';
+    if (high_control) safe[i - 1] = '?', safe[i] = '?';
   }
   return safe;
 }
 
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
   std::string lines;
-  std::size_t used = indent;  // of the line; the first one begins behind its title
+  std::size_t used = indent;  // of this line; a title precedes the first
   while (!text.empty()) {
     const std::size_t blank = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, blank);

@@ -1,6 +1,6 @@
 #pragma once
-// Pictures made of characters, for a terminal. A column is a character of UTF-8; bars are drawn
-// with the block elements, which every terminal's font has. Pure functions.
+// Bars and columns of text for a terminal. A column is one UTF-8 character; bars are drawn with
+// block elements, which every terminal font has. Pure functions.
 
 #include <cstdint>
 #include <span>
@@ -9,21 +9,22 @@
 
 namespace feedrate::tools {
 
-/// `value` of `most` as a bar of at most `columns`, in steps of an eighth; what is more than
-/// nothing is at least one of them.
-std::string bar(std::uint64_t value, std::uint64_t most, std::size_t columns);
+/// A bar that shows `value` as a share of `largest`, at most `columns` long, in steps of an eighth
+/// of a column. A value above 0 gets at least one eighth.
+std::string bar(std::uint64_t value, std::uint64_t largest, std::size_t columns);
 
-/// The values as a line of small columns, `columns` of them at most, each the mean of as many
-/// values. The tallest is the largest mean; 0 is blank.
+/// The values as a line of at most `columns` small vertical bars. Each shows the mean of a run of
+/// values; the largest mean is the tallest bar, and a mean of 0 is blank.
 std::string profile(std::span<const std::uint64_t> values, std::size_t columns);
 
-/// Columns that `text` takes.
+/// The number of columns that `text` takes.
 std::size_t columns_of(std::string_view text);
-/// `text` in exactly `columns`: padded, or cut with an ellipsis.
+/// `text` in exactly `columns` columns: padded, or cut with an ellipsis.
 std::string fitted(std::string_view text, std::size_t columns);
-/// `text` from a dataset, which may hold anything: what would steer a terminal is made '?'.
+/// `text` with '?' for control characters: text from a dataset must not steer the terminal.
 std::string harmless(std::string_view text);
-/// Lines of at most `columns`, broken at blanks; lines after the first begin with `indent` blanks.
+/// Breaks `text` at blanks into lines of at most `columns`; lines after the first begin with
+/// `indent` blanks. A longer word stays whole.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// What this binary was made from; every measured row carries it.
+// Version, commit, compiler and libraries of this binary. Every measured row contains them.
 
 #include <string>
 #include <string_view>
@@ -7,8 +7,8 @@
 namespace feedrate::tools {
 
 struct BuildInfo {
-  std::string_view version;     // "0.1.0"
-  std::string_view commit;      // short hash, "-dirty" when changed, "unknown" outside a checkout
+  std::string_view version;  // "0.1.0"
+  std::string_view commit;  // short hash, "-dirty" with local changes, "unknown" outside a checkout
   std::string_view compiler;    // "GNU 12.2.0"
   std::string_view build_type;  // "Release"
   std::string_view flags;       // of that build type

@@ -1,7 +1,7 @@
 #pragma once
-// A command of the binary: what its help says, the options it takes, and what it does with them.
-// Commands are constants; prepare() makes the state of one invocation. The command's work may throw
-// Error, which main() turns into a sentence and exit code 1.
+// A command of the program: its help texts, its options and its work. Commands are constants;
+// prepare() creates the state of one invocation. The work may throw Error, which main() turns into
+// a message and exit code 1.
 
 #include <functional>
 #include <span>
@@ -18,14 +18,14 @@ enum ExitCode : int { exit_done = 0, exit_failed = 1, exit_misused = 2 };
 struct Command {
   std::string_view name;
   std::string_view summary;  // one sentence, without a full stop
-  /// One paragraph at the head of the help; lines are wrapped by the author.
+  /// One paragraph at the head of the help; its lines are wrapped by hand.
   std::string_view description;
-  /// A few lines at the foot of the help that a reader can paste.
+  /// A few command lines to copy, at the end of the help.
   std::string_view examples;
-  /// One sentence under the message of an Error: what to try next.
+  /// One sentence printed below the message of an Error: what to try next.
   std::string_view advice;
-  /// Declares the options on `app` and returns the work to do once they are parsed, whose result is
-  /// the exit code.
+  /// Declares the options on `app` and returns the work, to be called once they are parsed. It
+  /// returns the exit code.
   std::function<int()> (*prepare)(CLI::App& app);
 };
 

@@ -20,7 +20,7 @@ using namespace formats;
 namespace {
 
 constexpr double redraw_seconds = 0.1;
-constexpr std::size_t fewest_cells = 8;
+constexpr std::size_t min_cells = 8;
 constexpr std::size_t max_cells = 24;
 constexpr const char* erase_line = "\r\033[K";
 
@@ -87,7 +87,7 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   if (time - drawn_ < redraw_seconds) return;
   drawn_ = time;
   const ProgressState state{title_, unit_, done, total, time - start_};
-  // One column stays free: a full line would wrap, and could not be erased.
+  // One column stays free: a full line would wrap and could not be erased.
   const std::string line = progress_line(state, terminal_columns() - 1);
   std::fprintf(stderr, "%s%s", erase_line, line.c_str());
   bar_on_screen = true;
@@ -109,12 +109,12 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
       pace += fmt::format("  {}:{:02} left", whole / 60, whole % 60);
     }
   }
-  // What a narrow terminal can do without goes first: the bar, the title, the pace.
+  // A narrow terminal loses the bar first, then the title, then the pace.
   const std::string all = fmt::format("{}  {}  {}", state.title, counts, pace);
   if (all.size() <= width) {
     constexpr std::size_t share_columns = 8;  // two spaces, " 42 %", one space
     const std::size_t room = width - all.size();
-    if (state.total == 0 || room < share_columns + fewest_cells) return all;
+    if (state.total == 0 || room < share_columns + min_cells) return all;
     const double share =
         std::min(1.0, static_cast<double>(state.done) / static_cast<double>(state.total));
     return fmt::format("{}  {:3.0f} % {}  {}  {}", state.title, share * 100,

@@ -1,5 +1,5 @@
 #pragma once
-// What a command says to a person: on stderr, so that stdout carries data alone.
+// Messages for people. They go to stderr, so that stdout carries only data. One thread at a time.
 
 #include <cstdint>
 #include <functional>
@@ -8,31 +8,31 @@
 
 namespace feedrate::tools {
 
-/// The name under which notes and warnings are given: "feedrate convert". Called once, by main().
+/// Sets the prefix of notes and warnings: "feedrate convert". main() calls it once.
 void name_console(std::string_view command);
 /// "feedrate convert: <sentence>"
 void note(std::string_view sentence);
 /// "feedrate convert: warning: <sentence>"
 void warn(std::string_view sentence);
-/// From now on neither is said: of several ranks the first alone speaks.
+/// Suppresses notes and warnings from now on: of several ranks, only the first prints them.
 void mute_notes();
 
-/// Data for stdout. Throws Error when stdout refuses (a full disk behind a redirection).
+/// Writes data to stdout. Throws Error when that fails (a redirection to a full disk).
 void print(std::string_view text);
 
-/// A progress bar on stderr: only on a terminal, redrawn ten times a second at most, with the rate
-/// and the time left. One thread at a time. Gone from the screen when destroyed.
+/// A progress bar on stderr with the rate and the time left. It is drawn only on a terminal, at
+/// most ten times a second, and erased when destroyed. One thread at a time.
 class Progress {
  public:
-  /// `title` is what is being done; `unit` what is counted ("images").
+  /// `title` says what is being done, `unit` what is counted ("images").
   Progress(std::string_view title, std::string_view unit);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `total` 0: not known.
+  /// A `total` of 0 means unknown.
   void update(std::uint64_t done, std::uint64_t total);
-  /// update() as a callback for a library; refers to this object.
+  /// update() as a callback. It refers to this object.
   std::function<void(std::uint64_t, std::uint64_t)> callback();
 
  private:
@@ -43,7 +43,7 @@ class Progress {
   bool visible_;
 };
 
-/// The line that Progress draws, no wider than `width` columns.
+/// The line that Progress draws, at most `width` columns wide.
 struct ProgressState {
   std::string_view title;
   std::string_view unit;

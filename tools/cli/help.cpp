@@ -22,17 +22,23 @@ namespace {
 
 constexpr std::size_t name_columns = 26;
 constexpr const char* help_group = "Help";
-constexpr std::uint64_t max_in_a_batch = 65536;
-// Far above any machine's cores: more is a slip, and would only end in refused memory.
+constexpr std::uint64_t max_batch = 65536;
+// Far above the cores of any machine: a larger number is a typo and would only exhaust memory.
 constexpr std::uint64_t max_threads = 1024;
 
-constexpr const char* precision_text =
-    "fp32, tf32, bf16 or fp16; on the CPU bf16 where layers gain";
+constexpr const char* precision_text = "fp32, tf32, bf16 or fp16; on the CPU, bf16 only if faster";
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  return CLI::IsMember(words).description("");
+}
 
 CLI::Validator known_precision() {
-  return CLI::IsMember(
-             std::vector<std::string>(std::begin(known_precisions), std::end(known_precisions)))
-      .description("");
+  return one_of({std::begin(known_precisions), std::end(known_precisions)});
+}
+
+/// Several values, separated by commas.
+CLI::Option* as_list(CLI::Option* option, const char* type) {
+  return option->type_name(type)->delimiter(',')->allow_extra_args(false);
 }
 
 template <class Accepts>
@@ -53,7 +59,7 @@ std::string value_name(const CLI::Option& option) {
   return type.empty() ? "" : type + (many ? "…" : "");
 }
 
-/// The house's layout: the usage names what must be given, defaults stand at the end of a line.
+/// Our layout: the usage line names what is required; defaults stand at the ends of descriptions.
 class HelpLayout : public CLI::Formatter {
  public:
   HelpLayout() { column_width(name_columns); }
@@ -73,7 +79,7 @@ class HelpLayout : public CLI::Formatter {
     return usage + " [options]\n";
   }
 
-  /// Groups in the order in which their first option was declared, help last.
+  /// Groups are in the order in which their first options were declared; help is last.
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
     std::string text = make_description(app) + make_usage(app, name) + make_positionals(app);
     for (const std::string& group : app->get_groups()) {
@@ -122,8 +128,8 @@ class HelpLayout : public CLI::Formatter {
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {
-    const std::string standard = option->get_default_str();
-    return option->get_description() + (standard.empty() ? "" : " (default " + standard + ")");
+    const std::string value = option->get_default_str();
+    return option->get_description() + (value.empty() ? "" : " (default " + value + ")");
   }
 };
 
@@ -167,13 +173,26 @@ CLI::Option* add_name(CLI::App& app, const std::string& option, std::string& nam
   return app.add_option(option, name, description)->type_name("NAME")->capture_default_str();
 }
 
-CLI::Option* check_whole(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
-  return option->check([least, most](const std::string& text) {
+CLI::Option* add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
+                       const std::string& description) {
+  return as_list(app.add_option(option, names, description), "NAME,…");
+}
+
+CLI::Option* add_choice(CLI::App& app, const std::string& option, std::string& word,
+                        const std::vector<std::string>& words, const std::string& description) {
+  return app.add_option(option, word, description)
+      ->type_name("HOW")
+      ->check(one_of(words))
+      ->capture_default_str();
+}
+
+CLI::Option* check_whole(CLI::Option* option, std::uint64_t min, std::uint64_t max) {
+  return option->check([min, max](const std::string& text) {
     const std::optional<std::uint64_t> number = parse_number<std::uint64_t>(text);
-    if (number && *number >= least && *number <= most) return std::string();
-    const bool unlimited = most == std::numeric_limits<std::uint64_t>::max();
-    const std::string range = unlimited ? fmt::format("of at least {}", least)
-                                        : fmt::format("from {} to {}", least, most);
+    if (number && *number >= min && *number <= max) return std::string();
+    const bool unlimited = max == std::numeric_limits<std::uint64_t>::max();
+    const std::string range =
+        unlimited ? fmt::format("of at least {}", min) : fmt::format("from {} to {}", min, max);
     return fmt::format("expected a whole number {}, found '{}'", range, text);
   });
 }
@@ -193,15 +212,12 @@ CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed) {
 
 CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
   CLI::Option* option = app.add_option("--batch", batch, "Images in a batch");
-  return check_whole(option, 1, max_in_a_batch)->type_name("N");
+  return check_whole(option, 1, max_batch)->type_name("N");
 }
 
 CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
   CLI::Option* option = app.add_option("--batch", batches, "Images in a batch");
-  return check_whole(option, 1, max_in_a_batch)
-      ->type_name("N,N…")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  return as_list(check_whole(option, 1, max_batch), "N,N…");
 }
 
 CLI::Option* add_precision(CLI::App& app, std::string& precision) {
@@ -209,11 +225,8 @@ CLI::Option* add_precision(CLI::App& app, std::string& precision) {
 }
 
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen) {
-  return app.add_option("--precision", chosen, precision_text)
-      ->type_name("NAME,…")
+  return add_names(app, "--precision", chosen, precision_text)
       ->default_str("fp32")
-      ->delimiter(',')
-      ->allow_extra_args(false)
       ->check(known_precision());
 }
 
@@ -226,20 +239,20 @@ CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
               if (word == name(type)) pixels = type;
             }
           },
-          "What batches hold: u8 pixels, or f32 or f16 numbers in planes")
+          "Values in batches: u8 pixels, or planes of f32 or f16")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"u8", "f32", "f16"}).description(""))
+      ->check(one_of({"u8", "f32", "f16"}))
       ->default_str(std::string(name(pixels)));
 }
 
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {
-  return app.add_option("--mean", means, "Taken off pixels, one or R,G,B (0 … 255)")
+  return app.add_option("--mean", means, "Subtracted from pixels: one number or R,G,B (0 … 255)")
       ->delimiter(',')
       ->type_name("M");
 }
 
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
-  return app.add_option("--deviation", deviations, "What that is divided by, one or R,G,B")
+  return app.add_option("--deviation", deviations, "Divides the difference: one number or R,G,B")
       ->delimiter(',')
       ->type_name("D");
 }
@@ -268,10 +281,7 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description) {
-  return check_whole(app.add_option(name, threads, description), 0, max_threads)
-      ->type_name("N,N…")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  return as_list(check_whole(app.add_option(name, threads, description), 0, max_threads), "N,N…");
 }
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
-// feedrate <command> …: finds the command, parses its options, and turns what goes wrong into a
-// sentence, a line of advice and an exit code.
+// feedrate <command> …: finds the command, parses its options and runs it. An error becomes a
+// message, a line of advice and an exit code.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,15 +29,14 @@ namespace {
 
 std::string overview() {
   std::string text =
-      "feedrate: image data from a published archive to the trainer, and how fast it gets "
-      "there.\n\n"
-      "Usage: feedrate COMMAND …        feedrate COMMAND --help tells everything about one\n\n"
+      "feedrate: converts image datasets, loads them, trains networks, and measures the rates.\n\n"
+      "Usage: feedrate COMMAND …        feedrate COMMAND --help explains a command\n\n"
       "Commands:\n";
   for (const Command* command : commands()) {
     text += fmt::format("  {:<9}{}\n", command->name, command->summary);
   }
   return text +
-         "\nThe usual way, with the files of MNIST or of one of its relatives in archives/:\n"
+         "\nA typical session, with the files of MNIST or of Fashion-MNIST in archives/:\n"
          "  feedrate convert mnist archives --to lmdb --split all --out data/lmdb\n"
          "  feedrate verify data/lmdb/train\n"
          "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
@@ -45,11 +44,11 @@ std::string overview() {
          "  feedrate report results.jsonl --html report.html\n";
 }
 
-// Never throws: where nobody listens to errors, the exit code still tells.
+// Never throws: if stderr is closed, the exit code still reports the failure.
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 int misuse(std::string_view program, std::string_view problem, std::string_view help) {
-  say(fmt::format("{}: {}\n{} tells what there is.\n", program, problem, help));
+  say(fmt::format("{}: {}\nRun '{}' for its usage.\n", program, problem, help));
   return exit_misused;
 }
 
@@ -58,9 +57,9 @@ int failure(std::string_view program, std::string_view problem, std::string_view
   return exit_failed;
 }
 
-/// What was wrong with the arguments, with the nearest option when one was unknown.
+/// What is wrong with the arguments. For an unknown option, suggests the nearest one.
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
-  // A misspelt option also looks like a missing one: the spelling is the better news.
+  // A misspelt option also looks like a missing one; the misspelling is the better explanation.
   const std::vector<std::string> extras = app.remaining();
   const auto option = std::find_if(extras.begin(), extras.end(),
                                    [](const std::string& one) { return one.starts_with('-'); });
@@ -76,8 +75,9 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
-// An interrupted command leaves the cursor on a line of its own, then dies of the signal: the shell
-// and a bench above it see what happened. Whatever was being written is still only a .partial.
+// Leaves the cursor on a new line, then lets the signal end the process, so that the shell, or a
+// bench that started this command, sees what happened. Unfinished output still has its .partial
+// name.
 extern "C" void on_interrupt(int signal) {
   if (isatty(STDERR_FILENO) == 1) {
     [[maybe_unused]] const auto ignored = write(STDERR_FILENO, "\n", 1);
@@ -86,9 +86,9 @@ extern "C" void on_interrupt(int signal) {
   std::raise(signal);
 }
 
-// A standard stream that was closed leaves its number to the next file opened, and what is meant
-// for the terminal would end in a dataset. Its stand-in is open the wrong way round, so that using
-// it fails as using a closed one does.
+// The next file to be opened would get the number of a closed standard stream, and messages would
+// end in a dataset. So /dev/null takes the place of a closed stream, opened in the wrong direction:
+// using it fails, as using a closed stream does.
 void occupy_standard_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
@@ -104,7 +104,7 @@ int run(const Command& command, std::vector<std::string> arguments) {
   set_help(app, command);
   const std::function<int()> work = command.prepare(app);
   refuse_empty_values(app);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes a stack
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last one first
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
@@ -113,19 +113,19 @@ int run(const Command& command, std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     return misuse(program, what_is_wrong(app, error), program + " --help");
   }
-  // What came of a file that shrank is worthless, whether it looks like a result or like damage.
+  // If a mapped file has shrunk, neither a result nor an error can be trusted.
   std::string lost;
   try {
     const int status = work();
     lost = lost_pages_of_process();
     if (lost.empty()) return status;
   } catch (const std::bad_alloc&) {
-    return failure(program, "out of memory", "A smaller --batch or fewer --threads need less.");
+    return failure(program, "out of memory", "Try a smaller --batch or fewer --threads.");
   } catch (const std::exception& error) {
     lost = lost_pages_of_process();
     if (lost.empty()) return failure(program, error.what(), command.advice);
   }
-  return failure(program, lost, "Results from it are of no use; run again on the whole file.");
+  return failure(program, lost, "The results cannot be trusted; run again on the complete file.");
 }
 
 int run(std::vector<std::string> arguments) {
@@ -161,6 +161,7 @@ int main(int count, char** values) {
   try {
     return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
   } catch (const std::exception& error) {
-    return feedrate::tools::failure("feedrate", error.what(), "Where output goes must take it.");
+    return feedrate::tools::failure("feedrate", error.what(),
+                                    "Check that standard output can be written.");
   }
 }

@@ -12,8 +12,8 @@ std::string npy_header(const std::vector<std::uint64_t>& shape) {
       fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", sides);
   constexpr std::size_t before = 10;  // magic, version, u16le length
   constexpr std::size_t multiple = 64;
-  const std::size_t all = (before + text.size() + 1 + multiple - 1) / multiple * multiple;
-  text.resize(all - before - 1, ' ');
+  const std::size_t total = (before + text.size() + 1 + multiple - 1) / multiple * multiple;
+  text.resize(total - before - 1, ' ');
   text += '\n';
   std::string header = "\x93NUMPY\x01\0"s;
   header += static_cast<char>(text.size() & 0xff);

@@ -7,7 +7,7 @@
 
 namespace feedrate::tools {
 
-/// What stands before the values, version 1.0: its length is a multiple of 64.
+/// The header (version 1.0) that precedes the values. Its length is a multiple of 64.
 std::string npy_header(const std::vector<std::uint64_t>& shape);
 
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers as people read them. Pure functions.
+// Numbers and names as text for people. Pure functions.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace feedrate::tools {
 
-/// A rate or another positive quantity, to three digits or more: 6123.7 → "6,124", 9.87 → "9.87".
+/// A rate or another positive quantity with at least three digits: 6123.7 → "6,124", 9.87 → "9.87".
 std::string quantity(double value);
 /// 1536 → "1.5 KiB".
 std::string bytes_text(std::uint64_t bytes);
@@ -20,14 +20,14 @@ std::string duration_text(double seconds);
 std::string shape_text(formats::Shape shape);
 /// "1 thread", "2 threads".
 std::string counted(std::uint64_t number, std::string_view singular);
-/// As a shell takes it for the word again, in quotes where it needs them.
+/// `word` as a shell reads it back, quoted if necessary.
 std::string shell_word(const std::string& word);
-/// `text` with U+FFFD for bytes that are no UTF-8, as JSON is written; file names may hold any.
+/// `text` with U+FFFD for bytes that are not UTF-8, as in our JSON. File names may hold any bytes.
 std::string as_utf8(std::string_view text);
-/// A text of the JSON library's exceptions without its own prefix, which tells a user nothing:
-/// "[json.exception.parse_error.101] parse error at …".
+/// A message of the JSON library without its prefix, which does not help a user:
+/// "[json.exception.parse_error.101] parse error at …" → "parse error at …".
 std::string_view without_prefix(std::string_view json_problem);
-/// To `digits` places: 3.14159, 2 → 3.14.
+/// Rounds to `digits` decimal places: 3.14159, 2 → 3.14.
 double rounded(double value, int digits);
 
 }  // namespace feedrate::tools

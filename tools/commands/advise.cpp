@@ -44,7 +44,7 @@ struct Options {
 constexpr unsigned rounds = 3;
 constexpr double shortest_slice = 0.1;  // seconds
 
-/// Names are looked up before the first minute of measuring, not after it.
+/// Refuses a wrong name before the measurements, not a minute into them.
 void check_consumer(const Options& options) {
   if (options.network.empty()) return;
   network(options.network);
@@ -77,23 +77,22 @@ Consumer consumer_of(const Options& options, const std::vector<double>& demands)
   return consumer;
 }
 
-std::uint64_t size_of(const Dataset& dataset, const Survey& looked) {
+std::uint64_t size_of(const Dataset& dataset, const Survey& surveyed) {
   const DatasetInfo& info = dataset.info();
   std::uint64_t sum = 0;
   for (const fs::path& file : info.files) sum += fs::file_size(file);
   if (!info.files.empty()) return sum;
-  // A file for each image: the mean of those looked at stands for all.
-  return looked.total_bytes / std::max<std::size_t>(1, looked.samples.size()) * info.size;
+  // One file for each image: assume that all are as large as those surveyed.
+  return surveyed.total_bytes / std::max<std::size_t>(1, surveyed.samples.size()) * info.size;
 }
 
-/// Every way, as the dataset is and as the trials are, and the network where there is one. Returns
-/// its demand of each round.
+/// Measures the dataset as it is, every trial and, if there is one, the network, in turns. Returns
+/// the network's demand in each round.
 std::vector<double> measure(const Options& options, const Dataset& dataset, Variant& present,
                             std::vector<Trial>& trials) {
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
-  // A device wants a core for the thread that drives it; a trainer on the processor shares them
-  // all.
+  // A device needs a core for the thread that drives it; a CPU trainer shares all of them.
   const bool trains = !options.network.empty();
   const bool drives = options.target > 0 || (trains && options.device != "cpu");
   Turns turns{.rounds = rounds, .max_threads = loader_cores(drives)};
@@ -103,7 +102,7 @@ std::vector<double> measure(const Options& options, const Dataset& dataset, Vari
   turns.supply = {.batch = options.batch, .seed = options.seed, .seconds = seconds};
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };
   turns.begun = [](unsigned round) {
-    note(fmt::format("measuring each in turn, round {} of {}", round + 1, rounds));
+    note(fmt::format("measuring, round {} of {}", round + 1, rounds));
   };
   return measure_in_turns(subjects, recipe(options.recipe), turns);
 }
@@ -112,9 +111,9 @@ Advice advise(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);  // before anything is measured
   check_consumer(options);
-  const Survey looked = survey(*dataset);
-  if (looked.samples.empty()) fail(options.path, "holds no image that can be read");
-  const std::vector<Candidate> ways = candidates(*dataset, looked, augment);
+  const Survey surveyed = survey(*dataset);
+  if (surveyed.samples.empty()) fail(options.path, "holds no image that can be read");
+  const std::vector<Candidate> conversions = candidates(*dataset, surveyed, augment);
 
   Advice advice;
   advice.dataset = options.path.string();
@@ -127,13 +126,13 @@ Advice advise(const Options& options) {
     advice.consumer_name = "--target";
   }
   advice.present.name = fmt::format("{} {} (now)", dataset->info().format, dataset->info().codec);
-  advice.present.bytes = size_of(*dataset, looked);
+  advice.present.bytes = size_of(*dataset, surveyed);
 
-  const TrialSample images = draw_trial_sample(dataset->size(), looked, options.seed);
+  const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.seed);
   std::vector<Trial> trials;
-  for (const Candidate& way : ways) {
-    note(fmt::format("converting {} images to {}", images.indices.size(), way.name()));
-    trials.push_back(try_candidate(way, *dataset, images));
+  for (const Candidate& conversion : conversions) {
+    note(fmt::format("converting {} images to {}", images.indices.size(), conversion.name()));
+    trials.push_back(try_candidate(conversion, *dataset, images));
   }
   advice.consumer = consumer_of(options, measure(options, *dataset, advice.present, trials));
   advice.now = predict(advice.present, advice.consumer);
@@ -150,7 +149,7 @@ Advice advise(const Options& options) {
     }
     const Prediction prediction = predict(variant, advice.consumer);
     advice.alternatives.push_back({std::move(variant), prediction, trials[i].convert_seconds,
-                                   ways[i].command(options.path), fits});
+                                   conversions[i].command(options.path), fits});
   }
   return advice;
 }
@@ -158,8 +157,8 @@ Advice advise(const Options& options) {
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PATH", options->path, "The dataset")->required();
-  auto* network = add_name(app, "--network", options->network, "The network to be fed");
-  auto* target = app.add_option("--target", options->target, "Or: the images/s to be fed")
+  auto* network = add_name(app, "--network", options->network, "The network to feed");
+  auto* target = app.add_option("--target", options->target, "Or the rate to deliver, in images/s")
                      ->type_name("RATE")
                      ->excludes(network);
   check_positive(target);
@@ -167,7 +166,7 @@ std::function<int()> prepare(CLI::App& app) {
   add_name(app, "--device", options->device, "Where the network trains")->needs(network);
   add_precision(app, options->precision)->needs(network);
   add_batch(app, options->batch)->capture_default_str();
-  check_positive(app.add_option("--seconds", options->seconds, "Spent on measuring, about"))
+  check_positive(app.add_option("--seconds", options->seconds, "Time to measure, approximately"))
       ->type_name("S")
       ->capture_default_str();
   add_seed(app, options->seed);
@@ -184,19 +183,19 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command advise_command;
 const Command advise_command{
     .name = "advise",
-    .summary = "Says how many loader threads and which format a device needs",
+    .summary = "Advises how many loader threads and which format to use",
     .description =
-        R"(Measures what the loader gives from a dataset as it is, what a network takes (or some rate
-that you name), and, on some of the images converted into a scratch directory, what other
-codecs and sizes would give. Says how many threads to use, what the limit is, and which
-conversion would deliver more: how much, in how many bytes, and how sure that is. What is
-converted lies in memory when it is measured, as it would where it fits. Nothing of yours
-is changed.)",
+        R"(Measures how fast the loader supplies a dataset as it is, how fast a network trains (or
+takes the rate of --target), and, on some images converted into a scratch directory, how
+fast other codecs and sizes would be. Says how many threads to use, what limits the rate,
+and which conversion would deliver more: how much more, in how many bytes, and with what
+uncertainty. The converted images are in memory when they are measured, as a dataset is
+that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
 )",
     .advice =
-        "'feedrate list' names networks and recipes; 'feedrate load' measures one loader alone.",
+        "'feedrate list' names networks and recipes; 'feedrate load' measures the loader alone.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

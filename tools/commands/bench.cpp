@@ -34,7 +34,7 @@ namespace {
 
 struct Options {
   BenchOptions bench;
-  std::filesystem::path plan;  // "": the options say it all
+  std::filesystem::path plan;  // "": the options are the plan
   std::filesystem::path out;
   bool resume = false;
   bool dry_run = false;
@@ -42,7 +42,7 @@ struct Options {
   bool json = false;
 };
 
-/// Names the plan in what is wrong with what it asks for.
+/// Does `work`; its errors name the plan, if there is one.
 template <class Work>
 auto asked_by(const Options& options, const Work& work) {
   try {
@@ -53,17 +53,17 @@ auto asked_by(const Options& options, const Work& work) {
   }
 }
 
-/// A plan may hold datasets of several sets of images, each of which is a comparison of its own.
+/// Only a plan may have datasets of different images; it compares those of the same images.
 void refuse_mixed(const std::vector<BenchDataset>& datasets) {
   for (const BenchDataset& dataset : datasets) {
     if (dataset.digest == datasets.front().digest) continue;
     fail(dataset.path, "holds other images than ", datasets.front().path,
-         ", so their rates would not compare ('feedrate verify --against' names the difference; "
+         ", so their rates cannot be compared ('feedrate verify --against' names the difference; "
          "--plan measures both)");
   }
 }
 
-/// What can be refused is refused before the datasets are read through, which may take minutes.
+/// Refuses what it can before it reads the datasets, which may take minutes.
 std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench, Peers& peers) {
   check_names(bench);
   std::vector<BenchDataset> datasets;
@@ -89,15 +89,18 @@ void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Run>&
 void warn_of_doubts(const std::vector<BenchPoint>& points) {
   const std::string_view build = build_info().build_type;
   if (build != "Release" && build != "RelWithDebInfo") {
-    warn(fmt::format("this is a {} build: its rates say nothing of a release", build));
+    warn(fmt::format("this is a {} build: its rates are not those of a release build", build));
   }
   const unsigned cores = usable_cores();
-  unsigned most = 0;
-  for (const BenchPoint& point : points) most = std::max(most, point.row.threads.value_or(0));
-  if (most > cores) warn(fmt::format("{} loader threads on {}", most, counted(cores, "core")));
+  unsigned max_threads = 0;
+  for (const BenchPoint& point : points) {
+    max_threads = std::max(max_threads, point.row.threads.value_or(0));
+  }
+  if (max_threads <= cores) return;
+  warn(fmt::format("{} loader threads on {}", max_threads, counted(cores, "core")));
 }
 
-/// "5,012 images/s (95 % interval 4,950 to 5,074), spread 1.2 %; predicted 5,100, 1.8 % too much"
+/// "5,012 images/s (95 % interval 4,950 to 5,074), spread 1.2 %; predicted 5,100, 1.8 % too high"
 std::string rate_text(const Run& row) {
   std::string text = fmt::format("{} images/s", quantity(row.images_per_second));
   if (const auto interval = mean_interval(row.repeats)) {
@@ -107,26 +110,26 @@ std::string rate_text(const Run& row) {
   }
   if (const auto error = forecast_error_percent(row)) {
     text += fmt::format("; predicted {}, {:.1f} % too {}", quantity(*row.predicted),
-                        std::abs(*error), *error < 0 ? "little" : "much");
+                        std::abs(*error), *error < 0 ? "low" : "high");
   }
   return text;
 }
 
-void tell_of_predictions(const std::vector<Run>& rows) {
+void note_prediction_error(const std::vector<Run>& rows) {
   std::vector<double> errors;
   for (const Run& row : rows) {
     if (const auto error = forecast_error_percent(row)) errors.push_back(std::abs(*error));
   }
   if (errors.empty()) return;
-  note(fmt::format("predicted before measuring: {}, wrong by {:.1f} % in the median",
+  note(fmt::format("{} predicted before measuring, with a median error of {:.1f} %",
                    counted(errors.size(), "delivered rate"), median(errors)));
 }
 
-/// What is left to do, told by what was done.
+/// Estimates the time left from the time taken so far.
 class Remaining {
  public:
   explicit Remaining(std::size_t all) : all_(all) {}
-  /// Another is done.
+  /// Counts one more as done. Returns "; 3:20 min left", or "" when all are done.
   std::string next() {
     ++done_;
     if (done_ == all_) return "";
@@ -142,7 +145,7 @@ class Remaining {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The signal that ended it, or 0.
+/// Returns the signal that interrupted it, or 0.
 int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
                 const Peers& peers, ResultsFile& results) {
   const Interruption interruption;
@@ -171,11 +174,11 @@ int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench
   } catch (const Error&) {
     if (interruption.signal() == 0) throw;
     note(
-        fmt::format("interrupted; {} in the results (a point's comes in its last round), and the "
-                    "same command with --resume measures the rest",
+        fmt::format("interrupted; the results have {} (that of a point comes in its last round); "
+                    "the same command with --resume measures the rest",
                     counted(rows.size(), "row")));
   }
-  tell_of_predictions(rows);
+  note_prediction_error(rows);
   return interruption.signal();
 }
 
@@ -203,10 +206,10 @@ int run(const Options& options) {
   for (const std::string& sentence : peers.leave_out(points)) note(sentence);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);
-  plan.pop_back();  // a note ends its own line
+  plan.pop_back();  // note() ends the line
   note("the plan:\n" + plan);
   if (const int signal = measure_all(points, bench, peers, *results)) {
-    results.reset();  // removed where it holds nothing
+    results.reset();  // removes the file if it is empty
     die_of(signal);
   }
   note(fmt::format("{} in {}; 'feedrate report {}' reads them",
@@ -219,32 +222,26 @@ std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   BenchOptions& bench = options->bench;
   auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
-  auto* plan = app.add_option("--plan", options->plan, "Measure what this file says instead")
+  auto* plan = app.add_option("--plan", options->plan, "Measure the plan in this file instead")
                    ->type_name("FILE");
-  auto* out = app.add_option("--out", options->out, "File of results, one JSON line a point")
+  auto* out = app.add_option("--out", options->out, "Results file, one JSON line for each point")
                   ->type_name("FILE");
-  app.add_flag("--resume", options->resume, "Measure only the points that the file lacks");
-  auto* dry_run =
-      app.add_flag("--dry-run", options->dry_run, "Print what would be measured, and end");
+  app.add_flag("--resume", options->resume, "Measure only points that are not in --out yet");
+  auto* dry_run = app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
   app.add_flag("--beside-others", options->beside_others,
-               "Measure although another bench runs on this machine");
+               "Measure even if another bench runs on this machine");
   add_json(app, options->json)->needs(dry_run);
   app.final_callback([=] {
     if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
     if (out->empty() && dry_run->empty()) throw CLI::RequiredError("--out");
   });
-  const auto names = [&](const char* option, std::vector<std::string>& values,
-                         const char* description) {
-    return app.add_option(option, values, description)
-        ->type_name("NAME,…")
-        ->delimiter(',')
-        ->allow_extra_args(false);
-  };
   std::vector<CLI::Option*> planned = {
       paths,
       add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
-      names("--network", bench.networks, "Networks to train; without, supply alone"),
-      names("--tool", bench.tools, "Whose work: feedrate, pytorch, tensorflow, mxnet")
+      add_names(app, "--network", bench.networks,
+                "Networks to train (default: measure supply alone)"),
+      add_names(app, "--tool", bench.tools,
+                "Tools to measure: feedrate, pytorch, tensorflow, mxnet")
           ->default_str("feedrate"),
       check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
           ->type_name("N")
@@ -253,13 +250,13 @@ std::function<int()> prepare(CLI::App& app) {
           ->type_name("S")
           ->capture_default_str(),
       add_batch(app, bench.batches)->default_str("64"),
-      names("--recipe", bench.recipes, "Augmentation")->default_str("none"),
-      names("--cache", bench.caches, "Where samples come from at first: warm, cold")
+      add_names(app, "--recipe", bench.recipes, "Augmentation")->default_str("none"),
+      add_names(app, "--cache", bench.caches, "The page cache at the start: warm, cold")
           ->default_str("warm")
           ->check(CLI::IsMember({"warm", "cold"}).description("")),
       add_threads(app, "--compute-threads", bench.compute_threads,
                   "Threads of a CPU trainer (default: every core)"),
-      names("--device", bench.devices, "Where to train")->default_str("cpu"),
+      add_names(app, "--device", bench.devices, "Where to train")->default_str("cpu"),
       add_precision(app, bench.precisions),
       add_seed(app, bench.seed)};
   for (CLI::Option* option : planned) plan->excludes(option);
@@ -273,22 +270,24 @@ const Command bench_command{
     .name = "bench",
     .summary = "Measures supply, demand and delivered images/s",
     .description =
-        R"(Measures what the loader can supply, what the trainer can take (demand) and what
-arrives when both work (delivered), for every combination of the lists given or of a
-plan's. Every repeat is a fresh process. Of each set of images supply comes first, in
-rounds of one repeat of each point, in an order drawn from the seed; then rounds of
-demand and delivered, which is predicted from both before it is measured. So points
-take turns while a machine's speed drifts. One JSON line a point is added to the
-results in its last round, with the machine, the build and the digest of the images.
-Datasets given as PATH must hold the same images; those of a plan are compared where
-they do. A CPU trainer has every core at every number of loader threads; of another
-device's, demand is measured once more with batches that stay on it (compute).
---cache cold has the system forget the dataset before each repeat. --tool measures
-PyTorch, TensorFlow and MXNet beside us: an adapter trains the same network on the
-same dataset with the framework's own loader, run by python3 or by what
-FEEDRATE_PYTHON names; a framework that is not there, or cannot, is left out.
-A plan is a JSON object of lists, of which it measures every combination but those
-that an exclusion fits:
+        R"(Measures how fast the loader is alone (supply), how fast the trainer is alone (demand)
+and how fast both are together (delivered), for every combination of the options'
+values or of a plan's lists. Every repeat is a fresh process. For each set of images,
+supply comes first, in rounds with one repeat of each point, in an order drawn from the
+seed; then rounds of demand and delivered. So all points suffer equally when the speed
+of the machine drifts. Delivered rates are predicted from supply and demand before they
+are measured. After the last round of a point, its JSON line is added to the results,
+with the machine, the build and the digest of the images. Datasets given as PATH must
+hold the same images; a plan may have several sets of images and compares within each.
+A CPU trainer uses every core, whatever the number of loader threads. On other devices,
+demand is measured a second time without copies to the device (compute).
+--cache cold drops the dataset from the page cache before each repeat. --tool also
+measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
+dataset with the framework's own loader, run by python3 or by the interpreter that
+FEEDRATE_PYTHON names. A framework that is not installed, or that does not support a
+point, is left out.
+A plan is a JSON object of lists. It measures every combination of their values, except
+those that match an exclusion:
   {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
    "recipes": ["none"], "batches": [64, 256],
    "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
@@ -304,8 +303,8 @@ that an exclusion fits:
   feedrate bench --plan plan.json --out results.jsonl --resume
 )",
     .advice =
-        "Rows measured so far are kept, but not the rounds of a point before its last; the "
-        "same\ncommand with --resume measures the rest.",
+        "Rows written so far are kept, but not the repeats of unfinished points; the same command\n"
+        "with --resume measures the rest.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -130,15 +130,15 @@ std::string as_text(const Options& options, const Done& done) {
   return text;
 }
 
-// What a person should hear beside the result, whatever its form.
-void tell(const Done& done) {
+// Notes and warnings that accompany the result, with and without --json.
+void note_details(const Done& done) {
   const Conversion& result = done.result;
   if (result.resumed_at != 0) {
-    note(fmt::format("{}: went on behind {}", done.path.string(),
+    note(fmt::format("{}: resumed after {}", done.path.string(),
                      counted(result.resumed_at, "image")));
   }
   if (result.mended != 0) {
-    note(fmt::format("{}: {} encoded anew (CMYK, or a PNG named JPEG)", done.path.string(),
+    note(fmt::format("{}: {} re-encoded (CMYK, or a PNG named JPEG)", done.path.string(),
                      counted(result.mended, "image")));
   }
   for (const Skipped& sample : result.skipped) {
@@ -147,7 +147,7 @@ void tell(const Done& done) {
 }
 
 void print_result(const Options& options, const std::vector<Done>& all) {
-  for (const Done& done : all) tell(done);
+  for (const Done& done : all) note_details(done);
   if (!options.json) {
     for (const Done& done : all) print(as_text(options, done));
     return;
@@ -174,7 +174,7 @@ int run(Options options) {
   const Container& to = container(options.format);
   ConvertOptions settings = settings_of(options);
   if (!options.boxes.empty() && !from.takes_boxes()) {
-    throw Error(fmt::format("{} has no boxes to be read from --boxes", from.name()));
+    throw Error(fmt::format("{} does not take --boxes", from.name()));
   }
   options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
   const bool all = options.split == "all";
@@ -196,49 +196,47 @@ std::function<int()> prepare(CLI::App& app) {
   const std::string known_formats = fmt::format("{}", fmt::join(kind_names(containers()), ", "));
   const std::string known_codecs = fmt::format("{}", fmt::join(kind_names(codecs()), ", "));
   const std::vector<CLI::Option*> operands = {
-      app.add_option("SOURCE", options->source, "What is published: " + known_sources),
+      app.add_option("SOURCE", options->source, "Kind of input: " + known_sources),
       app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
       app.add_option("--to", options->format, "Format to write: " + known_formats)
           ->type_name("FORMAT"),
-      app.add_option("--out", options->out, "Directory to make; it must not exist")
+      app.add_option("--out", options->out, "Directory to create; it must not exist")
           ->type_name("PATH")};
   for (CLI::Option* operand : operands) operand->required();
   app.add_option("--split", options->split,
-                 "Part (default: the first); all makes PATH/train, PATH/test, …")
+                 "Split (default: the first); all makes PATH/train, PATH/test, …")
       ->type_name("NAME");
   app.add_option("--encode", options->encoding,
-                 "keep, or " + known_codecs + "[:QUALITY] (default: keep if it can)")
+                 "keep, or " + known_codecs + "[:QUALITY] (default: keep if possible)")
       ->type_name("CODEC");
   app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
       ->type_name("SIZE");
   app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
       ->type_name("FILE");
-  app.add_option("--fix", options->fix, "CMYK and misnamed images: keep, or reencode as RGB JPEG")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"keep", "reencode"}).description(""));
-  app.add_option("--on-bad", options->on_bad, "An image that cannot be read: fail, or skip it")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"fail", "skip"}).description(""));
-  app.add_option("--shuffle", options->shuffle, "Put the images into the order of this seed")
+  add_choice(app, "--fix", options->fix, {"keep", "reencode"},
+             "CMYK and misnamed images: keep, or reencode as RGB JPEG");
+  add_choice(app, "--on-bad", options->on_bad, {"fail", "skip"},
+             "Images that cannot be read: fail, or skip them");
+  app.add_option("--shuffle", options->shuffle, "Shuffle the images with this seed")
       ->type_name("SEED");
-  check_whole(app.add_option("--shards", options->shards, "Files to make (where the format can)"),
-              1, 99'999)
+  check_whole(
+      app.add_option("--shards", options->shards, "Number of files (if the format supports it)"), 1,
+      99'999)
       ->type_name("N");
-  app.add_option("--part", options->part, "Make part I of N, for one of N machines")
+  app.add_option("--part", options->part, "Convert part I of N, on one of N machines")
       ->type_name("I/N");
-  // Finished parts say themselves what they are: --join needs nothing but their path.
+  // Finished parts describe themselves: --join needs only their path.
   app.add_option_function<fs::path>(
          "--join",
          [options, operands](const fs::path& path) {
            options->join = path;
            for (CLI::Option* operand : operands) operand->required(false);
          },
-         "Put the finished parts of PATH together")
+         "Join the finished parts of PATH")
       ->type_name("PATH");
-  check_whole(app.add_option("--limit", options->limit, "Stop after so many images"), 1)
-      ->type_name("N");
+  check_whole(app.add_option("--limit", options->limit, "Stop after N images"), 1)->type_name("N");
   app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
-  app.add_flag("--resume", options->resume, "Go on where an earlier run was stopped");
+  app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
   add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
   add_json(app, options->json);
   return [options] { return run(*options); };
@@ -249,18 +247,17 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command convert_command;
 const Command convert_command{
     .name = "convert",
-    .summary = "Turns a published dataset into one of the formats",
+    .summary = "Converts a published dataset into one of the formats",
     .description =
-        R"(Reads a dataset in the packaging in which it is published and writes it in one of the
-formats. The samples, their order and the files are the same at any thread count. The
-dataset is made as PATH.partial and renamed once everything is on disk, so what stands
-under PATH is whole. --part and --join share one conversion among machines.)",
+        R"(Reads the archives of a published dataset and writes it in one of the formats. The
+samples, their order and the files are the same at any thread count. The dataset is
+written to PATH.partial and renamed once it is complete and on disk, so PATH is never
+unfinished. --part and --join divide one conversion among several machines.)",
     .examples =
         R"(  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion
   feedrate convert mnist archives --to recordio --encode png --split all --out data
 )",
-    .advice =
-        "Nothing unfinished stands under a final name; 'feedrate convert --help' has examples.",
+    .advice = "Unfinished output never has its final name; 'feedrate convert --help' has examples.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

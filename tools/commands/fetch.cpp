@@ -32,7 +32,7 @@ int run(const Options& options) {
         progress.update(done, total);
       }};
   const unsigned fetched = fetch(set, options.out, settings);
-  note(fmt::format("{} of {} in {}, all with their published hashes; {} were there already",
+  note(fmt::format("{} of {} in {}, all with their published hashes; {} were already there",
                    counted(set.files().size(), "file"), options.what, options.out.string(),
                    set.files().size() - fetched));
   return exit_done;
@@ -43,10 +43,10 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("NAME", options->what,
                  fmt::format("One of {}", fmt::join(kind_names(published_sets()), ", ")))
       ->required();
-  app.add_option("--out", options->out, "Directory for the files; made when missing")
+  app.add_option("--out", options->out, "Directory for the files; created if missing")
       ->type_name("DIR")
       ->required();
-  app.add_option("--from", options->from, "Take the files from here, not from the mirrors")
+  app.add_option("--from", options->from, "Take the files from here instead of the mirrors")
       ->type_name("URL|DIR");
   return [options] { return run(*options); };
 }
@@ -56,11 +56,12 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command fetch_command;
 const Command fetch_command{
     .name = "fetch",
-    .summary = "Downloads a published dataset and checks its known hashes",
+    .summary = "Downloads a published dataset and checks its hashes",
     .description =
-        R"(Downloads the files of a published dataset, one mirror after the other, goes on where an
-earlier call stopped, and checks the hashes the world knows: a file has its name only
-once its hash is right. --from takes a directory or a URL in place of the mirrors.)",
+        R"(Downloads the files of a published dataset, trying one mirror after the other, continues
+where an earlier call stopped, and checks the published hashes: a file gets its name only
+after its hash was found right. --from names a directory or a URL to use instead of the
+mirrors.)",
     .examples = R"(  feedrate fetch fashion-mnist --out archives
   feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out archives
 )",

@@ -49,12 +49,12 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command index_command;
 const Command index_command{
     .name = "index",
-    .summary = "Makes the index files of a dataset anew, from its data",
+    .summary = "Rebuilds the index files of a dataset from its data",
     .description =
-        R"(Writes the .idx file beside every .rec, TFRecord file or tar of a dataset, in place of
-one that is lost, stale or damaged. The data alone are read, and only where records
-start. Feedrate reads the data without them too, but has to walk over all records
-first; MXNet and DALI need them. Prints the names of the files written.)",
+        R"(Writes the .idx file beside every .rec, TFRecord file or tar of a dataset and replaces
+one that is stale or damaged. Reads only the starts of the records. Feedrate can read a
+dataset without index files, but has to scan all records first; MXNet and DALI need
+them. Prints the names of the files written.)",
     .examples = R"(  feedrate index train.rec
   feedrate index data/tfrecord/train
 )",

@@ -36,7 +36,7 @@ void write_sheet(const Dataset& dataset, const Survey& survey, const fs::path& f
 }
 
 Survey survey_all(const Dataset& dataset) {
-  Progress progress("looking at", "images");
+  Progress progress("inspect", "images");
   SurveyLimits limits;
   limits.samples = 0;
   limits.seconds = 0;
@@ -56,11 +56,11 @@ std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PATH", options->path, "The dataset")->required();
   check_whole(
-      app.add_option("--samples", options->samples, "How many of the first samples to list"), 0)
+      app.add_option("--samples", options->samples, "Number of samples to list, from the first"), 0)
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
-  add_output(app, "--sheet", options->sheet, "Draw some images of every class as a PNG");
+  add_output(app, "--sheet", options->sheet, "Draw images of every class into this PNG file");
   add_json(app, options->json);
   return [options] { return run(*options); };
 }
@@ -70,18 +70,18 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command inspect_command;
 const Command inspect_command{
     .name = "inspect",
-    .summary = "Tells what a dataset holds and shows its images",
+    .summary = "Describes a dataset and draws some of its images",
     .description =
-        R"(Opens a dataset of any format, ours or another tool's, and tells on one screen what it
-holds: format, files, where it came from, samples of each class, sizes, codecs, and the
-first samples. However large the dataset is, at most 10,000 samples are looked at, spread
-evenly over it, and for no longer than 0.15 s; what is known of these alone is said to
-be. --sheet draws a hundred of them and names their classes, in a font it finds.
+        R"(Opens a dataset of any format, ours or another tool's, and describes it on one screen:
+format, files, origin, samples of each class, sizes, codecs, and the first samples. However
+large the dataset is, it examines at most 10,000 samples, spread evenly over it, for at most
+0.15 s, and says which figures come from these alone. --sheet draws a hundred of them with
+the names of their classes, in an installed font.
 
-JSON: class_counts are of the samples looked at where these are all (--all sees to it),
-else those in feedrate.json, else of the samples looked at; class_counts_from says which:
-all, sidecar, some. classes is the number in feedrate.json; without one, and beyond it,
-the largest label met + 1. looked_at tells of the samples looked at alone.)",
+JSON: class_counts counts all samples if all were examined (as with --all), else has the
+counts of feedrate.json, else counts the examined samples; class_counts_from says which:
+all, sidecar, some. classes is the number in feedrate.json, or the largest label seen + 1
+if that is more. looked_at describes the examined samples only.)",
     .examples = R"(  feedrate inspect data/lmdb/train --samples 3
   feedrate inspect train.rec --all
   feedrate inspect data/lmdb/train --sheet sheet.png

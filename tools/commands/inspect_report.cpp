@@ -38,13 +38,13 @@ std::vector<Inspection::File> file_sizes(const std::vector<fs::path>& paths) {
   for (const fs::path& path : paths) {
     std::error_code error;
     const std::uint64_t bytes = fs::file_size(path, error);
-    if (error) fail_errno(path, "cannot tell the size", error.value());
+    if (error) fail_errno(path, "cannot read its size", error.value());
     files.push_back({path, bytes});
   }
   return files;
 }
 
-// A sidecar that counts another number of samples is not about these files.
+// A sidecar that counts another number of samples describes other files.
 bool counts_all(const Sidecar& sidecar, std::uint64_t size) {
   const auto& counts = sidecar.class_counts;
   return !counts.empty() && std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == size;
@@ -53,7 +53,7 @@ bool counts_all(const Sidecar& sidecar, std::uint64_t size) {
 void count_classes(Inspection& found) {
   const DatasetInfo& info = found.info;
   std::map<std::int32_t, std::uint64_t> counts = found.survey.class_counts;
-  // What all samples say goes before what a sidecar says of them.
+  // Counts of all samples take precedence over those of a sidecar.
   const bool all_known = found.survey.samples.size() == info.size;
   if (!all_known && info.sidecar && counts_all(*info.sidecar, info.size)) {
     found.counted = Inspection::Source::sidecar;
@@ -65,7 +65,7 @@ void count_classes(Inspection& found) {
     const bool all = found.survey.looked() == info.size;
     found.counted = all ? Inspection::Source::all : Inspection::Source::some;
   }
-  if (info.classes <= max_listed_classes) {  // those without a sample are worth knowing
+  if (info.classes <= max_listed_classes) {  // list classes without samples, too
     for (std::uint32_t i = 0; i < info.classes; ++i) counts[static_cast<std::int32_t>(i)] += 0;
   }
   found.class_counts.assign(counts.begin(), counts.end());
@@ -83,7 +83,7 @@ ordered_json quantiles_json(const Quantiles& of) {
       {"min", of.min}, {"p5", of.low}, {"median", of.median}, {"p95", of.high}, {"max", of.max}};
 }
 
-// What the sidecar alone knows, null without one.
+// The keys that only a sidecar knows; null without one.
 void add_sidecar(ordered_json& object, const std::optional<Sidecar>& sidecar) {
   const char* keys[] = {"source",       "split",  "digest",  "set_digest", "label_space",
                         "tool_version", "inputs", "options", "notes"};
@@ -122,7 +122,7 @@ std::string inspection_json(const Inspection& found) {
   ordered_json object{
       {"path", info.path.string()}, {"format", info.format},           {"codec", info.codec},
       {"samples", info.size},       {"shape", shape_json(info.shape)}, {"classes", found.classes}};
-  const auto& names = info.class_names.names;  // a folder and a labels.txt know them too
+  const auto& names = info.class_names.names;  // folders and labels.txt have them, too
   object["class_names"] = names.empty() && !info.sidecar ? ordered_json() : ordered_json(names);
   add_sidecar(object, info.sidecar);
   constexpr const char* sources[] = {"sidecar", "all", "some"};

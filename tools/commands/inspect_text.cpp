@@ -1,4 +1,4 @@
-// How an inspection looks on a terminal.
+// The output of `feedrate inspect` on a terminal.
 
 #include <fmt/format.h>
 
@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t screen = 100;       // columns
 constexpr std::size_t title_columns = 9;  // "format   "
-constexpr std::size_t max_rows = 20;      // of classes; of more the largest and smallest are shown
-constexpr std::size_t extremes = 4;       // of each
-constexpr std::size_t max_files = 6;      // of more only the sum is told
-constexpr std::size_t longest_name = 36;  // of a class
-constexpr std::size_t hash_letters = 23;  // "xxh128:" and enough to recognise
+constexpr std::size_t max_rows = 20;      // of classes; of more, only extremes are shown
+constexpr std::size_t extremes = 4;       // largest classes shown then, and smallest
+constexpr std::size_t max_files = 6;      // of more, only the sum is shown
+constexpr std::size_t max_name = 36;      // columns of the name of a class
+constexpr std::size_t hash_letters = 23;  // "xxh128:" and enough digits to recognise it
 
 std::string line(std::string_view title, std::string_view text) {
   return fitted(title, title_columns) + wrapped(text, title_columns, screen) + "\n";
@@ -44,7 +44,7 @@ std::string images_text(const Inspection& found) {
   } else if (survey.heights.min == survey.heights.max && survey.widths.min == survey.widths.max &&
              (survey.grey == 0 || survey.grey == survey.samples.size()) &&
              !survey.samples.empty()) {
-    text += fmt::format(", {} {}", all_looked_at(found) ? "each" : "those looked at",
+    text += fmt::format(", {} {}", all_looked_at(found) ? "each" : "those examined",
                         shape_text(found.info.shape));
   } else {
     text += ", of different sizes, the first " + shape_text(found.info.shape);
@@ -53,7 +53,7 @@ std::string images_text(const Inspection& found) {
 }
 
 std::string files_text(const Inspection& found) {
-  if (found.files.empty()) return "one an image\n";
+  if (found.files.empty()) return "one for each image\n";
   std::uint64_t total = 0;
   for (const auto& file : found.files) total += file.bytes;
   std::string text;
@@ -75,9 +75,9 @@ std::string files_text(const Inspection& found) {
 std::string sidecar_text(const Sidecar& sidecar) {
   std::string text = line("source", harmless(sidecar.source + ", " + sidecar.split));
   for (const Sidecar::Input& input : sidecar.inputs) {
-    std::string told = fmt::format("{}, {}", input.name, bytes_text(input.bytes));
-    if (!input.hash.empty()) told += fmt::format(", {}…", input.hash.substr(0, hash_letters));
-    text += line("input", harmless(told));
+    std::string described = fmt::format("{}, {}", input.name, bytes_text(input.bytes));
+    if (!input.hash.empty()) described += fmt::format(", {}…", input.hash.substr(0, hash_letters));
+    text += line("input", harmless(described));
   }
   std::string options;
   for (const std::string& option : sidecar.options)
@@ -96,34 +96,34 @@ std::string name_of(const Inspection& found, std::int32_t label) {
   return harmless(at < texts.size() ? names[at] + " " + texts[at] : names[at]);
 }
 
-/// Rows of label, name, count and bar, all of one scale.
+/// Rows of label, name, count and bar; all bars have the same scale.
 class ClassRows {
  public:
-  ClassRows(const Inspection& found, std::uint64_t most) : found_(found), most_(most) {
+  ClassRows(const Inspection& found, std::uint64_t largest) : found_(found), largest_(largest) {
     for (const auto& [label, count] : found.class_counts) {
       label_columns_ = std::max(label_columns_, std::to_string(label).size());
       name_columns_ = std::max(name_columns_, columns_of(name_of(found, label)));
     }
-    name_columns_ = std::min(name_columns_, longest_name);
-    count_columns_ = grouped(most).size();
+    name_columns_ = std::min(name_columns_, max_name);
+    count_columns_ = grouped(largest).size();
   }
 
   std::string row(std::int32_t label, std::uint64_t count) const {
     std::string text = fmt::format("  {:>{}} ", label, label_columns_);
     if (name_columns_ != 0) text += fitted(name_of(found_, label), name_columns_) + " ";
     text += fmt::format("{:>{}}", grouped(count), count_columns_);
-    const std::string drawn = bar(count, most_, screen - columns_of(text) - 1);
+    const std::string drawn = bar(count, largest_, screen - columns_of(text) - 1);
     return text + (drawn.empty() ? "" : " " + drawn) + "\n";
   }
 
  private:
   const Inspection& found_;
-  std::uint64_t most_;
+  std::uint64_t largest_;
   std::size_t label_columns_ = 0, name_columns_ = 0, count_columns_ = 0;
 };
 
-// Whether counts of samples that were met by chance differ no more than chance makes them: their
-// chi-square is within three standard deviations of what equal classes give on average.
+// Whether the counts of a random sample differ no more than chance explains: their chi-square is at
+// most three standard deviations above its mean for classes of equal size.
 bool alike_by_chance(const std::vector<std::uint64_t>& counts) {
   double sum = 0, squares = 0;
   for (const std::uint64_t count : counts) {
@@ -135,7 +135,7 @@ bool alike_by_chance(const std::vector<std::uint64_t>& counts) {
   return mean > 0 && squares / mean - sum <= freedom + 3 * std::sqrt(2 * freedom);
 }
 
-// How even the classes are, in words: bars of nearly the same length tell little.
+// Says how balanced the classes are, which bars of nearly equal length hardly show.
 std::string balance_text(const Inspection& found, const std::vector<std::uint64_t>& counts,
                          const Quantiles& of) {
   if (counts.size() < 2) return {};
@@ -143,18 +143,18 @@ std::string balance_text(const Inspection& found, const std::vector<std::uint64_
                                ? fmt::format("each has {}", counted(of.max, "sample"))
                                : fmt::format("{}–{} samples a class, median {}", grouped(of.min),
                                              grouped(of.max), grouped(of.median));
-  constexpr std::uint64_t balanced = 100;  // they differ by one part of so many, at most
+  constexpr std::uint64_t balanced = 100;  // they differ by at most one part in 100
   const bool guessed = found.counted == Inspection::Source::some;
   if (of.max == 0) return {};
   if ((of.max - of.min) * balanced <= of.max) return "balanced: " + span;
-  if (guessed && alike_by_chance(counts)) return "may be balanced: " + span + " of those looked at";
-  return (guessed ? "not balanced: " + span + " of those looked at" : span) +
+  if (guessed && alike_by_chance(counts)) return "may be balanced: " + span + " of those examined";
+  return (guessed ? "not balanced: " + span + " of those examined" : span) +
          (of.min == 0 ? ""
                       : fmt::format(", the largest {:.1f} times the smallest",
                                     static_cast<double>(of.max) / static_cast<double>(of.min)));
 }
 
-// Of many classes: their profile, and those that stand out.
+// For many classes: their profile, and the largest and smallest ones.
 std::string many_classes(const Inspection& found, const std::vector<std::uint64_t>& counts,
                          const Quantiles& spread) {
   if (spread.min == spread.max) return {};
@@ -195,16 +195,16 @@ std::string classes_text(const Inspection& found) {
   }
   if (empty != 0) {
     text += fmt::format("  {} without {}\n", counted(empty, "label"),
-                        guessed ? "a sample among them" : "a sample");
+                        guessed ? "a sample among those examined" : "a sample");
   }
   return text;
 }
 
 std::string sizes_row(std::string_view title, const Quantiles& of,
-                      std::string (*told)(std::uint64_t)) {
+                      std::string (*text_of)(std::uint64_t)) {
   std::string text = fitted(title, title_columns);
   for (const std::uint64_t value : {of.min, of.low, of.median, of.high, of.max}) {
-    const std::string number = told(value);
+    const std::string number = text_of(value);
     text += std::string(12 - std::min<std::size_t>(columns_of(number), 11), ' ') + number;
   }
   return text + "\n";
@@ -212,7 +212,7 @@ std::string sizes_row(std::string_view title, const Quantiles& of,
 
 std::string sizes_text(const Inspection& found) {
   const Survey& survey = found.survey;
-  std::string text = line("looked", "at " + looked_at(found));
+  std::string text = line("examined", looked_at(found));
   if (survey.unreadable != 0) {
     text +=
         line("damaged", fmt::format("{} of them; the first: {} ('feedrate verify' names all)",
@@ -226,8 +226,8 @@ std::string sizes_text(const Inspection& found) {
   const std::uint64_t colour = survey.samples.size() - survey.grey;
   text += line("codecs", fmt::format("{}; {} in colour, {} grey", codecs, grouped(colour),
                                      grouped(survey.grey)));
-  text += fmt::format("{}{:>12}{:>12}{:>12}{:>12}{:>12}\n", fitted("sizes", title_columns), "least",
-                      "5 %", "median", "95 %", "most");
+  text += fmt::format("{}{:>12}{:>12}{:>12}{:>12}{:>12}\n", fitted("sizes", title_columns), "min",
+                      "5 %", "median", "95 %", "max");
   text += sizes_row("  height", survey.heights, grouped);
   text += sizes_row("  width", survey.widths, grouped);
   text += sizes_row("  bytes", survey.bytes, grouped);
@@ -242,11 +242,11 @@ std::string samples_text(const Inspection& found) {
       text += line(fmt::format("{:>8}", one.index), "damaged: " + harmless(one.damage));
       continue;
     }
-    const std::string told =
+    const std::string row =
         fmt::format("{:>8} label {}{}, {}, {}{}", one.index, one.label,
                     name.empty() ? "" : " " + name, shape_text(one.shape), bytes_text(one.bytes),
                     one.name.empty() ? "" : ", " + harmless(one.name));
-    text += columns_of(told) > screen ? fitted(told, screen) : told;
+    text += columns_of(row) > screen ? fitted(row, screen) : row;
     text += '\n';
   }
   return text;

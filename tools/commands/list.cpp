@@ -33,12 +33,12 @@ struct Options {
   bool json = false;
 };
 
-/// A kind as it is listed: its own words, and figures that only its registry has.
+/// A kind in a list: its name and summary, and figures that only its registry has.
 struct Row {
   std::string name;
   std::string summary;
-  std::string detail;  // more words for people
-  ordered_json more;   // the same for programs
+  std::string detail;  // the figures as text
+  ordered_json more;   // the figures as JSON
 };
 
 struct Registry {
@@ -100,7 +100,7 @@ std::vector<Row> device_rows() {
   return rows_of(backends(), [](const Backend& kind, Row& row) {
     const std::string why_not = kind.unavailable();
     const std::string device = why_not.empty() ? kind.device_name() : "";
-    row.detail = why_not.empty() ? device : "not here: " + why_not;
+    row.detail = why_not.empty() ? device : "not available: " + why_not;
     row.more = {{"available", why_not.empty()},
                 {"device", or_null<ordered_json>(device)},
                 {"reason", or_null<ordered_json>(why_not)}};
@@ -148,7 +148,7 @@ int run(const Options& options) {
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("WHAT", options->what, "sources, formats, codecs, recipes, networks, presets, …");
+  app.add_option("WHAT", options->what, "One list: sources, formats, codecs, recipes, networks, …");
   add_json(app, options->json);
   return [options] { return run(*options); };
 }
@@ -158,12 +158,12 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command list_command;
 const Command list_command{
     .name = "list",
-    .summary = "Lists the kinds that the other commands take by name",
+    .summary = "Lists the names that other commands accept",
     .description =
-        R"(Lists what can be named: published sources, formats, codecs, augmentation recipes,
-networks with their parameters, and for one image their multiply-adds and activations
-(fp32, before any memory is shared), presets (known ways to train them), optimizers,
-and devices with the reason when one cannot be used here.)",
+        R"(Lists the names that other commands accept: published sources, formats, codecs,
+augmentation recipes, networks with their parameters and, for one image, their
+multiply-adds and activations (fp32, before memory is shared), presets (complete training
+settings), optimizers, and devices, with the reason if one cannot be used here.)",
     .examples = R"(  feedrate list
   feedrate list devices --json
 )",

@@ -39,8 +39,8 @@ struct Options {
   std::string recipe = "none";
   LoaderOptions loader;
   DriveOptions drive;
-  std::vector<double> means;       // of numbers; none: 0
-  std::vector<double> deviations;  // none: 1
+  std::vector<double> means;       // empty: 0
+  std::vector<double> deviations;  // empty: 1
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
@@ -53,7 +53,7 @@ struct Options {
   bool json = false;
 };
 
-/// Shows and logs how far `loader` is while the calling thread drives it.
+/// Shows and logs the progress of `loader` while the calling thread drives it.
 class Watch {
  public:
   Watch(const Loader& loader, std::uint64_t total, Logs& logs)
@@ -65,7 +65,7 @@ class Watch {
             failure_ = std::current_exception();
           }
         }) {}
-  /// Throws what it threw: a log could not be written.
+  /// Stops. Throws Error if a log could not be written.
   void end() {
     thread_.request_stop();
     thread_.join();
@@ -88,7 +88,7 @@ class Watch {
   std::exception_ptr failure_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
-  std::jthread thread_;  // last: stops and joins before the rest goes
+  std::jthread thread_;  // last: joined before the other members are destroyed
 };
 
 LastBatch last_batch(const std::string& name) {
@@ -118,35 +118,43 @@ void quarantine(const Options& options, const Loader& loader) {
   if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
 }
 
-LoadReport load(const Options& options) {
-  // What is written when all is measured is looked at before it begins.
-  for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
-    if (!file.empty()) replaceable(file);
-  }
-  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
-  const Recipe& augment = recipe(options.recipe);
+LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape image) {
   LoaderOptions settings = options.loader;
-  settings.scales =
-      make_scales(options.means, options.deviations, augment.shape(dataset->info().shape).channels);
+  settings.scales = make_scales(options.means, options.deviations, augment.shape(image).channels);
   settings.shuffle = !options.no_shuffle;
   settings.last = last_batch(options.last);
   settings.on_bad = bad_policy(options.on_bad);
   settings.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
   if (settings.tune) {
-    // A trainer has a thread that wants a core, an emulated one too.
+    // The thread of a trainer needs a core, that of an emulated one too.
     settings.threads = settings.max_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
+  return settings;
+}
+
+Fields start_of(const Options& options, const LoaderOptions& settings, std::uint64_t images) {
+  Fields start = {{"run", "load"},
+                  {"dataset", options.path.string()},
+                  {"recipe", options.recipe},
+                  {"batch", settings.batch},
+                  {"seed", settings.seed},
+                  {"images", images}};
+  if (options.cold) start.push_back({"cold", true});
+  return start;
+}
+
+LoadReport load(const Options& options) {
+  // A file that cannot be written is refused before the measurement, not after it.
+  for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
+    if (!file.empty()) replaceable(file);
+  }
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  const Recipe& augment = recipe(options.recipe);
+  LoaderOptions settings = settings_of(options, augment, dataset->info().shape);
   Logs logs(options.logs);
-  Fields run = {{"run", "load"},
-                {"dataset", options.path.string()},
-                {"recipe", options.recipe},
-                {"batch", settings.batch},
-                {"seed", settings.seed},
-                {"images", dataset->size()}};
-  if (options.cold) run.push_back({"cold", true});
-  logs.begin(std::move(run));
+  logs.begin(start_of(options, settings, dataset->size()));
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
@@ -165,7 +173,7 @@ LoadReport load(const Options& options) {
           loaded.result.from_start ? sampler.measured_from_start() : sampler.measured();
       watch.end();
     } catch (const Error&) {
-      quarantine(options, loader);  // when the budget is used up the list is wanted most
+      quarantine(options, loader);  // the list matters most when too many samples are bad
       throw;
     }
     quarantine(options, loader);
@@ -183,7 +191,7 @@ LoadReport load(const Options& options) {
         static_cast<double>(loaded.result.images) / static_cast<double>(dataset->size());
   }
   if (!options.no_digest) {
-    // A pass of its own: hashing must not slow what is measured.
+    // A separate pass: hashing must not slow down what is measured.
     settings.epochs = 1;
     settings.trace = false;
     settings.tune = false;
@@ -197,91 +205,107 @@ int run(const Options& options) {
   const LoadReport loaded = load(options);
   print(options.json ? loaded.json() : loaded.text());
   if (!options.trace.empty()) {
-    note(fmt::format("wrote {}; ui.perfetto.dev shows it", options.trace.string()));
+    note(fmt::format("wrote {}; open it in ui.perfetto.dev", options.trace.string()));
   }
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->path, "The dataset")->required();
-  add_threads(app, "--threads", options->loader.threads, options->loader.tune,
-              "Loader threads, or auto; 0 loads in the consumer's own");
-  add_batch(app, options->loader.batch)->capture_default_str();
-  add_name(app, "--recipe", options->recipe,
-           "Crop, resize and flip; 'feedrate list recipes' tells which");
-  add_pixels(app, options->loader.pixels);
-  add_mean(app, options->means)->needs("--pixels");
-  add_deviation(app, options->deviations)->needs("--pixels");
-  auto* epochs = app.add_option("--epochs", options->loader.epochs, "Passes over the dataset")
+void add_batch_options(CLI::App& app, Options& options) {
+  app.add_option("PATH", options.path, "The dataset")->required();
+  add_threads(app, "--threads", options.loader.threads, options.loader.tune,
+              "Loader threads, or auto; 0: load in the consumer's thread");
+  add_batch(app, options.loader.batch)->capture_default_str();
+  add_name(app, "--recipe", options.recipe, "Augmentation: see 'feedrate list recipes'");
+  add_pixels(app, options.loader.pixels);
+  add_mean(app, options.means)->needs("--pixels");
+  add_deviation(app, options.deviations)->needs("--pixels");
+}
+
+void add_order_options(CLI::App& app, Options& options) {
+  auto* epochs = app.add_option("--epochs", options.loader.epochs, "Passes over the dataset")
                      ->type_name("N")
                      ->capture_default_str();
-  auto* seconds = app.add_option("--seconds", options->drive.seconds, "Load for so long instead")
-                      ->type_name("S")
-                      ->excludes(epochs);
+  auto* seconds =
+      app.add_option("--seconds", options.drive.seconds, "Time to load, instead of --epochs")
+          ->type_name("S")
+          ->excludes(epochs);
   check_whole(epochs, 1, 1'000'000);
   check_positive(seconds);
-  add_seed(app, options->loader.seed);
+  add_seed(app, options.loader.seed);
   auto* unshuffled =
-      app.add_flag("--no-shuffle", options->no_shuffle, "Keep the dataset's own order");
-  check_whole(app.add_option("--shuffle-window", options->loader.shuffle_window,
-                             "Shuffle among so many neighbours only (media that read in order)"),
+      app.add_flag("--no-shuffle", options.no_shuffle, "Keep the order of the dataset");
+  check_whole(app.add_option("--shuffle-window", options.loader.shuffle_window,
+                             "Shuffle only among N neighbours (for sequential media)"),
               2)
       ->type_name("N")
       ->excludes(unshuffled);
-  app.add_option("--last", options->last, "What fills no batch at the end: partial, drop, wrap")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"partial", "drop", "wrap"}).description(""))
-      ->capture_default_str();
-  auto* rank =
-      app.add_option("--rank", options->loader.rank, "Load the part of rank R …")->type_name("R");
-  auto* ranks = app.add_option("--ranks", options->loader.ranks, "… of N that share each epoch")
-                    ->type_name("N");
+  add_choice(app, "--last", options.last, {"partial", "drop", "wrap"},
+             "An incomplete last batch: partial, drop, wrap");
+  auto* rank = app.add_option("--rank", options.loader.rank, "Load the share of rank R, from 0")
+                   ->type_name("R");
+  auto* ranks =
+      app.add_option("--ranks", options.loader.ranks, "Number of ranks that share each epoch")
+          ->type_name("N");
   check_whole(rank, 0, max_ranks - 1)->needs(ranks);
   check_whole(ranks, 1, max_ranks)->needs(rank);
-  app.callback([options] {
-    const LoaderOptions& loader = options->loader;
-    if (loader.pixels == PixelType::u8 && options->means.size() + options->deviations.size() > 0) {
-      throw CLI::ValidationError("--mean and --deviation make numbers: with --pixels f32 or f16");
-    }
-    if (loader.rank < loader.ranks) return;
-    throw CLI::ValidationError(fmt::format("--rank {} of {}; ranks count from 0 to {}", loader.rank,
-                                           loader.ranks, loader.ranks - 1));
-  });
-  app.add_option("--from", options->from, "Go on at a state of that seed: EPOCH or EPOCH:IMAGES")
+  app.add_option("--from", options.from, "Start at this position: EPOCH or EPOCH:IMAGES")
       ->type_name("STATE")
-      ->check([options](const std::string& text) {
-        return read_state(text, options->loader)
+      ->check([&loader = options.loader](const std::string& text) {
+        return read_state(text, loader)
                    ? std::string()
                    : fmt::format("expected EPOCH or EPOCH:IMAGES, found '{}'", text);
       });
-  check_positive(app.add_option("--emulate", options->drive.emulate_images_per_second,
-                                "Take batches as a trainer of so many images/s"))
+}
+
+void add_source_options(CLI::App& app, Options& options) {
+  check_positive(app.add_option("--emulate", options.drive.emulate_images_per_second,
+                                "Emulate a trainer that takes RATE images/s"))
       ->type_name("RATE");
-  app.add_flag("--cold", options->cold,
-               "Have the system forget the dataset first: it comes from the disk");
-  check_whole(app.add_option("--io-threads", options->loader.io_threads,
-                             "Threads that have data read from disk ahead of the workers"),
+  app.add_flag("--cold", options.cold,
+               "Drop the dataset from the page cache first, to read from disk");
+  check_whole(app.add_option("--io-threads", options.loader.io_threads,
+                             "Threads that read from disk ahead of the workers"),
               0, max_io_threads)
       ->type_name("N")
       ->capture_default_str();
-  app.add_option("--on-bad", options->on_bad, "A bad sample: fail, replace it, or skip its seat")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"fail", "replace", "skip"}).description(""))
-      ->capture_default_str();
-  check_whole(app.add_option("--bad-budget", options->loader.bad_budget,
-                             "Bad samples that may be before it fails all the same"),
+  add_choice(app, "--on-bad", options.on_bad, {"fail", "replace", "skip"},
+             "A bad sample: fail, replace it, or skip it");
+  check_whole(app.add_option("--bad-budget", options.loader.bad_budget,
+                             "Bad samples to accept before failing anyway"),
               0)
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--no-digest", options->no_digest, "Spare the pass that computes the digest");
-  add_output(app, "--quarantine", options->quarantine,
+}
+
+void add_output_options(CLI::App& app, Options& options) {
+  app.add_flag("--no-digest", options.no_digest, "Skip the pass that computes the digest");
+  add_output(app, "--quarantine", options.quarantine,
              "List bad samples: file, offset, index, key, reason");
-  add_output(app, "--trace", options->trace, "Write what every thread did, for Perfetto");
+  add_output(app, "--trace", options.trace, "Record what every thread did, for Perfetto");
   for (const LogKind& log : log_kinds) {
-    if (log.follows_load) add_log(app, log, options->logs);
+    if (log.follows_load) add_log(app, log, options.logs);
   }
-  add_json(app, options->json);
+  add_json(app, options.json);
+}
+
+/// Refuses options that do not fit together.
+void check_options(const Options& options) {
+  const LoaderOptions& loader = options.loader;
+  if (loader.pixels == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
+    throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
+  }
+  if (loader.rank < loader.ranks) return;
+  throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}", loader.rank,
+                                         loader.ranks, loader.ranks - 1));
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_batch_options(app, *options);
+  add_order_options(app, *options);
+  add_source_options(app, *options);
+  add_output_options(app, *options);
+  app.callback([options] { check_options(*options); });
   return [options] { return run(*options); };
 }
 
@@ -292,17 +316,16 @@ const Command load_command{
     .name = "load",
     .summary = "Measures the loader alone: images/s, stalls, where time goes",
     .description =
-        R"(Reads, decodes, augments and batches a dataset with nothing behind the loader, and
-tells how fast that goes, where the time went and what limited it. --emulate takes
-batches at the pace of a trainer of that speed and tells its utilisation as MLPerf
-Storage does, who wants 90 %. --threads auto finds the fewest threads that keep up
-with that, within the cores and the quota there are, and leaves a core to the
-trainer. --cold measures the first epoch from the disk, and says how much of it was
-in memory all the same. The digest of the first epoch, hashed in a pass of its own,
-is the same at any number of threads. What a run ends with as its state, --from goes
-on from, at any number of threads, ranks or images a batch. Batches hold pixels as
-images have them (u8, channels last), or with --pixels f32 or f16 what a CPU trains
-on: (pixel - mean) / deviation, one plane a channel.)",
+        R"(Reads, decodes, augments and batches a dataset without a trainer, and reports the rate,
+where the time went and what limited it. --emulate takes batches at the pace of a
+trainer of that speed and reports its utilisation as MLPerf Storage does, which asks
+for 90 %. --threads auto finds the fewest threads that keep up, within the available
+cores and the CPU quota, and leaves a core to an emulated trainer. --cold measures the
+first epoch from disk and reports how much of it was still in memory. The digest of
+the first epoch is computed in a separate pass and is the same at any number of
+threads. --from continues at the state with which an earlier run ended, at any number
+of threads or ranks and any batch size. Batches hold u8 pixels (channels last) or,
+with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each channel.)",
     .examples = R"(  feedrate load data/lmdb/train --threads 2 --seconds 3
   feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
   feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30

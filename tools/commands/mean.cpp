@@ -33,36 +33,36 @@ struct Options {
   bool json = false;
 };
 
-/// What is told, of a dataset or of a mean image in a file.
-struct Told {
+/// Of a dataset, or of a mean image in a file.
+struct Means {
   DatasetMeans means;
-  bool is_dataset = true;                 // else deviations and the number of images are not known
+  bool is_dataset = true;  // else the deviations and the number of images are unknown
   std::optional<MeanLayout> layout = {};  // of the file written
 };
 
-// Of a grey image every layout is the same.
-std::string order_text(const Told& told) {
-  return told.means.channels == 1 ? "grey" : std::string(layout_text(*told.layout));
+// All layouts of a grey image are the same.
+std::string order_text(const Means& found) {
+  return found.means.channels == 1 ? "grey" : std::string(layout_text(*found.layout));
 }
 
-Told measure(const Options& options) {
+Means measure(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
-  Told told;
-  if (!options.out.empty()) told.layout = mean_layout_for(mean_format(options.out), *dataset);
+  Means found;
+  if (!options.out.empty()) found.layout = mean_layout_for(mean_format(options.out), *dataset);
   const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
   Progress progress("mean " + options.path.string(), "images");
-  told.means = dataset_means(*dataset, threads, progress.callback());
-  return told;
+  found.means = dataset_means(*dataset, threads, progress.callback());
+  return found;
 }
 
-Told convert(const Options& options) {
-  Told told;
-  told.is_dataset = false;
-  told.means.mean_image = read_mean(options.path);
-  told.means.channels = told.means.mean_image->shape.channels;
-  told.means.mean = channel_means(*told.means.mean_image);
-  if (!options.out.empty()) told.layout = mean_format(options.out).layout();
-  return told;
+Means convert(const Options& options) {
+  Means found;
+  found.is_dataset = false;
+  found.means.mean_image = read_mean(options.path);
+  found.means.channels = found.means.mean_image->shape.channels;
+  found.means.mean = channel_means(*found.means.mean_image);
+  if (!options.out.empty()) found.layout = mean_format(options.out).layout();
+  return found;
 }
 
 std::string channel_name(std::uint32_t channels, std::size_t channel) {
@@ -70,10 +70,10 @@ std::string channel_name(std::uint32_t channels, std::size_t channel) {
   return std::array{"red", "green", "blue"}[channel];
 }
 
-std::string as_text(const Options& options, const Told& told) {
-  const DatasetMeans& means = told.means;
+std::string as_text(const Options& options, const Means& found) {
+  const DatasetMeans& means = found.means;
   std::string text = options.path.string() + ": ";
-  text += told.is_dataset ? counted(means.images, "image") : "a mean image";
+  text += found.is_dataset ? counted(means.images, "image") : "a mean image";
   if (means.mean_image) {
     text += fmt::format(", {} (height × width × channels)\n", shape_text(means.mean_image->shape));
   } else {
@@ -81,8 +81,8 @@ std::string as_text(const Options& options, const Told& told) {
   }
   const auto line = [&](std::string_view name, const std::array<std::string, 4>& cells) {
     text += fmt::format("  {:<7} {:<11}", name, cells[0]);
-    if (told.is_dataset) text += fmt::format("{:<13}", cells[1]);
-    text += fmt::format("{:<11}{}\n", cells[2], told.is_dataset ? cells[3] : "");
+    if (found.is_dataset) text += fmt::format("{:<13}", cells[1]);
+    text += fmt::format("{:<11}{}\n", cells[2], found.is_dataset ? cells[3] : "");
   };
   line("", {"0 … 1", "", "0 … 255", ""});
   line("", {"mean", "deviation", "mean", "deviation"});
@@ -97,15 +97,15 @@ std::string as_text(const Options& options, const Told& told) {
   return text;
 }
 
-ordered_json as_json(const Options& options, const Told& told) {
-  const DatasetMeans& means = told.means;
+ordered_json as_json(const Options& options, const Means& found) {
+  const DatasetMeans& means = found.means;
   const auto list = [&](const std::array<double, 3>& values, double scale) {
     ordered_json array = ordered_json::array();
     for (std::size_t c = 0; c < means.channels; ++c) array.push_back(values[c] / scale);
     return array;
   };
   ordered_json object{{"path", options.path.string()}};
-  object["images"] = null_unless<ordered_json>(told.is_dataset, means.images);
+  object["images"] = null_unless<ordered_json>(found.is_dataset, means.images);
   object["shape"] = nullptr;
   if (means.mean_image) {
     const Shape& shape = means.mean_image->shape;
@@ -113,14 +113,14 @@ ordered_json as_json(const Options& options, const Told& told) {
         {"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
   }
   const auto deviation = [&](double scale) {
-    return null_unless<ordered_json>(told.is_dataset, list(means.deviation, scale));
+    return null_unless<ordered_json>(found.is_dataset, list(means.deviation, scale));
   };
   object["mean"] = list(means.mean, 1);
   object["deviation"] = deviation(1);
   object["unit_mean"] = list(means.mean, brightest);
   object["unit_deviation"] = deviation(brightest);
-  object["file"] = or_null<ordered_json>(told.layout ? options.out.string() : "");
-  object["layout"] = or_null<ordered_json>(told.layout ? order_text(told) : "");
+  object["file"] = or_null<ordered_json>(found.layout ? options.out.string() : "");
+  object["layout"] = or_null<ordered_json>(found.layout ? order_text(found) : "");
   return object;
 }
 
@@ -129,16 +129,16 @@ int run(const Options& options) {
     mean_format(options.out);
     replaceable(options.out);
   }
-  const Told told = mean_format_of(options.path) != nullptr ? convert(options) : measure(options);
-  if (told.layout) {
-    if (!told.means.mean_image) {
+  const Means found = mean_format_of(options.path) != nullptr ? convert(options) : measure(options);
+  if (found.layout) {
+    if (!found.means.mean_image) {
       fail(options.path, "the images have several sizes, so there is no mean image to write");
     }
-    write_mean(options.out, *told.means.mean_image, told.layout);
+    write_mean(options.out, *found.means.mean_image, found.layout);
     note(fmt::format("wrote {}: {}, {}", options.out.string(), mean_format(options.out).name(),
-                     order_text(told)));
+                     order_text(found)));
   }
-  print(options.json ? json_text(as_json(options, told)) : as_text(options, told));
+  print(options.json ? json_text(as_json(options, found)) : as_text(options, found));
   return exit_done;
 }
 
@@ -162,15 +162,15 @@ const Command mean_command{
     .name = "mean",
     .summary = "Computes the mean image and the means of the channels",
     .description =
-        R"(Decodes every image of a dataset and prints the mean and the standard deviation of each
-channel, exactly: sums are whole numbers, the same at any thread count. --out writes the
-mean image as Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd) reads it; images must
-have one size then. PATH may be such a file too, to turn one into another.)",
+        R"(Decodes every image of a dataset and prints the exact mean and standard deviation of each
+channel: sums are whole numbers, the same at any thread count. --out writes the mean
+image for Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd); then all images must have one
+size. PATH may also be such a file, which --out converts.)",
     .examples = R"(  feedrate mean data/lmdb/train
   feedrate mean data/lmdb/train --out mean.binaryproto
   feedrate mean mean.binaryproto --out mean.nd
 )",
-    .advice = "PATH is a dataset or a mean image; what --out becomes is told by its extension.",
+    .advice = "PATH is a dataset or a mean image; the extension of --out decides its format.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -37,7 +37,7 @@ void write(const fs::path& file, const std::string& text) {
 void write_charts(const fs::path& directory, const Report& report) {
   std::error_code problem;
   fs::create_directories(directory, problem);
-  if (problem) fail(directory, "cannot make this directory: ", problem.message());
+  if (problem) fail(directory, "cannot create the directory: ", problem.message());
   const std::vector<ChartFile> files = report_svg(report);
   for (const ChartFile& file : files) write_text(directory / file.name, file.text);
   note(fmt::format("wrote {} to {}", counted(files.size(), "chart"), directory.string()));
@@ -56,13 +56,13 @@ int run(const Options& options) {
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("RESULTS", options->results, "Rows of 'feedrate bench'")->required();
-  add_output(app, "--html", options->html, "Write one page with curves, opened without a network");
+  app.add_option("RESULTS", options->results, "Results of 'feedrate bench'")->required();
+  add_output(app, "--html", options->html, "Write one page with charts, which opens offline");
   add_output(app, "--csv", options->csv, "Write every row as CSV");
   add_output(app, "--svg", options->svg, "Write each chart as an SVG file into this directory",
              "DIR");
   app.add_option("--training", options->training,
-                 "What 'feedrate train --json' printed: adds how the training went")
+                 "Output of 'feedrate train --json', to add training curves")
       ->type_name("FILE");
   add_json(app, options->json);
   return [options] { return run(*options); };
@@ -73,19 +73,19 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command report_command;
 const Command report_command{
     .name = "report",
-    .summary = "Answers how many threads and which format, from a bench",
+    .summary = "Says how many threads and which format to use, from a bench",
     .description =
-        R"(Reads the rows of a bench and answers how many loader threads to use and which format,
-with the figures behind it: the fewest threads that deliver within 3 % of the best, and
-what limits there. Differences smaller than the spread of the repeats count as none.
-Rows of different images are never put into one chart; what makes rows doubtful is said.
-Shows too where the time of an image goes, how far predictions were off and what a
-format costs in time, memory and energy.)",
+        R"(Reads the results of a bench and says how many loader threads and which format to use,
+with the figures behind the answer: the fewest threads that deliver within 3 % of the
+best rate, and what limits that rate. Differences smaller than the spread of the repeats
+do not count. Rows of different images never share a chart, and the report lists what
+makes rows doubtful. It also shows where the time of an image goes, how accurate the
+predictions were, and what a format costs in time, memory and energy.)",
     .examples = R"(  feedrate report results.jsonl
   feedrate report results.jsonl --html report.html --csv results.csv
   feedrate report results.jsonl --training lenet.json --svg charts --html report.html
 )",
-    .advice = "Rows are made by 'feedrate bench PATH… --out results.jsonl'.",
+    .advice = "'feedrate bench PATH… --out results.jsonl' writes results.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

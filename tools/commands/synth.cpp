@@ -29,17 +29,17 @@ int run(const Options& options) {
   SynthOptions settings = options.synth;
   settings.progress = progress.callback();
   make_archives(maker, options.out, settings);
-  note(fmt::format("made {} with {} for training in {}", options.what,
-                   counted(settings.images, "image"), options.out.string()));
+  note(fmt::format("wrote {} with {} to {}", options.what,
+                   counted(settings.images, "training image"), options.out.string()));
   return exit_done;
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("KIND", options->what,
-                 fmt::format("Whose packaging: {}", fmt::join(kind_names(synths()), ", ")))
+                 fmt::format("Dataset to imitate: {}", fmt::join(kind_names(synths()), ", ")))
       ->required();
-  app.add_option("--out", options->out, "Directory to make; it must not exist")
+  app.add_option("--out", options->out, "Directory to create; it must not exist")
       ->type_name("DIR")
       ->required();
   check_whole(app.add_option("--images", options->synth.images, "Images of the training split"), 1)
@@ -54,15 +54,15 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command synth_command;
 const Command synth_command{
     .name = "synth",
-    .summary = "Makes archives like the published ones, learnable, any size",
+    .summary = "Makes synthetic archives like the published ones, of any size",
     .description =
-        R"(Draws images that a network can learn and packs them exactly as a published dataset is
-packed: for tests, for stress, and where there is no network. The same seed gives the
-same bytes on every machine.)",
+        R"(Draws images that a network can learn from and packs them exactly like a published
+dataset: for tests, for stress tests, and where nothing can be downloaded. The same seed
+gives the same bytes on every machine.)",
     .examples = R"(  feedrate synth mnist --images 60000 --out archives
   feedrate convert mnist archives --to lmdb --split all --out data
 )",
-    .advice = "Nothing was written under the final name; --out must be a directory not yet there.",
+    .advice = "Nothing was written under the final name; --out must not exist yet.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

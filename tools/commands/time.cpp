@@ -17,9 +17,10 @@ struct Options {
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   LayerTimesRequest& request = options->request;
-  app.add_option("NETWORK", request.network, "See 'feedrate list networks'")->required();
+  app.add_option("NETWORK", request.network, "Network: see 'feedrate list networks'")->required();
   add_batch(app, request.batch);
-  check_positive(app.add_option("--seconds", request.seconds, "Spent on steps, about"))
+  check_positive(
+      app.add_option("--seconds", request.seconds, "Time to spend on steps, approximately"))
       ->type_name("S")
       ->capture_default_str();
   add_name(app, "--device", request.device, "Where to train ('feedrate list devices')");
@@ -40,13 +41,13 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command time_command;
 const Command time_command{
     .name = "time",
-    .summary = "Tells how long each layer of a network takes, and why",
+    .summary = "Times each layer of a network beside the limits of the device",
     .description =
-        R"(Trains a network on one batch of noise of its published shape and tells what each layer
-takes forward and backward (medians over the steps), how many GFLOP/s that is, and its
-share of the roofline: the least time that the layer's multiply-adds and its values'
-way from memory and back need on this device, which is measured in the same run.
-In bf16 the CPU leaves in fp32 the layers that would take longer.)",
+        R"(Trains a network on one batch of noise in its published input shape and prints the time
+of each layer forward and backward (medians over the steps), its GFLOP/s, and its share
+of the roofline: the least time that the layer's multiply-adds and memory traffic need on
+this device, divided by the measured time. The limits of the device are measured in the
+same run. With bf16 on the CPU, layers that would be slower stay in fp32.)",
     .examples = R"(  feedrate time lenet
   feedrate time resnet50 --batch 8 --seconds 20 --json
 )",

@@ -33,8 +33,7 @@ int run(Options& options) {
   if (world().rank() != 0) mute_notes();
   for (const LogKind& log : log_kinds) {
     if (options.request.mode == "train" || options.request.logs[log.name].empty()) continue;
-    throw Error(
-        join("--", log.name, " follows a training; --mode ", options.request.mode, " is none"));
+    throw Error(join("--", log.name, " is for --mode train, not --mode ", options.request.mode));
   }
   return options.request.mode == "train" ? show(options, run_training(options.request))
                                          : show(options, run_forward(options.request));
@@ -45,26 +44,26 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
   auto* network =
       add_name(app, "--network", request.network, "Network: see 'feedrate list networks'");
   auto* preset = add_name(app, "--preset", request.preset,
-                          "A known way to train one: see 'feedrate list presets'");
+                          "Complete training settings: see 'feedrate list presets'");
   app.final_callback([network, preset] {
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
   });
   add_name(app, "--mode", request.mode, "train, infer or features");
-  app.add_option("--val", request.validation, "Measure accuracy on this dataset at the end")
+  app.add_option("--val", request.validation, "Validate on this dataset at the end")
       ->type_name("PATH");
-  check_whole(app.add_option("--val-every", request.val_every, "And after every so many epochs")
+  check_whole(app.add_option("--val-every", request.val_every, "And after every N epochs")
                   ->needs("--val")
                   ->type_name("N"),
               1);
   add_name(app, "--recipe", request.recipe, "Augmentation (default: the preset's, or none)");
   app.add_flag("--resident", request.resident,
-               "Repeat a few batches held in memory: what the trainer can take");
+               "Repeat a few batches held in memory, to measure demand");
   app.add_flag_callback(
          "--no-upload", [&request] { request.uploads = false; },
-         "And keep two of them on the device: without copies to it")
+         "And keep two of them on the device: no copies to it")
       ->needs("--resident");
   app.add_flag("--cold", request.cold,
-               "Have the system forget the dataset first: it comes from the disk")
+               "Drop the dataset from the page cache first, to read from disk")
       ->excludes("--resident");
 }
 
@@ -72,10 +71,10 @@ void add_length_options(CLI::App& app, TrainingRequest& request) {
   auto* epochs = app.add_option("--epochs", request.epochs,
                                 "Passes over the dataset (default: the preset's, or 1)")
                      ->type_name("N");
-  auto* steps = app.add_option("--steps", request.steps, "Steps in all, instead of epochs")
+  auto* steps = app.add_option("--steps", request.steps, "Total steps, instead of --epochs")
                     ->type_name("N")
                     ->excludes(epochs);
-  auto* seconds = app.add_option("--seconds", request.seconds, "Train for so long instead")
+  auto* seconds = app.add_option("--seconds", request.seconds, "Time to train, instead of --epochs")
                       ->type_name("S")
                       ->excludes(epochs)
                       ->excludes(steps);
@@ -90,35 +89,34 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
   add_precision(app, request.precision);
   add_pixels(app, request.pixels);
   add_threads(app, "--threads", request.threads, request.auto_threads,
-              "Loader threads, or auto; 0 loads in the trainer's own");
+              "Loader threads, or auto; 0: load in the trainer's thread");
   add_threads(app, "--compute-threads", request.compute_threads,
               "Threads of a CPU trainer (default: every core)");
 }
 
 void add_recipe_options(CLI::App& app, TrainingRequest& request) {
-  app.option_defaults()->group(
-      "Optimisation (default: as the preset or the network's authors say)");
+  app.option_defaults()->group("Optimisation (default: as in the preset or the network's paper)");
   const auto add_number = [&](const char* name, std::optional<double>& number, const char* unit,
                               const char* description) {
     check_not_negative(app.add_option(name, number, description))->type_name(unit);
   };
   add_batch(app, request.batch);
   add_name(app, "--optimizer", request.optimizer,
-           "'feedrate list optimizers'; a change takes its defaults");
-  add_number("--lr", request.rate, "R", "Learning rate at the start");
+           "See 'feedrate list optimizers'; brings its own defaults");
+  add_number("--lr", request.rate, "R", "Base learning rate");
   add_number("--momentum", request.momentum, "M", "Momentum (Adam's beta1)");
   add_number("--decay", request.decay, "D", "Weight decay");
   add_number("--beta2", request.beta2, "B", "Adam's beta2, RMSprop's alpha");
-  add_number("--epsilon", request.epsilon, "E", "Of Adam and RMSprop");
+  add_number("--epsilon", request.epsilon, "E", "Epsilon of Adam and RMSprop");
   add_number("--trust", request.trust, "T", "LARS' trust coefficient");
-  add_name(app, "--schedule", request.schedule, "How the rate falls: fixed, cosine, poly, …");
-  add_number("--warmup", request.warmup, "E", "Epochs in which the rate grows");
+  add_name(app, "--schedule", request.schedule, "Learning-rate schedule: fixed, cosine, poly, …");
+  add_number("--warmup", request.warmup, "E", "Epochs of learning-rate warm-up");
   add_number("--label-smoothing", request.smoothing, "S",
-             "Share of each target that goes to all classes");
-  add_name(app, "--init", request.init, "Start of weights: xavier, glorot, he, he-fan-out");
+             "Share of each target that is spread over all classes");
+  add_name(app, "--init", request.init, "Initial weights: xavier, glorot, he, he-fan-out");
   add_mean(app, request.means);
   add_deviation(app, request.deviations);
-  app.add_flag("--zero-gamma", request.zero_gamma, "Residual branches start at zero");
+  app.add_flag("--zero-gamma", request.zero_gamma, "Start residual branches at zero");
   add_seed(app, request.seed);
 }
 
@@ -128,11 +126,11 @@ void add_output_options(CLI::App& app, Options& options) {
   app.add_option("--checkpoint", request.checkpoint, "Save parameters and position at the end")
       ->type_name("FILE")
       ->excludes("--resident");
-  check_whole(app.add_option("--checkpoint-every", request.save_every, "And every so many steps"),
+  check_whole(app.add_option("--checkpoint-every", request.save_every, "And after every N steps"),
               1)
       ->needs("--checkpoint")
       ->type_name("N");
-  app.add_option("--out", request.out, "Where --mode features puts them, as a .npy file")
+  app.add_option("--out", request.out, "Write the features of --mode features as .npy")
       ->type_name("FILE")
       ->excludes("--resident");
   for (const LogKind& log : log_kinds) add_log(app, log, request.logs);
@@ -144,7 +142,7 @@ std::function<int()> prepare(CLI::App& app) {
   TrainingRequest& request = options->request;
   add_data_options(app, request);
   add_length_options(app, request);
-  app.add_option("--resume", request.resume, "Go on from a checkpoint")
+  app.add_option("--resume", request.resume, "Resume from this checkpoint")
       ->type_name("FILE")
       ->excludes("--resident");
   add_machine_options(app, request);
@@ -158,22 +156,22 @@ std::function<int()> prepare(CLI::App& app) {
 extern const Command train_command;
 const Command train_command{
     .name = "train",
-    .summary = "Trains a network and tells how long it waited for data",
+    .summary = "Trains a network and measures how long it waits for data",
     .description =
-        R"(Trains a network on a dataset and tells the rate, the share of time spent waiting for
-data (stall, the first step left out), the loss and the accuracy. A checkpoint holds
-all that is needed to go on as if training had never stopped: with any number of
-loader threads, and to the last bit with the same number of compute threads. A loss
-that is not finite ends training with the step, the layer and the last checkpoint.
---mode infer runs forward alone and tells the time for 1,000 images; features the
-same as far as the last pooling, whose values --out keeps. They see images in the
-order of the dataset, and take their weights from --resume. Started by mpirun or
-srun, several processes train one network together: --batch is that of all of them,
-each computes the gradients of its share, and they learn what one alone would learn.
-With --device cuda each has the GPU of its number on its machine, and gradients go
-by NCCL.
---log writes an object a line for each event (init, start, epoch_start, progress,
-epoch_end, validation_start, validation, end) with its time and what is known then.)",
+        R"(Trains a network on a dataset and reports the rate, the stall (the share of time spent
+waiting for data, without the first step), the loss and the accuracy. Training resumes
+from a checkpoint as if it had never stopped: with any number of loader threads, and
+bit for bit with the same number of compute threads. A loss that is not finite ends
+training; the error names the step, the layer and the last checkpoint. --mode infer
+runs only forward and reports the time for 1,000 images; --mode features does so up to
+the last pooling layer, and --out stores that layer's values. Both read images in the
+order of the dataset and take their weights from --resume. Started by mpirun or srun,
+several processes train one network together: --batch is the sum over all of them,
+each computes the gradients of its share, and the result is that of a single process.
+With --device cuda, each process uses the GPU of its local rank, and NCCL adds up the
+gradients.
+--log writes one JSON object a line for each event: init, start, epoch_start, progress,
+epoch_end, validation_start, validation, end.)",
     .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
   feedrate train data/lmdb/train --network lenet --resident --seconds 5
   feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test

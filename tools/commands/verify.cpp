@@ -54,7 +54,7 @@ std::string describe(const Dataset& dataset, std::uint64_t index) {
     const Sample sample = dataset.read(index, scratch);
     return fmt::format("label {}, {}", sample.label, shape_text(sample.shape));
   } catch (const Error&) {
-    return "damaged";  // told among the findings
+    return "damaged";  // reported among the findings
   }
 }
 
@@ -189,7 +189,7 @@ int run(const Options& options) {
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PATH", options->path, "The dataset")->required();
-  app.add_option("--against", options->against, "Compare with this one, and name what differs")
+  app.add_option("--against", options->against, "Compare with this dataset and show what differs")
       ->type_name("PATH");
   add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
@@ -204,9 +204,9 @@ const Command verify_command{
     .summary = "Decodes every image, prints the digest, compares datasets",
     .description =
         R"(Reads, checks and decodes every sample of a dataset and prints its content digest, which
-depends on labels, sizes and pixels alone: two datasets with equal digests hold the same
-images in the same order, whatever their formats. Exits with 1 when a sample is damaged
-or the two datasets differ.)",
+depends only on labels, sizes and pixels: two datasets with equal digests hold the same
+images in the same order, whatever their formats. Exits with 1 if a sample is damaged or
+the datasets differ.)",
     .examples = R"(  feedrate verify data/lmdb/train
   feedrate verify data/lmdb/train --against data/png-map/train
 )",

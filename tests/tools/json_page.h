@@ -1,6 +1,6 @@
 #pragma once
-// The tables of tools/JSON.md: which keys stand in which section, and in which section the keys of
-// a value are described. Sections go by the names that links to them have: "train-forward".
+// The tables of tools/JSON.md: the keys of each section, and the section that describes the keys of
+// a value. A section's name is that of links to it: "train-forward".
 
 #include <cctype>
 #include <fstream>
@@ -18,12 +18,12 @@ namespace feedrate::testing {
 class JsonPage {
  public:
   struct Key {
-    std::string inside;  // the section of what is in the value, or ""
+    std::string inside;  // the section that describes the value, or ""
     bool may_be_null;    // the page says when
   };
   struct Section {
     std::map<std::string, Key> keys;
-    std::vector<std::string> also;  // sections whose keys belong to this one, too
+    std::vector<std::string> also;  // sections whose keys this one has, too
   };
 
   JsonPage() {
@@ -79,7 +79,7 @@ class JsonPage {
     return row.substr(begin, bar(row, begin) - begin);
   }
 
-  // The next that ends a cell; one behind a backslash is part of the text.
+  // The next bar that ends a cell; a bar after a backslash is part of the text.
   static std::size_t bar(const std::string& row, std::size_t from) {
     std::size_t at = row.find('|', from);
     while (at != std::string::npos && at > 0 && row[at - 1] == '\\') at = row.find('|', at + 1);

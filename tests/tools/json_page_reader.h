@@ -13,18 +13,19 @@
 
 namespace feedrate::testing {
 
-/// Looks up what comes out in the page, and remembers what was looked up.
+/// Looks up every key of an object in the page, and remembers the keys that it has seen.
 class JsonPageReader {
  public:
   void read(const nlohmann::ordered_json& object, const std::string& section) {
     members(object, {{section, ""}});
   }
 
-  /// Of the sections, not of those that they take keys from.
+  /// Every key of these sections has been seen; keys of sections that they include do not count.
   void expect_all_seen(const std::vector<std::string>& sections) const {
     for (const std::string& section : sections) {
       for (const auto& [key, known] : page_.section(section).keys) {
-        EXPECT_TRUE(seen_.contains({section, key})) << section << ": `" << key << "` never came";
+        EXPECT_TRUE(seen_.contains({section, key}))
+            << section << ": `" << key << "` never appeared";
       }
     }
   }
@@ -59,7 +60,7 @@ class JsonPageReader {
     }
   }
 
-  /// Null where it is not there; else `inside` are the places of what is in its value.
+  /// Null if the page lacks the key; else `inside` gets the places of the keys of its value.
   const JsonPage::Key* find(const Place& place, const std::string& key, Places& inside) {
     const JsonPage::Section& section = page_.section(place.section);
     for (const std::string& written : {place.before + key, place.before + "*"}) {

@@ -1,5 +1,5 @@
-// tools/JSON.md beside what the commands print: every key that comes out stands in the page, none
-// is null where the page does not say when, and every key of the page comes out.
+// Compares tools/JSON.md with what the commands print: the page has every key printed, says when it
+// is null, and has no other keys.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ class CommandsJsonPage : public ::testing::Test {
     return said.output;
   }
 
-  /// What a command prints, read as `section`.
+  /// Checks what a command prints against `section`.
   void read(std::vector<std::string> arguments, const std::string& section, int code = exit_done) {
     arguments.emplace_back("--json");
     reader_.read(ordered_json::parse(run(arguments, code)), section);
@@ -130,7 +130,7 @@ TEST_F(CommandsJsonPage, advise) {
   write_dataset(container("png-map"), png_codec, at("set"),
                 testing::make_examples({32, 32, 3}, 100));
   read({"advise", at("set"), "--seconds", "0.5", "--batch", "10"}, "advise");
-  reader_.expect_all_seen({"advise", "way", "supply"});
+  reader_.expect_all_seen({"advise", "variant", "supply"});
 }
 
 TEST_F(CommandsJsonPage, bench_and_the_rows_it_writes) {

@@ -13,17 +13,17 @@ TEST(UnitBars, a_bar_is_as_long_as_its_share_in_eighths) {
   EXPECT_EQ(bar(100, 100, 4), "████");
   EXPECT_EQ(bar(50, 100, 4), "██");
   EXPECT_EQ(bar(60, 100, 4), "██▍");  // 2.4 columns: 19 eighths
-  EXPECT_EQ(bar(1, 1'000'000, 4), "▏") << "what is there is seen";
+  EXPECT_EQ(bar(1, 1'000'000, 4), "▏") << "any value above 0 is visible";
   EXPECT_EQ(bar(0, 100, 4), "");
   EXPECT_EQ(bar(0, 0, 4), "");
 }
 
-TEST(HostileBars, no_number_makes_a_bar_longer_than_its_place) {
+TEST(HostileBars, no_value_makes_a_bar_longer_than_its_columns) {
   constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t value : {std::uint64_t{1}, huge / 2, huge}) {
-    for (const std::uint64_t most : {std::uint64_t{1}, huge / 2, huge}) {
-      EXPECT_LE(columns_of(bar(value, most, 10)), 10U) << value << " of " << most;
-      EXPECT_GE(columns_of(bar(value, most, 10)), 1U) << value << " of " << most;
+    for (const std::uint64_t largest : {std::uint64_t{1}, huge / 2, huge}) {
+      EXPECT_LE(columns_of(bar(value, largest, 10)), 10U) << value << " of " << largest;
+      EXPECT_GE(columns_of(bar(value, largest, 10)), 1U) << value << " of " << largest;
     }
   }
 }
@@ -52,7 +52,7 @@ TEST(HostileBars, text_from_a_file_cannot_steer_the_terminal) {
   EXPECT_EQ(harmless("\xC2\x9B"
                      "31m"),
             "??31m")
-      << "the second set of control characters";
+      << "the control characters from U+0080";
   EXPECT_EQ(harmless(std::string_view("\0", 1)), "?");
 }
 

@@ -1,4 +1,4 @@
-// The command line's manners: help, exit codes, the nearest name. The real binary is run.
+// The command line: help, exit codes, suggested names. Runs the real binary.
 
 #include "tools/cli/command.h"
 
@@ -93,7 +93,7 @@ TEST(CommandsHelp, the_overview_names_every_command) {
   }
 }
 
-TEST(CommandsHelp, version_tells_the_build_and_the_libraries) {
+TEST(CommandsHelp, version_names_the_build_and_the_libraries) {
   const Said said = feedrate({"--version"});
   EXPECT_EQ(said.code, exit_done);
   for (const char* part : {"feedrate ", "commit ", "compiler ", "LMDB 0", "oneDNN "}) {
@@ -113,7 +113,7 @@ TEST(CommandsMisuse, an_unknown_command_or_option_names_the_nearest) {
               {"did you mean --to?"});
 }
 
-TEST(CommandsMisuse, what_is_missing_superfluous_or_no_number_is_named) {
+TEST(CommandsMisuse, missing_superfluous_and_invalid_arguments_are_named) {
   expect_said({"verify"}, exit_misused, {"PATH is required", "feedrate verify --help"});
   expect_said({"convert", "mnist", "x", "--out", "y"}, exit_misused, {"--to is required"});
   expect_said({"verify", "a", "b"}, exit_misused, {"one argument too many: 'b'"});

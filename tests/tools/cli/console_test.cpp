@@ -7,7 +7,7 @@ namespace {
 
 constexpr ProgressState halfway{"lmdb train", "images", 30'000, 60'000, 2.0};
 
-TEST(UnitProgress, the_line_tells_share_count_rate_and_time_left) {
+TEST(UnitProgress, the_line_shows_share_count_rate_and_time_left) {
   EXPECT_EQ(
       progress_line(halfway, 120),
       "lmdb train   50 % ━━━━━━━━━━━━────────────  30,000 / 60,000 images  15,000/s  0:02 left");
@@ -21,7 +21,7 @@ TEST(UnitProgress, a_narrow_terminal_shortens_the_bar_then_loses_it_and_the_coun
   EXPECT_EQ(progress_line(halfway, 24), "30,000 / 60,000 images");
 }
 
-TEST(UnitProgress, an_unknown_total_promises_no_end) {
+TEST(UnitProgress, an_unknown_total_shows_no_time_left) {
   EXPECT_EQ(progress_line({"load", "images", 500, 0, 1.0}, 80), "load  500 images  500/s");
 }
 

@@ -37,7 +37,7 @@ TEST(UnitText, one_thing_is_not_plural) {
   EXPECT_EQ(counted(2000, "image"), "2,000 images");
 }
 
-TEST(UnitText, bytes_are_told_in_binary_units) {
+TEST(UnitText, bytes_have_binary_units) {
   EXPECT_EQ(bytes_text(1023), "1023 bytes");
   EXPECT_EQ(bytes_text(1536), "1.5 KiB");
   EXPECT_EQ(bytes_text(47'040'000), "44.9 MiB");

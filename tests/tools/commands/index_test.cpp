@@ -20,7 +20,7 @@ using testing::Said;
 using testing::TempDirectory;
 using testing::write_dataset;
 
-TEST(CommandsIndex, a_lost_index_is_made_anew_and_named) {
+TEST(CommandsIndex, a_lost_index_is_rebuilt_and_named) {
   TempDirectory directory;
   write_dataset(container("recordio"), png_codec, directory / "set", make_examples({8, 6, 3}, 9));
   const std::string records = (directory / "set/data.rec").string();
@@ -36,7 +36,7 @@ TEST(CommandsIndex, a_lost_index_is_made_anew_and_named) {
   EXPECT_EQ(object.at("files").at(0), index);
 }
 
-TEST(CommandsIndex, what_has_no_index_or_is_no_dataset_is_refused_in_a_sentence) {
+TEST(CommandsIndex, formats_without_an_index_and_directories_without_a_dataset_are_refused) {
   TempDirectory directory;
   write_dataset(container("lmdb"), png_codec, directory / "set", make_examples({8, 6, 3}, 2));
   const Said lmdb = feedrate({"index", (directory / "set").string()});

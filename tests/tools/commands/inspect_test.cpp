@@ -1,5 +1,4 @@
-// What `feedrate inspect` tells: of datasets in memory that are as odd as one likes, and by the
-// real binary of datasets on disk.
+// `feedrate inspect`: of odd datasets in memory, and with the real binary of datasets on disk.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +32,7 @@ using testing::Said;
 using testing::TempDirectory;
 using testing::write_dataset;
 
-/// A dataset in memory, whose reader and sidecar may be anything.
+/// A dataset in memory with any reader and any sidecar.
 class Odd final : public Dataset {
  public:
   explicit Odd(std::uint64_t size, MemoryDataset::OnRead on_read = {})
@@ -50,9 +49,9 @@ class Odd final : public Dataset {
   MemoryDataset images_;
 };
 
-// Looked at as far as `looks` samples, and the first two listed.
-Inspection inspected(const Dataset& dataset, std::uint64_t looks) {
-  return inspect(dataset, survey(dataset, {looks, 0, 1}), 2);
+// Examines `count` samples and lists the first two.
+Inspection inspected(const Dataset& dataset, std::uint64_t count) {
+  return inspect(dataset, survey(dataset, {count, 0, 1}), 2);
 }
 
 Sidecar sidecar_with(std::vector<std::uint64_t> counts) {
@@ -79,17 +78,17 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-TEST(UnitInspect, counts_of_all_samples_go_before_those_of_the_sidecar) {
+TEST(UnitInspect, counts_of_all_samples_take_precedence_over_the_sidecar) {
   Odd dataset(100);
   dataset.known().sidecar = sidecar_with({100, 0});
   const Inspection all = inspected(dataset, 0);
   EXPECT_EQ(all.counted, Inspection::Source::all);
   EXPECT_EQ(all.class_counts.size(), 10U);
-  EXPECT_EQ(all.classes, 10U) << "labels beyond those of the sidecar are met";
+  EXPECT_EQ(all.classes, 10U) << "labels beyond those of the sidecar were seen";
   EXPECT_EQ(all.class_counts[3], (std::pair<std::int32_t, std::uint64_t>{3, 10}));
 }
 
-TEST(UnitInspect, a_sidecar_counts_what_was_not_looked_at) {
+TEST(UnitInspect, the_counts_of_a_sidecar_include_what_was_not_examined) {
   Odd dataset(1000);
   dataset.known().sidecar = sidecar_with({400, 600});
   const Inspection some = inspected(dataset, 50);
@@ -120,7 +119,7 @@ TEST(HostileInspect, a_sidecar_that_counts_another_number_of_samples_is_not_beli
   }
 }
 
-TEST(UnitInspect, json_says_what_the_counts_are_of) {
+TEST(UnitInspect, json_says_what_was_counted) {
   Odd dataset(1000);
   EXPECT_EQ(json_of(inspected(dataset, 50)).at("class_counts_from"), "some");
   EXPECT_EQ(json_of(inspected(dataset, 0)).at("class_counts_from"), "all");
@@ -141,7 +140,7 @@ TEST(UnitInspect, names_of_classes_need_no_sidecar) {
   expect_contains(inspection_text(inspected(dataset, 0)), "\n  1 b 1 █");
 }
 
-TEST(UnitInspect, an_input_is_told_with_its_hash_where_it_has_one) {
+TEST(UnitInspect, an_input_is_shown_with_its_hash_if_it_has_one) {
   Odd dataset(10);
   dataset.known().sidecar = sidecar_with({10});
   dataset.known().sidecar->inputs = {{"set", 2048, ""},
@@ -151,7 +150,7 @@ TEST(UnitInspect, an_input_is_told_with_its_hash_where_it_has_one) {
   expect_contains(text, "\ninput    set.tar, 4.0 KiB, xxh128:0123456789abcdef…\n");
 }
 
-TEST(UnitInspect, classes_without_a_sample_are_told) {
+TEST(UnitInspect, classes_without_a_sample_are_counted) {
   Odd dataset(100);
   dataset.known().classes = 12;
   const std::string text = inspection_text(inspected(dataset, 0));
@@ -159,22 +158,22 @@ TEST(UnitInspect, classes_without_a_sample_are_told) {
   expect_contains(text, "\n  11  0\n");
 }
 
-// Of `counts` samples a class, all of which a sidecar has counted.
-std::string told_of(const std::vector<std::uint64_t>& counts) {
+// The text about classes of `counts` samples each, as a sidecar has counted them.
+std::string classes_text(const std::vector<std::uint64_t>& counts) {
   Odd dataset(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
   dataset.known().sidecar = sidecar_with(counts);
   return inspection_text(inspected(dataset, 1));
 }
 
-TEST(UnitInspect, words_say_how_even_the_classes_are) {
-  expect_contains(told_of({5000, 5000}), "balanced: each has 5,000 samples");
-  expect_contains(told_of({5010, 4990, 5001}), "balanced: 4,990–5,010 samples a class");
+TEST(UnitInspect, words_say_how_balanced_the_classes_are) {
+  expect_contains(classes_text({5000, 5000}), "balanced: each has 5,000 samples");
+  expect_contains(classes_text({5010, 4990, 5001}), "balanced: 4,990–5,010 samples a class");
   expect_contains(
-      told_of({300, 100, 200}),
+      classes_text({300, 100, 200}),
       "         100–300 samples a class, median 200, the largest 3.0 times the smallest");
 }
 
-TEST(UnitInspect, of_a_look_chance_is_told_from_a_difference) {
+TEST(UnitInspect, in_a_random_sample_chance_is_distinguished_from_imbalance) {
   const Odd even(100'000);
   expect_contains(inspection_text(inspected(even, 1000)), "balanced: ");
   const Odd uneven(100'000, [](std::uint64_t index, Sample& sample) {
@@ -186,11 +185,11 @@ TEST(UnitInspect, of_a_look_chance_is_told_from_a_difference) {
   expect_contains(text, "at least 10, ");
 }
 
-TEST(UnitInspect, many_classes_are_a_profile_and_those_that_stand_out) {
+TEST(UnitInspect, many_classes_are_a_profile_and_the_extremes) {
   std::vector<std::uint64_t> counts(1000, 20);
   counts[700] = 90;
   counts[3] = 1;
-  const std::string text = told_of(counts);
+  const std::string text = classes_text(counts);
   EXPECT_LT(std::ranges::count(text, '\n'), 40) << "one screen\n" << text;
   expect_contains(text, "\n  700 90 █");
   expect_contains(text, "\n    3  1 █\n");
@@ -209,7 +208,7 @@ TEST(HostileInspect, labels_below_zero_and_huge_ones_are_counted) {
   EXPECT_EQ(inspected(huge, 0).classes, std::uint64_t{1} << 31U);
 }
 
-TEST(HostileInspect, damaged_samples_are_listed_and_the_rest_is_told) {
+TEST(HostileInspect, damaged_samples_are_listed_among_the_others) {
   const Odd dataset(100, [](std::uint64_t index, Sample&) {
     if (index == 1 || index == 60) throw Error("sample is cut \x1b[31m off");
   });
@@ -249,7 +248,7 @@ class CommandsInspect : public ::testing::Test {
   TempDirectory directory_;
 };
 
-TEST_F(CommandsInspect, one_screen_tells_of_a_bare_dataset) {
+TEST_F(CommandsInspect, a_bare_dataset_is_described_on_one_screen) {
   const auto examples = make_examples({28, 28, 1}, 200);
   write_dataset(container("recordio"), png_codec, at("set"), examples);
   const Said said = feedrate({"inspect", at("set"), "--samples", "3"});
@@ -264,7 +263,7 @@ TEST_F(CommandsInspect, one_screen_tells_of_a_bare_dataset) {
   EXPECT_LT(std::ranges::count(said.output, '\n'), 40);
 }
 
-TEST_F(CommandsInspect, every_format_is_told_of_and_drawn) {
+TEST_F(CommandsInspect, every_format_is_described_and_drawn) {
   for (const Container* each : containers()) {
     const Codec& codec = each->default_codec();
     const std::string set = at(std::string(each->name()));
@@ -286,7 +285,7 @@ TEST_F(CommandsInspect, every_format_is_told_of_and_drawn) {
   }
 }
 
-TEST_F(CommandsInspect, a_damaged_sample_does_not_keep_the_rest_from_being_told) {
+TEST_F(CommandsInspect, a_damaged_sample_does_not_hide_the_others) {
   write_dataset(container("recordio"), png_codec, at("set"), make_examples({28, 28, 1}, 50));
   std::fstream file(at("set/data.rec"), std::ios::in | std::ios::out | std::ios::binary);
   const std::string content = testing::slurp(at("set/data.rec"));

@@ -1,4 +1,4 @@
-// `feedrate load` as a user runs it.
+// `feedrate load` with the real binary.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class CommandsLoad : public ::testing::Test {
   TempDirectory directory_;
 };
 
-TEST_F(CommandsLoad, ranks_share_an_epoch_and_its_end_goes_by_option) {
+TEST_F(CommandsLoad, ranks_share_an_epoch_and_last_decides_on_the_incomplete_batch) {
   for (const auto& [last, images] :
        {std::pair("partial", 601), std::pair("drop", 600), std::pair("wrap", 660)}) {
     int sum = 0;
@@ -60,7 +60,7 @@ TEST_F(CommandsLoad, ranks_share_an_epoch_and_its_end_goes_by_option) {
   }
 }
 
-TEST_F(CommandsLoad, goes_on_from_a_state) {
+TEST_F(CommandsLoad, continues_from_a_state) {
   const ordered_json rest = json({"--from", "1:600", "--epochs", "1"});
   EXPECT_EQ(rest.at("images"), 1);
   EXPECT_EQ(rest.at("state").at("epoch"), 2);
@@ -68,31 +68,31 @@ TEST_F(CommandsLoad, goes_on_from_a_state) {
   EXPECT_EQ(json({"--from", "1:64"}).at("images"), 601 - 64);
 }
 
-TEST_F(CommandsLoad, batches_hold_numbers_where_these_are_asked_for) {
+TEST_F(CommandsLoad, batches_hold_the_pixels_that_were_asked_for) {
   std::set<std::string> digests;
-  for (const std::vector<std::string>& way :
+  for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--pixels", "u8"},
         {"--pixels", "f32"},
         {"--pixels", "f16"},
         {"--pixels", "f32", "--mean", "33", "--deviation", "78"}}) {
-    std::vector<std::string> words = way;
+    std::vector<std::string> words = options;
     words.insert(words.end(), {"--threads", "0"});
     const ordered_json reference = json(words);
-    EXPECT_EQ(reference.at("pixels"), way[1]);
+    EXPECT_EQ(reference.at("pixels"), options[1]);
     EXPECT_EQ(reference.at("images"), 601);
     words.back() = "4";
-    EXPECT_EQ(json(words).at("digest"), reference.at("digest")) << way[1];
+    EXPECT_EQ(json(words).at("digest"), reference.at("digest")) << options[1];
     digests.insert(reference.at("digest"));
   }
   EXPECT_EQ(digests.size(), 4U);
   EXPECT_EQ(json({}).at("digest"), json({"--pixels", "u8"}).at("digest"));
 }
 
-TEST_F(CommandsLoad, numbers_that_cannot_be_made_are_refused) {
+TEST_F(CommandsLoad, means_that_do_not_fit_are_refused) {
   EXPECT_EQ(load({"--pixels", "f64"}).code, exit_misused);
-  for (const std::vector<std::string>& way :
+  for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--mean", "3"}, {"--pixels", "u8", "--deviation", "3"}}) {
-    const Said said = load(way);
+    const Said said = load(options);
     EXPECT_EQ(said.code, exit_misused);
     EXPECT_NE(said.errors.find("--pixels"), std::string::npos) << said.errors;
   }
@@ -111,12 +111,12 @@ TEST_F(CommandsLoad, a_file_that_cannot_be_written_is_refused_before_the_run) {
       EXPECT_EQ(said.code, exit_failed);
       EXPECT_NE(said.errors.find(place + ": "), std::string::npos) << said.errors;
       EXPECT_NE(said.errors.find(reason), std::string::npos) << said.errors;
-      EXPECT_LT(taken.count(), 15) << option << " was looked at behind the run";
+      EXPECT_LT(taken.count(), 15) << option << " was checked only after the run";
     }
   }
 }
 
-TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {
+TEST_F(CommandsLoad, shuffle_window_and_no_shuffle_change_the_order) {
   std::set<std::string> digests;
   digests.insert(json({}).at("digest"));
   digests.insert(json({"--shuffle-window", "50"}).at("digest"));
@@ -124,7 +124,7 @@ TEST_F(CommandsLoad, a_window_and_none_are_orders_of_their_own) {
   EXPECT_EQ(digests.size(), 3U);
 }
 
-TEST_F(CommandsLoad, bad_samples_go_by_policy_and_are_listed_with_their_place) {
+TEST_F(CommandsLoad, bad_samples_follow_the_policy_and_are_listed_with_their_place) {
   write_dataset(container("recordio"), png_codec, at("png"), make_examples({28, 28, 1}, 100));
   std::string records = slurp(at("png/data.rec"));
   const std::size_t image = records.find("IDAT", records.size() / 2);
@@ -159,7 +159,7 @@ TEST_F(CommandsLoad, bad_samples_go_by_policy_and_are_listed_with_their_place) {
   EXPECT_NE(over.errors.find("1 bad sample, more than the 0"), std::string::npos) << over.errors;
 }
 
-TEST_F(CommandsLoad, threads_can_be_found_within_the_cores_there_are) {
+TEST_F(CommandsLoad, auto_finds_threads_within_the_available_cores) {
   const ordered_json fixed = json({"--threads", "2"});
   EXPECT_TRUE(fixed.at("auto").is_null());
   const ordered_json found = json({"--threads", "auto", "--seconds", "2", "--emulate", "2000"});
@@ -186,18 +186,18 @@ TEST_F(CommandsLoad, cold_data_comes_from_the_disk_and_is_the_same) {
             std::string::npos);
 }
 
-TEST_F(CommandsLoad, what_makes_no_sense_together_is_misuse) {
-  const std::vector<std::vector<std::string>> slips{{"--rank", "1"},
-                                                    {"--rank", "2", "--ranks", "2"},
-                                                    {"--from", "one"},
-                                                    {"--from", "1:2:3"},
-                                                    {"--last", "first"},
-                                                    {"--threads", "many"},
-                                                    {"--no-shuffle", "--shuffle-window", "9"}};
-  for (const auto& slip : slips) {
-    const Said said = load(slip);
-    EXPECT_EQ(said.code, exit_misused) << slip.front() << said.errors;
-    EXPECT_NE(said.errors.find(slip.front()), std::string::npos) << said.errors;
+TEST_F(CommandsLoad, contradictory_options_are_misuse) {
+  const std::vector<std::vector<std::string>> mistakes{{"--rank", "1"},
+                                                       {"--rank", "2", "--ranks", "2"},
+                                                       {"--from", "one"},
+                                                       {"--from", "1:2:3"},
+                                                       {"--last", "first"},
+                                                       {"--threads", "many"},
+                                                       {"--no-shuffle", "--shuffle-window", "9"}};
+  for (const auto& mistake : mistakes) {
+    const Said said = load(mistake);
+    EXPECT_EQ(said.code, exit_misused) << mistake.front() << said.errors;
+    EXPECT_NE(said.errors.find(mistake.front()), std::string::npos) << said.errors;
   }
 }
 

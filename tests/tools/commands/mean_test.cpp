@@ -25,7 +25,7 @@ class CommandsMean : public ::testing::Test {
  protected:
   std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
 
-  static ordered_json told(std::vector<std::string> arguments) {
+  static ordered_json mean_of(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "mean");
     arguments.emplace_back("--json");
     const Said said = feedrate(arguments);
@@ -37,10 +37,10 @@ class CommandsMean : public ::testing::Test {
   TempDirectory directory_;
 };
 
-TEST_F(CommandsMean, channels_and_the_mean_image_are_told_and_written) {
+TEST_F(CommandsMean, prints_the_channels_and_writes_the_mean_image) {
   write_dataset(container("recordio"), png_codec, at("set"), make_examples({8, 6, 3}, 40));
   for (const char* name : {"m.binaryproto", "m.xml", "m.nd"}) {
-    const ordered_json object = told({at("set"), "--out", at(name)});
+    const ordered_json object = mean_of({at("set"), "--out", at(name)});
     EXPECT_EQ(object.at("images"), 40);
     EXPECT_EQ(object.at("shape").at("width"), 6);
     ASSERT_EQ(object.at("mean").size(), 3U);
@@ -52,28 +52,28 @@ TEST_F(CommandsMean, channels_and_the_mean_image_are_told_and_written) {
     for (std::size_t i = 1; i < mean.values.size(); i += 3) green += mean.values[i] / 48;
     EXPECT_NEAR(green, object.at("mean")[1].get<double>(), 1e-4) << name;
   }
-  EXPECT_EQ(told({at("set")}).at("file"), nullptr);
+  EXPECT_EQ(mean_of({at("set")}).at("file"), nullptr);
 }
 
 TEST_F(CommandsMean, a_raw_lmdb_without_names_gives_caffe_its_planes_in_the_lmdb_s_order) {
   write_dataset(container("lmdb"), raw_codec, at("bare"), make_examples({8, 6, 3}, 5));
   write_dataset(container("lmdb"), raw_codec, at("named"), make_examples({8, 6, 3}, 5, true));
-  EXPECT_EQ(told({at("bare"), "--out", at("a.binaryproto")}).at("layout"), "planes R, G, B");
-  EXPECT_EQ(told({at("named"), "--out", at("b.binaryproto")}).at("layout"), "planes B, G, R");
+  EXPECT_EQ(mean_of({at("bare"), "--out", at("a.binaryproto")}).at("layout"), "planes R, G, B");
+  EXPECT_EQ(mean_of({at("named"), "--out", at("b.binaryproto")}).at("layout"), "planes B, G, R");
   EXPECT_EQ(read_mean(at("a.binaryproto"), MeanLayout::planar_rgb).values,
             read_mean(at("b.binaryproto")).values);
 }
 
-TEST_F(CommandsMean, one_dialect_is_turned_into_another) {
+TEST_F(CommandsMean, one_format_is_converted_into_another) {
   write_dataset(container("png-map"), png_codec, at("set"), make_examples({8, 6, 3}, 5));
-  told({at("set"), "--out", at("m.nd")});
-  const ordered_json object = told({at("m.nd"), "--out", at("m.binaryproto")});
+  mean_of({at("set"), "--out", at("m.nd")});
+  const ordered_json object = mean_of({at("m.nd"), "--out", at("m.binaryproto")});
   EXPECT_TRUE(object.at("images").is_null());
   EXPECT_TRUE(object.at("deviation").is_null());
   EXPECT_EQ(read_mean(at("m.binaryproto")).values, read_mean(at("m.nd")).values);
 }
 
-TEST_F(CommandsMean, what_cannot_be_written_is_told_before_the_work) {
+TEST_F(CommandsMean, an_output_that_cannot_be_written_is_refused) {
   auto examples = make_examples({8, 6, 3}, 3);
   examples.push_back(make_examples({6, 8, 1}, 1).front());
   write_dataset(container("recordio"), png_codec, at("set"), examples);

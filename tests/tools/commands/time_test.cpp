@@ -25,7 +25,7 @@ LayerTime layer(double forward, double backward) {
           .work = {{.flops = 100, .bytes = 1}, {.flops = 200, .bytes = 1}}};
 }
 
-TEST(UnitLayerTimes, the_roofline_is_reached_where_the_least_time_was_enough) {
+TEST(UnitLayerTimes, the_roofline_is_reached_if_the_least_time_was_enough) {
   const Roof roof{.flops = 100, .bytes = 100};  // 1 s forward, 2 s backward
   EXPECT_DOUBLE_EQ(layer(1, 2).of_roofline(roof).value(), 1);
   EXPECT_DOUBLE_EQ(layer(2, 4).of_roofline(roof).value(), 0.5);
@@ -33,7 +33,7 @@ TEST(UnitLayerTimes, the_roofline_is_reached_where_the_least_time_was_enough) {
   EXPECT_FALSE(layer(2, 4).of_roofline({}));
 }
 
-TEST(UnitLayerTimes, what_another_layer_does_is_absent_and_not_free) {
+TEST(UnitLayerTimes, the_time_of_a_fused_layer_is_absent_and_not_zero) {
   LayerTime relu = layer(0, 0);
   relu.forward = relu.backward = {};
   EXPECT_FALSE(relu.of_roofline(Roof{1, 1}));
@@ -60,7 +60,7 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
     }
   }
   EXPECT_NEAR(sum, object.at("step_ms").get<double>(), 0.01);
-  // The first layer's input are pixels, which learn nothing.
+  // The first layer's input is pixels, which need no gradient.
   EXPECT_TRUE(object.at("layers")[0].at("backward_ms").is_null());
 
   const Said table = feedrate({"time", "lenet", "--batch", "4", "--seconds", "0.05"});
@@ -69,7 +69,7 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
   }
 }
 
-TEST(CommandsTime, an_unknown_network_is_told_the_nearest) {
+TEST(CommandsTime, an_unknown_network_suggests_the_nearest) {
   const Said said = feedrate({"time", "lennet"});
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("lenet"), std::string::npos) << said.errors;

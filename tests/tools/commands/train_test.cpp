@@ -1,4 +1,4 @@
-// What `feedrate train --json` tells of where time went.
+// `feedrate train --json` with the real binary.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ class CommandsTrain : public ::testing::Test {
   TempDirectory directory_;
 };
 
-TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
+TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
   const ordered_json trained = train({"--steps", "2"});
   std::string keys;
   for (const auto& [key, value] : trained.items()) keys += key + " ";
@@ -61,7 +61,7 @@ TEST_F(CommandsTrain, tells_what_the_contract_names_in_this_order) {
             "download_seconds threads workers_seen ");
 }
 
-TEST(UnitTrainReport, says_once_where_steps_could_not_be_recorded) {
+TEST(UnitTrainReport, says_if_steps_could_not_be_recorded) {
   const TrainingRequest request;
   TrainingReport report;
   report.result.steps = 2;
@@ -74,19 +74,19 @@ TEST(UnitTrainReport, says_once_where_steps_could_not_be_recorded) {
   }
 }
 
-TEST_F(CommandsTrain, learns_and_sees_the_same_in_numbers_that_the_loader_made) {
-  for (const std::vector<std::string>& way :
+TEST_F(CommandsTrain, learns_the_same_from_pixels_and_from_numbers_that_the_loader_made) {
+  for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--epochs", "2", "--batch", "64", "--val", at("lmdb")},
         {"--steps", "3", "--resident", "--mean", "33.25", "--deviation", "78"},
         {"--mode", "infer", "--deviation", "3"}}) {
-    std::vector<std::string> words = way;
+    std::vector<std::string> words = options;
     const ordered_json pixels = train(words);
     words.insert(words.end(), {"--pixels", "f32"});
     const ordered_json numbers = train(words);
     EXPECT_EQ(pixels.value("pixels", "u8"), "u8");
     for (const char* key : {"loss", "accuracy", "val_accuracy", "images"}) {
       if (!pixels.contains(key)) continue;
-      EXPECT_EQ(numbers.at(key), pixels.at(key)) << way[0] << " " << key;
+      EXPECT_EQ(numbers.at(key), pixels.at(key)) << options[0] << " " << key;
     }
   }
   const Said halves = feedrate({"train", at("lmdb"), "--network", "lenet", "--pixels", "f16"});
@@ -95,7 +95,7 @@ TEST_F(CommandsTrain, learns_and_sees_the_same_in_numbers_that_the_loader_made) 
       << halves.errors;
 }
 
-TEST_F(CommandsTrain, says_what_the_workers_did_and_what_each_image_cost) {
+TEST_F(CommandsTrain, reports_the_time_of_workers_and_of_an_image) {
   const ordered_json trained = train({"--steps", "210", "--batch", "16"});
   EXPECT_GT(trained.at("busy").at("read"), 0);
   EXPECT_GT(trained.at("busy").at("decode"), 0);
@@ -109,7 +109,7 @@ TEST_F(CommandsTrain, says_what_the_workers_did_and_what_each_image_cost) {
               trained.at("stall_percent").get<double>(), 0.1);
 }
 
-TEST_F(CommandsTrain, gives_the_curve_of_the_loss_step_by_step) {
+TEST_F(CommandsTrain, gives_the_curve_of_the_loss) {
   const ordered_json curve = train({"--steps", "210", "--batch", "16"}).at("curve");
   ASSERT_EQ(curve.size(), 3U);  // every 100 steps, and the rest
   EXPECT_EQ(curve[0].at("step"), 100);
@@ -139,10 +139,10 @@ TEST_F(CommandsTrain, without_uploads_a_batch_that_the_device_holds_is_trained_o
   EXPECT_EQ(again.at("steps"), 21);
   const ordered_json each = train({"--resident", "--steps", "21"});
   EXPECT_EQ(again.at("images"), 21 * again.at("batch").get<int>());
-  EXPECT_LT(again.at("loss"), each.at("loss")) << "few images are learned sooner than all";
+  EXPECT_LT(again.at("loss"), each.at("loss")) << "fewer images are learned sooner";
 }
 
-TEST_F(CommandsTrain, validation_on_the_way_is_not_on_the_clock) {
+TEST_F(CommandsTrain, validation_during_training_is_not_timed) {
   const ordered_json trained =
       train({"--val", at("lmdb"), "--val-every", "1", "--epochs", "3", "--batch", "150"});
   EXPECT_EQ(trained.at("validations").size(), 3U);
@@ -150,7 +150,7 @@ TEST_F(CommandsTrain, validation_on_the_way_is_not_on_the_clock) {
   EXPECT_GT(trained.at("cpu_seconds_per_image"), 0);
 }
 
-TEST_F(CommandsTrain, every_mode_and_load_tell_what_they_cost_on_the_clock) {
+TEST_F(CommandsTrain, every_mode_and_load_report_the_cost_of_the_timed_part) {
   const testing::FakePowercap powercap;
   powercap.counter("intel-rapl:0", "package-0", 1000);
   const ordered_json found[] = {
@@ -160,7 +160,7 @@ TEST_F(CommandsTrain, every_mode_and_load_tell_what_they_cost_on_the_clock) {
   for (const ordered_json& one : found) {
     EXPECT_GT(one.at("cpu_seconds"), 0);
     EXPECT_GT(one.at("peak_rss_mib"), 1);
-    EXPECT_EQ(one.at("cpu_energy_j"), 0.0);  // it is looked at, and stands still
+    EXPECT_EQ(one.at("cpu_energy_j"), 0.0);  // the counter is read but does not change
   }
   EXPECT_GT(found[0].at("planned_memory_mib"), 5);  // 431,080 parameters, gradients, momenta
   EXPECT_LT(found[2].at("planned_memory_mib"), found[0].at("planned_memory_mib"));

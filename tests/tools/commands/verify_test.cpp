@@ -47,7 +47,7 @@ void expect_part(const std::string& text, std::string_view part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
-TEST_F(CommandsVerify, notes_are_told_and_are_no_failure) {
+TEST_F(CommandsVerify, notes_are_shown_and_are_no_failure) {
   std::vector<Example> examples = make_examples({8, 8, 1}, 20);
   examples[11] = examples[1];
   write("set", examples);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "formats/base/bytes.h"
 #include "formats/pixels/image.h"
 #include "loader/pixels/pixel_scale.h"
 
@@ -75,12 +76,7 @@ class BatchSource {
 };
 
 /// Alignment of pixel memory, and of what a slot holds in it: a cache line.
-inline constexpr std::size_t pixel_alignment = 64;
-
-/// `bytes`, rounded up to a multiple of `alignment`.
-constexpr std::size_t aligned_size(std::size_t bytes, std::size_t alignment = pixel_alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
+inline constexpr std::size_t pixel_alignment = formats::cache_line;
 
 /// Where slots get their memory: plain by default, pinned when the trainer runs on a GPU.
 class PixelMemory {

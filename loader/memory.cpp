@@ -17,7 +17,7 @@ class PlainMemory final : public PixelMemory {
  public:
   std::byte* allocate(std::size_t bytes) override {
     const std::size_t alignment = bytes < huge_page ? pixel_alignment : huge_page;
-    const std::size_t size = aligned_size(bytes, alignment);
+    const std::size_t size = round_up(bytes, alignment);
     void* memory = size < bytes ? nullptr : std::aligned_alloc(alignment, size);
     if (memory == nullptr)
       throw Error(join("no memory for batches: cannot allocate ", bytes, " bytes"));

@@ -22,7 +22,7 @@ struct Replay::State {
   void hold(const Batch& batch) {
     // One allocation: the images, then the labels.
     const std::span<const std::byte> images = batch.bytes();
-    const std::size_t labels_at = aligned_size(images.size());
+    const std::size_t labels_at = round_up(images.size(), pixel_alignment);
     const std::size_t bytes = labels_at + batch.labels.size_bytes();
     held.reserve(held.size() + 1);
     held.push_back({memory.allocate(bytes), bytes, batch});

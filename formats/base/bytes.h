@@ -1,6 +1,7 @@
 #pragma once
-// Views of memory, and unaligned loads and stores of numbers. Nothing here checks bounds: each
-// reader checks the counts and offsets that it takes from a file (checked_multiply helps).
+// Views of memory, unaligned loads and stores of numbers, and sizes rounded up. Nothing here checks
+// bounds: each reader checks the counts and offsets that it takes from a file (checked_multiply
+// helps).
 
 #include <bit>
 #include <concepts>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace feedrate::formats {
@@ -73,6 +75,15 @@ inline std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint6
   std::uint64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
   return product;
+}
+
+/// A cache line, in bytes: memory that two threads write to is divided at its multiples.
+inline constexpr std::size_t cache_line = 64;
+
+/// The smallest multiple of `step` that is at least `size`, which may not be negative.
+template <std::integral T>
+constexpr T round_up(T size, std::type_identity_t<T> step) {
+  return (size + step - 1) / step * step;
 }
 
 }  // namespace feedrate::formats

@@ -13,7 +13,6 @@ namespace {
 // is decoded: all of a small sample, or the beginning of a large one, after which the hardware
 // prefetcher takes over.
 constexpr std::size_t prefetched_lines = 16;
-constexpr std::size_t cache_line = 64;
 
 // When this many samples drawn in a row are bad, most of the dataset must be.
 constexpr std::uint32_t max_substitutes = 100;

@@ -19,10 +19,11 @@ Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigne
            PixelMemory& memory)
     : depth_(depth), image_bytes_(image_bytes), memory_(&memory) {
   const auto pixel_bytes = checked_multiply(image_bytes_, batch);
-  const std::size_t label_bytes = aligned_size(batch * sizeof(std::int32_t));
-  const auto total = pixel_bytes && *pixel_bytes < max_bytes
-                         ? checked_multiply(aligned_size(*pixel_bytes) + label_bytes, depth)
-                         : std::nullopt;
+  const std::size_t label_bytes = round_up(batch * sizeof(std::int32_t), pixel_alignment);
+  const auto total =
+      pixel_bytes && *pixel_bytes < max_bytes
+          ? checked_multiply(round_up(*pixel_bytes, pixel_alignment) + label_bytes, depth)
+          : std::nullopt;
   if (!total)
     throw Error(join("loader: ", depth, " batches of ", batch, " images do not fit into memory"));
   total_bytes_ = *total;
@@ -31,7 +32,8 @@ Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigne
   for (unsigned i = 0; i < depth; ++i) {
     std::byte* start = slab_ + i * (total_bytes_ / depth);
     slots_[i].pixels = start;
-    slots_[i].labels = reinterpret_cast<std::int32_t*>(start + aligned_size(*pixel_bytes));
+    slots_[i].labels =
+        reinterpret_cast<std::int32_t*>(start + round_up(*pixel_bytes, pixel_alignment));
     slots_[i].pending = runs_per_batch;
   }
 }

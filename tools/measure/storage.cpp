@@ -60,11 +60,6 @@ std::optional<Mount> parse_mount(std::string_view line) {
                std::string(words[5]), unescaped(dash[2])};
 }
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
 /// The device below a mapped one; nothing when there is none or several.
 std::optional<fs::path> only_slave(const fs::path& device) {
   std::error_code absent;
@@ -104,9 +99,9 @@ std::optional<Disk> disk_of(const std::string& device, const fs::path& sys) {
       break;
     }
   }
-  Disk disk{trimmed(text_of(found / "device/model").value_or("")), std::nullopt};
+  Disk disk{std::string(trimmed(text_of(found / "device/model").value_or(""))), std::nullopt};
   if (disk.name.empty()) disk.name = found.filename().string();
-  const std::string rotational = trimmed(text_of(found / "queue/rotational").value_or(""));
+  const std::string rotational(trimmed(text_of(found / "queue/rotational").value_or("")));
   if (rotational == "0" || rotational == "1") disk.rotational = rotational == "1";
   return disk;
 }

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <numeric>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "formats/base/random.h"
 #include "trainer/graph/op.h"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer {
 using namespace formats;

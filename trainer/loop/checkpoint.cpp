@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "formats/base/text.h"
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer {
 using namespace formats;

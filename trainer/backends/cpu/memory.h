@@ -6,17 +6,16 @@
 #include <memory>
 #include <new>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
-#include "trainer/backends/cpu/cache_line.h"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 
 class Memory {
  public:
-  explicit Memory(std::size_t bytes) : bytes_(round_up(bytes, cache_line)) {
+  explicit Memory(std::size_t bytes) : bytes_(formats::round_up(bytes, alignment)) {
     if (bytes_ == 0) return;
-    start_.reset(new (std::align_val_t{cache_line}, std::nothrow) std::byte[bytes_]);
+    start_.reset(new (std::align_val_t{alignment}, std::nothrow) std::byte[bytes_]);
     if (start_ == nullptr) {
       throw formats::Error(
           formats::join("no memory for a session of ", bytes_ >> 20, " MiB on the cpu"));
@@ -28,9 +27,10 @@ class Memory {
   std::size_t bytes() const { return bytes_; }
 
  private:
+  static constexpr std::size_t alignment = formats::cache_line;
   struct Release {
     void operator()(std::byte* start) const {
-      operator delete[](start, std::align_val_t{cache_line});
+      operator delete[](start, std::align_val_t{alignment});
     }
   };
   std::size_t bytes_;

@@ -6,8 +6,8 @@
 #include <dnnl.hpp>
 #include <vector>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
-#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
 #include "trainer/backends/cpu/threads/omp_threads.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "trainer/backends/cpu/cache_line.h"
+#include "formats/base/bytes.h"
 #include "trainer/backends/cpu/products/product_choice.h"
 #include "trainer/backends/cpu/threads/idle_threads.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
@@ -14,7 +14,6 @@
 #include "trainer/backends/cpu/values/add_values.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/graph/op.h"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 using namespace formats;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;

@@ -3,10 +3,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "trainer/backends/cpu/cache_line.h"
+#include "formats/base/bytes.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/graph/round_up.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cpu {
@@ -130,7 +129,9 @@ class LrnLayer final : public Layer {
       1024;  // five rows of as many stay in the first cache
 
   // Of one kind of row: what a group takes, and room for half a window before and behind.
-  std::int64_t rows_size() const { return round_up(group_ * row_ + 2 * terms_.half, line_floats); }
+  std::int64_t rows_size() const {
+    return formats::round_up(group_ * row_ + 2 * terms_.half, line_floats);
+  }
 
   void normalise(const Rows& of, std::int64_t size) const {
     square_all(of, size);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"

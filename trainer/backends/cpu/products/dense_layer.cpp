@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/relu_values.h"

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "trainer/backends/cpu/cache_line.h"
+#include "formats/base/bytes.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/relayout.h"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 namespace {
@@ -65,9 +64,10 @@ GemmConv::GemmConv(const LayerSite& site)
 
 GemmConv::ScratchSizes GemmConv::scratch_sizes() const {
   const std::int64_t filters = output().extent.channels;
-  return {round_up(input_.extent.elements(), line_floats),
-          round_up(positions_ * patch_ + copy_step, line_floats),
-          round_up(filters * patch_, line_floats), round_up(filters, line_floats)};
+  return {formats::round_up(input_.extent.elements(), line_floats),
+          formats::round_up(positions_ * patch_ + copy_step, line_floats),
+          formats::round_up(filters * patch_, line_floats),
+          formats::round_up(filters, line_floats)};
 }
 
 std::size_t GemmConv::scratch_bytes() const {

@@ -8,11 +8,10 @@
 #include <memory>
 #include <vector>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
-#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
-#include "trainer/graph/round_up.h"
 
 namespace feedrate::trainer::cpu {
 
@@ -30,7 +29,9 @@ std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
 }
 
 /// Room for a part of the scratch: the next one starts on a cache line, too.
-inline std::size_t room_for(std::size_t bytes) { return round_up(bytes, cache_line); }
+inline std::size_t room_for(std::size_t bytes) {
+  return formats::round_up(bytes, formats::cache_line);
+}
 
 inline dnnl::primitive_attr own_scratchpad() {
   dnnl::primitive_attr attributes;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/base/bytes.h"
 #include "trainer/graph/op.h"
-#include "trainer/graph/round_up.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate::trainer::cpu {
@@ -32,7 +32,7 @@ constexpr std::int64_t min_dense_side = 64;
 
 bool suits_blocks(std::int64_t channels, std::int64_t filters) {
   const auto useful = [](std::int64_t n) {
-    return static_cast<double>(n) / static_cast<double>(round_up(n, block));
+    return static_cast<double>(n) / static_cast<double>(formats::round_up(n, block));
   };
   if (channels <= pixel_channels) return useful(filters) >= min_useful_filters;
   return channels >= block && filters >= block &&

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "trainer/backends/cpu/cache_line.h"
 #include "trainer/backends/cpu/products/onednn_geometry.hpp"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/values/add_values.h"

@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "formats/base/bytes.h"
+
 namespace feedrate::trainer::cpu {
+
+/// Floats in a cache line: the grain at which two threads write to no line in common.
+inline constexpr std::int64_t line_floats = formats::cache_line / sizeof(float);
 
 struct Range {
   std::int64_t begin = 0;

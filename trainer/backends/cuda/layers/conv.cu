@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "formats/base/bytes.h"
 #include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/conv_choice.cuh"
-#include "trainer/graph/round_up.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -100,7 +100,7 @@ class ConvLayer final : public LayerOf<T> {
   /// Of a gradient that is to be widened.
   std::size_t filter_bytes() const {
     if (!narrow<T>) return 0;
-    return round_up(shape_.filter_bytes(), device_alignment);
+    return formats::round_up(shape_.filter_bytes(), device_alignment);
   }
 
   void add_bias(const BuffersOf<T>& buffers, const Step& step) const {

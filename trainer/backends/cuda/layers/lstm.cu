@@ -4,10 +4,10 @@
 
 #include <numeric>
 
+#include "formats/base/bytes.h"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/matmul.cuh"
-#include "trainer/graph/round_up.h"
 #include "trainer/ops/lstm_cell.h"
 
 namespace feedrate::trainer::cuda {
@@ -109,13 +109,13 @@ __global__ void bias_gradient_kernel(std::int64_t rows, std::int64_t gates, cons
 }
 
 std::size_t aligned(std::int64_t floats) {
-  return round_up(static_cast<std::size_t>(floats) * sizeof(float), device_alignment);
+  return formats::round_up(static_cast<std::size_t>(floats) * sizeof(float), device_alignment);
 }
 
 // Images that a row is filled up to, so that every row of states starts where products want it.
 std::int64_t filled(std::int64_t images, std::int64_t units) {
   constexpr std::int64_t floats = device_alignment / sizeof(float);
-  return round_up(images, floats / std::gcd(floats, units));
+  return formats::round_up(images, floats / std::gcd(floats, units));
 }
 
 template <class T>

@@ -2,8 +2,6 @@
 // torchvision's ("one weird trick", one GPU, no LRN), and a small one for CIFAR-10
 // (Classification_Nets).
 
-#include <cmath>
-
 #include "trainer/networks/defined.h"
 
 namespace feedrate::trainer {
@@ -36,23 +34,17 @@ Graph caffe(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, low));
 }
 
-// PyTorch's start values: a bias goes as far as its weights, by the inputs that it sees.
-Builder::Layer torch(std::int64_t inputs) {
-  return {.weight = {Init::Rule::uniform_fan_in, 0},
-          .bias = {Init::Rule::uniform, 1 / std::sqrt(static_cast<double>(inputs))}};
-}
-
 Graph torchvision(Builder& b, std::uint32_t classes) {
   Value x = b.input(1.0 / 58, 115);
-  x = b.max_pool(b.relu(b.conv(x, 64, 11, 4, 2, torch(3 * 121))), 3, 2);
-  x = b.max_pool(b.relu(b.conv(x, 192, 5, 1, 2, torch(64 * 25))), 3, 2);
-  x = b.relu(b.conv(x, 384, 3, 1, 1, torch(192 * 9)));
-  x = b.relu(b.conv(x, 256, 3, 1, 1, torch(384 * 9)));
-  x = b.max_pool(b.relu(b.conv(x, 256, 3, 1, 1, torch(256 * 9))), 3, 2);
+  x = b.max_pool(b.relu(b.conv(x, 64, 11, 4, 2, pytorch_layer(3 * 121))), 3, 2);
+  x = b.max_pool(b.relu(b.conv(x, 192, 5, 1, 2, pytorch_layer(64 * 25))), 3, 2);
+  x = b.relu(b.conv(x, 384, 3, 1, 1, pytorch_layer(192 * 9)));
+  x = b.relu(b.conv(x, 256, 3, 1, 1, pytorch_layer(384 * 9)));
+  x = b.max_pool(b.relu(b.conv(x, 256, 3, 1, 1, pytorch_layer(256 * 9))), 3, 2);
   x = b.avg_pool_bins(x, 6);
-  x = b.relu(b.dense(b.dropout(x, 0.5), 4096, torch(256 * 36)));
-  x = b.relu(b.dense(b.dropout(x, 0.5), 4096, torch(4096)));
-  return b.softmax_loss(b.dense(x, classes, torch(4096)));
+  x = b.relu(b.dense(b.dropout(x, 0.5), 4096, pytorch_layer(256 * 36)));
+  x = b.relu(b.dense(b.dropout(x, 0.5), 4096, pytorch_layer(4096)));
+  return b.softmax_loss(b.dense(x, classes, pytorch_layer(4096)));
 }
 
 Graph cifar(Builder& b, std::uint32_t classes) {

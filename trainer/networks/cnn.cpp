@@ -36,7 +36,7 @@ TrainRecipe recipe(std::uint32_t batch, double rate) {
 const DefinedNetwork cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
                             {cifar_image, 10, recipe(32, 0.01), cifar});
 const DefinedNetwork mnists("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
-                            {{28, 28, 1}, 10, recipe(128, 0.05), mnist});
+                            {mnist_image, 10, recipe(128, 0.05), mnist});
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #pragma once
 // A network whose row is data: what it was published with, and the function that builds it.
 
+#include <cmath>
 #include <string>
 
 #include "formats/base/error.h"
@@ -41,7 +42,14 @@ class DefinedNetwork final : public Network {
   Definition definition_;
 };
 
+inline constexpr formats::Shape mnist_image{28, 28, 1};
 inline constexpr formats::Shape cifar_image{32, 32, 3};
 inline constexpr formats::Shape imagenet_image{224, 224, 3};
+
+/// PyTorch's start values: weights and biases uniform within ±1/√inputs.
+inline Builder::Layer pytorch_layer(std::int64_t inputs) {
+  return {.weight = {Init::Rule::uniform_fan_in, 0},
+          .bias = {Init::Rule::uniform, 1 / std::sqrt(static_cast<double>(inputs))}};
+}
 
 }  // namespace feedrate::trainer

@@ -2,8 +2,6 @@
 // (wider, padded) and PyTorch's example of 2018 (narrow; its second dropout took whole channels,
 // this one single values).
 
-#include <cmath>
-
 #include "trainer/networks/defined.h"
 
 namespace feedrate::trainer {
@@ -12,8 +10,6 @@ using namespace formats;
 namespace {
 
 using Value = Builder::Value;
-
-constexpr Shape mnist_image{28, 28, 1};
 
 Value tanh(Builder& b, Value x) { return b.add("tanh", {x}, {}, {}); }
 
@@ -35,19 +31,13 @@ Graph tensorflow(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-// Weights and biases go as far as the inputs that they see say.
-Builder::Layer torch(std::int64_t inputs) {
-  return {.weight = {Init::Rule::uniform_fan_in, 0},
-          .bias = {Init::Rule::uniform, 1 / std::sqrt(static_cast<double>(inputs))}};
-}
-
 Graph pytorch(Builder& b, std::uint32_t classes) {
   Value x = b.input(1 / (255 * 0.3081), 255 * 0.1307);  // to a mean of 0 and a deviation of 1
-  x = b.relu(b.max_pool(b.conv(x, 10, 5, 1, 0, torch(25)), 2, 2));
-  x = b.dropout(b.conv(x, 20, 5, 1, 0, torch(250)), 0.5);
+  x = b.relu(b.max_pool(b.conv(x, 10, 5, 1, 0, pytorch_layer(25)), 2, 2));
+  x = b.dropout(b.conv(x, 20, 5, 1, 0, pytorch_layer(250)), 0.5);
   x = b.relu(b.max_pool(x, 2, 2));
-  x = b.dropout(b.relu(b.dense(x, 50, torch(320))), 0.5);
-  return b.softmax_loss(b.dense(x, classes, torch(50)));
+  x = b.dropout(b.relu(b.dense(x, 50, pytorch_layer(320))), 0.5);
+  return b.softmax_loss(b.dense(x, classes, pytorch_layer(50)));
 }
 
 const DefinedNetwork mxnets(

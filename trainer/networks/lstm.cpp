@@ -15,7 +15,7 @@ Graph build(Builder& b, std::uint32_t classes) {
 }
 
 const DefinedNetwork row("lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
-                         {{28, 28, 1},
+                         {mnist_image,
                           10,
                           {.batch = 128,
                            .optimizer = "rmsprop",

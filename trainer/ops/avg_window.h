@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "trainer/graph/graph.h"
 #include "trainer/ops/pool_window.h"
 
 namespace feedrate::trainer {
@@ -23,19 +22,6 @@ constexpr PoolRange avg_outputs(const PoolGeometry& g, std::int32_t input, std::
                                 std::int32_t out_side) {
   if (g.kernel != 0) return pool_outputs(g, input, out_side);
   return {input * out_side / side, ((input + 1) * out_side + side - 1) / side};
-}
-
-/// Of an avg_pool node.
-inline PoolGeometry avg_geometry(const Attributes& attributes, const Extent& in,
-                                 const Extent& out) {
-  const auto small = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
-  return {.height = small(in.height),
-          .width = small(in.width),
-          .out_height = small(out.height),
-          .out_width = small(out.width),
-          .kernel = attributes.contains("bins") ? 0 : small(attributes.integer("kernel")),
-          .stride = small(attributes.integer("stride")),
-          .pad = small(attributes.integer("pad"))};
 }
 
 }  // namespace feedrate::trainer

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "trainer/graph/graph.h"
+
 namespace feedrate::trainer {
 
 struct PoolGeometry {
@@ -10,10 +12,23 @@ struct PoolGeometry {
   std::int32_t width;
   std::int32_t out_height;
   std::int32_t out_width;
-  std::int32_t kernel;  // at most 15, so that a position in the window fits a byte
+  std::int32_t kernel;  // of max pooling at most 15, so that a position in the window fits a byte
   std::int32_t stride;
   std::int32_t pad;  // less than kernel
 };
+
+/// Of a max_pool or avg_pool node. The kernel is 0 where avg_pool has bins.
+inline PoolGeometry pool_geometry(const Attributes& attributes, const Extent& in,
+                                  const Extent& out) {
+  const auto small = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
+  return {.height = small(in.height),
+          .width = small(in.width),
+          .out_height = small(out.height),
+          .out_width = small(out.width),
+          .kernel = attributes.contains("bins") ? 0 : small(attributes.integer("kernel")),
+          .stride = small(attributes.integer("stride")),
+          .pad = small(attributes.integer("pad"))};
+}
 
 struct PoolRange {
   std::int32_t begin;

@@ -65,7 +65,7 @@ class AvgPoolLayer final : public Layer {
  public:
   explicit AvgPoolLayer(const LayerSite& site)
       : Layer(site, {site.node().extent, site.input.block}),
-        geometry_(avg_geometry(site.node().attributes, site.input.extent, site.node().extent)),
+        geometry_(pool_geometry(site.node().attributes, site.input.extent, site.node().extent)),
         in_size_(site.input.pixels() * site.input.block),
         planes_(site.batch * site.input.blocks()),
         threads_(site.threads) {}

@@ -168,23 +168,12 @@ FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const float* gradient,
   unpool<0>(plane, gradient, wide, to);
 }
 
-PoolGeometry geometry(const LayerSite& site) {
-  const auto size = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
-  const Attributes& attributes = site.node().attributes;
-  return {.height = size(site.input.extent.height),
-          .width = size(site.input.extent.width),
-          .out_height = size(site.node().extent.height),
-          .out_width = size(site.node().extent.width),
-          .kernel = size(attributes.integer("kernel")),
-          .stride = size(attributes.integer("stride")),
-          .pad = size(attributes.integer("pad"))};
-}
-
 class MaxPoolLayer final : public Layer {
  public:
   explicit MaxPoolLayer(const LayerSite& site)
       : Layer(site, {site.node().extent, site.input.block}),
-        plane_{geometry(site), site.input.block, site.relu_before},
+        plane_{pool_geometry(site.node().attributes, site.input.extent, site.node().extent),
+               site.input.block, site.relu_before},
         planes_(site.batch * site.input.blocks()),
         threads_(site.threads) {}
 

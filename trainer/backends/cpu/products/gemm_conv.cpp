@@ -6,15 +6,12 @@
 #include "formats/base/bytes.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/add_values.h"
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/relayout.h"
 
 namespace feedrate::trainer::cpu {
 namespace {
-
-FEEDRATE_VECTOR void add(const float* from, std::int64_t size, float* to) {
-  for (std::int64_t i = 0; i < size; ++i) to[i] += from[i];
-}
 
 FEEDRATE_VECTOR void add_rows(const float* rows, std::int64_t count, std::int64_t width,
                               float* sums) {
@@ -158,7 +155,7 @@ void GemmConv::add_up(unsigned thread) const {
     if (range.size() == 0) return;
     std::copy_n(thread_scratch(0).*part + range.begin, range.size(), to + range.begin);
     for (unsigned other = 1; other < threads_; ++other) {
-      add(thread_scratch(other).*part + range.begin, range.size(), to + range.begin);
+      add_values(thread_scratch(other).*part + range.begin, range.size(), to + range.begin);
     }
   };
   sum(&ThreadScratch::weights, filters * patch_, buffers().gradients[0]);
@@ -227,8 +224,8 @@ void GemmConv::fold(const float* from_patches, float* image) const {
       for (std::int64_t ky = 0; ky < kernel_; ++ky, from_patches += kernel_ * in.channels) {
         const std::int64_t row = y * stride_ - pad_ + ky;
         if (row < 0 || row >= in.height || end <= from) continue;
-        add(from_patches + (from - left) * in.channels, (end - from) * in.channels,
-            image + (row * in.width + from) * in.channels);
+        add_values(from_patches + (from - left) * in.channels, (end - from) * in.channels,
+                   image + (row * in.width + from) * in.channels);
       }
     }
   }

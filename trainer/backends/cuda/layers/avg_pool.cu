@@ -74,7 +74,7 @@ class AvgPoolLayer final : public LayerOf<T> {
   explicit AvgPoolLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{avg_geometry(site.node().attributes, site.input, site.node().extent),
+        sides_{pool_geometry(site.node().attributes, site.input, site.node().extent),
                image_layout(site.input), image_layout(site.node().extent)} {}
 
  protected:

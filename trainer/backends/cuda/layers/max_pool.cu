@@ -83,16 +83,8 @@ class MaxPoolLayer final : public LayerOf<T> {
   explicit MaxPoolLayer(const LayerSite& site)
       : context_(site.context),
         batch_(site.batch),
-        sides_{.g = {}, .in = image_layout(site.input), .out = image_layout(site.node().extent)} {
-    const Attributes& attributes = site.node().attributes;
-    sides_.g = {.height = dimension(site.input.height),
-                .width = dimension(site.input.width),
-                .out_height = dimension(site.node().extent.height),
-                .out_width = dimension(site.node().extent.width),
-                .kernel = dimension(attributes.integer("kernel")),
-                .stride = dimension(attributes.integer("stride")),
-                .pad = static_cast<std::int32_t>(attributes.integer("pad"))};
-  }
+        sides_{pool_geometry(site.node().attributes, site.input, site.node().extent),
+               image_layout(site.input), image_layout(site.node().extent)} {}
 
   std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(batch_ * sides_.out.elements());

@@ -308,7 +308,7 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
   refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,
           "3 means for images of 1 channel");
   refused({"--network", "lenet", "--zero-gamma"}, exit_failed, "no residual branch");
-  refused({"--preset", "lenet-modern", "--seconds", "1"}, exit_failed, "a cosine ends where");
+  refused({"--preset", "lenet-modern", "--seconds", "1"}, exit_failed, "a cosine schedule ends");
   refused({"--network", "mlp", "--mode", "features"}, exit_failed, "no pooling");
 }
 

@@ -13,7 +13,7 @@ extern const Backend& cuda_backend;
 
 namespace {
 
-// The name of the first parameter that is learned and not finite; "": all are.
+// The name of the node's first learned parameter that is not finite; "" where all are finite.
 std::string first_not_finite(const Session& session, const Node& node) {
   for (const std::size_t number : node.parameters) {
     const Parameter& parameter = session.plan().graph.parameters[number];
@@ -42,7 +42,7 @@ std::optional<Roof> Backend::measure_roof(unsigned) const { return std::nullopt;
 
 Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t node, bool alone) {
   const std::vector<Node>& nodes = session.plan().graph.nodes;
-  if (node == nodes.size() && !alone) return {step, "some layer of another rank", ""};
+  if (node == nodes.size() && !alone) return {step, "a layer of another rank", ""};
   const Node& found = nodes[std::min(node, nodes.size() - 1)];
   return {step, found.name, first_not_finite(session, found)};
 }

@@ -18,7 +18,7 @@
 
 namespace feedrate::trainer {
 
-/// Of one node, summed over steps.
+/// Time spent in one node, summed over steps.
 struct NodeSeconds {
   double forward = 0;
   double backward = 0;
@@ -26,25 +26,25 @@ struct NodeSeconds {
 
 class Communicator;
 
-/// What --precision may be; each backend can some of them.
+/// The values of --precision; each backend supports a subset of these.
 inline constexpr std::string_view known_precisions[] = {"fp32", "tf32", "bf16", "fp16"};
 
 struct SessionOptions {
-  std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, as far as the backend can
-  /// For tests: in bf16 the CPU leaves in fp32 the layers that would take longer, all of a network
-  /// as small as theirs. With this they are in bf16, too.
+  std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, if the backend supports it
+  /// For tests: with precision bf16, the CPU keeps layers that bf16 would slow down in fp32, which
+  /// is every layer of the tests' small networks. This computes them in bf16 anyway.
   bool bf16_everywhere = false;
-  unsigned threads = 0;                  // CPU compute threads; 0: every core the process may use
+  unsigned threads = 0;                  // CPU compute threads; 0: one for each usable core
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout
-  /// What batches hold: u8 pixels, of which the device makes numbers, or f32 numbers that the
-  /// loader has made with the network's own scales, as far as the backend takes them.
+  /// What batches hold: u8 pixels, which the device scales, or floats that the loader has already
+  /// scaled as the network asks. The CPU accepts u8 and f32, CUDA u8 only.
   loader::PixelType pixels = loader::PixelType::u8;
-  /// With whom it trains: gradients are means over the batches of all ranks, and metrics are of all
-  /// images. None: alone.
+  /// The ranks to train with: gradients are means over the batches of all ranks, metrics cover the
+  /// images of all. Null: one process.
   Communicator* communicator = nullptr;
-  /// Where every step adds what each node took, if wanted; by node, sized by compile. Left empty by
-  /// a device that runs a step as one piece.
+  /// If not null, every step adds the time of each node; compile() sizes it, by node. A device that
+  /// launches a whole step at once leaves it empty.
   std::vector<NodeSeconds>* node_seconds = nullptr;
 };
 
@@ -53,110 +53,110 @@ struct Metrics {
   std::uint64_t images = 0;
   std::uint64_t correct = 0;   // top-1
   std::uint64_t correct5 = 0;  // the label among the five best
-  double loss_sum = 0;         // of the per-image losses; in training, auxiliary heads' weighted in
+  double loss_sum = 0;         // over images; in training with the weighted auxiliary losses
 };
 
-/// Where training blew up: the first step whose loss was not finite.
+/// Where training diverged: the first step whose loss was not finite.
 struct Divergence {
   std::uint64_t step = 0;
-  std::string layer;      // the first, in the order of the graph, whose output was not finite
-  std::string parameter;  // of that layer, if one was not finite before the step; else ""
+  std::string layer;      // the first in graph order whose output was not finite
+  std::string parameter;  // its first parameter that was not finite before the step; "" if none
 };
 
-/// Copies between the host and a device in one direction: of batches, sums and values, not of
+/// Copies between the host and a device in one direction: batches, metrics and values, but not the
 /// parameters that are set or saved.
 struct Copies {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  double seconds = 0;  // from asking for a copy to having it
+  double seconds = 0;  // from the request for a copy to its end
 };
 struct Transfers {
   Copies up;    // to the device
   Copies down;  // from it
 };
 
-/// One network on one device with its parameters. One thread. Deterministic: the same calls give
-/// the same bits on the same machine with the same options.
+/// One network on one device, with its parameters. Not thread-safe: one thread calls it.
+/// Deterministic: the same calls give the same bits on the same machine with the same options.
 class Session {
  public:
   virtual ~Session() = default;
   virtual const Plan& plan() const = 0;
 
-  /// Takes the images and labels of `batch` (count ≤ plan().batch). The batch may be given back
-  /// when this returns; the work itself may still run.
+  /// Takes the images and labels of `batch` (count ≤ plan().batch). The caller may reuse the batch
+  /// when this returns, even if the device is still working.
   virtual void upload(const loader::Batch& batch) = 0;
-  /// Instead of upload(): takes a batch that it still holds, copying nothing; of several the one
-  /// that was taken longest ago. Returns its images. To be called after an upload().
+  /// Instead of upload(): uses a batch that the device still holds, without a copy; the least
+  /// recently used one of several. Returns its number of images. Needs an earlier upload().
   virtual std::uint32_t reuse_batch() = 0;
-  /// Forward, backward and update on what was uploaded. `step` numbers dropout's draws. Gradients
-  /// are means over the batch's count. The optimizer counts from `step`, whatever settings.step is.
-  /// A step whose loss is not finite changes no learned parameter; divergence() tells of it.
+  /// Forward, backward and update on the uploaded batch. `step` numbers dropout's draws and the
+  /// optimizer's steps; settings.step is ignored. Gradients are means over the batch's images. A
+  /// step whose loss is not finite changes no learned parameter; divergence() reports it.
   virtual void train_step(const UpdateSettings& settings, std::uint64_t step) = 0;
   /// Forward only, without dropout.
   virtual void evaluate_step() = 0;
-  /// The same, but only as far as `node`; then waits and fills `values` with what it puts out:
-  /// the uploaded images' alone, in canonical order.
+  /// The same, but only up to `node`; then waits and fills `values` with the node's output for the
+  /// uploaded images, in canonical order.
   virtual void forward_to(std::size_t node, std::span<float> values) = 0;
-  /// Of the steps known to be done; a device may know of a step only after the next upload() or
-  /// wait(). What it costs is paid when there is one.
+  /// The first divergence among the steps that have finished; a device may learn that a step has
+  /// finished only at the next upload() or wait(). Costs nothing until a step diverges.
   virtual const std::optional<Divergence>& divergence() const = 0;
-  /// Waits for the device, then gives and clears the sums. All ranks call it together.
+  /// Waits for the device, then returns and clears the sums. All ranks must call it together.
   virtual Metrics take_metrics() = 0;
-  /// Waits until all work given so far is done.
+  /// Waits until all work submitted so far is done.
   virtual void wait() = 0;
 
   /// Parameters and optimizer state in canonical order, whatever the device's own layout.
   virtual std::vector<float> parameter(std::size_t number) const = 0;
   virtual void set_parameter(std::size_t number, std::span<const float> values) = 0;
   virtual const Optimizer* optimizer() const = 0;  // null: it can only evaluate
-  virtual std::size_t states() const = 0;          // slots: floats of state for each parameter
+  virtual std::size_t states() const = 0;          // slots: floats of state for each value
   virtual std::vector<float> state(std::size_t number, std::size_t slot) const = 0;
   virtual void set_state(std::size_t number, std::size_t slot, std::span<const float> values) = 0;
-  /// Absent where losses are not scaled; part of what a checkpoint keeps.
+  /// Absent where losses are not scaled. Checkpoints store it.
   virtual std::optional<LossScale> loss_scale() const { return std::nullopt; }
   virtual void set_loss_scale(const LossScale&) {}
-  /// Whether steps go to the device as one recorded piece; false: it could not be recorded, and
-  /// they go kernel by kernel. Absent where nothing is ever recorded, and before it was tried.
+  /// Whether each step is launched as one recorded graph; false where recording failed and kernels
+  /// are launched one by one. Absent where nothing is recorded, and before the first attempt.
   virtual std::optional<bool> steps_recorded() const { return std::nullopt; }
   /// The gradient of the last train_step, for tests and tools.
   virtual std::vector<float> gradient(std::size_t number) const = 0;
 
   /// Bytes planned for activations, parameters, gradients and state.
   virtual std::size_t planned_bytes() const = 0;
-  /// All copies so far; absent where the device works in the host's own memory.
+  /// All copies so far; absent where the device works in host memory.
   virtual std::optional<Transfers> transfers() const { return std::nullopt; }
 };
 
 class Backend : public formats::Kind {
  public:
   using formats::Kind::Kind;
-  /// "" when usable here, else a sentence that says why not ("no CUDA device was found").
+  /// "" when usable on this machine, else the reason why not ("no CUDA device was found").
   virtual std::string unavailable() const = 0;
   /// "AMD EPYC …, 2 threads", "NVIDIA H200"; only when usable.
   virtual std::string device_name() const = 0;
-  /// Throws Error when the device lacks memory or cannot do what is asked.
+  /// Throws Error when the device lacks memory or does not support the options.
   virtual std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const = 0;
-  /// What so many threads of it can do, measured now; nothing where that is not known.
+  /// Measures what this many threads of the device can do; absent where it cannot be measured.
   virtual std::optional<Roof> measure_roof(unsigned threads) const;
-  /// Memory that the device reads fastest, for the loader's slots. Lives as long as the program.
+  /// The memory that the device reads fastest, for the loader's slots. Never freed.
   virtual loader::PixelMemory& pixel_memory() const = 0;
 };
 
 std::span<const Backend* const> backends();
 const Backend& backend(std::string_view name);
 
-/// What every session asks of a batch before it takes it: the plan's image shape, pixels or numbers
-/// as `wanted` and numbers made with the plan's scales, 1 to plan.batch images, labels among the
-/// classes. Throws Error naming the batch and image.
+/// Checks a batch before a session takes it: images of the plan's shape, of the `wanted` type and,
+/// unless u8, scaled as the plan asks; 1 to plan.batch images; labels among the classes. Throws an
+/// Error that names the batch and image.
 void check_batch(const Plan& plan, const loader::Batch& batch,
                  loader::PixelType wanted = loader::PixelType::u8);
 
-/// What is told of `step`, whose loss is not finite. `node`: the first whose output is not, in the
-/// order of the graph, or the number of nodes. Then another rank has it; or, `alone`, only the loss
-/// itself is not, which may be where the probabilities that its node puts out are.
+/// Describes `step`, whose loss is not finite. `node` is the first in graph order whose output is
+/// not finite, or the number of nodes where all outputs are. In the latter case another rank has
+/// diverged or, if this process trains `alone`, the loss itself: its probabilities may be finite.
 Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t node, bool alone);
 
-/// Fills every parameter with its start values and zeroes the state.
+/// Sets every parameter to its initial values and the optimizer state to zero.
 void initialise(Session& session, std::uint64_t seed);
 
 }  // namespace feedrate::trainer

@@ -1,4 +1,4 @@
-// Apart from the registry of backends, so that the CUDA plug-in takes this without the CPU backend.
+// Not in backend.cpp, whose registry would link the CPU backend into the CUDA plug-in.
 
 #include "formats/base/error.h"
 #include "trainer/backends/backend.h"
@@ -43,7 +43,8 @@ void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
   check_type(plan, batch, wanted);
   if (batch.bytes().size() != batch.count * taken.bytes() * bytes_of(wanted) ||
       batch.labels.size() != batch.count) {
-    throw Error(join(where, ": pixels or labels are not those of ", batch.count, " images"));
+    throw Error(
+        join(where, ": the number of pixels or labels does not match ", batch.count, " images"));
   }
   for (std::size_t i = 0; i < batch.labels.size(); ++i) {
     const std::int32_t label = batch.labels[i];

@@ -7,7 +7,7 @@
 namespace feedrate::trainer {
 namespace {
 
-/// One process: every sum is there already.
+/// A single process: every sum is already complete.
 class Alone final : public Communicator {
  public:
   unsigned rank() const override { return 0; }

@@ -19,16 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How many processes Open MPI, MPICH (Hydra), Intel's MPI and Slurm say they have started.
+// The variables in which Open MPI, MPICH (Hydra), Intel MPI and Slurm state how many processes they
+// have started.
 constexpr std::array counts = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-// Slurm says it to a batch script too, which is one process; srun alone gives each a number.
+// Slurm sets its count for a batch script too, which is one process; only srun numbers processes.
 constexpr const char* slurm_number = "SLURM_PROCID";
 
 void* open_plugin() {
   std::error_code failed;
   for (const fs::path& place : plugin_places(mpi_plugin_file)) {
     if (place.has_parent_path() && !fs::exists(place, failed)) continue;
-    // Global: Open MPI loads parts of itself that look for its own symbols.
+    // Global, because components that Open MPI loads later look up its symbols.
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
     break;
   }
@@ -74,7 +75,7 @@ std::unique_ptr<Communicator> join_mpi() {
     throw Error(join(mpi_plugin_file,
                      " does not start MPI; was it built with another MPI than this launcher's?"));
   }
-  // Each would train all of it by itself, and write to the same files.
+  // Otherwise each process would train on all of the data and write to the same files.
   if (mpi->ranks < 2) {
     throw Error(join("this is one of several processes, but ", mpi_plugin_file,
                      " sees it alone; was it built with another MPI than this launcher's?"));

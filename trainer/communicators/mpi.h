@@ -7,9 +7,9 @@
 
 namespace feedrate::trainer {
 
-/// Whether a launcher started this process as one of several: it says so in the environment.
+/// Whether the environment says that a launcher started this process as one of several.
 bool launched_with_others();
-/// Loads the plug-in and joins the others. Throws Error when there is no plug-in or no MPI.
+/// Loads the plug-in and joins the other processes. Throws Error without a plug-in or MPI.
 std::unique_ptr<Communicator> join_mpi();
 
 }  // namespace feedrate::trainer

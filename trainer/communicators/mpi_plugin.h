@@ -1,7 +1,7 @@
 #pragma once
-// What the program and the MPI plug-in agree on: C alone, so that the plug-in needs nothing of ours
-// and the program starts where there is no MPI. Every function ends the job when MPI fails, which
-// is what MPI does unless told otherwise.
+// The interface between the program and the MPI plug-in. It is plain C, so that the plug-in links
+// none of our libraries and the program starts without MPI. If MPI fails, it ends the job: MPI's
+// default error handler does so.
 
 #include <cstddef>
 
@@ -16,7 +16,7 @@ struct FeedrateMpi {
   void (*close)();
 };
 
-/// Initialises MPI, once. Null when it cannot be.
+/// Initialises MPI on the first call. Null when that fails.
 using FeedrateMpiEntry = const FeedrateMpi* (*)();
 }
 

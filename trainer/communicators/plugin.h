@@ -1,12 +1,12 @@
 #pragma once
-// Where the program's plug-ins are looked for.
+// Where the program looks for its plug-ins.
 
 #include <filesystem>
 #include <vector>
 
 namespace feedrate::trainer {
 
-/// Beside the program, in ../lib, and the bare name, which leaves it to the dynamic loader.
+/// Beside the program, in ../lib, and the bare name, which the dynamic loader searches for.
 std::vector<std::filesystem::path> plugin_places(const std::filesystem::path& file);
 
 }  // namespace feedrate::trainer

@@ -11,8 +11,8 @@ using namespace formats;
 
 namespace {
 
-// Beyond these an index or a byte count could overflow somewhere; no network comes near.
-constexpr double max_elements = 2147483647.0;                  // of one image's values
+// Beyond these limits an index or a byte count could overflow; no real network comes near them.
+constexpr double max_elements = 2147483647.0;                  // of one node's output, one image
 constexpr double max_parameter = 1099511627776.0;              // 2^40, of one parameter
 constexpr std::int64_t max_attribute = std::int64_t{1} << 24;  // 2^24: exact in a float, too
 
@@ -54,11 +54,11 @@ void check_size(const std::string& where, const Parameter& parameter) {
   }
 }
 
-// Fills in what the operator leaves to the Builder: the node's name, and start values and scales.
+// Adds what the operator leaves to the Builder: the node's name, initial values and scales.
 void complete(Parameter& parameter, const std::string& node, const Builder::Layer& layer) {
   const bool op_says = parameter.init.rule != Init::Rule::constant;
   if (!parameter.learned || op_says) {
-    // Statistics start as their op says, and so does what is like nothing else.
+    // Statistics, and parameters whose op has a rule of its own, keep the op's initial values.
   } else if (parameter.name == "bias") {
     parameter.init = layer.bias;
     parameter.rate_scale = layer.bias_rate_scale;
@@ -144,7 +144,8 @@ Builder::Value Builder::add(std::string_view op_name, std::vector<Value> inputs,
   const std::string where = join("network ", graph_.network, ", ", node.name);
   check_name(graph_, node.name);
   for (const Value input : node.inputs) {
-    if (input >= graph_.nodes.size()) throw Error(join(where, ": takes a value that is not there"));
+    if (input >= graph_.nodes.size())
+      throw Error(join(where, ": takes a value that does not exist"));
   }
   try {
     const std::vector<Extent> extents = input_extents(graph_, node);

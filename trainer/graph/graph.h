@@ -1,6 +1,6 @@
 #pragma once
-// A network as a static graph: one definition for every backend. Values, no behaviour; building
-// checks names and shapes, so a Graph that exists is sound.
+// A network as a static graph: one definition for every backend. A Graph is plain data; the Builder
+// checks names and shapes, so every Graph is valid.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@ namespace feedrate::trainer {
 
 class Op;
 
-/// Size of one image's values at a point of the graph; the batch is not part of a graph.
+/// Size of one image's values at a point of the graph; the graph does not know the batch size.
 struct Extent {
   std::int64_t channels = 1;
   std::int64_t height = 1;
@@ -24,7 +24,7 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-/// How a parameter starts: a pure function of (seed, parameter, element), the same on every device.
+/// Initial values of a parameter: a function of (seed, parameter, element), the same on any device.
 struct Init {
   enum class Rule : std::uint8_t {
     constant,            // value
@@ -34,9 +34,9 @@ struct Init {
     he_normal,           // mean 0, deviation sqrt(2 / fan_in)
     he_fan_out,          // mean 0, deviation sqrt(2 / fan_out)
     uniform,             // ±value
-    uniform_fan_in,      // uniform ±sqrt(1 / fan_in): PyTorch's, when nothing is said
-    orthogonal_columns,  // of length 1, of normal values: Keras' for recurrent weights
-    second_quarter,      // value there, 0 elsewhere: the bias of an LSTM's forget gates
+    uniform_fan_in,      // uniform ±sqrt(1 / fan_in): PyTorch's default
+    orthogonal_columns,  // columns of length 1, from normal values: Keras' for recurrent weights
+    second_quarter,      // `value` in it, 0 elsewhere: the bias of an LSTM's forget gates
   };
   Rule rule = Rule::constant;
   double value = 0;
@@ -44,12 +44,12 @@ struct Init {
 
 struct Parameter {
   std::string name;  // "conv1.weight", PyTorch's style
-  std::vector<std::int64_t>
-      shape{};  // canonical: O,I/groups,H,W for conv, O,I for dense (I in C,H,W order)
+  /// Canonical: O,I/groups,H,W for conv, O,I for dense (I in C,H,W order).
+  std::vector<std::int64_t> shape{};
   Init init{};
   double rate_scale = 1;   // times the learning rate (Caffe's lr_mult)
   double decay_scale = 1;  // times the weight decay (Caffe's decay_mult)
-  bool learned = true;     // false: statistics that forward keeps in training, without a gradient
+  bool learned = true;     // false: running statistics, which have no gradient
   std::int64_t elements() const;
 };
 
@@ -70,39 +70,40 @@ struct Node {
   std::vector<std::size_t> parameters;  // in Graph::parameters
 };
 
-/// nodes[0] is the input, the last node the loss; in an order in which they can run. Losses before
-/// the last are those of auxiliary heads.
+/// Nodes in an order in which they can run: nodes[0] is the input, the last one the loss. Other
+/// losses are those of auxiliary heads.
 struct Graph {
   std::string network;
-  formats::Shape input;  // of the pixels it takes
+  formats::Shape input;  // of an image
   std::uint32_t classes = 0;
   std::vector<Node> nodes;
   std::vector<Parameter> parameters;
-  std::int64_t parameter_count() const;  // of those that are learned
-  std::uint64_t macs() const;            // multiply-adds of conv and dense, forward, one image
-  std::uint64_t activations() const;     // values that the nodes put out, forward, one image
-  /// By node: whether nothing but an auxiliary head's loss comes of it. Evaluation leaves it out.
+  std::int64_t parameter_count() const;  // learned values
+  std::uint64_t macs() const;            // multiply-adds, forward, one image
+  std::uint64_t activations() const;     // values in all outputs, forward, one image
+  /// By node: whether only auxiliary losses depend on it. Evaluation skips such nodes.
   std::vector<bool> training_only() const;
 };
 
-/// Writes a graph down. Each call adds a node named after its op and a number ("conv1") unless
-/// `name` is given, and returns the index of its output. Throws Error when shapes do not fit.
+/// Builds a graph. Each call adds a node and returns its index, which stands for its output. The
+/// node is named after its op and a number ("conv1") unless `name` is given. Throws Error when
+/// shapes do not fit.
 class Builder {
  public:
   using Value = std::size_t;
   struct Layer {
-    std::string name{};  // "": the op's name and a number
+    std::string name{};  // "": the name of the op and a number
     Init weight{Init::Rule::xavier, 0};
     Init bias{Init::Rule::constant, 0};
     double bias_rate_scale = 1;
     double bias_decay_scale = 1;
-    bool no_bias = false;     // of a conv: a batch_norm that follows has one
-    std::int64_t groups = 1;  // of a conv: each sees its share of the channels alone
+    bool no_bias = false;     // for a conv before a batch_norm, which has a bias
+    std::int64_t groups = 1;  // of a conv: each group sees only its share of the channels
   };
   struct Norm {
     double epsilon = 1e-5;
     double momentum = 0.1;  // the share of a new batch in the running statistics
-    double weight = 1;      // at the start
+    double weight = 1;      // initial
   };
 
   /// Local response normalisation across channels.
@@ -120,35 +121,36 @@ class Builder {
   Value conv(Value x, std::int64_t filters, std::int64_t kernel, std::int64_t stride,
              std::int64_t pad, const Layer& layer);
   Value max_pool(Value x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
-  /// Caffe's: a last partial window counts too.
+  /// As in Caffe: a last partial window counts too.
   Value max_pool_ceil(Value x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
-  /// Mean of each window, padding left out.
+  /// Mean of each window; padding does not count.
   Value avg_pool(Value x, std::int64_t kernel, std::int64_t stride);
-  /// bins × bins means that share the image evenly.
+  /// Means of bins × bins windows that divide the image evenly.
   Value avg_pool_bins(Value x, std::int64_t bins);
   /// Mean of each channel.
   Value global_avg_pool(Value x);
   Value batch_norm(Value x, const Norm& norm);
-  /// Every stride-th value, and channels of zeros up to `filters`.
+  /// Every stride-th value, with channels of zeros appended up to `filters` channels.
   Value shortcut(Value x, std::int64_t filters, std::int64_t stride);
   Value lrn(Value x, const Response& response);
-  /// Channels behind one another.
+  /// The channels of all values, concatenated.
   Value concat(std::vector<Value> values);
-  /// a + b, of one extent.
+  /// a + b, which must have the same extent.
   Value sum(Value a, Value b);
   Value dense(Value x, std::int64_t units, const Layer& layer);
-  /// A long short-term memory over the image's rows: its hidden state after the last. The layer's
-  /// weight is that of the rows; recurrent weights and biases start as Keras' do.
+  /// A long short-term memory over the image's rows; its output is the hidden state after the last
+  /// row. `layer.weight` initialises the input weights; recurrent weights and biases start as in
+  /// Keras.
   Value lstm(Value x, std::int64_t units, const Layer& layer);
   Value relu(Value x);
   Value dropout(Value x, double share);
-  /// The loss of a head that helps in training: its `weight` part of the whole. Evaluation leaves
-  /// out what leads to it alone.
+  /// The loss of an auxiliary head, which counts `weight` times in training. Evaluation skips the
+  /// nodes that lead only to it.
   void auxiliary_loss(Value logits, double weight);
-  /// Softmax cross-entropy, mean over the batch; and top-1 correctness. Ends the graph.
+  /// Softmax cross-entropy, mean over the batch, and top-1 and top-5 correctness. Ends the graph.
   Graph softmax_loss(Value logits);
 
-  /// Any op by its name: what the calls above are made of.
+  /// Adds any op by its name; the functions above call this.
   Value add(std::string_view op, std::vector<Value> inputs, Attributes attributes,
             const Layer& layer);
 

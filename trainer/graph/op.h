@@ -1,6 +1,6 @@
 #pragma once
-// An operator's backend-free half: shapes, parameters, cost and traits. Each backend adds its own
-// half, a Layer; trainer/ops/list.inc names every operator once.
+// The part of an operator that is the same on every backend: shapes, parameters, cost and traits.
+// Each backend implements it as a Layer; trainer/ops/list.inc lists every operator.
 
 #include <cstdint>
 #include <span>
@@ -10,34 +10,34 @@
 
 namespace feedrate::trainer {
 
-/// What the first parameter is where every output is a sum of inputs times weights. An LSTM's
-/// weights are neither: they have start values of their own and stay fp32.
+/// Kind of the first parameter of an operator whose outputs are sums of inputs times weights. An
+/// LSTM has none: its weights have their own initial values and stay fp32.
 enum class WeightKind : std::uint8_t {
   none,
   filters,  // a convolution's: O,I/groups,H,W
   matrix,   // a dense layer's: O,I
 };
 
-/// What is left of each window.
+/// What each window of the image is reduced to.
 enum class Pooling : std::uint8_t { none, maximum, mean };
 
-/// What an operator can do, for all who look at graphs without knowing their operators by name.
+/// Properties of an operator, for code that analyses graphs without knowing operators by name.
 struct OpTraits {
-  /// Backward reads the inputs: their values live until then.
+  /// Backward reads the inputs, so their values must live until then.
   bool backward_reads_input = false;
-  /// Backward reads the output: its values live until then.
+  /// Backward reads the output, so its values must live until then.
   bool backward_reads_output = false;
-  /// The output may take the first input's memory, and that input's gradient the output's.
+  /// The output may use the first input's memory, and that input's gradient the output gradient's.
   bool in_place = false;
-  /// It makes values of pixels: every graph starts with one.
+  /// It turns pixels into values: the first node of every graph.
   bool is_input = false;
-  /// The graph may end here: nothing reads the output.
+  /// It computes a loss: no node needs to read its output.
   bool is_loss = false;
-  /// max(0, x) of each value: the node before it or after it may do its work.
+  /// It computes max(0, x) of each value: the node before or after it may do so in its place.
   bool is_relu = false;
-  /// It adds a shortcut, its second input, to a residual branch, its first.
+  /// It adds a shortcut (its second input) to a residual branch (its first input).
   bool is_residual_sum = false;
-  /// Its first parameter multiplies each channel: where that starts at 0, so does the output.
+  /// Its first parameter multiplies each channel, so an initial value of 0 makes the output 0.
   bool scales_channels = false;
   /// Its first parameter holds weights of this kind.
   WeightKind weights = WeightKind::none;
@@ -45,7 +45,7 @@ struct OpTraits {
   Pooling pooling = Pooling::none;
 };
 
-/// Stateless; any thread.
+/// Stateless; safe from any thread.
 class Op : public formats::Kind {
  public:
   Op(std::string_view name, std::string_view summary, const OpTraits& traits = {})
@@ -54,8 +54,8 @@ class Op : public formats::Kind {
   const OpTraits& traits() const { return traits_; }
   /// Extent of the output; throws Error when the inputs do not fit.
   virtual Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const = 0;
-  /// Parameters' names ("weight", "bias"), shapes; inits and scales are filled in by the Builder,
-  /// but for statistics that are not learned.
+  /// The parameters: names ("weight", "bias") and shapes. The Builder fills in initial values and
+  /// scales, except for statistics and for parameters whose rule the op sets.
   virtual std::vector<Parameter> parameters(const Attributes& attributes,
                                             std::span<const Extent> inputs) const;
   /// Multiply-adds forward for one image; only conv, dense and lstm have any.

@@ -5,7 +5,7 @@ namespace {
 
 class Blocks {
  public:
-  /// Returns the block's number.
+  /// Adds a block and returns its number.
   std::size_t add(const Lifetime& lifetime, std::size_t bytes) {
     lifetimes_.push_back(lifetime);
     sizes_.push_back(bytes);

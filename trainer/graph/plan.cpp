@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-// By node: the one node that reads its output, or none when there is another number of them.
+// By node: the only node that reads its output, or `none` where no node or several do.
 std::vector<std::size_t> only_readers(const Graph& graph) {
   std::vector<std::size_t> reader(graph.nodes.size(), none);
   std::vector<int> count(graph.nodes.size());
@@ -35,7 +35,7 @@ void plan_lifetimes(Plan& plan) {
   const std::size_t end = 2 * nodes.size() - 1;  // backward of node i is moment end − i
   for (std::size_t j = 0; j < nodes.size(); ++j) {
     const OpTraits& traits = nodes[j].op->traits();
-    // What works in place may be done by the node before, whose backward then reads it.
+    // The node before may do an in-place node's work; its backward then reads this output.
     const std::size_t reader = traits.in_place ? nodes[j].inputs[0] : j;
     plan.activations.push_back({j, traits.backward_reads_output ? end - reader : j});
     plan.gradients.push_back({end - j, end - j});
@@ -47,8 +47,8 @@ void plan_lifetimes(Plan& plan) {
   }
 }
 
-// A node that works in place is a guest in its input's memory: allowed when nobody reads the input
-// later, and never in the pixels' own.
+// A node that works in place is a guest in its input's memory. That is allowed if no other node
+// reads the input later, and never in the memory of the network's input.
 void plan_guests(Plan& plan) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   const std::vector<std::size_t> reader = only_readers(plan.graph);
@@ -65,7 +65,7 @@ void plan_guests(Plan& plan) {
     plan.activations[home].last = std::max(plan.activations[home].last, plan.activations[j].last);
   }
   for (std::size_t j = nodes.size(); j-- > 1;) {
-    // A loss has no gradient of its own in which its input's could be a guest.
+    // A loss has no output gradient whose memory its input's gradient could use.
     const OpTraits& traits = nodes[j].op->traits();
     if (nodes[j].inputs.empty() || !traits.in_place || traits.is_loss) continue;
     const std::size_t i = nodes[j].inputs[0];
@@ -136,7 +136,7 @@ Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_
   };
   for (const std::size_t block : order) {
     if (sizes[block] == 0) continue;
-    // First fit: the lowest gap between the blocks that live at the same time.
+    // First fit: the lowest gap between blocks that are alive at the same time.
     std::size_t offset = 0;
     for (const std::size_t other : placed) {
       const bool meet = lifetimes[block].first <= lifetimes[other].last &&
@@ -155,7 +155,7 @@ Arena plan_arena(std::span<const Lifetime> lifetimes, std::span<const std::size_
 
 namespace {
 
-// Of the rules that are a normal distribution; 0 for the others.
+// The deviation of the rules that draw from a normal distribution; 0 for the others.
 double deviation_of(const Init& init, double fan_in, double fan_out) {
   switch (init.rule) {
     case Init::Rule::gaussian:
@@ -171,7 +171,7 @@ double deviation_of(const Init& init, double fan_in, double fan_out) {
   }
 }
 
-// Of the rules that are uniform between ±bound.
+// The bound of the rules that draw uniformly from ±bound.
 double bound_of(const Init& init, double fan_in, double fan_out) {
   switch (init.rule) {
     case Init::Rule::xavier:
@@ -185,23 +185,24 @@ double bound_of(const Init& init, double fan_in, double fan_out) {
   }
 }
 
-// Gram and Schmidt's, of a row-major matrix.
+// Gram-Schmidt on the columns of a row-major matrix.
 void make_orthonormal_columns(std::vector<float>& values, std::size_t columns) {
   const std::size_t rows = values.size() / columns;
   std::vector<std::vector<double>> done;
   for (std::size_t column = 0; column < columns; ++column) {
-    std::vector<double> now(rows);
-    for (std::size_t row = 0; row < rows; ++row) now[row] = values[row * columns + column];
+    std::vector<double> current(rows);
+    for (std::size_t row = 0; row < rows; ++row) current[row] = values[row * columns + column];
     for (const std::vector<double>& other : done) {
-      const double shared = std::inner_product(now.begin(), now.end(), other.begin(), 0.0);
-      for (std::size_t row = 0; row < rows; ++row) now[row] -= shared * other[row];
+      const double shared = std::inner_product(current.begin(), current.end(), other.begin(), 0.0);
+      for (std::size_t row = 0; row < rows; ++row) current[row] -= shared * other[row];
     }
-    const double length = std::sqrt(std::inner_product(now.begin(), now.end(), now.begin(), 0.0));
+    const double length =
+        std::sqrt(std::inner_product(current.begin(), current.end(), current.begin(), 0.0));
     for (std::size_t row = 0; row < rows; ++row) {
-      now[row] /= length;
-      values[row * columns + column] = static_cast<float>(now[row]);
+      current[row] /= length;
+      values[row * columns + column] = static_cast<float>(current[row]);
     }
-    done.push_back(std::move(now));
+    done.push_back(std::move(current));
   }
 }
 
@@ -224,7 +225,7 @@ std::vector<float> initial_values(const Parameter& parameter, std::size_t number
   const std::uint64_t key = mix64(mix64(seed) + number);
   std::vector<float> values(elements);
   const double all = static_cast<double>(elements);
-  // In canonical shapes (O, I, …) a kernel's positions belong to both fans.
+  // In canonical shapes (O, I, …), the size of the kernel counts in both fans.
   const double fan_in = all / static_cast<double>(parameter.shape.at(0));
   const double fan_out =
       parameter.shape.size() < 2 ? all : all / static_cast<double>(parameter.shape[1]);

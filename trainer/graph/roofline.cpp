@@ -37,7 +37,7 @@ NodeWork work_of(const Plan& plan, std::size_t i) {
   NodeWork work;
   work.forward = {products, read + value_bytes * (parameters + output)};
   if (!plan.learns[i]) return work;
-  // One product for the weights' gradient, one for the input's where it is wanted.
+  // One product for the gradient of the weights, one for the input gradient where it is needed.
   const double passes = (parameters > 0 ? 1 : 0) + (input_gradients > 0 ? 1 : 0);
   double values = input_gradients + parameters;
   if (plan.has_gradient(i)) values += output;

@@ -1,6 +1,6 @@
 #pragma once
-// What a training step needs at least of a device, node by node: multiply-adds, and values that
-// have to come from memory and go back. The roofline of Williams, Waterman and Patterson (2009).
+// The minimum work of a training step, node by node: multiply-adds, and values moved from and to
+// memory. This is the roofline of Williams, Waterman and Patterson (2009).
 
 #include <vector>
 
@@ -11,22 +11,21 @@ namespace feedrate::trainer {
 /// What a device can do, measured.
 struct Roof {
   double flops = 0;  // per second, of matrix products
-  double bytes = 0;  // per second, read and written, of copying what is larger than the caches
+  double bytes = 0;  // per second, read plus written, copying more than the caches hold
 };
 
-/// Of one pass over one node with a whole batch.
+/// Work of one pass over one node with a whole batch.
 struct Work {
-  double flops = 0;  // two for each multiply-add; single values' arithmetic is not counted
+  double flops = 0;  // two for each multiply-add; element-wise arithmetic is not counted
   double bytes = 0;  // every value read or written once, in fp32
 
-  /// The least time that a device with this roof can do it in. Less is possible only where values
-  /// still lie in a cache.
+  /// The minimum time on a device with this roof. Only values that are still in a cache allow less.
   double least_seconds(const Roof& roof) const;
 };
 
 struct NodeWork {
   Work forward;
-  Work backward;  // nothing where nobody learns
+  Work backward;  // zero where no backward pass runs
 };
 
 /// By node.

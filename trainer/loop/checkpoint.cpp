@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t length_bytes = sizeof(std::uint64_t);
 constexpr std::uint64_t max_header = 100'000'000;  // the safetensors library's own limit
 
-// A tensor of a session, as a checkpoint names it.
+// A tensor of a session and its name in a checkpoint.
 struct Slot {
   std::string name;
   std::size_t parameter;
@@ -47,8 +47,9 @@ std::vector<Slot> slots(const Session& session) {
   return all;
 }
 
-// What becomes of pixels: a preset may change it, and parameters mean nothing under another. A
-// channel's own is told where it differs from the first one's, so that the same is told alike.
+// Describes how pixels are scaled. A preset may change the scaling, and parameters are useless under
+// another one. A channel is listed only where it differs from the first, so equal scalings give
+// equal texts.
 std::string scaling(const Graph& graph) {
   std::string text;
   const Attributes& attributes = graph.nodes.front().attributes;
@@ -95,8 +96,8 @@ struct Entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-// A checkpoint's header, checked against the file it came from: every tensor lies inside, none
-// overlaps another, nothing is left over.
+// A checkpoint, its header checked against the file: every tensor lies inside, no two overlap, and
+// no byte is left over.
 class Reader {
  public:
   explicit Reader(const fs::path& file) : file_(file) {
@@ -121,25 +122,25 @@ class Reader {
             .dataset_images = number("dataset_images")};
   }
 
-  /// "" where a session wrote it that only evaluates.
+  /// "" in a checkpoint of a session that could only evaluate.
   std::string optimizer() const {
-    // The only one there was when checkpoints did not say.
+    // Checkpoints without this key are from when SGD was the only optimizer.
     const bool says = metadata_.is_object() && metadata_.contains("optimizer");
     return says ? text("optimizer") : "sgd";
   }
 
-  /// Absent where the session that wrote it scaled nothing.
+  /// Absent where the session did not scale losses.
   std::optional<LossScale> loss_scale() const {
     if (!metadata_.is_object() || !metadata_.contains("loss_scale")) return std::nullopt;
     const LossScale found{number("loss_scale"), number("loss_scale_steps")};
     if (!std::has_single_bit(found.scale) || found.scale > LossScale::max_scale) {
-      fail(path(), "__metadata__: 'loss_scale' is no power of two up to ", LossScale::max_scale,
-           ": ", found.scale);
+      fail(path(), "__metadata__: 'loss_scale' must be a power of two up to ", LossScale::max_scale,
+           ", found ", found.scale);
     }
     return found;
   }
 
-  /// None where checkpoints did not say.
+  /// Absent in checkpoints from before this key existed.
   std::optional<std::string> scaling() const {
     const bool says = metadata_.is_object() && metadata_.contains("pixels");
     return says ? std::optional(text("pixels")) : std::nullopt;
@@ -160,11 +161,11 @@ class Reader {
     return values;
   }
 
-  // Tensors whose names `known` does not claim are a mistake.
+  // Fails on a tensor whose name is not `known`.
   template <class Known>
   void refuse_others(const Known& known) const {
     for (const auto& [name, entry] : entries_) {
-      if (!known(name)) fail(path(), "tensor '", name, "' is none of this network's");
+      if (!known(name)) fail(path(), "tensor '", name, "' does not belong to this network");
     }
   }
 
@@ -180,7 +181,7 @@ class Reader {
     const auto length = load_le<std::uint64_t>(bytes.data());
     if (length > max_header || length > bytes.size() - length_bytes) {
       fail(path(), "byte 0: a header of ", length, " bytes does not fit the file of ", bytes.size(),
-           "; is it truncated, or no safetensors file?");
+           "; is it truncated, or not a safetensors file?");
     }
     data_ = bytes.subspan(length_bytes + length);
     const std::string_view json = as_text(bytes.subspan(length_bytes, length));
@@ -205,13 +206,13 @@ class Reader {
     entry.begin = offsets[0];
     entry.end = offsets[1];
     if (entry.begin > entry.end || entry.end > data_.size()) {
-      bad(join("bytes ", entry.begin, " to ", entry.end, " do not lie in the ", data_.size(),
+      bad(join("bytes ", entry.begin, " to ", entry.end, " are not within the ", data_.size(),
                " bytes of data; is the file truncated?"));
     }
     std::optional<std::uint64_t> bytes = sizeof(float);
-    if (!value["shape"].is_array()) bad("its shape is not a list");
+    if (!value["shape"].is_array()) bad("the shape is not a list");
     for (const Json& side : value["shape"]) {
-      if (!side.is_number_unsigned()) bad("its shape is not a list of sizes");
+      if (!side.is_number_unsigned()) bad("the shape is not a list of sizes");
       const auto size = side.get<std::uint64_t>();
       if (bytes) bytes = checked_multiply(*bytes, size);
       entry.shape.push_back(static_cast<std::int64_t>(size));
@@ -290,21 +291,21 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   const std::string pixels = scaling(graph);
   if (const std::string learned = reader.scaling().value_or(pixels); learned != pixels) {
     fail(file, "was trained on pixels with ", learned, ", not with ", pixels,
-         "; is it of another preset?");
+         "; was it trained with another preset?");
   }
   const std::string trained_by = reader.optimizer();
   if (session.optimizer() != nullptr && !trained_by.empty() &&
       trained_by != session.optimizer()->name()) {
-    fail(file, "was trained by the optimizer ", trained_by, ", not by ",
-         session.optimizer()->name(), ", whose state means something else");
+    fail(file, "was trained by the optimizer ", trained_by, "; the state of ",
+         session.optimizer()->name(), " has another meaning");
   }
   const std::vector<Slot> all = slots(session);
   reader.refuse_others([&](const std::string& name) {
-    // A session that only evaluates has no use for the optimizer's state.
+    // A session that only evaluates ignores the optimizer's state.
     if (session.states() == 0 && name.starts_with("optimizer.")) return true;
     return std::any_of(all.begin(), all.end(), [&](const Slot& slot) { return slot.name == name; });
   });
-  std::vector<std::vector<float>> tensors;  // all of them before the session changes
+  std::vector<std::vector<float>> tensors;  // all are read before the session changes
   for (const Slot& slot : all) {
     tensors.push_back(reader.tensor(slot.name, graph.parameters[slot.parameter].shape));
   }

@@ -18,7 +18,7 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Batches through `body`; the clock starts when the first is done.
+// Passes each batch to `body`; the clock starts when the first batch is done.
 template <class Body>
 Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, const Body& body) {
   Inference result;
@@ -76,7 +76,7 @@ std::size_t last_pooling(const Graph& graph) {
     const bool pools = graph.nodes[i].op->traits().pooling != Pooling::none;
     if (pools && !training_only[i]) return i;
   }
-  throw Error(join("network ", graph.network, ": has no pooling whose values could be features"));
+  throw Error(join("network ", graph.network, ": has no pooling layer to take features from"));
 }
 
 }  // namespace feedrate::trainer

@@ -33,7 +33,8 @@ Schedule schedule_of(const TrainRecipe& recipe, std::uint64_t per_epoch, std::ui
       std::llround(recipe.warmup_epochs * static_cast<double>(per_epoch)));
   if (schedule.policy != "cosine") return schedule;
   if (steps == 0) {
-    throw Error("a cosine ends where training ends: say how many epochs or steps, not seconds");
+    throw Error(
+        "a cosine schedule ends with the training: give a number of epochs or steps, not seconds");
   }
   schedule.max_steps = steps;
   return schedule;

@@ -24,12 +24,12 @@ class Stopwatch {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// One run of train(): what it has done and when.
+// One run of train().
 class Run {
  public:
   Run(Session& session, BatchSource& source, const TrainOptions& options)
       : session_(session), source_(source), options_(options), marks_(options.seconds) {
-    session_.take_metrics();  // what came before is not ours
+    session_.take_metrics();  // discards earlier steps
   }
 
   TrainResult go() {
@@ -66,7 +66,7 @@ class Run {
     marks_.add({since_first_.seconds() - paused_, result_.images, result_.wait_seconds});
   }
 
-  // From mark to mark: a device that works behind its caller does so by as much at either.
+  // Measures between two marks: a device that lags behind its caller lags equally at both.
   void leave_out_warmup() {
     const auto from = settled_from(marks_.all());
     if (!from) return;
@@ -91,7 +91,7 @@ class Run {
     result_.images += images;
     window_images_ += images;
     epoch_ = batch.epoch;
-    if (result_.steps == 1) {  // the first step pays for what every later one finds ready
+    if (result_.steps == 1) {  // the first step also warms up, so it is not timed
       session_.wait();
       first_images_ = untimed_images_ = result_.images;
       since_first_.restart();
@@ -100,7 +100,7 @@ class Run {
     mark();
   }
 
-  // Returns its images.
+  // Uploads or reuses a batch; returns its number of images.
   std::uint32_t take(const Batch& batch) {
     if (options_.uploads != 0 && result_.steps >= options_.uploads) return session_.reuse_batch();
     session_.upload(batch);
@@ -113,7 +113,8 @@ class Run {
     const std::string good = options_.last_good ? options_.last_good() : "";
     throw Error(join(
         "step ", found->step,
-        ": the loss is no longer finite; the first output that is not is that of ", found->layer,
+        ": the loss is no longer finite; the first output that is not finite is that of ",
+        found->layer,
         found->parameter.empty()
             ? ""
             : join(", whose ", found->parameter, " was not finite before the step"),
@@ -121,7 +122,7 @@ class Run {
         ", and try a lower learning rate"));
   }
 
-  // What it does is not training: it is left out of every clock.
+  // The time of the callback is not training: no clock counts it.
   void pause() {
     if (window_images_ != 0) report();
     session_.wait();
@@ -164,10 +165,10 @@ class Run {
   TrainResult result_;
   Stopwatch since_first_, window_;
   std::uint64_t first_images_ = 0, window_images_ = 0;
-  std::uint64_t untimed_images_ = 0;  // of the window: the first step's
+  std::uint64_t untimed_images_ = 0;  // of the first step, if it is in the window
   std::uint64_t epoch_ = 0;
   double paused_ = 0;
-  double reported_wait_ = 0;  // of wait_seconds
+  double reported_wait_ = 0;  // wait_seconds at the last report
   Marks marks_;
 };
 

@@ -2,7 +2,7 @@
 // torchvision's ("one weird trick", one GPU, no LRN), and a small one for CIFAR-10
 // (Classification_Nets).
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -72,12 +72,12 @@ TrainRecipe cifar_recipe() {
           .schedule = {.policy = "multistep", .rate = 0.01, .gamma = 0.1, .steps = {32000, 48000}}};
 }
 
-const DefinedNetwork torchvisions("alexnet", "torchvision's: one GPU's columns, no LRN",
-                                  {imagenet_image, 1000, imagenet_recipe(), torchvision});
-const DefinedNetwork caffes("alexnet:caffe", "Caffe's: LRN, and convolutions in two groups",
-                            {{227, 227, 3}, 1000, imagenet_recipe(), caffe});
-const DefinedNetwork cifars("alexnet:cifar", "five small convolutions and two dense layers",
-                            {cifar_image, 10, cifar_recipe(), cifar});
+const Network torchvisions("alexnet", "torchvision's: one GPU's columns, no LRN",
+                           {imagenet_image, 1000, imagenet_recipe(), torchvision});
+const Network caffes("alexnet:caffe", "Caffe's: LRN, and convolutions in two groups",
+                     {{227, 227, 3}, 1000, imagenet_recipe(), caffe});
+const Network cifars("alexnet:cifar", "five small convolutions and two dense layers",
+                     {cifar_image, 10, cifar_recipe(), cifar});
 
 }  // namespace
 

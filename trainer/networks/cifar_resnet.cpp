@@ -1,7 +1,7 @@
 // The residual networks of 6n + 2 layers for CIFAR (He et al. 2015, 4.2): three stages of n blocks
 // of two 3x3 convolutions, at 16, 32 and 64 channels; shortcuts without parameters (option A).
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -37,10 +37,10 @@ TrainRecipe recipe() {
           .schedule = {.policy = "multistep", .rate = 0.1, .gamma = 0.1, .steps = {32000, 48000}}};
 }
 
-const DefinedNetwork resnet50("resnet50:cifar", "residual network of 6n + 2 layers, n = 8",
-                              {cifar_image, 10, recipe(), build<8>});
-const DefinedNetwork resnet56("resnet56", "residual network of 6n + 2 layers for CIFAR, n = 9",
-                              {cifar_image, 10, recipe(), build<9>});
+const Network resnet50("resnet50:cifar", "residual network of 6n + 2 layers, n = 8",
+                       {cifar_image, 10, recipe(), build<8>});
+const Network resnet56("resnet56", "residual network of 6n + 2 layers for CIFAR, n = 9",
+                       {cifar_image, 10, recipe(), build<9>});
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Keras' two convolutional examples, cifar10_cnn and mnist_cnn, trained by SGD in place of their
 // RMSprop and Adadelta.
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -33,10 +33,10 @@ TrainRecipe recipe(std::uint32_t batch, double rate) {
   return {.batch = batch, .momentum = 0.9, .decay = 0, .schedule = {.rate = rate}};
 }
 
-const DefinedNetwork cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
-                            {cifar_image, 10, recipe(32, 0.01), cifar});
-const DefinedNetwork mnists("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
-                            {mnist_image, 10, recipe(128, 0.05), mnist});
+const Network cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
+                     {cifar_image, 10, recipe(32, 0.01), cifar});
+const Network mnists("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
+                     {mnist_image, 10, recipe(128, 0.05), mnist});
 
 }  // namespace
 

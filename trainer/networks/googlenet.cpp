@@ -2,7 +2,7 @@
 // fed CIFAR's images, and torchvision's (batch norms, 3x3 where the paper has 5x5). All with the
 // two auxiliary heads, which are there in training alone.
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 #include "trainer/networks/inception.h"
 
 namespace feedrate::trainer {
@@ -81,13 +81,12 @@ TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps) {
           .schedule = {.policy = "poly", .rate = 0.01, .power = 0.5, .max_steps = steps}};
 }
 
-const DefinedNetwork torchvisions("googlenet",
-                                  "torchvision's: inception with norms, auxiliary heads",
-                                  {imagenet_image, 1000, recipe(32, 2400000), torchvision});
-const DefinedNetwork caffes("googlenet:caffe", "Caffe's: inception with LRN, auxiliary heads",
-                            {imagenet_image, 1000, recipe(32, 2400000), caffe});
-const DefinedNetwork cifars("googlenet:cifar", "Caffe's on small images, auxiliary heads",
-                            {cifar_image, 10, recipe(128, 64000), cifar});
+const Network torchvisions("googlenet", "torchvision's: inception with norms, auxiliary heads",
+                           {imagenet_image, 1000, recipe(32, 2400000), torchvision});
+const Network caffes("googlenet:caffe", "Caffe's: inception with LRN, auxiliary heads",
+                     {imagenet_image, 1000, recipe(32, 2400000), caffe});
+const Network cifars("googlenet:cifar", "Caffe's on small images, auxiliary heads",
+                     {cifar_image, 10, recipe(128, 64000), cifar});
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // LeNet as Caffe trains it on MNIST (examples/mnist/lenet_train_test.prototxt, lenet_solver).
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -21,8 +21,8 @@ TrainRecipe recipe() {
           .schedule = {.policy = "inv", .rate = 0.01, .gamma = 1e-4, .power = 0.75}};
 }
 
-const DefinedNetwork row("lenet", "two convolutions, two dense layers; Caffe's for MNIST",
-                         {mnist_image, 10, recipe(), build});
+const Network row("lenet", "two convolutions, two dense layers; Caffe's for MNIST",
+                  {mnist_image, 10, recipe(), build});
 
 }  // namespace
 

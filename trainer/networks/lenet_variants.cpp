@@ -2,11 +2,9 @@
 // (wider, padded) and PyTorch's example of 2018 (narrow; its second dropout took whole channels,
 // this one single values).
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
-using namespace formats;
-
 namespace {
 
 using Value = Builder::Value;
@@ -40,13 +38,13 @@ Graph pytorch(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, pytorch_layer(50)));
 }
 
-const DefinedNetwork mxnets(
+const Network mxnets(
     "lenet:mxnet", "MXNet's: tanh where Caffe has none or ReLU",
     {mnist_image, 10, {.batch = 64, .decay = 1e-4, .schedule = {.rate = 0.05}}, mxnet});
-const DefinedNetwork tensorflows(
+const Network tensorflows(
     "lenet:tf", "tf_cnn_benchmarks': 32 and 64 filters, padded",
     {mnist_image, 10, {.batch = 64, .decay = 4e-5, .schedule = {.rate = 0.01}}, tensorflow});
-const DefinedNetwork pytorchs(
+const Network pytorchs(
     "lenet:pytorch", "PyTorch's example of 2018: 10 and 20 filters",
     {mnist_image, 10, {.batch = 64, .momentum = 0.5, .schedule = {.rate = 0.01}}, pytorch});
 

@@ -2,7 +2,7 @@
 // over characters: with an image of 40 rows of 60, one-hot, and 60 classes it is that network.
 // Trained by its RMSprop.
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -14,16 +14,16 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-const DefinedNetwork row("lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
-                         {mnist_image,
-                          10,
-                          {.batch = 128,
-                           .optimizer = "rmsprop",
-                           .momentum = 0,
-                           .schedule = {.rate = 0.001},
-                           .beta2 = 0.9,
-                           .epsilon = 1e-7},
-                          build});
+const Network row("lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
+                  {mnist_image,
+                   10,
+                   {.batch = 128,
+                    .optimizer = "rmsprop",
+                    .momentum = 0,
+                    .schedule = {.rate = 0.001},
+                    .beta2 = 0.9,
+                    .epsilon = 1e-7},
+                   build});
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // The multilayer perceptron of Keras' mnist_mlp, trained by SGD in place of its RMSprop.
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -13,7 +13,7 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-const DefinedNetwork row(
+const Network row(
     "mlp", "three dense layers with dropout; Keras' for MNIST",
     {mnist_image, 10, {.batch = 128, .momentum = 0.9, .schedule = {.rate = 0.05}}, build});
 

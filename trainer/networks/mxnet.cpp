@@ -2,7 +2,7 @@
 // does not fit is left out) and ResNet-50 on CIFAR-10 (6n + 2 layers, n = 8, each block norms
 // first; its norm of the pixels is a fixed mean and scale here).
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 #include "trainer/networks/inception.h"
 
 namespace feedrate::trainer {
@@ -65,13 +65,13 @@ TrainRecipe recipe(double rate) {
   return {.batch = 128, .decay = 1e-4, .schedule = {.rate = rate}};
 }
 
-const DefinedNetwork alexnets("alexnet:mxnet", "MXNet's: LRN, no groups",
-                              {imagenet_image, 1000, recipe(0.01), alexnet});
-const DefinedNetwork googlenets("googlenet:mxnet", "MXNet's: no LRN, no heads, no dropout",
-                                {imagenet_image, 1000, recipe(0.01), googlenet});
-const DefinedNetwork resnets("resnet50:mxnet-cifar",
-                             "MXNet's of 6n + 2 layers, n = 8, on 28 x 28, norms first",
-                             {{28, 28, 3}, 10, recipe(0.05), resnet});
+const Network alexnets("alexnet:mxnet", "MXNet's: LRN, no groups",
+                       {imagenet_image, 1000, recipe(0.01), alexnet});
+const Network googlenets("googlenet:mxnet", "MXNet's: no LRN, no heads, no dropout",
+                         {imagenet_image, 1000, recipe(0.01), googlenet});
+const Network resnets("resnet50:mxnet-cifar",
+                      "MXNet's of 6n + 2 layers, n = 8, on 28 x 28, norms first",
+                      {{28, 28, 3}, 10, recipe(0.05), resnet});
 
 }  // namespace
 

@@ -1,7 +1,33 @@
 #include "trainer/networks/network.h"
 
+#include <string>
+#include <utility>
+
+#include "formats/base/error.h"
+
 namespace feedrate::trainer {
 using namespace formats;
+
+namespace {
+
+std::string size_text(const Shape& shape) {
+  return join(shape.height, "x", shape.width, "x", shape.channels);
+}
+
+}  // namespace
+
+Network::Network(std::string_view name, std::string_view summary, Definition definition)
+    : Kind(name, summary), definition_(std::move(definition)) {}
+
+Graph Network::build(Shape input, std::uint32_t classes) const {
+  Builder b(std::string(name()), input, classes);
+  try {
+    return definition_.build(b, classes);
+  } catch (const Error& error) {
+    throw Error(join(error.what(), "; images are ", size_text(input), ", ", name(),
+                     " is published for ", size_text(definition_.input)));
+  }
+}
 
 #define FEEDRATE_ROW(name) extern const Network& name##_network;
 #include "trainer/networks/list.inc"

@@ -1,5 +1,5 @@
 #pragma once
-// A network is a function that builds a graph.
+// A network: the function that builds its graph, and what it was published with.
 
 #include <span>
 
@@ -9,18 +9,30 @@
 
 namespace feedrate::trainer {
 
-class Network : public formats::Kind {
+class Network final : public formats::Kind {
  public:
-  using formats::Kind::Kind;
-  /// Throws Error when the network cannot take such images.
-  virtual Graph build(formats::Shape input, std::uint32_t classes) const = 0;
-  /// The input it was published for: what `list networks` counts with.
-  virtual formats::Shape published_input() const = 0;
-  virtual std::uint32_t published_classes() const = 0;
-  /// The published way to train it: what the options of `train` mean when they are not given.
-  virtual TrainRecipe recipe() const = 0;
+  struct Definition {
+    formats::Shape input;
+    std::uint32_t classes;
+    TrainRecipe recipe;
+    /// From the pixels to the loss.
+    Graph (*build)(Builder& b, std::uint32_t classes);
+  };
+  Network(std::string_view name, std::string_view summary, Definition definition);
+
+  /// Throws Error when the network does not accept such images.
+  Graph build(formats::Shape input, std::uint32_t classes) const;
+  /// The input that it was published for: `list networks` counts with it.
+  formats::Shape published_input() const { return definition_.input; }
+  std::uint32_t published_classes() const { return definition_.classes; }
+  /// The published way to train it: the defaults of the options of `train`.
+  const TrainRecipe& recipe() const { return definition_.recipe; }
+
+ private:
+  Definition definition_;
 };
 
+/// All networks, in the order of help.
 std::span<const Network* const> networks();
 const Network& network(std::string_view name);
 

@@ -1,7 +1,7 @@
 // ResNet-50 for ImageNet: stages of 3, 4, 6 and 3 bottlenecks. v1.5 (torchvision's and everybody's
 // benchmark) strides in a block's 3x3 convolution, v1 (the paper's) in its first 1x1.
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -51,10 +51,10 @@ TrainRecipe recipe() {
           .schedule = {.policy = "step", .rate = 0.1, .gamma = 0.1, .step_size = 150150}};
 }
 
-const DefinedNetwork v15("resnet50", "bottlenecks that stride in their 3x3 convolution (v1.5)",
-                         {imagenet_image, 1000, recipe(), build<Stride::in_middle>});
-const DefinedNetwork v1("resnet50:v1", "bottlenecks that stride in their first 1x1 convolution",
-                        {imagenet_image, 1000, recipe(), build<Stride::in_first>});
+const Network v15("resnet50", "bottlenecks that stride in their 3x3 convolution (v1.5)",
+                  {imagenet_image, 1000, recipe(), build<Stride::in_middle>});
+const Network v1("resnet50:v1", "bottlenecks that stride in their first 1x1 convolution",
+                 {imagenet_image, 1000, recipe(), build<Stride::in_first>});
 
 }  // namespace
 

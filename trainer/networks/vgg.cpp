@@ -2,7 +2,7 @@
 // by pooling, and dense layers. For CIFAR as its users make it: with the same dense layers on one
 // pixel of 512 channels, or with batch norms and a single one.
 
-#include "trainer/networks/defined.h"
+#include "trainer/networks/common.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -62,15 +62,14 @@ TrainRecipe imagenet_recipe() {
           .schedule = {.policy = "step", .rate = 0.01, .gamma = 0.1, .step_size = 100000}};
 }
 
-const DefinedNetwork vgg("vgg16", "VGG's 16 layers, as published and as torchvision has them",
-                         {imagenet_image, 1000, imagenet_recipe(), imagenet<false>});
-const DefinedNetwork vgg_norm("vgg16:bn", "VGG's 16 layers with norms after the convolutions",
-                              {imagenet_image, 1000, imagenet_recipe(), imagenet<true>});
-const DefinedNetwork cifar("vgg16:cifar", "VGG's 16 layers, two dense ones of 4096, without norms",
-                           {cifar_image, 10, recipe(0.01, {32000, 48000}), plain});
-const DefinedNetwork cifar_norm("vgg16:cifar-bn",
-                                "VGG's 13 convolutions with norms, one dense layer",
-                                {cifar_image, 10, recipe(0.05, {32000, 48000}), cifar_normed});
+const Network vgg("vgg16", "VGG's 16 layers, as published and as torchvision has them",
+                  {imagenet_image, 1000, imagenet_recipe(), imagenet<false>});
+const Network vgg_norm("vgg16:bn", "VGG's 16 layers with norms after the convolutions",
+                       {imagenet_image, 1000, imagenet_recipe(), imagenet<true>});
+const Network cifar("vgg16:cifar", "VGG's 16 layers, two dense ones of 4096, without norms",
+                    {cifar_image, 10, recipe(0.01, {32000, 48000}), plain});
+const Network cifar_norm("vgg16:cifar-bn", "VGG's 13 convolutions with norms, one dense layer",
+                         {cifar_image, 10, recipe(0.05, {32000, 48000}), cifar_normed});
 
 }  // namespace
 

@@ -248,7 +248,7 @@ TEST(HostileCheckpoint, a_header_that_lies_is_refused_in_words) {
             {"dtype", "F32"}, {"shape", {1}}, {"data_offsets", {p.data.size(), p.data.size() + 4}}};
         p.data += "four";
       },
-      {"'stranger'", "none of this network's"});
+      {"'stranger'", "does not belong to this network"});
 }
 
 TEST(HostileCheckpoint, another_networks_checkpoint_is_refused_by_name) {

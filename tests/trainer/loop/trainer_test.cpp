@@ -157,7 +157,7 @@ TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_at_the_step_with_the_la
   options.first_step = 40;
   // Step 40 leaves weights of 1e28, of which step 41 makes infinity in its second product.
   expect_error([&] { train(*session, source, options); },
-               {"step 41", "no longer finite", "first output that is not is that of dense2;",
+               {"step 41", "no longer finite", "first output that is not finite is that of dense2;",
                 "no checkpoint to go back to"});
   options.last_good = [] { return "a.st, which stands at step 30"; };
   expect_error([&] { train(*session, source, options); },

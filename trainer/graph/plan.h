@@ -22,8 +22,8 @@ struct Plan {
   std::uint32_t batch = 0;
   std::vector<Lifetime> activations;  // by node: its output
   std::vector<Lifetime> gradients;    // by node: of its output; unused without has_gradient()
-  // By node: the node in whose memory its output or gradient lies: itself, unless it works in place.
-  // The lifetime of such a home covers those of its guests.
+  // By node: the node in whose memory its output or gradient lies; itself, unless it works in
+  // place. The lifetime of such a home covers those of its guests.
   std::vector<std::size_t> activation_homes;
   std::vector<std::size_t> gradient_homes;
   std::vector<bool> learns;         // by node: it or a node that leads to it has parameters

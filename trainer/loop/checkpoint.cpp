@@ -47,9 +47,9 @@ std::vector<Slot> slots(const Session& session) {
   return all;
 }
 
-// Describes how pixels are scaled. A preset may change the scaling, and parameters are useless under
-// another one. A channel is listed only where it differs from the first, so equal scalings give
-// equal texts.
+// Describes how pixels are scaled. A preset may change the scaling, and parameters are useless
+// under another one. A channel is listed only where it differs from the first, so equal scalings
+// give equal texts.
 std::string scaling(const Graph& graph) {
   std::string text;
   const Attributes& attributes = graph.nodes.front().attributes;

@@ -27,8 +27,8 @@ struct Position {
 /// Writes a new file and renames it: an interrupted save leaves the old checkpoint intact.
 void save_checkpoint(const std::filesystem::path& file, const Session& session,
                      const Position& position);
-/// Sets the session's parameters and state, and returns the position. Throws an Error that names the
-/// file and tensor when anything does not fit; a session that trains needs the state of its own
+/// Sets the session's parameters and state, and returns the position. Throws an Error that names
+/// the file and tensor when anything does not fit; a session that trains needs the state of its own
 /// optimizer.
 Position load_checkpoint(const std::filesystem::path& file, Session& session);
 

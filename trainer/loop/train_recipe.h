@@ -31,8 +31,8 @@ TrainRecipe with_optimizer(TrainRecipe recipe, std::string_view optimizer);
 /// Settings of every update, except the rate, which the schedule sets.
 UpdateSettings update_settings(const TrainRecipe& recipe);
 
-/// The schedule of a training of `steps` steps, `per_epoch` in each epoch. With `steps` 0 the length
-/// is unknown: throws Error for a cosine, which ends with the training.
+/// The schedule of a training of `steps` steps, `per_epoch` in each epoch. With `steps` 0 the
+/// length is unknown: throws Error for a cosine, which ends with the training.
 Schedule schedule_of(const TrainRecipe& recipe, std::uint64_t per_epoch, std::uint64_t steps);
 
 }  // namespace feedrate::trainer

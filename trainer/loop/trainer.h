@@ -1,6 +1,6 @@
 #pragma once
-// The training loop: passes batches from a source to a session and times waiting for data separately
-// from the work.
+// The training loop: passes batches from a source to a session and times the wait for data
+// separately from the work.
 
 #include <cstdint>
 #include <filesystem>

@@ -29,7 +29,7 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, {.weight = {Init::Rule::he_normal, 0}}));
 }
 
-// 64,000 steps; a tenth of the rate from step 32,000 and again from 48,000.
+// For 64,000 steps; the rate falls to a tenth at steps 32,000 and 48,000.
 TrainRecipe recipe() {
   return {.batch = 128,
           .momentum = 0.9,

@@ -1,6 +1,6 @@
 // GoogLeNet (Szegedy et al. 2014) in three forms: Caffe's (bvlc_googlenet: LRN, biases), the same
-// fed CIFAR's images, and torchvision's (batch norms, 3x3 where the paper has 5x5). All with the
-// two auxiliary heads, which are there in training alone.
+// for CIFAR's images, and torchvision's (batch norms, 3x3 where the paper has 5x5). All have the
+// two auxiliary heads, which are used in training only.
 
 #include "trainer/networks/common.h"
 #include "trainer/networks/inception.h"
@@ -12,10 +12,10 @@ using Value = Builder::Value;
 
 constexpr double auxiliary_weight = 0.3;
 
-// What the forms differ in.
+// What differs between the forms.
 struct Form {
   bool norms;
-  std::int64_t kernel5;  // of the branch that is 5x5 in the paper
+  std::int64_t kernel5;  // kernel of the branch that is 5x5 in the paper
   std::int64_t pool4;    // kernel of the pooling before 5a
   double dropout;
   Value (*auxiliary_pool)(Builder& b, Value x);

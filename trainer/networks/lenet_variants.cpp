@@ -1,6 +1,6 @@
-// What other frameworks called LeNet: MXNet's (tanh, as Caffe's otherwise), tf_cnn_benchmarks'
-// (wider, padded) and PyTorch's example of 2018 (narrow; its second dropout took whole channels,
-// this one single values).
+// What other frameworks called LeNet: MXNet's (Caffe's with tanh), tf_cnn_benchmarks' (wider,
+// padded) and PyTorch's example of 2018 (narrow; its second dropout zeroed whole channels, this one
+// zeroes single values).
 
 #include "trainer/networks/common.h"
 

@@ -1,6 +1,6 @@
-// One LSTM over the rows of an image and a dense layer, as Keras' lstm_text_generation has them
-// over characters: with an image of 40 rows of 60, one-hot, and 60 classes it is that network.
-// Trained by its RMSprop.
+// One LSTM over the rows of an image and a dense layer, as in Keras' lstm_text_generation, which
+// reads characters: with one-hot images of 40 rows of 60 and 60 classes it is that network. Trained
+// by the same RMSprop.
 
 #include "trainer/networks/common.h"
 

@@ -1,6 +1,6 @@
-// What MXNet 1.2 called AlexNet (no groups), GoogLeNet (no LRN, no heads, no dropout; a window that
-// does not fit is left out) and ResNet-50 on CIFAR-10 (6n + 2 layers, n = 8, each block norms
-// first; its norm of the pixels is a fixed mean and scale here).
+// What MXNet 1.2 called AlexNet (no groups), GoogLeNet (no LRN, no heads, no dropout; partial
+// windows are dropped) and ResNet-50 on CIFAR-10 (6n + 2 layers, n = 8, norms before convolutions;
+// its norm of the pixels is a fixed mean and scale here).
 
 #include "trainer/networks/common.h"
 #include "trainer/networks/inception.h"

@@ -1,4 +1,4 @@
-// ResNet-50 for ImageNet: stages of 3, 4, 6 and 3 bottlenecks. v1.5 (torchvision's and everybody's
+// ResNet-50 for ImageNet: stages of 3, 4, 6 and 3 bottlenecks. v1.5 (torchvision's, the usual
 // benchmark) strides in a block's 3x3 convolution, v1 (the paper's) in its first 1x1.
 
 #include "trainer/networks/common.h"
@@ -43,7 +43,7 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, {.weight = {Init::Rule::gaussian, 0.01}}));
 }
 
-// A tenth of the rate every 30 epochs of ImageNet.
+// The rate falls to a tenth every 30 epochs of ImageNet.
 TrainRecipe recipe() {
   return {.batch = 256,
           .momentum = 0.9,

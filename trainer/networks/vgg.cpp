@@ -1,6 +1,6 @@
 // VGG's configuration D (Simonyan and Zisserman 2014): five stages of 3x3 convolutions, each halved
-// by pooling, and dense layers. For CIFAR as its users make it: with the same dense layers on one
-// pixel of 512 channels, or with batch norms and a single one.
+// by pooling, and dense layers. For CIFAR in its two common forms: with the same dense layers on
+// one pixel of 512 channels, or with batch norms and a single dense layer.
 
 #include "trainer/networks/common.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using Value = Builder::Value;
 
-// He's start values: from the paper's own, of deviation 0.01, a net of this depth hardly starts.
+// He's initial values: from the paper's, of deviation 0.01, a network this deep hardly learns.
 const Builder::Layer layer{.weight = {Init::Rule::he_fan_out, 0}};
 const Builder::Layer dense_layer{.weight = {Init::Rule::gaussian, 0.01}};
 
@@ -35,7 +35,7 @@ Graph classify(Builder& b, Value x, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, dense_layer));
 }
 
-// torchvision's: 7 × 7 bins, which are the values themselves of an image of 224 × 224.
+// torchvision's: 7 × 7 bins, which change nothing for images of 224 × 224.
 template <bool norms>
 Graph imagenet(Builder& b, std::uint32_t classes) {
   return classify(b, b.avg_pool_bins(convolutions(b, norms), 7), classes);

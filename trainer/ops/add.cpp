@@ -1,4 +1,4 @@
-// a + b, value for value; in place of a.
+// a + b, element by element, in place of a.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"

@@ -1,6 +1,6 @@
-// The mean of each window, over the places that are on the image: padding does not count. With
-// `ceil` a last partial window counts too. `bins` in place of a window shares each side evenly
-// among that many outputs; 1 is the mean of the whole channel.
+// The mean of each window over the positions inside the image: padding does not count. With `ceil`
+// a last partial window counts too. `bins`, instead of a window, divides each side evenly among
+// that many outputs; 1 gives the mean of the whole channel.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"

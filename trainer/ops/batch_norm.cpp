@@ -1,6 +1,6 @@
-// Each channel brought to mean 0 and deviation 1, then scaled and shifted by what is learned. In
-// training by the batch's own mean and (biased) variance, over the images that are there; these
-// also move the running statistics (with the unbiased variance), by which evaluation goes.
+// Normalises each channel to mean 0 and deviation 1, then applies a learned scale and shift.
+// Training uses the mean and biased variance of the batch's actual images, and updates the running
+// statistics (with the unbiased variance), which evaluation uses.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -35,7 +35,7 @@ class BatchNorm final : public Op {
   }
 };
 
-// In place of gradients alone: backward reads the input.
+// In place for gradients only, since backward reads the input.
 const BatchNorm row("batch_norm", "each channel to mean 0 and deviation 1: epsilon, momentum",
                     {.backward_reads_input = true, .in_place = true, .scales_channels = true});
 

@@ -1,5 +1,5 @@
 #pragma once
-// What ops ask of their inputs and attributes; failures name the number and what it should be.
+// Checks of ops' inputs and attributes; an Error names the value and what was expected.
 
 #include <cstdint>
 #include <span>
@@ -24,12 +24,12 @@ inline std::int64_t at_least(const Attributes& attributes, std::string_view name
   return value;
 }
 
-/// Of a loss in the sum of all: 1 but for auxiliary heads.
+/// The weight of a loss in the total: 1, except for auxiliary heads.
 inline double loss_weight(const Attributes& attributes) {
   return attributes.integer("auxiliary") != 0 ? attributes.number("weight") : 1;
 }
 
-/// Of a convolution: 1 unless given.
+/// The groups of a convolution: 1 unless given.
 inline std::int64_t groups_of(const Attributes& attributes) {
   const std::int64_t groups = attributes.integer("groups", 1);
   if (groups < 1) throw formats::Error(formats::join("'groups' must be at least 1, not ", groups));
@@ -47,7 +47,8 @@ struct Window {
         stride(at_least(attributes, "stride", 1)),
         pad(at_least(attributes, "pad", 0)) {
     if (pad >= kernel)
-      throw formats::Error(formats::join("a pad of ", pad, " is no less than the kernel ", kernel));
+      throw formats::Error(
+          formats::join("a pad of ", pad, " must be less than the kernel, ", kernel));
   }
   /// Positions along a side, the last partial one dropped.
   std::int64_t positions(std::int64_t side) const {
@@ -58,8 +59,8 @@ struct Window {
     }
     return room / stride + 1;
   }
-  /// The same; with `ceil` (Caffe's rule) a last partial one counts as long as it starts inside the
-  /// image or its leading pad, be it the only one.
+  /// The same, but with `ceil` (Caffe's rule) a last partial window counts if it starts inside the
+  /// image or its leading pad, even if it is the only one.
   std::int64_t pooled(std::int64_t side, bool ceil) const {
     const std::int64_t room = side + 2 * pad - kernel;
     if (!ceil || room <= -stride) return positions(side);

@@ -1,4 +1,4 @@
-// The channels of several inputs behind one another.
+// Concatenates the channels of several inputs.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -16,8 +16,8 @@ class Concat final : public Op {
     Extent all = inputs[0];
     for (const Extent& in : inputs.subspan(1)) {
       if (in.height != all.height || in.width != all.width) {
-        throw Error(join("cannot put ", in.height, "x", in.width, " values behind ", all.height,
-                         "x", all.width));
+        throw Error(join("cannot concatenate ", in.height, "x", in.width, " values with ",
+                         all.height, "x", all.width));
       }
       all.channels += in.channels;
     }
@@ -25,7 +25,7 @@ class Concat final : public Op {
   }
 };
 
-const Concat row("concat", "channels of several inputs behind one another");
+const Concat row("concat", "the channels of several inputs, concatenated");
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Two-dimensional convolution: square kernel, zero padding. With `groups`, the channels and filters
-// are cut into as many shares and each share of the filters sees one of the channels.
+// Two-dimensional convolution: square kernel, zero padding. `groups` divides the channels and the
+// filters into that many groups; each group of filters reads one group of channels.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"

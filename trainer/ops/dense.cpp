@@ -1,4 +1,4 @@
-// Fully connected: every output sees every input, plus a bias.
+// Fully connected: every output is a weighted sum of all inputs plus a bias.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"

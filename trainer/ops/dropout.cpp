@@ -1,6 +1,6 @@
-// In training sets a share of the values to zero and scales the others by 1 / (1 − share); in
-// evaluation does nothing. The mask is a pure function of (seed, step, node, element), drawn again
-// in the backward pass.
+// In training, sets a share of the values to zero and scales the others by 1 / (1 − share); in
+// evaluation, does nothing. The mask is a pure function of (seed, step, node, element), computed
+// again in the backward pass.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -22,7 +22,7 @@ class Dropout final : public Op {
   }
 };
 
-const Dropout row("dropout", "in training, a share of the values becomes zero: share",
+const Dropout row("dropout", "in training, sets a share of the values to zero: share",
                   {.in_place = true});
 
 }  // namespace

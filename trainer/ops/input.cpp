@@ -1,4 +1,5 @@
-// u8 HWC pixels → floats: (pixel − mean) × scale, of all channels or of each: ops/pixels.h.
+// u8 HWC pixels → floats: (pixel − mean) × scale, one pair for all channels or one for each, see
+// ops/pixels.h.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -12,7 +13,7 @@ class Input final : public Op {
  public:
   using Op::Op;
   Extent extent(const Attributes& attributes, std::span<const Extent> inputs) const override {
-    if (!inputs.empty()) throw Error(join("takes no input, not ", inputs.size()));
+    if (!inputs.empty()) throw Error(join("takes no inputs, not ", inputs.size()));
     return {at_least(attributes, "channels", 1), at_least(attributes, "height", 1),
             at_least(attributes, "width", 1)};
   }

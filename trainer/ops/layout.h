@@ -1,6 +1,6 @@
 #pragma once
-// Where a value lies: planar (CHW, what the networks' definitions mean) and interleaved (HWC, what
-// images are). Offsets within one image; for host and device.
+// Offsets of values within one image: planar (CHW, the canonical order) and interleaved (HWC, the
+// order of images). For host and device.
 
 #include <cstdint>
 
@@ -12,13 +12,13 @@ constexpr std::uint32_t interleaved_offset(std::uint32_t planar, std::uint32_t c
   return planar % plane * channels + planar / plane;
 }
 
-/// One image's values, interleaved.
+/// Interleaved values of one image.
 struct ImageLayout {
   std::uint32_t channels;
   std::uint32_t plane;
 
   constexpr std::uint32_t elements() const { return channels * plane; }
-  /// Of the value at `offset`.
+  /// The channel of the value at `offset`.
   constexpr std::uint32_t channel(std::uint32_t offset) const { return offset % channels; }
   constexpr std::uint32_t pixel(std::uint32_t offset) const { return offset / channels; }
   constexpr std::uint32_t offset(std::uint32_t channel, std::uint32_t pixel) const {

@@ -2,7 +2,7 @@
 //
 //   y = x · s^-beta,   s = k + alpha / size · Σ x² over the `size` channels around x's own
 //
-// as Caffe and PyTorch divide alpha; TensorFlow does not.
+// Caffe and PyTorch divide alpha by size, too; TensorFlow does not.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -25,7 +25,7 @@ class Lrn final : public Op {
   }
 };
 
-const Lrn row("lrn", "each value beside those of its channel's neighbours: size, alpha, beta, k",
+const Lrn row("lrn", "local response normalisation across channels: size, alpha, beta, k",
               {.backward_reads_input = true});
 
 }  // namespace

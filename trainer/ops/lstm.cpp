@@ -1,7 +1,7 @@
-// A long short-term memory over the rows of an image, from the first to the last: what is put out
-// is the hidden state after the last row. A row is its channels one after the other, each from left
-// to right. Gates are in PyTorch's order (in, forget, cell, out), which is Keras' i, f, c, o; they
-// have one bias, where PyTorch adds up two.
+// A long short-term memory over the rows of an image, from the first to the last; the output is the
+// hidden state after the last row. A row holds its channels one after the other, each from left to
+// right. Gates are in the order of PyTorch and Keras (in, forget, cell, out) and have one bias,
+// where PyTorch adds two.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -16,7 +16,7 @@ class Lstm final : public Op {
     only_input(inputs);
     return {at_least(attributes, "units", 1), 1, 1};
   }
-  // Keras' start, but for the weight, which the Builder is told.
+  // Keras' initial values, except for the weight, which Builder::lstm() sets.
   std::vector<Parameter> parameters(const Attributes& attributes,
                                     std::span<const Extent> inputs) const override {
     const std::int64_t units = attributes.integer("units");
@@ -35,7 +35,7 @@ class Lstm final : public Op {
   }
 };
 
-// Backends save the rows, so backward reads neither the input nor the output.
+// Backends save their own copy of the rows, so backward reads neither input nor output.
 const Lstm row("lstm", "long short-term memory over an image's rows: units");
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// One unit of a long short-term memory at one row, on host and device. Gates after their sigmoid or
-// tanh: in, forget, cell, out; exponentials are left to the caller.
+// One unit of a long short-term memory at one row, for host and device. The gates (in, forget,
+// cell, out) are taken after their sigmoid or tanh; callers compute the exponentials.
 
 namespace feedrate::trainer {
 
@@ -17,12 +17,12 @@ constexpr float lstm_cell(const LstmGates& gates, float before) {
 }
 
 struct LstmGradients {
-  LstmGates sums;  // of what goes into the gates
+  LstmGates sums;  // of the sums that the gates are computed from
   float before;    // of the cell one row earlier
 };
 
-/// With the gradients of the hidden state and, from the next row, of the cell; `squashed` is the
-/// tanh of the cell.
+/// From the gradient of the hidden state and, from the next row, of the cell. `before` is the cell
+/// one row earlier, `squashed` the tanh of the cell.
 constexpr LstmGradients lstm_gradients(const LstmGates& gates, float before, float squashed,
                                        float hidden_gradient, float cell_gradient) {
   const float cell = cell_gradient + hidden_gradient * gates.out * (1.0F - squashed * squashed);

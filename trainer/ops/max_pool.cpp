@@ -1,5 +1,5 @@
 // The largest value of each window; padding never wins. With `ceil` (Caffe's rule) a last partial
-// window counts too, as long as it starts inside the image or its leading pad.
+// window counts too if it starts inside the image or its leading pad.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"
@@ -23,7 +23,7 @@ class MaxPool final : public Op {
   }
 };
 
-// Backends save which position won, so backward reads neither the input nor the output.
+// Backends save the position of each maximum, so backward reads neither input nor output.
 const MaxPool row("max_pool", "largest value of each window: kernel, stride, pad, ceil",
                   {.pooling = Pooling::maximum});
 

@@ -1,5 +1,5 @@
 #pragma once
-// The input's mean and scale, one for all channels or each its own.
+// The input's mean and scale: one pair for all channels, or one for each.
 
 #include <array>
 
@@ -8,8 +8,8 @@
 
 namespace feedrate::trainer {
 
-/// "scale" and "mean" of the first channel; "scale1", "mean1" … of the others, absent: as the
-/// first.
+/// From "scale" and "mean" for the first channel, and "scale1", "mean1" … for the others, which
+/// default to those of the first.
 inline loader::PixelScales pixel_scales(const Attributes& attributes) {
   static constexpr std::array<const char*, loader::own_scales> scales{"scale", "scale1", "scale2",
                                                                       "scale3"};
@@ -24,7 +24,7 @@ inline loader::PixelScales pixel_scales(const Attributes& attributes) {
   return all;
 }
 
-/// Those that a network makes numbers of pixels with.
+/// The scales of a network's input.
 inline loader::PixelScales input_scales(const Graph& graph) {
   return pixel_scales(graph.nodes.front().attributes);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Max pooling of one plane, one output or one input at a time, for host and device.
+// Windows of pooling, and max pooling of one plane, one output or one input at a time; for host and
+// device.
 
 #include <cstdint>
 
@@ -17,7 +18,7 @@ struct PoolGeometry {
   std::int32_t pad;  // less than kernel
 };
 
-/// Of a max_pool or avg_pool node. The kernel is 0 where avg_pool has bins.
+/// The geometry of a max_pool or avg_pool node; its kernel is 0 for avg_pool with bins.
 inline PoolGeometry pool_geometry(const Attributes& attributes, const Extent& in,
                                   const Extent& out) {
   const auto small = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
@@ -35,14 +36,14 @@ struct PoolRange {
   std::int32_t end;
 };
 
-/// The input positions, of `side`, that an output looks at: never none.
+/// The input positions, of `side`, that an output reads; at least one.
 constexpr PoolRange pool_inputs(const PoolGeometry& g, std::int32_t output, std::int32_t side) {
   const std::int32_t begin = output * g.stride - g.pad;
   const std::int32_t end = begin + g.kernel;
   return {begin < 0 ? 0 : begin, end > side ? side : end};
 }
 
-/// The outputs, of `side`, that look at an input position: the inverse of pool_inputs.
+/// The outputs, of `side`, that read an input position: the inverse of pool_inputs.
 constexpr PoolRange pool_outputs(const PoolGeometry& g, std::int32_t input, std::int32_t side) {
   const std::int32_t reach = input + g.pad;
   const std::int32_t end = reach / g.stride + 1;
@@ -69,10 +70,10 @@ struct PoolWinner {
   float value;
   std::uint8_t position;
 };
-/// Whether a later value takes the place of the best: NaN beats them all.
+/// Whether a later value replaces the best one; NaN always does.
 constexpr bool wins(float value, float best) { return value > best || value != value; }
 
-/// The largest value of an output's window, the first of equals in rows; NaN beats them all.
+/// The largest value of an output's window, the first of equals in row order; NaN beats all others.
 constexpr PoolWinner pool_winner(const PoolGeometry& g, const float* plane, std::int32_t row,
                                  std::int32_t column) {
   const PoolRange rows = pool_inputs(g, row, g.height);
@@ -90,7 +91,7 @@ constexpr PoolWinner pool_winner(const PoolGeometry& g, const float* plane, std:
   return best;
 }
 
-/// The gradient of an input: from the outputs that it won, in an order that never changes.
+/// The gradient of an input: the sum over the outputs whose maximum it is, in a fixed order.
 constexpr float pool_gradient(const PoolGeometry& g, const float* out_gradients,
                               const std::uint8_t* winners, std::int32_t y, std::int32_t x) {
   const PoolRange rows = pool_outputs(g, y, g.out_height);

@@ -1,5 +1,5 @@
-// A residual block's way past itself without parameters (He's option A): every stride-th value of
-// each channel, and behind the channels as many of zeros as are missing.
+// The shortcut of a residual block without parameters (He's option A): every stride-th value of
+// each channel, followed by channels of zeros up to the number of filters.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"

@@ -1,7 +1,6 @@
-// Softmax and cross-entropy, mean over the batch. Its output is the probabilities, in place of the
-// logits; loss and correctness (top-1 and top-5) go to the session's metrics, of an auxiliary head
-// the loss alone, times its weight. In training, `smoothing` of each target is shared among all
-// classes.
+// Softmax and cross-entropy, mean over the batch. The output is the probabilities, in place of the
+// logits. Loss and correctness (top-1 and top-5) go to the session's metrics; an auxiliary head
+// adds only its weighted loss. In training, `smoothing` of each target is spread over all classes.
 
 #include "trainer/graph/op.h"
 #include "trainer/ops/check.h"

@@ -1,5 +1,5 @@
 #pragma once
-// The tangent itself is the platform's own; this is on host and device.
+// For host and device; callers compute the tangent itself with the platform's own function.
 
 namespace feedrate::trainer {
 

@@ -12,7 +12,7 @@ namespace feedrate::trainer {
 struct AdamRule {
   static constexpr const char* name = "adam";
   static constexpr const char* summary =
-      "mean gradients over the root of mean squares, as PyTorch writes it";
+      "mean gradient over the root of the mean square, as PyTorch writes it";
   static constexpr std::size_t states = 2;  // mean, mean square
   static constexpr bool norms = false;
   static constexpr UpdateSettings defaults{.rate = 0.001};
@@ -39,7 +39,7 @@ struct AdamRule {
   }
 
  private:
-  // The share of a mean that began at 0 which gradients have filled by now.
+  // The sum of the weights of all gradients in a moving average that started at 0.
   static constexpr double filled(double beta, const UpdateSettings& settings) {
     return 1 - std::pow(beta, static_cast<double>(settings.step + 1));
   }

@@ -7,7 +7,7 @@ namespace feedrate::trainer {
 
 struct AdamwRule {
   static constexpr const char* name = "adamw";
-  static constexpr const char* summary = "Adam with the decay taken off the weights themselves";
+  static constexpr const char* summary = "Adam with weight decay applied directly to the weights";
   static constexpr std::size_t states = AdamRule::states;
   static constexpr bool norms = false;
   static constexpr UpdateSettings defaults{.rate = 0.001, .decay = 0.01};

@@ -1,8 +1,8 @@
 #pragma once
 // LARS as its paper writes it (You, Gitman, Ginsburg 2017, algorithm 1): for each parameter
 // local = trust·|w| / (|g| + decay·|w|), v ← momentum·v + rate·local·(g + decay·w), w ← w − v.
-// Biases and norms, of one dimension, step with local = 1 and without decay, as MLPerf's rules have
-// it; so does, with its decay, a parameter whose weights or gradients are all 0.
+// Parameters of one dimension (biases and norms) use local = 1 and no decay, as in MLPerf's rules.
+// A parameter whose weights or gradients are all 0 uses local = 1 with its decay.
 
 #include "trainer/optimizers/sgd.h"
 
@@ -11,7 +11,7 @@ namespace feedrate::trainer {
 struct LarsRule {
   static constexpr const char* name = "lars";
   static constexpr const char* summary =
-      "SGD whose steps are measured by each layer's weights, for large batches";
+      "SGD with steps scaled by the norm of each layer's weights, for large batches";
   static constexpr std::size_t states = SgdRule::states;
   static constexpr bool norms = true;
   static constexpr UpdateSettings defaults{.rate = 1};

@@ -1,6 +1,6 @@
 #pragma once
-// What losses are multiplied by so that gradients of 16 bits do not vanish: halved by a step whose
-// gradients are not finite, which changes no parameter, doubled after many that are.
+// The factor of losses that keeps 16-bit gradients from vanishing. A step whose gradients are not
+// finite halves it and changes no parameter; many finite steps in a row double it.
 
 #include <cstdint>
 
@@ -8,9 +8,9 @@ namespace feedrate::trainer {
 
 struct LossScale {
   std::uint64_t scale = 0;       // a power of two
-  std::uint64_t good_steps = 0;  // since it changed
+  std::uint64_t good_steps = 0;  // since the last change
 
-  /// It is doubled up to here. A float holds it exactly.
+  /// The limit of doubling, which a float holds exactly.
   static constexpr std::uint64_t max_scale = 1U << 24;
 };
 

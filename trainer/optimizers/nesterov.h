@@ -1,7 +1,7 @@
 #pragma once
 // SGD with Nesterov's momentum, as PyTorch writes it (torch.optim.SGD, nesterov=True):
-// g ← g + decay·w; v ← momentum·v + g; w ← w − rate·(g + momentum·v). Its v, of zeros at first,
-// holds g after the first step, which is what PyTorch starts from.
+// g ← g + decay·w; v ← momentum·v + g; w ← w − rate·(g + momentum·v). v starts at zero, so it
+// equals g after the first step, as in PyTorch.
 
 #include "trainer/optimizers/optimizer.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // RMSprop as PyTorch writes it (torch.optim.RMSprop, not centred): g ← g + decay·w;
 // s ← beta2·s + (1 − beta2)·g²; v ← momentum·v + g / (√s + epsilon); w ← w − rate·v. TensorFlow has
-// epsilon under the root; Keras' rho is beta2, 0.9 where PyTorch's alpha is 0.99.
+// epsilon under the root. beta2 is Keras' rho (default 0.9) and PyTorch's alpha (default 0.99).
 
 #include <cmath>
 

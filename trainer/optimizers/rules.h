@@ -1,10 +1,10 @@
 #pragma once
-// Every optimizer's rule: list.inc names them for the registry and both backends. Each is a literal
-// type
+// The rules of all optimizers; list.inc lists them for the registry and both backends. Each rule is
+// a literal type for host and device with
 //   name, summary, states, norms, defaults
 //   Rule(const UpdateSettings&, const UpdateScale&)  the constants of one parameter in one step
 //   update(weight, gradient, state…)                 one value; `states` references of state
-// on host and device; state starts at 0, and a value whose gradient and weight are 0 stays 0.
+// State starts at 0, and a value whose gradient and weight are 0 stays 0.
 
 #include "trainer/optimizers/adam.h"
 #include "trainer/optimizers/adamw.h"

@@ -16,8 +16,8 @@ struct Schedule {
   std::uint64_t step_size = 0;
   std::vector<std::uint64_t> steps{};  // multistep
   std::uint64_t max_steps = 0;         // poly, cosine
-  /// The first steps grow evenly to the policy's rate: step s has (s + 1) / warmup of it. A cosine
-  /// starts where they end.
+  /// The number of warm-up steps: before it, step s uses (s + 1) / warmup of the policy's rate. A
+  /// cosine starts where the warm-up ends.
   std::uint64_t warmup = 0;
 
   /// The rate at `step` (0-based). Throws Error for an unknown policy.

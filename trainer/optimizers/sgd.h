@@ -1,6 +1,6 @@
 #pragma once
 // SGD with momentum, as Caffe writes it: v ← momentum·v + rate·(g + decay·w); w ← w − v. PyTorch's
-// has the rate outside v: the same until the rate changes.
+// has the rate outside v, which is the same until the rate changes.
 
 #include "trainer/optimizers/optimizer.h"
 

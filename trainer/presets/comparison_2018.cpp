@@ -1,6 +1,6 @@
 // The nine cases of the comparison of 2018 (Piccione, "Introduction to Deep Learning: a practical
-// point of view", fig. 4.5): its batch, steps and rate, which never falls. It names no momentum and
-// no decay: 0.9, and the decay that the network was published with.
+// point of view", fig. 4.5) with its batch sizes, numbers of steps and constant rates. It states
+// neither momentum nor decay; here the momentum is 0.9 and the decay that of the published network.
 
 #include "trainer/presets/preset.h"
 

@@ -1,12 +1,12 @@
-// How the same networks are trained today: Nesterov's momentum, a rate that warms up and falls by a
-// cosine, smoothed labels, He's start, residual branches that start at zero.
+// How the same networks are trained today: Nesterov momentum, warm-up and a cosine schedule,
+// smoothed labels, He's initial values, residual branches that start at zero.
 
 #include "trainer/presets/preset.h"
 
 namespace feedrate::trainer {
 namespace {
 
-struct Way {
+struct Settings {
   std::uint32_t batch;
   double rate, decay;
   double warmup_epochs;
@@ -14,17 +14,17 @@ struct Way {
   Changes changes{};
 };
 
-TrainRecipe recipe(const Way& way) {
-  return {.batch = way.batch,
+TrainRecipe recipe(const Settings& settings) {
+  return {.batch = settings.batch,
           .optimizer = "nesterov",
-          .decay = way.decay,
-          .schedule = {.policy = "cosine", .rate = way.rate},
-          .warmup_epochs = way.warmup_epochs,
-          .epochs = way.epochs,
-          .changes = way.changes};
+          .decay = settings.decay,
+          .schedule = {.policy = "cosine", .rate = settings.rate},
+          .warmup_epochs = settings.warmup_epochs,
+          .epochs = settings.epochs,
+          .changes = settings.changes};
 }
 
-// NVIDIA's for 256 images a step (DeepLearningExamples, ConvNets): 90 epochs.
+// NVIDIA's settings for 256 images a step (DeepLearningExamples, ConvNets).
 TrainRecipe nvidias() {
   TrainRecipe r = recipe({.batch = 256,
                           .rate = 0.256,

@@ -1,5 +1,5 @@
 #pragma once
-// A named way to train a network: everything that `train` would otherwise be told option by option.
+// A preset: a name for a network, an augmentation and all settings of its training.
 
 #include <span>
 

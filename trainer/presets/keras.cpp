@@ -1,5 +1,5 @@
 // Keras' examples as Keras trains them: RMSprop with rho 0.9 and epsilon 1e-7. The decay of the
-// rate by 1e-6 a step in cifar10_cnn, 4 % over its 50 epochs, is left out.
+// rate by 1e-6 a step in cifar10_cnn, 4 % over 25 epochs, is left out.
 
 #include "trainer/presets/preset.h"
 

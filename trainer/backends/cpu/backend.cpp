@@ -21,10 +21,10 @@ std::string processor_name() {
     const std::size_t start = line.find_first_not_of(" \t", line.find(':') + 1);
     if (start != std::string::npos) return line.substr(start);
   }
-  return "a processor without a name";
+  return "unnamed processor";
 }
 
-// Without instructions for it bf16 would be slower than fp32.
+// Without instructions for bf16 it would be slower than fp32.
 bool multiplies_bf16() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx512bf16") != 0;

@@ -34,7 +34,7 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site) {
   if (site.node().op->name() == #kind) return make_##kind##_layer(site);
 #include "trainer/ops/list.inc"
 #undef FEEDRATE_ROW
-  throw Error(join("operator ", site.node().op->name(), " has no CPU half"));
+  throw Error(join("operator ", site.node().op->name(), " has no CPU layer"));
 }
 
 }  // namespace feedrate::trainer::cpu

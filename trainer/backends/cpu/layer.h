@@ -1,9 +1,9 @@
 #pragma once
-// An operator's CPU half. Made once at compile for a batch size and thread count, then bound to
-// its memory; forward and backward allocate nothing.
+// An operator on the CPU. A layer is made at compile for a batch size and thread count, then bound
+// to its memory; forward and backward allocate nothing.
 //
-// A step always works on whole batches: missing images are zeros and get no gradient, which leaves
-// every sum as it was.
+// A step always processes a whole batch: missing images are zeros and get no gradient, so they do
+// not change any sum.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,23 +26,23 @@ struct LayerSite {
   unsigned threads = 1;
   std::uint64_t seed = 0;
   bool bf16 = false;            // factors of products are rounded to bf16; all else is fp32
-  bool input_learns = false;    // somebody wants the gradient of inputs[0]
+  bool input_learns = false;    // the gradient of inputs[0] is needed
   bool relu_follows = false;    // the only reader is a relu that works in place
-  bool relu_is_pooled = false;  // a max_pool alone reads that relu
-  bool relu_before = false;     // inputs[0] is such a relu, and is read by nobody else
+  bool relu_is_pooled = false;  // the only reader of that relu is a max_pool
+  bool relu_before = false;     // inputs[0] is such a relu, and this node its only reader
 
   const Node& node() const { return graph.nodes[number]; }
 };
 
 /// What changes from step to step.
 struct Step {
-  std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC; none where numbers were given
+  std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC; empty for batches of floats
   std::span<const std::int32_t> labels;  // count
   std::uint32_t count = 0;               // images
   std::uint32_t all_images = 0;          // of all ranks in this step
   bool training = false;
-  bool relu_separate = false;  // each relu is done by its own node: somebody looks at each output
-  std::uint64_t number = 0;    // draws dropout's mask
+  bool relu_separate = false;  // each relu runs as its own node, so that every output can be read
+  std::uint64_t number = 0;    // selects dropout's mask
   Metrics* metrics = nullptr;
 };
 
@@ -51,13 +51,13 @@ struct Buffers {
   const float* input = nullptr;  // inputs[0]
   std::vector<const float*> inputs{};
   float* output = nullptr;
-  float* output_gradient = nullptr;       // null for a loss; nobody else reads it any more
+  float* output_gradient = nullptr;       // null for a loss; backward may overwrite it
   float* input_gradient = nullptr;        // input_gradients[0]
-  std::vector<float*> input_gradients{};  // null where nobody wants it
+  std::vector<float*> input_gradients{};  // null where not needed
   std::vector<float*> parameters;
   std::vector<float*> gradients;
-  std::byte* saved = nullptr;    // saved_bytes() that live from forward to backward
-  std::byte* scratch = nullptr;  // scratch_bytes() for the duration of a call
+  std::byte* saved = nullptr;    // saved_bytes(), preserved from forward to backward
+  std::byte* scratch = nullptr;  // scratch_bytes(), valid during one call
 };
 
 class Layer {
@@ -70,18 +70,18 @@ class Layer {
   const Layout& output() const { return output_; }
   virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t scratch_bytes() const { return 0; }
-  /// Whether it does the work of the relu that follows as well, forward and backward.
+  /// Whether it also computes the relu that follows it, forward and backward.
   virtual bool does_relu() const { return false; }
-  /// Whether it does the work of the relu before it; its input is then the relu's own.
+  /// Whether it also computes the relu before it; its input is then that of the relu.
   virtual bool does_relu_before() const { return false; }
   virtual void bind(const Buffers& buffers) { buffers_ = buffers; }
 
   virtual void forward(const Step& step) = 0;
-  /// Writes (never adds to) the gradients of parameters and input.
+  /// Overwrites (never adds to) the gradients of parameters and inputs.
   virtual void backward(const Step& step) = 0;
 
-  /// Floats that parameter `k` of the node takes as the layer stores it, and the way there and
-  /// back. By default that is the canonical layout.
+  /// Floats that the layer stores for parameter `k` of the node, and the conversions from and to
+  /// canonical order. By default parameters are stored in canonical order.
   virtual std::size_t stored_size(std::size_t k) const;
   virtual void to_stored(std::size_t k, std::span<const float> canonical, float* stored) const;
   virtual void from_stored(std::size_t k, const float* stored, std::span<float> canonical) const;

@@ -3,8 +3,8 @@
 //
 //   [image][channel / block][row][column][channel % block]
 //
-// so one loop serves NCHW (block 1), NHWC (block = channels) and oneDNN's nChw8c and nChw16c. The
-// channels that fill up the last block are zero, in gradients too.
+// so one loop handles NCHW (block 1), NHWC (block = channels) and oneDNN's nChw8c and nChw16c. The
+// padding channels of the last block are zero, in gradients too.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Layout {
 
   std::int64_t blocks() const { return (extent.channels + block - 1) / block; }
   std::int64_t pixels() const { return extent.height * extent.width; }
-  /// Of one image, filling channels included.
+  /// Of one image, padding channels included.
   std::int64_t elements() const { return blocks() * pixels() * block; }
   std::int64_t offset(std::int64_t channel, std::int64_t pixel) const {
     return (channel / block * pixels() + pixel) * block + channel % block;

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of a session: taken at once, on cache lines, zeroed and thereby touched.
+// Memory of a session: one block, aligned to cache lines and zeroed, so that every page is touched.
 
 #include <cstddef>
 #include <cstring>

@@ -20,12 +20,12 @@ namespace {
 
 // Large enough that its edges cost nothing, small enough to take a tenth of a second.
 constexpr std::int64_t side = 1536;
-// Beyond the caches of a core; where a machine's last cache is larger still, it is that cache's
-// rate which layers meet too.
+// More than the caches of a core hold. If a machine's last-level cache is larger still, this
+// measures that cache, as layers do.
 constexpr std::size_t copied = std::size_t{128} << 20;  // bytes
 constexpr int rounds = 5;
 
-/// Seconds of the best of some rounds after one that is not counted: what the device can do.
+/// The seconds of the fastest of several rounds, after one round that is not timed.
 template <class Once>
 double best_seconds(const Once& once) {
   once();

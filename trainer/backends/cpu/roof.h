@@ -1,11 +1,11 @@
 #pragma once
-// The CPU's roof, by oneDNN's own matrix product and by a copy.
+// Measures the CPU's roof with oneDNN's matrix product and a copy.
 
 #include "trainer/graph/roofline.h"
 
 namespace feedrate::trainer::cpu {
 
-/// Takes about half a second. `threads` of OpenMP.
+/// On `threads` OpenMP threads. Takes about half a second.
 Roof measure_roof(unsigned threads);
 
 }  // namespace feedrate::trainer::cpu

@@ -21,7 +21,7 @@ using namespace loader;
 
 namespace {
 
-// The relu before node j, in the memory of the node before it, that nobody else reads; or 0.
+// The in-place relu that is the only input of node j and is read by no other node; 0 if none.
 std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   if (nodes[j].inputs.size() != 1) return 0;
@@ -35,7 +35,7 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   return alone ? relu : 0;
 }
 
-// Whether a max_pool alone reads the relu, whose work it then does at no cost.
+// Whether the only reader of the relu is a max_pool, which then computes it at no cost.
 bool is_pooled(const Plan& plan, std::size_t relu) {
   for (std::size_t j = relu + 1; j < plan.graph.nodes.size(); ++j) {
     const bool pools = plan.graph.nodes[j].op->traits().pooling == Pooling::maximum;
@@ -79,7 +79,7 @@ void CpuSession::make_layers(const SessionOptions& options) {
         .number = i,
         .batch = plan_.batch,
         .threads = threads_,
-        // Ranks see different images, which want different masks.
+        // Ranks see different images and need different masks.
         .seed = communicator_ == nullptr ? options.seed : options.seed + communicator_->rank()};
     for (const std::size_t input : nodes[i].inputs) {
       site.inputs.push_back(layers_[input]->output());
@@ -192,7 +192,7 @@ void CpuSession::take_pixels(const Batch& batch) {
             std::uint8_t{0});
 }
 
-// Images that are not there are black, as they are among pixels.
+// Missing images are black, as in batches of pixels.
 void CpuSession::take_numbers(const Batch& batch) {
   float* to = std::copy(batch.floats.begin(), batch.floats.end(), images_->floats());
   const Shape& shape = plan_.graph.input;
@@ -206,7 +206,7 @@ void CpuSession::take_numbers(const Batch& batch) {
 }
 
 Step CpuSession::make_step(bool training, std::uint64_t number) {
-  if (count_ == 0) throw Error("a step needs a batch: nothing was uploaded yet");
+  if (count_ == 0) throw Error("a step needs a batch, but none was uploaded");
   const auto* pixels = reinterpret_cast<const std::uint8_t*>(images_->at(0));
   const bool given = pixel_type_ != PixelType::u8;
   return {.pixels = {pixels, given ? 0 : plan_.graph.input.bytes() * plan_.batch},

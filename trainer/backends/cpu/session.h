@@ -13,7 +13,7 @@ namespace feedrate::trainer::cpu {
 
 class CpuSession final : public Session {
  public:
-  /// `threads` of OpenMP, at least 1, whatever the options say.
+  /// Uses `threads` OpenMP threads, at least 1, instead of options.threads.
   CpuSession(Plan plan, const SessionOptions& options, unsigned threads);
 
   const Plan& plan() const override { return plan_; }
@@ -36,7 +36,7 @@ class CpuSession final : public Session {
   std::size_t planned_bytes() const override;
 
  private:
-  // Where a parameter lies in each flat buffer, and which of its layer's it is.
+  // The place of a parameter in each flat buffer, and its layer.
   struct ParameterPlace {
     std::size_t layer;
     std::size_t k;       // which of the layer's parameters
@@ -57,7 +57,7 @@ class CpuSession final : public Session {
   double sum_over_ranks(double value) const;
   void place_buckets();
   void share_gradients(std::size_t node);
-  // A gradient that is a sum: where it is, and a part that a node's backward has found.
+  // A gradient that is a sum, and a term of it that a node's backward computes.
   struct Sum {
     float* to;
     const float* part;
@@ -75,36 +75,36 @@ class CpuSession final : public Session {
   Plan plan_;
   unsigned threads_;
   const Optimizer* optimizer_;  // null: evaluation only
-  Communicator* communicator_;  // null: alone
+  Communicator* communicator_;  // null: one process
   std::size_t states_;
   Update update_;                               // null without an optimizer
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
-  std::vector<bool> done_elsewhere_;            // by node: the layer before or behind does its work
+  std::vector<bool> done_elsewhere_;            // by node: the layer before or after it computes it
   std::vector<ParameterPlace> parameter_places_;  // by parameter
   std::size_t flat_size_ = 0;                     // floats
   std::vector<UpdateScale> scales_;               // by parameter
   struct Squares {
     double weights, gradients;
   };
-  std::vector<Squares> squares_;  // by thread, by parameter; empty unless the optimizer asks
-  // Gradients that are whole once the backward of their node is done, and travel together.
+  std::vector<Squares> squares_;  // by thread, by parameter; empty if the optimizer needs none
+  // Gradients that are complete after the backward of `node` and are summed together over ranks.
   struct Bucket {
     std::size_t node;
     std::size_t offset;  // floats
     std::size_t size;
   };
-  std::vector<Bucket> buckets_;         // in the order of backward; empty when alone
-  std::vector<std::vector<Sum>> sums_;  // by the node whose backward finds the parts
+  std::vector<Bucket> buckets_;         // in the order of backward; empty for one process
+  std::vector<std::vector<Sum>> sums_;  // by the node whose backward computes the terms
 
   std::optional<Memory> parameters_, gradients_, state_;
-  std::optional<Memory> arena_;    // activations, their gradients, what layers save
-  std::optional<Memory> scratch_;  // of the layer at work
+  std::optional<Memory> arena_;    // activations, their gradients, values saved by layers
+  std::optional<Memory> scratch_;  // of the running layer
   loader::PixelType pixel_type_;
-  std::optional<Memory> images_;  // uploaded: pixels, or numbers, which are the input's output
+  std::optional<Memory> images_;  // uploaded: pixels, or floats, which are the input node's output
   std::vector<std::int32_t> labels_;
   std::uint32_t count_ = 0;
   Metrics metrics_;
-  std::vector<NodeSeconds>* node_seconds_;  // null: nobody asks
+  std::vector<NodeSeconds>* node_seconds_;  // null: not timed
   std::vector<const float*> outputs_;       // by node
   std::optional<Divergence> divergence_;
 };

@@ -1,4 +1,4 @@
-// What a session tells of the values that flow through it, beside its metrics.
+// What a session reports of its nodes' outputs: features, and where training diverged.
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +32,7 @@ bool CpuSession::finite(std::size_t node) const {
   return std::all_of(values, values + size, [](float value) { return std::isfinite(value); });
 }
 
-// Values lie where others lay before them, so the forward pass is run again, layer by layer.
+// Outputs share memory, so the forward pass runs again and checks each output as it is written.
 Divergence CpuSession::find_divergence(Step step) {
   Metrics discarded;
   step.metrics = &discarded;

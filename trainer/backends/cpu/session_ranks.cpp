@@ -1,4 +1,4 @@
-// What a session does with others: gradients and metrics become those of all ranks.
+// Sums of gradients and metrics over all ranks.
 
 #include <array>
 #include <utility>
@@ -9,8 +9,8 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Large enough that a message's latency is nothing beside its way, small enough that the last one,
-// which nothing hides, is short.
+// Large enough that latency does not matter, small enough that the last sum, which nothing
+// overlaps, is short.
 constexpr std::size_t bucket_floats = std::size_t{1} << 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ double CpuSession::sum_over_ranks(double value) const {
   return value;
 }
 
-// Parameters lie in the order of the nodes, backward comes to them from the end.
+// Parameters are stored in the order of the nodes; backward visits them from the end.
 void CpuSession::place_buckets() {
   std::size_t end = flat_size_;
   for (std::size_t number = parameter_places_.size(); number-- > 0;) {

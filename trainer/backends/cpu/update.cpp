@@ -9,7 +9,7 @@ using namespace formats;
 
 namespace {
 
-// Compiled with -fno-math-errno: a root that may set errno is no vector instruction.
+// Compiled with -fno-math-errno: a square root that may set errno cannot be vectorised.
 template <class Rule>
 FEEDRATE_VECTOR void run_one(float* __restrict weights, const float* __restrict gradients,
                              float* __restrict state, std::int64_t size, const Rule& rule_) {
@@ -40,7 +40,7 @@ void run_rule(const UpdateRun& run, const UpdateSettings& settings, const Update
 
 constexpr std::int64_t lanes = 16;
 
-// Of whole groups of lanes, each lane's sum apart.
+// Adds the squares of whole groups of lanes; each lane has its own sum.
 FEEDRATE_VECTOR void add_squares(const float* __restrict values, std::int64_t groups,
                                  double* __restrict sums) {
   for (std::int64_t group = 0; group < groups; ++group) {
@@ -58,7 +58,7 @@ Update update_of(const Optimizer& optimizer) {
   if (optimizer.name() == prefix##Rule::name) return run_rule<prefix##Rule>;
 #include "trainer/optimizers/list.inc"
 #undef FEEDRATE_ROW
-  throw Error(join("the cpu backend does not know the optimizer ", optimizer.name()));
+  throw Error(join("the cpu backend does not have the optimizer ", optimizer.name()));
 }
 
 double sum_of_squares(const float* values, std::int64_t size) {

@@ -1,5 +1,5 @@
 #pragma once
-// An optimizer's rule over a run of the flat buffers.
+// Runs an optimizer's rule over a part of the flat buffers.
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace feedrate::trainer::cpu {
 
-/// `size` values from `weights` on; state lies slot after slot, `slot_stride` floats apart.
+/// `size` values from `weights` on; the slots of state are `slot_stride` floats apart.
 struct UpdateRun {
   float* weights;
   const float* gradients;
@@ -16,12 +16,12 @@ struct UpdateRun {
   std::int64_t size;
 };
 
-/// The scale is that of the parameter that the run is part of.
+/// Updates a run of one parameter's values; `scale` is that of the parameter.
 using Update = void (*)(const UpdateRun& run, const UpdateSettings& settings,
                         const UpdateScale& scale);
 Update update_of(const Optimizer& optimizer);
 
-/// Sum of the squares of `size` values, in an order that never changes.
+/// Sum of the squares of `size` values, in a fixed order.
 double sum_of_squares(const float* values, std::int64_t size);
 
 }  // namespace feedrate::trainer::cpu

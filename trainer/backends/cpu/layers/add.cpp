@@ -9,7 +9,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Any of the three may be the same memory.
+// The three may be the same memory.
 FEEDRATE_VECTOR void add_all(const float* a, const float* b, std::int64_t size, float* sum) {
   for (std::int64_t i = 0; i < size; ++i) sum[i] = a[i] + b[i];
 }
@@ -26,7 +26,7 @@ FEEDRATE_VECTOR void relu_gradients_twice(const float* gradient, const float* ou
   }
 }
 
-// The sum lies as the first input does; a second that lies otherwise is brought there first.
+// The sum has the layout of the first input; the second input is converted to it where it differs.
 class AddLayer final : public Layer {
  public:
   explicit AddLayer(const LayerSite& site)
@@ -39,7 +39,7 @@ class AddLayer final : public Layer {
   bool does_relu() const override { return relu_follows_; }
 
   std::size_t scratch_bytes() const override {
-    return alike() ? 0 : static_cast<std::size_t>(size() * threads_) * sizeof(float);
+    return same_layout() ? 0 : static_cast<std::size_t>(size() * threads_) * sizeof(float);
   }
 
   void forward(const Step& step) override {
@@ -49,10 +49,11 @@ class AddLayer final : public Layer {
       const Range range = share_of(batch_, thread, threads_);
       for (std::int64_t image = range.begin; image < range.end; ++image) {
         const float* b = buffers().inputs[1] + image * other_.elements();
-        if (!alike()) relayout(b, other_, moved, output());
+        if (!same_layout()) relayout(b, other_, moved, output());
         const float* a = buffers().input + image * size();
         float* out = buffers().output + image * size();
-        with_relu ? add_and_relu(a, b, size(), out) : add_all(a, alike() ? b : moved, size(), out);
+        with_relu ? add_and_relu(a, b, size(), out)
+                  : add_all(a, same_layout() ? b : moved, size(), out);
       }
     });
   }
@@ -78,7 +79,7 @@ class AddLayer final : public Layer {
   }
 
  private:
-  // One image's gradients, at the same place in both inputs.
+  // The gradients of one image, at the same offset in both inputs.
   void through_relu(std::int64_t at) const {
     const float *gradient = buffers().output_gradient + at, *out = buffers().output + at;
     float *to = buffers().input_gradients[0], *other = buffers().input_gradients[1];
@@ -89,7 +90,7 @@ class AddLayer final : public Layer {
     }
   }
 
-  bool alike() const { return other_ == output(); }
+  bool same_layout() const { return other_ == output(); }
   std::int64_t size() const { return output().elements(); }
 
   Layout other_;

@@ -8,8 +8,8 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Calls visit(offset of the pixel's first lane) for every place of an output's window; gives the
-// number of places.
+// Calls visit(offset of the pixel's first lane) for every position of an output's window; returns
+// the number of positions.
 template <class Visit>
 [[gnu::always_inline]] inline std::int32_t each_place(const PoolGeometry& g, std::int64_t lanes,
                                                       std::int32_t row, std::int32_t column,
@@ -42,7 +42,7 @@ FEEDRATE_VECTOR void pool_plane(const PoolGeometry& g, std::int64_t lanes, const
   }
 }
 
-// Adds every output's gradient, in equal parts, to its inputs. `to` starts at zero.
+// Adds each output's gradient, in equal parts, to its inputs. `to` must start at zero.
 FEEDRATE_VECTOR void unpool_plane(const PoolGeometry& g, std::int64_t lanes, const float* gradient,
                                   float* to) {
   for (std::int32_t row = 0; row < g.out_height; ++row) {

@@ -9,9 +9,9 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Where there are blocks enough, threads share them: what the sums have read is then still in the
-// cache when it is used. Else images are shared; each thread sums its own part of every channel,
-// and the parts are added in order.
+// With enough blocks, threads share the blocks: the values that were summed are then still in the
+// cache when they are normalised. Otherwise threads share the images: each sums its own part of
+// every channel, and the parts are added in order.
 class BatchNormLayer final : public Layer {
  public:
   explicit BatchNormLayer(const LayerSite& site)
@@ -31,10 +31,10 @@ class BatchNormLayer final : public Layer {
 
   bool does_relu() const override { return relu_follows_; }
 
-  // The batch's means, one over its deviations, and what the running statistics become: a step
-  // that diverges must not change them, and that is known after the forward pass.
+  // The batch's means, the inverses of its deviations, and the next running statistics: a step that
+  // diverges must not change the statistics, and divergence is known only after the forward pass.
   std::size_t saved_bytes() const override { return floats(4 * width_); }
-  // Two sums for each thread, then the coefficients.
+  // Two sums of every channel for each thread, then the coefficients.
   std::size_t scratch_bytes() const override { return sums_bytes() + floats(5 * width_); }
 
   void forward(const Step& step) override {
@@ -87,10 +87,10 @@ class BatchNormLayer final : public Layer {
   float* inverses() const { return means() + width_; }
   float* next_means() const { return means() + 2 * width_; }
   float* next_variances() const { return means() + 3 * width_; }
-  // Those of the first thread; in the end those of all.
+  // The sums of the first thread; in the end those of all threads.
   double* sums() const { return reinterpret_cast<double*>(buffers().scratch); }
   double* products() const { return sums() + width_; }
-  // Of a channel that the batch holds.
+  // The number of values of a channel in the batch.
   double values(const Step& step) const {
     return static_cast<double>(step.count) * static_cast<double>(plane_.pixels);
   }
@@ -114,11 +114,11 @@ class BatchNormLayer final : public Layer {
     }
   }
 
-  // From the sums of these channels to what their values meet.
+  // Computes the coefficients of these channels from their sums.
   void take_statistics(const Step& step, const Range& channels, const NormCoefficients& c) const {
     for (std::int64_t k = channels.begin; k < channels.end; ++k) {
       const double mean = sums()[k] / values(step);
-      // A rounding error must not hide NaN.
+      // Rounding may make it negative; NaN must stay NaN.
       const double difference = products()[k] / values(step) - mean * mean;
       const double variance = difference < 0 ? 0 : difference;
       means()[k] = static_cast<float>(mean);
@@ -144,8 +144,9 @@ class BatchNormLayer final : public Layer {
     }
   }
 
-  // add(offset of a plane, its first channel, two sums of that channel on) for every image that is
-  // there, finish(channels) once their sums are known, then each_plane(). No `out`: only the sums.
+  // Calls add(offset of a plane, its first channel, the sums from that channel on) for every actual
+  // image, finish(channels) when their sums are complete, then each_plane(). Without `out`, only
+  // the sums are computed.
   template <class Add, class Finish, class Write>
   void run(const Step& step, float* out, const Add& add, const Finish& finish,
            const Write& write) const {
@@ -190,8 +191,8 @@ class BatchNormLayer final : public Layer {
     }
   }
 
-  // write(offset of a plane, its first channel) for the images that are there; zeros in `out` for
-  // the others.
+  // Calls write(offset of a plane, its first channel) for actual images; fills `out` with zeros for
+  // missing ones.
   template <class Write>
   void each_plane(const Step& step, float* out, const Write& write) const {
     on_shares(threads_, batch_ * output().blocks(), 1, [&](const Range& range) {
@@ -215,7 +216,7 @@ class BatchNormLayer final : public Layer {
   }
 
   std::int64_t batch_, channels_;
-  std::int64_t width_;  // channels, filling ones included
+  std::int64_t width_;  // channels, padding ones included
   NormPlane plane_;
   double epsilon_, momentum_;
   bool relu_follows_, by_blocks_;

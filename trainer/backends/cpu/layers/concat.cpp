@@ -7,8 +7,8 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// The inputs' own blocks where whole blocks of one width follow one another: then each image of
-// each input is one copy. Else channels last.
+// The inputs' layout if all inputs consist of whole blocks of one width: then each image of each
+// input is one copy. Otherwise channels last.
 Layout joined(const LayerSite& site) {
   const std::int64_t block = site.input.block;
   const bool whole = std::all_of(site.inputs.begin(), site.inputs.end(), [block](const Layout& in) {
@@ -46,7 +46,7 @@ class ConcatLayer final : public Layer {
   }
 
  private:
-  // body(image, input, the input's first channel in the output)
+  // Calls body(image, input, the input's first channel in the output).
   template <class Body>
   void each(const Body& body) const {
     on_shares(threads_, batch_, 1, [&](const Range& range) {

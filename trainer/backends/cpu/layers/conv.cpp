@@ -6,7 +6,7 @@
 namespace feedrate::trainer::cpu {
 
 std::unique_ptr<Layer> make_conv_layer(const LayerSite& site) {
-  // OpenBLAS multiplies in fp32 alone.
+  // OpenBLAS multiplies only fp32.
   if (site.bf16 || suits_onednn(site)) return make_onednn_conv(site);
   return std::make_unique<GemmConv>(site);
 }

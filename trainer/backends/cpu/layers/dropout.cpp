@@ -7,7 +7,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Values whose canonical order is also their order in memory.
+// For values that lie in memory in canonical order.
 FEEDRATE_VECTOR void drop_run(const float* in, std::int64_t size, const DropoutMask& mask,
                               std::uint64_t first, float* out) {
   for (std::int64_t i = 0; i < size; ++i) {
@@ -53,7 +53,7 @@ class DropoutLayer final : public Layer {
     if (output().block == 1 || output().pixels() == 1) {
       return drop_run(in, extent.elements(), mask, first, out);
     }
-    // Filling channels are zero already.
+    // Padding channels are zero already.
     for (std::int64_t channel = 0; channel < extent.channels; ++channel) {
       for (std::int64_t pixel = 0; pixel < output().pixels(); ++pixel) {
         const std::int64_t i = output().offset(channel, pixel);

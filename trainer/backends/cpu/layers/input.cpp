@@ -18,8 +18,9 @@ FEEDRATE_VECTOR void scale_channel(const std::uint8_t* pixels, std::int64_t chan
   for (std::int64_t i = 0; i < size; ++i) out[i] = scaled_pixel(pixels[i * channels], scale, mean);
 }
 
-// Pixels come channels last. Those of a colour image become planes, as oneDNN wants them. Where the
-// loader has made numbers of them, the session has put these where the output is: none are left.
+// Pixels come channels last; those of colour images are split into planes, as oneDNN wants them.
+// Where the loader has scaled the pixels, the session has already stored its floats as the output,
+// and there are no pixels.
 class InputLayer final : public Layer {
  public:
   explicit InputLayer(const LayerSite& site)

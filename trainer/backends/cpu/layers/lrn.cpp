@@ -11,10 +11,10 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// A group of pixels, one row of channels behind another, each with zeros for half a window at
-// either end: so all rows together are one long row, and what a window sees beyond a pixel is zero.
+// A group of pixels: one row of channels after another, each with half a window of zeros at either
+// end. So all rows form one long row, and a window reads zeros beyond the channels of its pixel.
 struct Rows {
-  float *x, *gradient, *terms, *scale, *power;  // at the first pixel's first channel
+  float *x, *gradient, *terms, *scale, *power;  // from the first pixel's first channel on
 };
 
 struct Terms {
@@ -26,7 +26,7 @@ struct Terms {
 
 FEEDRATE_VECTOR void window_sums(const float* values, std::int64_t size, std::int64_t half,
                                  float* sums) {
-  if (half == 2) {  // everybody's: one pass instead of five, in the same order
+  if (half == 2) {  // the usual size: one pass instead of five, in the same order
     for (std::int64_t i = 0; i < size; ++i) {
       const float* v = values + i;
       sums[i] = 0.0F + v[-2] + v[-1] + v[0] + v[1] + v[2];
@@ -43,12 +43,12 @@ FEEDRATE_VECTOR void square_all(const Rows& rows, std::int64_t size) {
   for (std::int64_t i = 0; i < size; ++i) rows.terms[i] = rows.x[i] * rows.x[i];
 }
 
-// scale holds Σ x² and becomes s; power becomes s^-beta.
+// On entry scale holds Σ x²; it becomes s, and power becomes s^-beta.
 FEEDRATE_VECTOR void raise_all(const Rows& rows, std::int64_t size, const Terms& t) {
   for (std::int64_t i = 0; i < size; ++i) {
     rows.scale[i] = lrn_scale(rows.scale[i], t.share, t.k);
   }
-  if (t.beta == 0.75F) {  // everybody's: two roots are many times faster than a power
+  if (t.beta == 0.75F) {  // the usual beta: two roots are many times faster than a power
     for (std::int64_t i = 0; i < size; ++i) {
       const float root = std::sqrt(rows.scale[i]);
       rows.power[i] = 1 / (root * std::sqrt(root));
@@ -70,7 +70,7 @@ FEEDRATE_VECTOR void gradient_terms(const Rows& rows, std::int64_t size) {
   }
 }
 
-// scale holds the sums of the terms.
+// On entry scale holds the sums of the terms; x becomes the gradient.
 FEEDRATE_VECTOR void gradients_all(const Rows& rows, std::int64_t size, const Terms& t) {
   for (std::int64_t i = 0; i < size; ++i) {
     rows.x[i] = lrn_gradient(rows.gradient[i], rows.x[i], rows.power[i], rows.scale[i], t.factor);
@@ -125,10 +125,9 @@ class LrnLayer final : public Layer {
  private:
   static constexpr std::int64_t row_count = 5;
   static constexpr std::int64_t usual_block = 16;
-  static constexpr std::int64_t group_floats =
-      1024;  // five rows of as many stay in the first cache
+  static constexpr std::int64_t group_floats = 1024;  // five such rows fit in the L1 cache
 
-  // Of one kind of row: what a group takes, and room for half a window before and behind.
+  // Floats of one kind of row: a group, with half a window before and after it.
   std::int64_t rows_size() const {
     return formats::round_up(group_ * row_ + 2 * terms_.half, line_floats);
   }
@@ -139,7 +138,7 @@ class LrnLayer final : public Layer {
     raise_all(of, size, terms_);
   }
 
-  // body(offset of the first pixel in a tensor, pixels, rows of the thread at work)
+  // Calls body(offset of the first pixel in a tensor, number of pixels, the thread's rows).
   template <class Body>
   void each_group(const Body& body) const {
     on_threads(threads_, [&](unsigned thread) {
@@ -158,8 +157,8 @@ class LrnLayer final : public Layer {
     });
   }
 
-  // visit(offset in a tensor from the group's first pixel, offset in a row, values) for each run of
-  // values that lie side by side in both.
+  // Calls visit(offset in a tensor from the group's first pixel, offset in a row, number of values)
+  // for each run of values that are contiguous in both.
   template <class Visit>
   void each_run(std::int64_t pixels, const Visit& visit) const {
     const std::int64_t width = output().block, plane = output().pixels() * width;

@@ -9,8 +9,8 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Everything lies image after image, row after row, so that a thread does its images from the first
-// row to the last without waiting for others.
+// All values are ordered by image, then by row, so that a thread computes its images from the first
+// row to the last without waiting for other threads.
 class LstmLayer final : public Layer {
  public:
   explicit LstmLayer(const LayerSite& site)
@@ -100,7 +100,7 @@ class LstmLayer final : public Layer {
   }
 
  private:
-  // Calls use(place in rows, place in the input) for every value of the images.
+  // Calls use(index in `inputs_`, index in the input) for every value of the images.
   template <class Use>
   void each_value(const Range& images, const Use& use) const {
     const std::int64_t width = input_.extent.width;
@@ -146,7 +146,7 @@ class LstmLayer final : public Layer {
     }
   }
 
-  // Leaves the gradients of the gates' sums where the gates were.
+  // Replaces the gates by the gradients of their sums.
   void backward_row(const Range& images, std::int64_t row) {
     const std::int64_t first = images.begin * rows_ + row;
     for (std::int64_t image = images.begin; image < images.end; ++image) {
@@ -204,7 +204,7 @@ class LstmLayer final : public Layer {
   float* inputs_ = nullptr;  // [image][row][value]
   float* sums_ = nullptr;    // [image][row][gate]: gates, then the gradients of their sums
   float* cells_ = nullptr;   // [image][row][unit]
-  float* before_ = nullptr;  // the same: the hidden state that the row finds
+  float* before_ = nullptr;  // the same: the hidden state before the row
   float* input_gradients_ = nullptr;
   float* hidden_gradients_ = nullptr;  // [image][unit]
   float* cell_gradients_ = nullptr;

@@ -18,8 +18,8 @@ struct Plane {
   std::int64_t out_size() const { return std::int64_t{g.out_height} * g.out_width * lanes; }
 };
 
-// Calls visit(row, column) for every place of a box. One of side × side places is unrolled; a side
-// of 0 is none.
+// Calls visit(row, column) for every position of a box. The loops over a box of side × side are
+// unrolled, unless `side` is 0.
 template <int side, class Visit>
 FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
                                        const Visit& visit) {
@@ -36,11 +36,12 @@ FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
   }
 }
 
-// The largest value of every window, and which place of the window held it, the first of equals.
-// Where all are NaN, so is the output. The largest of what a relu puts out is the relu of the
-// largest; where that is 0, no place gets a gradient.
+// The winner of a window whose maximum a relu sets to 0: no input gets its gradient.
 constexpr std::int32_t no_winner = 255;
 
+// The largest value of every window and its position in the window, the first of equals. Where all
+// values are NaN, so is the output. With a relu before the pooling, takes the relu of the maximum,
+// which is the maximum of the relu.
 template <int kernel>
 FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out,
                                  std::int32_t* winners) {
@@ -78,7 +79,7 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out
   }
 }
 
-// Adds every window's gradient to the place that won. `to` starts at zero.
+// Adds each window's gradient to its winner. `to` must start at zero.
 template <int kernel>
 FEEDRATE_INLINE inline void unpool(const Plane& plane, const float* gradient,
                                    const std::int32_t* winners, float* to) {
@@ -110,8 +111,8 @@ FEEDRATE_INLINE inline void unpool(const Plane& plane, const float* gradient,
   }
 }
 
-// The same, to the bit, the other way round: every input's gradient is the sum over the windows
-// that it won, first row first. For windows of 3 × 3 that lie at every pixel.
+// Computes the same bits by gathering: each input's gradient is the sum over the windows that it
+// won, row by row. For windows of 3 × 3 and stride 1.
 FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const float* gradient,
                                          const std::int32_t* winners, float* to) {
   const PoolGeometry& g = plane.g;
@@ -141,8 +142,8 @@ FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const float* gradie
   }
 }
 
-// Places are kept in bytes, but compared with 32 bits each, as wide as the values; `wide` has room
-// for those of a plane.
+// Winners are stored as bytes but compared as 32-bit integers, as wide as the values; `wide` has
+// room for those of a plane.
 FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
                                 std::uint8_t* winners, std::int32_t* wide) {
   if (plane.g.kernel == 3) {
@@ -179,7 +180,7 @@ class MaxPoolLayer final : public Layer {
 
   bool does_relu_before() const override { return plane_.relu_before; }
 
-  // Which place of its window each output came from: one byte, as windows have at most 225 places.
+  // The winner of each output in one byte, since windows have at most 225 positions.
   std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(planes_ * plane_.out_size());
   }
@@ -203,7 +204,7 @@ class MaxPoolLayer final : public Layer {
  private:
   std::uint8_t* winners() const { return reinterpret_cast<std::uint8_t*>(buffers().saved); }
 
-  // body(offset of a plane in the input, in the output, the thread's scratch)
+  // Calls body(offset of a plane in the input, its offset in the output, the thread's scratch).
   template <class Body>
   void each_plane(const Body& body) const {
     on_threads(threads_, [&](unsigned thread) {

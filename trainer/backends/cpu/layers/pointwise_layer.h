@@ -1,5 +1,5 @@
 #pragma once
-// An operator of each value by itself, in place where the plan allows: what activations are.
+// An operator on single values, such as an activation, in place where the plan allows.
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"

@@ -6,7 +6,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// The output's blocks are as wide as the input's, so a channel keeps its block and lane.
+// The output has blocks of the input's width, so a channel keeps its block and lane.
 class ShortcutLayer final : public Layer {
  public:
   explicit ShortcutLayer(const LayerSite& site)
@@ -46,7 +46,8 @@ class ShortcutLayer final : public Layer {
     });
   }
 
-  // visit(offset in the input, in the output, channels side by side), filling channels left out.
+  // Calls visit(offset in the input, offset in the output, number of channels) for each run of
+  // channels, without padding channels.
   template <class Visit>
   void each_run(const Visit& visit) const {
     const Extent& out = output().extent;

@@ -8,7 +8,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// The outcome of one image, kept apart so that sums are taken in the images' order.
+// The outcome of one image; outcomes are stored so that they can be summed in a fixed order.
 struct Outcome {
   double loss;
   bool correct, correct5;

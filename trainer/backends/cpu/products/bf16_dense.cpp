@@ -17,7 +17,7 @@ class Bf16Dense final : public DenseLayer {
     input_ = Factor(matrix(n, k, k, f32), matrix(n, k, k));
     weights_ = Factor(matrix(u, k, k, f32), matrix(u, k, k));
     gradient_ = Factor(matrix(n, u, u, f32), matrix(n, u, u));
-    const OmpThreads alone(1);
+    const OmpThreads one_thread(1);
     each_share(u, [&](const Range& units) {
       const std::int64_t some = units.size(), first = units.begin;
       forward_.add({.a = matrix(n, k, k),
@@ -45,7 +45,7 @@ class Bf16Dense final : public DenseLayer {
     });
   }
 
-  // The weights, so that they are rounded once in a step.
+  // The rounded input and weights: each is rounded once in a step.
   std::size_t saved_bytes() const override { return input_.copy_bytes() + weights_.copy_bytes(); }
   std::size_t scratch_bytes() const override {
     const std::size_t products =

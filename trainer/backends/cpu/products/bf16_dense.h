@@ -1,6 +1,6 @@
 #pragma once
 // A dense layer whose products multiply bf16, by oneDNN: weights, values and gradients are rounded
-// on their way in; what comes out is summed, and kept, in fp32.
+// first; results are summed and stored in fp32.
 
 #include "trainer/backends/cpu/layer.h"
 

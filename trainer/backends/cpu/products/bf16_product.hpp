@@ -1,7 +1,7 @@
 #pragma once
-// A product of two matrices of bf16, in fp32, by oneDNN. Every thread computes a part of it by
-// itself: oneDNN's own threads would wait for one another by spinning. Private to this folder's
-// .cpp files.
+// A product of two bf16 matrices, in fp32, by oneDNN. Each thread computes a part by itself,
+// because oneDNN's own threads spin while they wait for one another. Private to this folder's .cpp
+// files.
 
 #include <cstdint>
 #include <dnnl.hpp>
@@ -23,13 +23,13 @@ inline dnnl::memory::desc transposed(const dnnl::memory::desc& matrix) {
 
 class Bf16Product {
  public:
-  /// What a thread reads and writes, and how many elements from the matrices' start that is.
+  /// The parts of the matrices that a thread reads and writes, and their first elements.
   struct Part {
     dnnl::memory::desc a, b, c;
     std::int64_t a_first, b_first, c_first;
   };
 
-  /// One for each thread.
+  /// Adds the part of one thread.
   void add(const Part& part) {
     const auto product = describe<dnnl::matmul>(own_scratchpad(), part.a, part.b, part.c);
     Call call(dnnl::matmul(product), product);

@@ -10,7 +10,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Some columns of a matrix.
+// A range of columns of a matrix.
 struct Columns {
   std::int64_t rows, columns, stride;
 };
@@ -117,15 +117,15 @@ void DenseLayer::each_weight(const Use& use) const {
 void DenseLayer::to_stored(std::size_t k, std::span<const float> canonical, float* stored) const {
   if (k != 0) return Layer::to_stored(k, canonical, stored);
   std::fill_n(stored, stored_size(0), 0.0F);
-  each_weight([&](std::int64_t mine, std::int64_t theirs) {
-    stored[mine] = canonical[static_cast<std::size_t>(theirs)];
+  each_weight([&](std::int64_t in_layer, std::int64_t in_canonical) {
+    stored[in_layer] = canonical[static_cast<std::size_t>(in_canonical)];
   });
 }
 
 void DenseLayer::from_stored(std::size_t k, const float* stored, std::span<float> canonical) const {
   if (k != 0) return Layer::from_stored(k, stored, canonical);
-  each_weight([&](std::int64_t mine, std::int64_t theirs) {
-    canonical[static_cast<std::size_t>(theirs)] = stored[mine];
+  each_weight([&](std::int64_t in_layer, std::int64_t in_canonical) {
+    canonical[static_cast<std::size_t>(in_canonical)] = stored[in_layer];
   });
 }
 

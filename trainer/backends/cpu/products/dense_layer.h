@@ -1,8 +1,8 @@
 #pragma once
-// A dense layer, its products in fp32.
+// A dense layer with products in fp32.
 //
-// Weights lie as [unit][input as it lies in memory], filling channels included: those meet zeros
-// and stay zero.
+// Weights are stored as [unit][input in its memory layout], padding channels included: these are
+// multiplied by zeros and stay zero.
 
 #include "trainer/backends/cpu/layer.h"
 
@@ -24,9 +24,9 @@ class DenseLayer : public Layer {
   std::int64_t units() const { return units_; }
   std::int64_t inputs() const { return input_.elements(); }
   unsigned threads() const { return threads_; }
-  /// Adds the bias to the products, with the relu that follows.
+  /// Adds the bias to the products and computes the relu that follows, if this layer does it.
   void finish_forward(const Step& step) const;
-  /// Takes the gradient through that relu, and sums the bias' own.
+  /// Takes the output gradient through that relu and sums the gradient of the bias.
   void begin_backward() const;
 
  private:

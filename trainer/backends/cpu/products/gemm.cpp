@@ -13,15 +13,15 @@ using namespace formats;
 
 namespace {
 
-// Widths of this multiple keep the kernels full.
+// Multiples of this width keep the kernels full.
 constexpr std::int64_t grain = 16;
 
 CBLAS_TRANSPOSE order(const Matrix& matrix) {
   return matrix.transposed ? CblasTrans : CblasNoTrans;
 }
 
-// An OpenBLAS older than the processor takes it for one of half its width (0.3.21 a Zen 5 for a
-// Haswell), and multiplies half as fast as oneDNN.
+// An OpenBLAS older than the processor may use kernels of half its vector width (0.3.21 takes a
+// Zen 5 for a Haswell) and is then half as fast as oneDNN.
 bool blas_is_narrow() {
 #if defined(__x86_64__)
   const std::string_view kernels = openblas_get_corename();

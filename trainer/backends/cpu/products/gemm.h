@@ -1,6 +1,6 @@
 #pragma once
-// Products of matrices in fp32 by OpenBLAS, or by oneDNN where OpenBLAS does not know the
-// processor; always single-threaded: their own threads lose on small matrices and fight ours.
+// Matrix products in fp32 by OpenBLAS, or by oneDNN where OpenBLAS does not know the processor. The
+// libraries run single-threaded: their threads are slow on small matrices and compete with ours.
 
 #include <cstdint>
 
@@ -22,11 +22,11 @@ struct Gemm {
   std::int64_t stride;
 };
 
-/// Call once before the others.
+/// Must be called before the functions below.
 void use_one_blas_thread();
-/// On the calling thread.
+/// Computes on the calling thread.
 void run(const Gemm& gemm);
-/// On `threads` threads, each computing a part of the longer side of c.
+/// Computes on `threads` threads, which divide the longer side of c.
 void run_shared(const Gemm& gemm, unsigned threads);
 
 }  // namespace feedrate::trainer::cpu

@@ -34,8 +34,8 @@ FEEDRATE_VECTOR void fill_rows(const float* row, std::int64_t count, std::int64_
   });
 }
 
-// Rows of a patch are short (5 floats in LeNet), so copying beyond their end, in steps, beats
-// copying exactly. What lies beyond is written later, or is the slack behind the patches.
+// Rows of a patch are short (5 floats in LeNet), so copying in steps, past their end, is faster
+// than copying exactly. The excess is overwritten later or falls into the slack after the patches.
 constexpr std::int64_t copy_step = 8;
 
 void copy_beyond(const float* from, std::int64_t size, float* to) {
@@ -147,7 +147,7 @@ void GemmConv::input_gradient(std::int64_t image, const ThreadScratch& mine) con
   }
 }
 
-// Each thread adds up its share of the weights over all threads' parts, the first thread's first.
+// Sums this thread's share of the gradients over the parts of all threads, in order of threads.
 void GemmConv::add_up(unsigned thread) const {
   const std::int64_t filters = output().extent.channels;
   const auto sum = [&](float* ThreadScratch::*part, std::int64_t size, float* to) {
@@ -178,7 +178,7 @@ void GemmConv::unfold(const float* image, float* to) const {
   const Extent& in = input_.extent;
   const Extent& out = output().extent;
   const std::int64_t run = kernel_ * in.channels, row = in.width * in.channels;
-  // From where on a patch's last row may be copied beyond its end without leaving the image.
+  // The last start of a patch whose final row can be copied past its end within the image.
   const std::int64_t last = in.elements() - (kernel_ - 1) * row - (run + copy_step - 1);
   for (std::int64_t y = 0; y < out.height; ++y) {
     for (std::int64_t x = 0; x < out.width; ++x, to += patch_) {
@@ -197,7 +197,7 @@ void GemmConv::unfold(const float* image, float* to) const {
   }
 }
 
-// One patch that is partly outside the image, where there are zeros.
+// Unfolds a patch that is partly outside the image, where values are zero.
 void GemmConv::unfold_at_edge(const float* image, std::int64_t top, std::int64_t left,
                               float* to) const {
   const Extent& in = input_.extent;

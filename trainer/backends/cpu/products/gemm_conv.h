@@ -1,9 +1,9 @@
 #pragma once
-// Convolution as one matrix product for each image over its unfolded patches, channels last. Images
-// are shared among the threads; each thread sums its own part of the weights' gradient, and the
-// parts are added in order. Groups are not for it.
+// Convolution as one matrix product for each image over its unfolded patches, channels last.
+// Threads share the images; each thread sums its own part of the weights' gradient, and the parts
+// are added in order. Groups are not supported.
 //
-// Weights lie as [filter][row][column][channel]: a filter meets a patch value for value.
+// Weights are stored as [filter][row][column][channel], the order of the values in a patch.
 
 #include "trainer/backends/cpu/layer.h"
 
@@ -22,7 +22,7 @@ class GemmConv final : public Layer {
  private:
   // One thread's part of the scratch.
   struct ThreadScratch {
-    float* image;    // channels last, where the input lies otherwise
+    float* image;    // channels last, if the input has another layout
     float* patches;  // of one image: one row for each output position
     float* weights;  // this thread's part of the gradients
     float* bias;
@@ -44,8 +44,8 @@ class GemmConv final : public Layer {
 
   Layout input_;
   std::int64_t batch_, kernel_, stride_, pad_;
-  std::int64_t patch_;      // values that a filter sees
-  std::int64_t positions_;  // of the filters on an image
+  std::int64_t patch_;      // values in a patch
+  std::int64_t positions_;  // patches in an image
   unsigned threads_;
   bool input_learns_, has_bias_;
 };

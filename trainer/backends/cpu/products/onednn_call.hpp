@@ -1,6 +1,5 @@
 #pragma once
-// oneDNN's primitives with their arguments in memory of ours, and layers made of them. Private to
-// this folder's .cpp files.
+// oneDNN's primitives with arguments in our memory. Private to this folder's .cpp files.
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace feedrate::trainer::cpu {
 
 inline constexpr auto f32 = dnnl::memory::data_type::f32;
 
-/// What `make` makes for the site. What oneDNN refuses is an Error that names the node.
+/// Returns make(). Turns a failure of oneDNN into an Error that names the node.
 template <class Make>
 std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
   try {
@@ -28,7 +27,7 @@ std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
   }
 }
 
-/// Room for a part of the scratch: the next one starts on a cache line, too.
+/// Bytes to reserve for a part of the scratch, so that the next part starts on a cache line.
 inline std::size_t room_for(std::size_t bytes) {
   return formats::round_up(bytes, formats::cache_line);
 }
@@ -39,16 +38,16 @@ inline dnnl::primitive_attr own_scratchpad() {
   return attributes;
 }
 
-/// A primitive's argument: where it lives, and where the primitive wants it, the same memory or a
-/// copy in the scratch.
+/// A primitive's argument: its memory, and the layout that the primitive wants, which is the same
+/// memory or a copy in the scratch.
 struct Argument {
   int name;
   dnnl::memory home;
   dnnl::memory wanted;
-  dnnl::reorder before, after;  // into `wanted`, out of it; empty when they are the same
+  dnnl::reorder before, after;  // into and out of `wanted`; empty if both are the same memory
 };
 
-/// One primitive, its arguments, and the scratch for copies and for itself.
+/// One primitive, its arguments, and the scratch for copies and for the primitive.
 class Call {
  public:
   Call() = default;
@@ -71,7 +70,7 @@ class Call {
     return bytes;
   }
 
-  /// `homes` in the order in which the arguments were named.
+  /// `homes` are in the order in which the arguments were added.
   void bind(const std::vector<void*>& homes, std::byte* scratch) {
     own_scratch_.set_data_handle(scratch);
     scratch += room_for(own_scratch_.get_desc().get_size());
@@ -122,8 +121,8 @@ class Call {
   std::vector<dnnl_exec_arg_t> execution_;
 };
 
-/// Values in fp32 as factors of products: themselves, or a narrower copy that several products
-/// read.
+/// fp32 values as a factor of several products: the values themselves, or a copy in a narrower
+/// type.
 class Factor {
  public:
   Factor() = default;
@@ -137,9 +136,9 @@ class Factor {
 
   const dnnl::memory::desc& desc() const { return desc_; }
   std::size_t copy_bytes() const { return narrow_ ? room_for(desc_.get_size()) : 0; }
-  /// Gives where the products find it.
+  /// Returns the memory that the products read.
   void* bind(const float* home, std::byte* copy) {
-    float* values = const_cast<float*>(home);  // oneDNN's handles know no const
+    float* values = const_cast<float*>(home);  // oneDNN's handles are not const
     if (!narrow_) return values;
     home_.set_data_handle(values);
     copy_.set_data_handle(copy);

@@ -26,8 +26,7 @@ class OnednnConv final : public Layer {
         threads_(site.threads) {
     const Geometry g(site);
     const BackwardWeights::primitive_desc weights = describe_backward_weights(site, Part(site));
-    // Summed in fp32, which is how they are learned; the forward pass has its own copy when it
-    // multiplies something narrower.
+    // Weights are stored in fp32; a forward pass in bf16 makes its own copy.
     const memory::desc in = in_memory(site.batch, site.input);
     const memory::desc out = in_memory(site.batch, output());
     input_ = Factor(in, forward.src_desc());
@@ -80,7 +79,7 @@ class OnednnConv final : public Layer {
     backward_data_.bind({gradient, buffers.parameters[0], buffers.input_gradient}, scratch);
   }
 
-  // The relu in a pass of its own: as part of the product, oneDNN's makes zeros of NaN.
+  // The relu runs as a separate pass, because oneDNN's fused relu turns NaN into 0.
   void forward(const Step& step) override {
     input_.run(stream_);
     forward_.run(stream_);
@@ -118,7 +117,7 @@ class OnednnConv final : public Layer {
     stream.wait();
   }
 
-  // As a factor, through the relu on the way.
+  // Makes the output gradient a factor, through the relu if this layer computes it.
   void take_gradient() {
     if (!does_relu_) return gradient_.run(stream_);
     each_range([this](const Range& range) {
@@ -135,10 +134,10 @@ class OnednnConv final : public Layer {
   dnnl::stream stream_;
   memory::desc stored_weights_, canonical_weights_;
   bool input_learns_, has_bias_;
-  bool does_relu_ = false;  // where its gradient is rounded anyway, else nothing is gained
+  bool does_relu_ = false;  // only if the gradient is rounded anyway; otherwise nothing is gained
   std::int64_t batch_;
   unsigned threads_;
-  std::uint16_t* rounded_gradient_ = nullptr;  // where it does the relu
+  std::uint16_t* rounded_gradient_ = nullptr;  // if this layer computes the relu
   Factor input_, gradient_;
   WeightGradients weight_gradients_;
   Call forward_, backward_data_;

@@ -1,5 +1,5 @@
 #pragma once
-// Convolution by oneDNN, in whatever layouts it asks for.
+// Convolution by oneDNN, in the layouts that it chooses.
 
 #include "trainer/backends/cpu/layer.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// How oneDNN is told of a convolution. Private to this folder's .cpp files.
+// Descriptions of a convolution for oneDNN. Private to this folder's .cpp files.
 
 #include <dnnl.hpp>
 
@@ -26,7 +26,7 @@ inline memory::desc in_memory(std::int64_t batch, const Layout& layout, Type typ
   return values(batch, layout.extent, tag, type);
 }
 
-// The layout of ours that is oneDNN's choice, or NCHW, into which the values are then reordered.
+// Our layout that equals oneDNN's choice; otherwise NCHW, to which the values are reordered.
 inline Layout nearest_layout(const memory::desc& chosen, std::int64_t batch, const Extent& extent) {
   for (const std::int64_t block : {std::int64_t{16}, std::int64_t{8}, extent.channels}) {
     const Layout layout{extent, block};
@@ -35,7 +35,7 @@ inline Layout nearest_layout(const memory::desc& chosen, std::int64_t batch, con
   return {extent, 1};
 }
 
-// How much of a convolution.
+// The images and filters of a part of a convolution.
 struct Part {
   std::int64_t images, filters;
   explicit Part(const LayerSite& site) : images(site.batch), filters(site.node().extent.channels) {}
@@ -43,8 +43,8 @@ struct Part {
       : images(of_images.size()), filters(of_filters.size()) {}
 };
 
-// What all three passes of a convolution are described by; layouts left to oneDNN. What goes into
-// products is of the precision asked for, what comes out is summed, and kept, in fp32.
+// The arguments of all three passes of a convolution; oneDNN chooses the layouts. Factors have the
+// requested precision; results are summed and stored in fp32.
 struct Geometry {
   memory::desc in, out, weights;                             // as factors
   memory::desc out_sum, in_gradient_sum, weights_sum, bias;  // as results
@@ -78,7 +78,7 @@ struct Geometry {
     const Tag grouped = tag == Tag::oihw ? Tag::goihw : tag;
     return {{groups, filters, channels, kernel, kernel}, type, grouped};
   }
-  // Empty, which oneDNN takes for none, where the convolution has none.
+  // Empty, which means none to oneDNN, if the convolution has no bias.
   static memory::desc bias_of(const LayerSite& site, std::int64_t filters) {
     if (site.node().parameters.size() < 2) return {};
     return {{filters}, f32, Tag::x};

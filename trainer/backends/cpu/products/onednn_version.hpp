@@ -1,6 +1,6 @@
 #pragma once
-// oneDNN 2 and 3 by the same words: they differ in how a primitive is described and in how a layout
-// is asked. Private to this folder's .cpp files.
+// One interface to oneDNN 2 and 3, which differ in how primitives are described and layouts are
+// queried. Private to this folder's .cpp files.
 
 #include <dnnl.hpp>
 
@@ -11,26 +11,26 @@ inline const dnnl::engine& engine() {
   return cpu;
 }
 
-/// `words`: what the primitive is told in either version, layouts and all, in the order of both.
-template <class Primitive, class... Words>
+/// Describes a primitive. Both versions take the same arguments in the same order.
+template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc describe(const dnnl::primitive_attr& attributes,
-                                            const Words&... words) {
+                                            const Arguments&... arguments) {
 #if DNNL_VERSION_MAJOR >= 3
-  return {engine(), words..., attributes};
+  return {engine(), arguments..., attributes};
 #else
-  return {{words...}, attributes, engine()};
+  return {{arguments...}, attributes, engine()};
 #endif
 }
 
-/// The same of a backward primitive, to which oneDNN wants its forward one.
-template <class Primitive, class Forward, class... Words>
+/// The same for a backward primitive, which also needs the description of its forward primitive.
+template <class Primitive, class Forward, class... Arguments>
 typename Primitive::primitive_desc describe_backward(const dnnl::primitive_attr& attributes,
                                                      const Forward& forward,
-                                                     const Words&... words) {
+                                                     const Arguments&... arguments) {
 #if DNNL_VERSION_MAJOR >= 3
-  return {engine(), words..., forward, attributes};
+  return {engine(), arguments..., forward, attributes};
 #else
-  return {{words...}, attributes, engine(), forward};
+  return {{arguments...}, attributes, engine(), forward};
 #endif
 }
 
@@ -40,7 +40,7 @@ inline dnnl::memory::dims dims_of(const dnnl::memory::desc& desc) { return desc.
 inline dnnl::memory::dims padded_dims_of(const dnnl::memory::desc& desc) {
   return desc.get_padded_dims();
 }
-/// From one element of a dimension to the next; of a blocked one, from one block.
+/// The distance from one element of a dimension to the next; in blocked dimensions, between blocks.
 inline dnnl::memory::dims strides_of(const dnnl::memory::desc& desc) { return desc.get_strides(); }
 inline dnnl::memory::data_type type_of(const dnnl::memory::desc& desc) {
   return desc.get_data_type();
@@ -52,7 +52,7 @@ inline dnnl::memory::dims dims_of(const dnnl::memory::desc& desc) { return desc.
 inline dnnl::memory::dims padded_dims_of(const dnnl::memory::desc& desc) {
   return {desc.data.padded_dims, desc.data.padded_dims + desc.data.ndims};
 }
-/// From one element of a dimension to the next; of a blocked one, from one block.
+/// The distance from one element of a dimension to the next; in blocked dimensions, between blocks.
 inline dnnl::memory::dims strides_of(const dnnl::memory::desc& desc) {
   const dnnl_dim_t* const strides = desc.data.format_desc.blocking.strides;
   return {strides, strides + desc.data.ndims};

@@ -9,21 +9,21 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// oneDNN computes channels in blocks of 16, at the processor's peak; matrix products reach 60 to 80
-// % of it at any width. So oneDNN wins unless much of its blocks is filling (LeNet's 20 → 50
-// channels fill less than half). Measured on Zen 4, the two are even where 0.6 of the work is of
-// use.
+// oneDNN computes channels in blocks of 16 at the processor's peak rate; matrix products reach 60
+// to 80 % of it at any width. So oneDNN is faster unless much of its blocks is padding (LeNet's 20
+// → 50 channels use about half). Measured on Zen 4, the two are equal where 0.6 of the work is
+// useful.
 constexpr std::int64_t block = 16;
 constexpr double min_useful_share = 0.6;
 
-// Pixels' own channels it leaves as they are, and blocks the filters alone.
+// oneDNN does not pad the few channels of pixels; it blocks only the filters.
 constexpr std::int64_t pixel_channels = 4;
 constexpr double min_useful_filters = 0.7;
 
-// What bf16 costs beside the products, in multiply-adds of a step that have to pay for it: passes
-// over memory that round a value or a weight, and in each layer that there are more passes, which
-// all wake threads. Fitted to 850 layers of 16 networks at batches of 4 to 256 on two cores of a
-// Zen 5: it saves five sixths of what the better precision of each layer would.
+// The overhead of bf16, in the multiply-adds of a step that outweigh it: passes over memory that
+// round values and weights, and a fixed cost for each layer, whose additional passes wake threads.
+// Fitted to 850 layers of 16 networks at batches of 4 to 256 on two cores of a Zen 5: this choice
+// saves five sixths of what the faster precision of each layer would.
 constexpr std::int64_t macs_a_value = 64;
 constexpr std::int64_t macs_a_weight = 16;
 constexpr std::int64_t macs_a_layer = std::int64_t{80} << 20;
@@ -39,8 +39,8 @@ bool suits_blocks(std::int64_t channels, std::int64_t filters) {
          useful(channels) * useful(filters) >= min_useful_share;
 }
 
-// Where the filters of pixels are no whole blocks, oneDNN's gradients of weights in bf16 take four
-// times as long as in fp32.
+// In a first layer whose filters do not fill whole blocks, oneDNN's weight gradients take four
+// times as long in bf16 as in fp32.
 bool suits_onednn_in_bf16(const LayerSite& site) {
   return suits_onednn(site) &&
          (site.input.extent.channels > pixel_channels || site.node().extent.channels % block == 0);

@@ -9,7 +9,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Of the outermost dimension; where it is blocked, `range` begins with a block.
+// A range of the outermost dimension; if that is blocked, the range must start at a block.
 memory::desc part_of(const memory::desc& all, const Range& range) {
   memory::dims dims = dims_of(all);
   dims[0] = range.size();
@@ -31,42 +31,43 @@ memory::desc channels_of(const memory::desc& all, const Range& range) {
 
 WeightGradients::WeightGradients(const LayerSite& site, const Layouts& layouts)
     : sharing_(sharing(site, layouts.weights)), layouts_(layouts) {
-  const unsigned count = sharing_ == Sharing::onednns ? 1 : site.threads;
-  const OmpThreads omp(sharing_ == Sharing::onednns ? site.threads : 1);
+  const unsigned count = sharing_ == Sharing::by_onednn ? 1 : site.threads;
+  const OmpThreads omp(sharing_ == Sharing::by_onednn ? site.threads : 1);
   for (unsigned number = 0; number < count; ++number) shares_.push_back(share(site, number));
 }
 
 WeightGradients::Sharing WeightGradients::sharing(const LayerSite& site,
                                                   const memory::desc& weights) {
-  constexpr std::int64_t block = 16, min_filters = 32;  // filters: of oneDNN's, of a thread
-  if (!site.bf16 || site.threads == 1) return Sharing::onednns;
+  constexpr std::int64_t block = 16, min_filters = 32;  // filters: in oneDNN's blocks, per thread
+  if (!site.bf16 || site.threads == 1) return Sharing::by_onednn;
   const memory::dims strides = strides_of(weights);
   const bool filters_outermost =
       !strides.empty() && strides[0] == *std::ranges::max_element(strides);
-  const memory::dims dims = dims_of(weights);  // with groups these come first
+  const memory::dims dims = dims_of(weights);  // groups come first
   const Extent& out = site.node().extent;
   if (dims.size() == 4 && filters_outermost && dims[0] % block == 0 &&
       dims[0] >= min_filters * site.threads &&
       site.batch * out.height * out.width <= dims[1] * dims[2] * dims[3]) {
-    return Sharing::filters;
+    return Sharing::by_filters;
   }
-  return site.batch >= site.threads ? Sharing::images : Sharing::onednns;
+  return site.batch >= site.threads ? Sharing::by_images : Sharing::by_onednn;
 }
 
 WeightGradients::Share WeightGradients::share(const LayerSite& site, unsigned number) const {
-  constexpr std::int64_t grain = 32;  // filters: whole blocks of oneDNN's
+  constexpr std::int64_t grain = 32;  // filters: whole oneDNN blocks
   const std::int64_t filters = site.node().extent.channels;
   Share mine{{0, site.batch}, {0, filters}, {}, dnnl::stream(engine())};
-  if (sharing_ == Sharing::filters) mine.filters = share_of(filters, number, site.threads, grain);
-  if (sharing_ == Sharing::images) mine.images = share_of(site.batch, number, site.threads);
+  if (sharing_ == Sharing::by_filters)
+    mine.filters = share_of(filters, number, site.threads, grain);
+  if (sharing_ == Sharing::by_images) mine.images = share_of(site.batch, number, site.threads);
   const auto sums = describe_backward_weights(site, {mine.images, mine.filters});
   mine.call = Call(BackwardWeights(sums), sums);
   mine.call.reads(DNNL_ARG_SRC, part_of(layouts_.input, mine.images), sums.src_desc());
   mine.call.reads(DNNL_ARG_DIFF_DST,
-                  sharing_ == Sharing::filters ? channels_of(layouts_.gradient, mine.filters)
-                                               : part_of(layouts_.gradient, mine.images),
+                  sharing_ == Sharing::by_filters ? channels_of(layouts_.gradient, mine.filters)
+                                                  : part_of(layouts_.gradient, mine.images),
                   sums.diff_dst_desc());
-  const bool some = sharing_ == Sharing::filters;
+  const bool some = sharing_ == Sharing::by_filters;
   mine.call.writes(DNNL_ARG_DIFF_WEIGHTS,
                    some ? part_of(layouts_.weights, mine.filters) : layouts_.weights,
                    sums.diff_weights_desc());
@@ -82,9 +83,9 @@ std::size_t WeightGradients::scratch_bytes() const {
   return bytes;
 }
 
-// Of a share of images beside the first.
+// Bytes of the sums that each share of images but the first needs for itself.
 std::size_t WeightGradients::sums_bytes() const {
-  if (sharing_ != Sharing::images) return 0;
+  if (sharing_ != Sharing::by_images) return 0;
   return room_for(layouts_.weights.get_size()) + room_for(layouts_.bias.get_size());
 }
 
@@ -94,7 +95,7 @@ void WeightGradients::bind(void* input, void* gradient, const Buffers& buffers,
   float* bias = has_bias() ? buffers.gradients[1] : nullptr;
   for (Share& share : shares_) {
     share.weights = weights, share.bias = bias;
-    if (sharing_ == Sharing::filters) {
+    if (sharing_ == Sharing::by_filters) {
       share.weights = static_cast<float*>(part_at(layouts_.weights, share.filters, weights));
       if (has_bias()) share.bias = bias + share.filters.begin;
       share.call.bind({input, gradient, share.weights, share.bias}, scratch);
@@ -116,7 +117,7 @@ void WeightGradients::run() {
   const auto count = static_cast<unsigned>(shares_.size());
   if (count == 1) return shares_[0].call.run(shares_[0].stream);
   on_threads(count, [&](unsigned number) { shares_[number].call.run(shares_[number].stream); });
-  if (sharing_ == Sharing::filters) return;
+  if (sharing_ == Sharing::by_filters) return;
   add_up(&Share::weights, layouts_.weights);
   if (has_bias()) add_up(&Share::bias, layouts_.bias);
 }

@@ -12,7 +12,7 @@ namespace feedrate::trainer::cpu {
 
 class WeightGradients {
  public:
-  // Where they come from and how they are written.
+  // The layouts of the factors and of the results.
   struct Layouts {
     dnnl::memory::desc input, gradient;  // as factors
     dnnl::memory::desc weights, bias;
@@ -22,16 +22,16 @@ class WeightGradients {
   WeightGradients(const LayerSite& site, const Layouts& layouts);
 
   std::size_t scratch_bytes() const;
-  // As scratch, memory that starts on a line.
+  // `scratch` must start on a cache line.
   void bind(void* input, void* gradient, const Buffers& buffers, std::byte* scratch);
   void run();
 
  private:
-  // In bf16 oneDNN's own threads wait for one another by spinning at every turn: where a neighbour
-  // keeps one of them from its core, what takes 7 ms takes 400. So there each is alone with filters
-  // of its own, or, where a filter has fewer weights than values, with images of its own, whose
-  // sums are then added up.
-  enum class Sharing { onednns, filters, images };
+  // How threads share the work. In bf16 oneDNN's own threads spin at every barrier: if another
+  // process takes one of their cores, 7 ms become 400. So each thread of ours computes its own
+  // filters or, if a filter has fewer weights than values, its own images; the sums of the images
+  // are then added.
+  enum class Sharing { by_onednn, by_filters, by_images };
   struct Share {
     Range images, filters;
     Call call;
@@ -45,9 +45,9 @@ class WeightGradients {
   bool has_bias() const { return layouts_.bias.get_size() != 0; }
   std::size_t sums_bytes() const;
 
-  Sharing sharing_ = Sharing::onednns;
+  Sharing sharing_ = Sharing::by_onednn;
   Layouts layouts_;
-  std::vector<Share> shares_;  // the first writes where the layer's gradients are
+  std::vector<Share> shares_;  // the first writes to the layer's gradients
 };
 
 }  // namespace feedrate::trainer::cpu

@@ -11,12 +11,12 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// A team that has met once and sleeps till the program ends.
+// A team of OpenMP threads that has run once and sleeps until the program ends.
 class SleepingTeam {
  public:
   explicit SleepingTeam(unsigned size) : thread_([this, size] { sleep(size); }) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return met_; });
+    changed_.wait(lock, [this] { return started_; });
   }
   ~SleepingTeam() {
     {
@@ -31,25 +31,25 @@ class SleepingTeam {
 
  private:
   void sleep(unsigned size) {
-    std::atomic<unsigned> present = 0;  // work that cannot be optimised away
+    std::atomic<unsigned> present = 0;  // cannot be optimised away
 #pragma omp parallel num_threads(size)
     ++present;
     std::unique_lock lock(mutex_);
-    met_ = present > 0;
+    started_ = present > 0;
     changed_.notify_all();
     changed_.wait(lock, [this] { return done_; });
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool met_ = false, done_ = false;
+  bool started_ = false, done_ = false;
   std::thread thread_;
 };
 
 }  // namespace
 
 void let_idle_threads_sleep(unsigned threads) {
-  if (threads < 2) return;  // no team, nobody waits
+  if (threads < 2) return;  // there is no team that could wait
   // With the caller's team of `threads`, one thread more than there are cores.
   const unsigned cores = static_cast<unsigned>(omp_get_num_procs());
   static const SleepingTeam team(std::max(cores, threads) - threads + 2);

@@ -1,15 +1,15 @@
 #pragma once
-// Threads that wait for work must leave the cores to the loader.
+// Waiting compute threads must leave the cores to the loader.
 
 namespace feedrate::trainer::cpu {
 
-/// From now on OpenMP threads that wait sleep after some microseconds. Call before work on
-/// `threads` of them; calling again costs nothing.
+/// Makes waiting OpenMP threads sleep after some microseconds. Call it before work on `threads`
+/// threads; further calls do nothing.
 ///
-/// libgomp lets a waiting thread spin for milliseconds, unless all teams together have more threads
-/// than there are cores: then for microseconds only. Its environment variables for this are read
-/// before main() and so are out of a library's reach; a second team that sleeps is not. Under
-/// another OpenMP runtime this does nothing, at no cost.
+/// In libgomp a waiting thread spins for milliseconds, but only for microseconds if all teams
+/// together have more threads than there are cores. A library cannot set the environment variables
+/// for this, which are read before main(), but it can start a second team that sleeps. Other OpenMP
+/// runtimes are not affected.
 void let_idle_threads_sleep(unsigned threads);
 
 }  // namespace feedrate::trainer::cpu

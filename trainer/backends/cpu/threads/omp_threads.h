@@ -1,10 +1,10 @@
 #pragma once
-// How many threads OpenMP gives to those who do not say.
+// The OpenMP thread count of callers that set none.
 
 namespace feedrate::trainer::cpu {
 
-/// As long as it lives. oneDNN asks OpenMP how many threads to use, when a primitive is made and when
-/// it runs.
+/// Sets the count on the calling thread until it is destroyed. oneDNN asks OpenMP how many threads
+/// to use, both when a primitive is made and when it runs.
 class OmpThreads {
  public:
   explicit OmpThreads(unsigned threads);

@@ -1,6 +1,6 @@
 #pragma once
-// Work shared among OpenMP threads in a fixed way: who does what depends on sizes alone, so results
-// are the same bits at every run with the same number of threads.
+// Work shared among OpenMP threads in a fixed way: the shares depend only on sizes and the number
+// of threads, so every run with the same number of threads gives the same bits.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 
-/// The part of [0, size) that thread `number` of `threads` does, cut at multiples of `grain`.
+/// The part of [0, size) of thread `number` of `threads`, cut at multiples of `grain`.
 constexpr Range share_of(std::int64_t size, unsigned number, unsigned threads,
                          std::int64_t grain = 1) {
   const std::int64_t grains = (size + grain - 1) / grain;
@@ -27,14 +27,14 @@ constexpr Range share_of(std::int64_t size, unsigned number, unsigned threads,
   return {std::min(begin, size), std::min(end, size)};
 }
 
-/// body(number) on each of `threads` threads, 0 being the caller's.
+/// Calls body(number) on each of `threads` threads; the caller's is number 0.
 template <class Body>
 void on_threads(unsigned threads, const Body& body) {
 #pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)
   for (unsigned number = 0; number < threads; ++number) body(number);
 }
 
-/// body(range) on shares of [0, size).
+/// Calls body(range) on each thread with its share of [0, size), unless that is empty.
 template <class Body>
 void on_shares(unsigned threads, std::int64_t size, std::int64_t grain, const Body& body) {
   on_threads(threads, [&](unsigned number) {
@@ -45,8 +45,9 @@ void on_shares(unsigned threads, std::int64_t size, std::int64_t grain, const Bo
 
 }  // namespace feedrate::trainer::cpu
 
-// Loops compiled for several instruction sets, the widest chosen at load: the binary runs on every
-// x86-64, and uses AVX-512 where it is. Not under sanitizers, which run too late for the choice.
+// Compiles a function for several instruction sets; the widest usable one is chosen when the
+// program is loaded. So the binary runs on every x86-64 and uses AVX-512 where present. Not with
+// sanitizers, which are not yet initialised when the choice is made.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define FEEDRATE_VECTOR \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

@@ -1,14 +1,14 @@
 #pragma once
 // Loops over the channels of a pixel, which are often few and seldom a multiple of a vector's
-// width: cut into pieces of fixed widths, so that each piece stays in registers. For use inside
-// functions marked FEEDRATE_VECTOR.
+// width. They are cut into chunks of fixed widths, so that each chunk stays in registers. For use
+// inside functions marked FEEDRATE_VECTOR.
 
 #include <cstdint>
 #include <type_traits>
 
 namespace feedrate::trainer::cpu {
 
-/// body(first, width) for each piece of [0, count), `width` being a constant of 16, 4 or 1.
+/// Calls body(first, width) for each chunk of [0, count); `width` is a constant of 16, 4 or 1.
 template <class Body>
 [[gnu::always_inline]] inline void for_lanes(std::int64_t count, const Body& body) {
   std::int64_t lane = 0;

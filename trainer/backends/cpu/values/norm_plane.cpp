@@ -9,8 +9,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Sums over `lanes` channels, in as many doubles as fit a register at a time: so that a variance
-// may be taken as the difference of two sums.
+// Sums over `lanes` channels, in vectors of doubles.
 template <int lanes>
 class Sums {
  public:
@@ -33,23 +32,23 @@ class Sums {
   Doubles sums_[parts];
 };
 
-// Channels-last planes are walked in strips of a few pixels, over all channels each: a column of 16
-// channels through the whole plane would jump by a pixel's width at every step, which no prefetcher
-// follows.
+// Channels-last planes are processed in strips of a few pixels with all their channels. A column of
+// 16 channels through the whole plane would jump by a pixel's width at every step, which
+// prefetchers do not follow.
 constexpr std::int64_t strip_pixels = 8;
-constexpr std::int64_t widest_column = 16;
+constexpr std::int64_t max_column = 16;
 
-/// body(offset of a strip, the strip).
+/// Calls body(offset of a strip, the strip).
 template <class Body>
 FEEDRATE_INLINE inline void for_strips(const NormPlane& plane, const Body& body) {
-  if (plane.block <= widest_column) return body(std::int64_t{0}, plane);
+  if (plane.block <= max_column) return body(std::int64_t{0}, plane);
   for (std::int64_t pixel = 0; pixel < plane.pixels; pixel += strip_pixels) {
     body(pixel * plane.block, NormPlane{std::min(strip_pixels, plane.pixels - pixel), plane.block});
   }
 }
 
-// The three below are batch_normalised(), batch_norm_gradient() and relu's two of elementwise.h, on
-// vectors.
+// The next three functions are batch_normalised(), batch_norm_gradient(), relu() and
+// relu_gradient() of elementwise.h on vectors.
 
 template <bool relu_follows>
 FEEDRATE_INLINE inline void add_gradients(const float* gradients, const float* values,

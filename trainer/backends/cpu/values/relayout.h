@@ -1,5 +1,5 @@
 #pragma once
-// Values from one layout into another.
+// Conversions between layouts.
 
 #include <cstdint>
 
@@ -7,16 +7,17 @@
 
 namespace feedrate::trainer::cpu {
 
-/// One image; filling channels become zero.
+/// Converts one image; padding channels become zero.
 void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout);
-/// Some of one image's channels, from `first` on.
+
+/// The channels of one image from `first` on.
 template <class Float>
 struct ChannelsAt {
   Float* image;
   const Layout& layout;
   std::int64_t first;
 };
-/// Filling channels are left alone.
+/// Copies `count` channels; padding channels are not touched.
 void copy_channels(std::int64_t count, const ChannelsAt<const float>& from,
                    const ChannelsAt<float>& to);
 /// rows × columns, row-major, into columns × rows.

@@ -22,7 +22,7 @@ FEEDRATE_VECTOR void relu_gradients_bf16(const float* gradient, const float* out
     const float value = relu_gradient(gradient[i], output[i]);
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = bits + 0x7fffU + (bits >> 16 & 1U);
-    // A NaN, which rounding could make an infinity, stays one.
+    // Rounding could turn a NaN into an infinity; NaN must stay NaN.
     to[i] = static_cast<std::uint16_t>((value == value ? rounded : bits | 0x400000U) >> 16);
   }
 }

@@ -1,13 +1,13 @@
 #pragma once
-// A relu of a run of values, and its gradient, in the processor's widest instructions. Any of them
-// may be the same memory: each value depends on those in its own place alone.
+// The relu of an array and its gradient, in the processor's widest vector instructions. The arrays
+// may be the same memory, since each result depends only on the values at its own index.
 
 #include <cstdint>
 
 namespace feedrate::trainer::cpu {
 
 void relu_values(const float* in, std::int64_t size, float* out);
-/// `output` is the relu's.
+/// `output` is that of the relu.
 void relu_gradients(const float* gradient, const float* output, std::int64_t size, float* to);
 /// The same, rounded to bf16: to the nearest, ties to even.
 void relu_gradients_bf16(const float* gradient, const float* output, std::int64_t size,

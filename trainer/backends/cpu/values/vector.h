@@ -1,9 +1,8 @@
 #pragma once
-// Values side by side in one register, in GCC's and Clang's own words for it: they become whatever
-// registers the function around them is compiled for. Passed by reference only, as how they are
-// passed by value differs between instruction sets. For use inside functions marked
-// FEEDRATE_VECTOR, with lambdas marked FEEDRATE_INLINE: what is not inlined there is compiled for
-// the oldest processor.
+// Vectors of values as extensions of GCC and Clang: they use the registers that the surrounding
+// function is compiled for. Pass them only by reference, because passing by value differs between
+// instruction sets. For use inside functions marked FEEDRATE_VECTOR, with lambdas marked
+// FEEDRATE_INLINE: code that is not inlined there is compiled for the oldest processor.
 
 #include <cstdint>
 #include <cstring>
@@ -19,7 +18,7 @@ struct VectorOf {
   typedef std::int32_t Ints __attribute__((vector_size(width * 4)));
 };
 
-/// From and to any address.
+/// Load from and store to any address, aligned or not.
 template <class Vector, class Value>
 [[gnu::always_inline]] inline void load(const Value* from, Vector& to) {
   std::memcpy(&to, from, sizeof to);

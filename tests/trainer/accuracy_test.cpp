@@ -1,4 +1,4 @@
-// Networks learn real images, by their published recipes, as well as their authors say.
+// Networks reach their published accuracy on real images with their published recipes.
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
 
-// Every allocation of the program by new is counted, except where the sanitizers own the allocator.
+// Counts every allocation by operator new, except with sanitizers, which replace the allocator.
 #ifndef __SANITIZE_ADDRESS__
 namespace {
 std::atomic<std::uint64_t> allocations = 0;
@@ -21,7 +21,7 @@ void* counted(std::size_t size, std::size_t alignment) {
 }
 }  // namespace
 
-// Not inlined, or the compiler sees memory of new given to free.
+// Not inlined, because the compiler would warn that memory from new is passed to free().
 #define FEEDRATE_REPLACED [[gnu::noinline]]
 FEEDRATE_REPLACED void* operator new(std::size_t size) {
   return counted(size, alignof(std::max_align_t));
@@ -43,7 +43,7 @@ using namespace loader;
 
 namespace {
 
-// Of what is ours: oneDNN, which these networks do not use, keeps a table for the length of a call.
+// Only of our own code: oneDNN, which these networks do not use, allocates a table in each call.
 TEST(UnitCpuSession, a_step_allocates_nothing) {
   for (const std::string_view name : {"lenet", "mlp"}) {
     const auto session = backend("cpu").compile(make_plan(network(name).build({28, 28, 1}, 10), 32),

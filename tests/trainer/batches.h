@@ -1,5 +1,5 @@
 #pragma once
-// Batches made by the tests: pixels and labels are pure functions of a seed, so nothing is stored.
+// Generated batches: pixels and labels are pure functions of a seed, so nothing is stored.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace feedrate::testing {
 using namespace formats;
 using namespace loader;
 
-/// Hands out the same few images over and over, in batches. Pixel i of image n, seen through the
-/// whole source, is the top byte of random_bits(mix64(seed), n · pixels + i); the label is
-/// its first byte modulo the classes.
+/// Yields the same few images again and again, in batches. Pixel i of image n of the whole source
+/// is the top byte of random_bits(mix64(seed), n · pixels + i); the label is the image's first byte
+/// modulo the number of classes.
 class RandomSource final : public BatchSource {
  public:
   struct Options {
     Shape shape{28, 28, 1};
     std::uint32_t classes = 10;
     std::uint32_t batch = 64;
-    std::uint64_t images = 640;  // of an epoch
+    std::uint64_t images = 640;  // in an epoch
     std::uint64_t epochs = 1;
     std::uint64_t seed = 1;
   };
@@ -46,7 +46,7 @@ class RandomSource final : public BatchSource {
   Shape shape() const override { return options_.shape; }
   std::uint32_t batch_size() const override { return options_.batch; }
 
-  /// Goes on after `batches` batches, as if they had been taken.
+  /// Continues as if `batches` batches had been taken.
   void skip(std::uint64_t batches) {
     while (batches-- > 0) next();
   }

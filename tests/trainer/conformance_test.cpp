@@ -1,4 +1,5 @@
-// Every operator: the referee agrees with finite differences, the CPU backend with the referee.
+// For every operator, the reference agrees with finite differences and the CPU backend with the
+// reference.
 
 #include <gtest/gtest.h>
 
@@ -95,12 +96,12 @@ void expect_near(std::span<const float> found, const Doubles& expected, double t
   EXPECT_LE(worst, tolerance) << where;
 }
 
-// One training step on `count` of 4 seats, compared with the referee.
+// Compares one training step on `count` images, in a batch of 4, with the reference.
 void expect_as_the_referee(const OpCase& c, const SessionOptions& options, std::uint32_t count) {
   const std::string where =
       join(c.op, " ", c.what, ", ", options.threads, " threads, ", count, " images: ");
-  // A full batch of other images first: what it leaves in the seats must not matter, but for
-  // running statistics.
+  // First a full batch of other images: its remains must not matter, except for running
+  // statistics.
   RandomSource others({.shape = c.graph.input, .classes = 5, .batch = 4, .images = 4, .seed = 99});
   const Batch& other_batch = *others.next();
   RandomSource source = source_for(c.graph, count);

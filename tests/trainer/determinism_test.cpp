@@ -20,7 +20,7 @@ std::unique_ptr<Session> session_of(const Graph& graph, unsigned threads) {
   return session;
 }
 
-// A network of oneDNN's convolutions, dropout among them.
+// A network with oneDNN's convolutions and dropout.
 Graph blocked_network() {
   Builder b("blocked", {28, 28, 1}, 10);
   auto x = b.relu(b.conv(b.input(1.0 / 256), 16, 3, 2, 1, {}));
@@ -29,7 +29,7 @@ Graph blocked_network() {
   return b.softmax_loss(b.dense(x, 10, {}));
 }
 
-// One with branches, norms and their running statistics.
+// A network with branches, norms and running statistics.
 Graph residual_network() {
   Builder b("residual", {28, 28, 1}, 10);
   auto x = b.relu(b.batch_norm(b.conv(b.input(1.0 / 256), 16, 3, 2, 1, {.no_bias = true}), {}));
@@ -51,7 +51,7 @@ struct Course {
   bool operator==(const Course&) const = default;
 };
 
-// Trains from `first` on and tells every loss and where the parameters came to.
+// Trains from step `first` on and returns every loss and the final parameters.
 Course course(Session& session, std::uint64_t first, std::uint64_t steps) {
   RandomSource source(data);
   source.skip(first);

@@ -1,6 +1,6 @@
 #pragma once
-// A whole IDX dataset in memory, shuffled anew each epoch: enough of a loader for the tests that
-// train on real images. Not for untrusted files.
+// An IDX dataset in memory, reshuffled each epoch: a minimal loader for tests that train on real
+// images. Not for untrusted files.
 
 #include <zlib.h>
 

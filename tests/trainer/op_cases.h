@@ -1,5 +1,5 @@
 #pragma once
-// Small networks that put every operator to work in the shapes that matter. A new operator needs a
+// Small networks that exercise every operator in the shapes that matter. A new operator needs a
 // case here; conformance_test.cpp fails until it has one.
 
 #include <string>
@@ -13,7 +13,7 @@ using namespace formats;
 using namespace trainer;
 
 struct OpCase {
-  std::string op;  // the one it is about
+  std::string op;  // under test
   std::string what;
   Graph graph;
 };
@@ -23,7 +23,7 @@ inline std::vector<OpCase> op_cases() {
   constexpr std::uint32_t classes = 5;
   const Builder::Layer layer{.bias = {Init::Rule::gaussian, 0.3}};
   std::vector<OpCase> cases;
-  // `body` gets from the scaled pixels to the values that a last dense layer turns into logits.
+  // `body` maps the scaled pixels to the input of the last dense layer, which computes the logits.
   const auto add = [&](std::string op, std::string what, Shape shape, const auto& body) {
     Builder b("case", shape, classes);
     const auto x = body(b, b.input(1.0 / 128, 120));
@@ -114,7 +114,7 @@ inline std::vector<OpCase> op_cases() {
   });
 
   add("batch_norm", "of pixels", colour, [&](Builder& b, V x) { return b.batch_norm(x, {}); });
-  // A bias that a norm takes away again has rounding errors for a gradient: hence none.
+  // No bias: a norm cancels it, so its gradient would be only rounding errors.
   add("batch_norm", "after conv and twice", colour, [&](Builder& b, V x) {
     x = b.relu(b.batch_norm(b.conv(x, 21, 3, 1, 1, no_bias), {.momentum = 0.3}));
     return b.batch_norm(b.conv(x, 5, 3, 2, 0, no_bias), {.epsilon = 0.01, .weight = 0.5});

@@ -1,5 +1,5 @@
-// Ten training steps beside PyTorch's, from the same start values on the same images. The numbers
-// come from the scripts in parity/.
+// Compares ten training steps with PyTorch's, from the same initial values and images. The expected
+// numbers come from the scripts in parity/.
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@ using namespace formats;
 namespace {
 
 constexpr double tolerance = 1e-5;  // relative
-// Of the norm of a first gradient: where a value lies near zero, rounding lets a relu pass it or
-// not.
+// For norms of first gradients: rounding may change the sign of a value near zero, and so whether a
+// relu passes its gradient.
 constexpr double gradient_tolerance = 1e-3;
 
-// keras' mnist_mlp without its dropout, whose masks are ours alone.
+// Keras' mnist_mlp without dropout, whose masks PyTorch cannot reproduce.
 Graph mlp_without_dropout() {
   const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
   Builder b("mlp_without_dropout", {28, 28, 1}, 10);
@@ -52,7 +52,7 @@ void expect_pytorchs_numbers(const Graph& graph, const TrainRecipe& recipe) {
     }
     const double norm = theirs["norm"];
     EXPECT_NEAR(std::sqrt(squares), norm, tolerance * norm) << graph.parameters[i].name;
-    // A sum may cancel: what counts is its error beside the values' size.
+    // The sum may cancel, so its error is compared with the size of the values.
     const double size = norm * std::sqrt(static_cast<double>(graph.parameters[i].elements()));
     EXPECT_NEAR(sum, theirs["sum"].get<double>(), tolerance * size) << graph.parameters[i].name;
   }
@@ -77,7 +77,7 @@ double gradient_norm(const Session& session) {
   return std::sqrt(squares);
 }
 
-// Steps, the last on a smaller batch, then an evaluation.
+// Trains, the last step on a smaller batch, then evaluates.
 void expect_pytorchs_numbers(const testing::PytorchRun& run) {
   const Graph graph = run.graph();
   const nlohmann::json& expected = run.expected;
@@ -124,8 +124,9 @@ TEST(InteropPyTorch, steps_of_imagenets_networks_on_small_images_are_pytorchs) {
   expect_pytorchs_numbers("imagenet_networks");
 }
 
-// Lenet on MNIST has its own numbers. So that agreeing is more than luck, PyTorch's own fp32 agrees
-// with its double as well (of torchvision's alexnet it differs by 8e-5, and ours does not).
+// LeNet on MNIST has a test of its own. Agreement is not luck: PyTorch's own fp32 run agrees with
+// its double run too (except for torchvision's alexnet, where it differs by 8e-5 and ours does
+// not).
 TEST(InteropPyTorch, ten_steps_of_all_nine_cases_can_be_compared) {
   const auto ten_steps = [](const std::string& file, const std::string& network) {
     const auto runs = testing::pytorch_runs(file);

@@ -1,5 +1,5 @@
 #pragma once
-// What parity/make_network_parity.py and make_imagenet_parity.py wrote down: runs of PyTorch.
+// Runs of PyTorch, recorded by parity/make_network_parity.py and make_imagenet_parity.py.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,8 @@ struct PytorchRun {
   std::string network() const { return expected["network"]; }
   std::uint64_t steps() const { return expected["losses"].size(); }
   double loss(std::uint64_t step) const { return expected["losses"][step]; }
-  /// With factors rounded as the CPU does in bf16, where that makes more than a small difference.
+  /// The loss with factors rounded as in bf16 on the CPU; recorded only where it differs
+  /// noticeably.
   double bf16_loss(std::uint64_t step) const {
     return expected.contains("bf16_losses") ? expected["bf16_losses"][step].get<double>()
                                             : loss(step);

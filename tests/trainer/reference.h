@@ -1,6 +1,6 @@
 #pragma once
-// Every operator once more, as plainly as it can be written, in double and canonical order: the
-// referee for the backends. conformance_test.cpp checks it against finite differences of itself.
+// The reference for the backends: every operator written as simply as possible, in double and
+// canonical order. conformance_test.cpp checks its gradients against finite differences.
 
 #include <map>
 #include <string_view>
@@ -14,8 +14,8 @@ namespace feedrate::testing {
 using namespace loader;
 using namespace trainer;
 
-/// A graph with its parameters. run() gives the mean loss; the gradients are then of that loss.
-/// Training moves the running statistics.
+/// A graph with its parameters. run() returns the mean loss and computes its gradients. Training
+/// updates the running statistics.
 class Reference : public ReferenceNode {
  public:
   Reference(const Graph& graph, std::vector<Doubles> start)

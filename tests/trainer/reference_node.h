@@ -1,6 +1,6 @@
 #pragma once
-// A graph's node as the plain forms of operators see it: its extents, attributes, parameters,
-// values and gradients, in double and canonical order.
+// A node of a graph for the reference operators: its extents, attributes, parameters, values and
+// gradients, in double and canonical order.
 
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// Operators whose values are sums of products with weights: conv, dense and lstm.
+// Operators whose outputs are sums of products with weights: conv, dense and lstm.
 
 #include <cmath>
 

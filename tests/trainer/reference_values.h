@@ -1,5 +1,5 @@
 #pragma once
-// Operators of single values, and those that move values: input, relu, tanh, dropout, add, concat,
+// Operators on single values, and those that move values: input, relu, tanh, dropout, add, concat,
 // shortcut, batch_norm and softmax_loss.
 
 #include <algorithm>
@@ -68,7 +68,7 @@ inline void add_backward(ReferenceNode& r) {
   }
 }
 
-// Calls visit(input, place in it, place in the output).
+// Calls visit(input, index in it, index in the output) for each value.
 template <class Visit>
 void each_joined(const ReferenceNode& r, const Visit& visit) {
   std::int64_t first = 0;
@@ -106,7 +106,7 @@ inline void shortcut_backward(ReferenceNode& r) {
   each_kept(r, [&](std::size_t i, std::size_t o) { r.in_gradient()[i] += r.out_gradient()[o]; });
 }
 
-// Calls visit(place in the tensor) for each value of channel c.
+// Calls visit(index in the tensor) for each value of channel c.
 template <class Visit>
 void each_of_channel(const ReferenceNode& r, std::size_t c, const Visit& visit) {
   const Extent& e = r.node().extent;
@@ -165,7 +165,7 @@ inline void batch_norm_backward(ReferenceNode& r) {
 inline double loss_weight(const ReferenceNode& r) {
   return r.attribute("auxiliary") != 0 ? r.node().attributes.number("weight") : 1;
 }
-// A class's share of the target.
+// The target of a class.
 inline double target_share(const ReferenceNode& r, bool is_label) {
   const double smoothing = r.training() ? r.node().attributes.number("smoothing") : 0;
   return (is_label ? 1 - smoothing : 0) + smoothing / static_cast<double>(r.node().extent.channels);

@@ -9,7 +9,7 @@
 namespace feedrate::testing {
 using namespace trainer;
 
-// The input that an output of max pooling comes from.
+// The index of the input that an output of max pooling comes from.
 inline std::size_t winner(const ReferenceNode& r, std::int64_t n, std::int64_t c, std::int64_t y,
                           std::int64_t x) {
   const Extent& i = r.in_extent();
@@ -38,7 +38,7 @@ inline void max_pool_backward(ReferenceNode& r) {
   });
 }
 
-// Calls visit(input) for every place of an output's window that is on the image; gives their
+// Calls visit(input) for every position of an output's window inside the image; returns their
 // number.
 template <class Visit>
 int each_place(const ReferenceNode& r, std::int64_t n, std::int64_t c, std::int64_t y,
@@ -46,7 +46,8 @@ int each_place(const ReferenceNode& r, std::int64_t n, std::int64_t c, std::int6
   const Extent &i = r.in_extent(), &o = r.node().extent;
   const auto sees = [&r](std::int64_t at, std::int64_t to, std::int64_t side, std::int64_t bins) {
     if (r.node().attributes.contains("bins")) {
-      // Bin b of B covers the real interval from b·side/B to (b+1)·side/B, whole places of it.
+      // Bin b of B covers the real interval from b·side/B to (b+1)·side/B, rounded outwards to
+      // whole positions.
       return (at + 1) * bins > to * side && at * bins < (to + 1) * side;
     }
     const std::int64_t start = to * r.attribute("stride") - r.attribute("pad");
@@ -77,7 +78,7 @@ inline void avg_pool_backward(ReferenceNode& r) {
   });
 }
 
-// Calls visit(place of the output, places of its window).
+// Calls visit(index of the output, indices of its window).
 template <class Visit>
 void each_response(const ReferenceNode& r, const Visit& visit) {
   const Extent& e = r.node().extent;

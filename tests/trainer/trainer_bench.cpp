@@ -1,10 +1,10 @@
-// What of a training step on the CPU is anything but its convolutions and dense layers?
+// How much of a training step on the CPU is not its convolutions and dense layers?
 //
 //   bench_trainer [--json | --ops | --nodes] [--threads N] [--bf16] [NETWORK[,BATCH] …]
 //
-// trains on one resident batch of the network's published shape (BATCH: that of its recipe) and
-// runs the products alone in turns, so that a neighbour's burst of work meets both. --ops and
-// --nodes add where the time of a step went; --json writes a row for each network.
+// trains on one resident batch of the network's published shape (default BATCH: its recipe's) and
+// runs the products alone, in turns, so that load from other processes affects both. --ops and
+// --nodes add the time of each operator or node; --json writes a row for each network.
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -31,7 +31,7 @@ using namespace formats;
 
 namespace {
 
-constexpr double seconds_each = 4;  // of a network, about
+constexpr double seconds_each = 4;  // per network, approximately
 constexpr std::size_t min_steps = 3, max_steps = 201;
 
 struct Options {
@@ -46,12 +46,12 @@ double seconds(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Where the time of the steps went, by operator or node.
+// The time of the steps, by operator or node.
 class Profile {
  public:
   Profile(const Graph& graph, bool by_node) : graph_(graph), by_node_(by_node) {}
 
-  /// Takes the times of one step and clears them.
+  /// Adds the times of one step and clears them.
   void take(std::vector<NodeSeconds>& times) {
     std::map<std::string, NodeSeconds> sums;
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -68,7 +68,7 @@ class Profile {
     times.assign(times.size(), {});
   }
 
-  /// The best that any step did, the longest first.
+  /// The shortest time over all steps, the longest first.
   void print() const {
     std::multimap<double, std::string, std::greater<>> lines;
     for (const auto& [name, best] : best_) {

@@ -27,7 +27,7 @@ memory::desc any(memory::dims dims, memory::data_type type = memory::data_type::
   return {std::move(dims), type, memory::format_tag::any};
 }
 
-// A layer in the numbers that matter; a dense layer is a convolution of one pixel.
+// The sizes of a layer; a dense layer is a convolution on one pixel.
 struct Shape {
   std::int64_t batch, groups, channels, filters, kernel, stride, pad;
   Extent in, out;
@@ -55,7 +55,7 @@ Shape shape_of(const Plan& plan, std::size_t number, bool bf16) {
           .factors = bf16 ? memory::data_type::bf16 : memory::data_type::f32};
 }
 
-// Primitives with memory of their own, touched once.
+// Primitives with their own memory, every page of which has been touched.
 class Primitives {
  public:
   explicit Primitives(const Shape& s) : stream_(engine()) {
@@ -69,7 +69,7 @@ class Primitives {
  private:
   memory fresh(const memory::desc& desc) {
     memory made(desc, engine());
-    // Some small number in fp32, and in bf16.
+    // A small number both in fp32 and in bf16.
     std::fill_n(static_cast<std::uint16_t*>(made.get_data_handle()),
                 desc.get_size() / sizeof(std::uint16_t), std::uint16_t{0x3c24});
     return made;
@@ -141,7 +141,7 @@ class Primitives {
   std::vector<std::pair<dnnl::primitive, std::unordered_map<int, memory>>> calls_;
 };
 
-// The same as matrix products: a convolution image by image, the images shared among the threads.
+// The same as matrix products: convolutions image by image, with the images shared among threads.
 class Products {
  public:
   Products(const Shape& s, unsigned threads)
@@ -149,7 +149,7 @@ class Products {
         threads_(threads),
         positions_(s.dense ? s.batch : s.out.height * s.out.width),
         patch_(s.channels * s.kernel * s.kernel),
-        // Images lie one after another; the patches of one at a time for each thread.
+        // Images are contiguous; each thread has the patches of one image at a time.
         out_(static_cast<std::size_t>(s.batch * s.out.elements()), 0.01F),
         patches_(static_cast<std::size_t>(positions_ * patch_ * threads), 0.01F),
         weights_(static_cast<std::size_t>(s.filters * patch_ * threads), 0.01F) {}
@@ -187,7 +187,7 @@ class Products {
   std::vector<float> out_, patches_, weights_;
 };
 
-// The best of several after a first that is not counted.
+// The shortest of several runs, after one that is not counted.
 double seconds(const Way& way) {
   double best = 1e9, spent = 0;
   way();

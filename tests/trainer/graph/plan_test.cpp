@@ -71,7 +71,7 @@ TEST(UnitPlan, activations_live_until_backward_has_read_them) {
   const std::size_t end = 2 * plan.graph.nodes.size() - 1;
   ASSERT_EQ(end, 17U);
   EXPECT_EQ(plan.activations[0].last, end - 1);  // conv1's backward reads the pixels
-  EXPECT_EQ(plan.activations[1].last, 2U);       // pooling keeps which position won instead
+  EXPECT_EQ(plan.activations[1].last, 2U);       // pooling saves the winners instead
   EXPECT_EQ(plan.activations[2].last, end - 3);
   EXPECT_EQ(plan.gradients[2].first, end - 3);
   EXPECT_EQ(plan.gradients[2].last, end - 2);
@@ -81,7 +81,7 @@ TEST(UnitPlan, relu_and_softmax_work_in_their_inputs_memory) {
   const Plan plan = make_plan(network("lenet").build({28, 28, 1}, 10), 64);
   EXPECT_EQ(plan.activation_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 5, 7, 7}));
   EXPECT_EQ(plan.gradient_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 6, 6, 7, 8}));
-  // The home outlives its guest's last reader: dense1, which may do the relu's work.
+  // The home lives until its guest's last reader, dense1, which may compute the relu.
   EXPECT_EQ(plan.activations[5].last, 17U - 5);
   EXPECT_EQ(plan.gradients[6].last, 17U - 5);
 }
@@ -108,8 +108,8 @@ TEST(UnitPlan, where_several_read_a_value_the_last_writes_its_gradient_and_the_o
   EXPECT_EQ(plan.adds[2], Adds{true});
   EXPECT_EQ(plan.gradients[1].first, end - 4);
   EXPECT_EQ(plan.gradients[1].last, end - 1);
-  // A sum is a guest of its first input, unless backward still reads that one (relu's output);
-  // relu is none here, since others read what it would change.
+  // A sum is a guest of its first input, unless backward still reads it (as relu's output). relu is
+  // not a guest here, because other nodes read the value that it would change.
   EXPECT_EQ(plan.activation_homes, (std::vector<std::size_t>{0, 1, 2, 3, 4, 4, 6, 6}));
   const Places places =
       place_all(plan, {std::vector<std::size_t>(8, 64), {0, 0, 0, 0, 0, 0, 0, 0}}, 64);
@@ -136,7 +136,7 @@ TEST(UnitInitialValues, are_a_pure_function_of_seed_number_and_element) {
   EXPECT_EQ(values, initial_values(parameter, 3, 7));
   EXPECT_NE(values, initial_values(parameter, 4, 7));
   EXPECT_NE(values, initial_values(parameter, 3, 8));
-  // The definition itself, which tests/trainer/parity/make_parity.py repeats.
+  // The definition, which tests/trainer/parity/make_parity.py repeats.
   const double unit = double{unit_float(random_bits(mix64(mix64(7) + 3), 11))};
   EXPECT_EQ(values[11], static_cast<float>((2 * unit - 1) * std::sqrt(3.0 / 25)));
 }

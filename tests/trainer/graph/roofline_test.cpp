@@ -13,7 +13,7 @@ std::size_t node(const Plan& plan, std::string_view name) {
   return i;
 }
 
-// LeNet's second convolution: 20 × 12 × 12 → 50 × 8 × 8 by 5 × 5, all figures by hand.
+// LeNet's second convolution: 20 × 12 × 12 → 50 × 8 × 8 by 5 × 5, computed by hand.
 TEST(UnitRoofline, a_convolution_counts_its_products_and_every_value_once_a_way) {
   const Plan plan = make_plan(network("lenet").build({28, 28, 1}, 10), 64);
   const NodeWork work = count_work(plan)[node(plan, "conv2")];

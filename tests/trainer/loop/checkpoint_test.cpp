@@ -56,7 +56,7 @@ void write(const fs::path& file, std::string_view content) {
       .write(content.data(), static_cast<std::streamsize>(content.size()));
 }
 
-// A checkpoint taken apart, to be damaged and put together again.
+// A checkpoint in parts, which a test can damage and write again.
 struct Parts {
   nlohmann::ordered_json header;
   std::string data;
@@ -197,7 +197,8 @@ TEST(HostileCheckpoint, no_flipped_bit_of_the_header_breaks_more_than_an_error_c
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
     write(directory / "damaged", damaged);
     try {
-      load_checkpoint(directory / "damaged", *session);  // a digit of the position may change
+      load_checkpoint(directory / "damaged",
+                      *session);  // the damage may only have changed a digit of the position
     } catch (const Error& error) {
       EXPECT_NE(std::string_view(error.what()).find("damaged"), std::string_view::npos);
       ++refused;
@@ -233,7 +234,8 @@ TEST(HostileCheckpoint, a_header_that_lies_is_refused_in_words) {
   refused([&](Parts& p) { p.data += "more"; }, {"the tensors end at byte"});
   refused([&](Parts& p) { p.header.erase("__metadata__"); }, {"'network'", "written by feedrate?"});
   refused([&](Parts& p) { p.header["__metadata__"]["step"] = "seven"; }, {"'step'", "seven"});
-  for (const char* scale : {"0", "3", "33554432"}) {  // of one beyond the largest; of no power of 2
+  // Zero, not a power of two, above the maximum.
+  for (const char* scale : {"0", "3", "33554432"}) {
     const auto lie = [&](Parts& p) {
       p.header["__metadata__"]["loss_scale"] = scale;
       p.header["__metadata__"]["loss_scale_steps"] = "7";

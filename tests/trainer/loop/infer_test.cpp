@@ -40,14 +40,14 @@ TEST(UnitInfer, finds_what_evaluation_finds_and_times_all_but_the_first_batch) {
   EXPECT_EQ(infer(*session, one, 1).images, 16U);
 }
 
-// Means of blocks of channels, so that layouts differ from the canonical one.
+// A network with pooled blocks of channels, whose layouts differ from the canonical one.
 TEST(UnitInfer, features_are_what_the_last_pooling_puts_out_in_canonical_order) {
   Builder b("pooled", {6, 6, 3}, 4);
   const auto x = b.max_pool(b.conv(b.input(1), 20, 3, 1, 1, {}), 2, 2);
   const Graph graph = b.softmax_loss(b.dense(b.dropout(b.relu(x), 0.5), 4, {}));
   ASSERT_EQ(graph.nodes[last_pooling(graph)].name, "max_pool1");
   const auto session = session_of(graph);
-  // A kernel of which filter f takes the mean of channel f % 3, times f + 1.
+  // In this kernel, filter f computes the mean of channel f % 3, times f + 1.
   std::vector<float> weights(20 * 3 * 9);
   for (std::size_t f = 0; f < 20; ++f) weights[(f * 3 + f % 3) * 9 + 4] = static_cast<float>(f + 1);
   session->set_parameter(0, weights);
@@ -88,7 +88,7 @@ TEST(HostileInfer, a_network_without_pooling_has_no_features) {
       {"mlp", "no pooling"});
 }
 
-// The loss by its definition, and the rank of the label.
+// Computes the loss by its definition, and the rank of the label.
 TEST(UnitSoftmaxLoss, smoothing_and_top_5_are_as_they_are_defined) {
   Builder b("smooth", {1, 7, 1}, 7);
   Graph graph = b.softmax_loss(b.dense(b.input(1.0 / 255), 7, {}));

@@ -1,4 +1,4 @@
-// Ways to train: what they change in a graph, what they make of epochs, and the presets' own words.
+// Recipes of training: their changes to a graph, their schedules, and the presets.
 
 #include <gtest/gtest.h>
 

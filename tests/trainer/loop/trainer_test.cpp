@@ -26,7 +26,7 @@ std::unique_ptr<Session> session_of(std::string_view name, std::uint32_t batch =
   return session;
 }
 
-// A source that takes its time.
+// A slow source.
 class SlowSource final : public BatchSource {
  public:
   SlowSource(BatchSource& source, double seconds) : source_(source), seconds_(seconds) {}
@@ -42,7 +42,7 @@ class SlowSource final : public BatchSource {
   double seconds_;
 };
 
-// Slow for its first batches, quick for the others.
+// A source whose first batches are slow.
 class WarmingSource final : public BatchSource {
  public:
   explicit WarmingSource(BatchSource& source) : source_(source) {}
@@ -100,7 +100,7 @@ TEST(UnitTrain, stops_after_the_steps_it_was_given) {
   const auto session = session_of("mlp");
   RandomSource source({.batch = 32, .images = 320});
   EXPECT_EQ(train(*session, source, {.steps = 3}).steps, 3U);
-  EXPECT_EQ(source.next()->number, 3U);  // and took no batch more
+  EXPECT_EQ(source.next()->number, 3U);  // it took no further batch
 }
 
 TEST(UnitTrain, reports_the_mean_of_each_window_and_of_the_rest) {
@@ -155,7 +155,7 @@ TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_at_the_step_with_the_la
   options.schedule.rate = 1e30;
   options.report_every = 50;
   options.first_step = 40;
-  // Step 40 leaves weights of 1e28, of which step 41 makes infinity in its second product.
+  // Step 40 leaves weights of 1e28, which overflow in the second product of step 41.
   expect_error([&] { train(*session, source, options); },
                {"step 41", "no longer finite", "first output that is not finite is that of dense2;",
                 "no checkpoint to go back to"});
@@ -172,7 +172,7 @@ TEST(UnitTrain, weights_that_an_update_broke_are_named) {
   RandomSource source({.batch = 32, .images = 32});
   expect_error([&] { train(*session, source, {}); },
                {"step 0", "dense2, whose dense2.weight was not finite before the step"});
-  // Nothing was learnt from it.
+  // The diverged step did not change the weights.
   EXPECT_EQ(session->parameter(0), initial_values(session->plan().graph.parameters[0], 0, 1));
 }
 
@@ -184,12 +184,12 @@ TEST(UnitTrain, pauses_are_off_the_clock_and_clear_what_they_measured) {
       *session, source,
       {.first_step = 1, .report_every = 3, .pause_every = 2, .pause = [&](std::uint64_t done) {
          steps.push_back(done);
-         session->evaluate_step();  // its metrics are no part of the next window
+         session->evaluate_step();  // its metrics must not count in the next window
          std::this_thread::sleep_for(std::chrono::milliseconds(300));
        }});
   EXPECT_EQ(steps, (std::vector<std::uint64_t>{2, 4, 6, 8, 10}));
   EXPECT_EQ(result.images, 320U);
-  EXPECT_LT(result.seconds, 1);  // of which five pauses would be 1.5
+  EXPECT_LT(result.seconds, 1);  // the five pauses take 1.5
   // Windows end at every third step and at pauses.
   std::vector<std::uint64_t> windows;
   for (const auto& progress : result.curve) windows.push_back(progress.step);

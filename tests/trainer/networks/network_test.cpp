@@ -21,7 +21,7 @@ struct Counts {
   std::int64_t parameters;
   std::uint64_t macs;
 };
-// What the networks' own authors publish, or what their definition files add up to.
+// Counts that the authors publish or that follow from their definition files.
 const std::map<std::string_view, Counts> published = {
     {"lenet", {431080, 2293000}},
     {"lenet:mxnet", {431080, 2293000}},
@@ -73,7 +73,7 @@ TEST(ConformanceNetworks, what_torchvision_makes_of_cifar_has_its_counts) {
   EXPECT_EQ(graph.macs(), 83431424U);
 }
 
-// What is left in evaluation.
+// The counts of the nodes that evaluation runs.
 Counts without_heads(const Graph& graph) {
   const std::vector<bool> left_out = graph.training_only();
   Counts counts{};

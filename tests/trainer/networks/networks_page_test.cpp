@@ -1,5 +1,5 @@
-// trainer/NETWORKS.md beside the program: every network, preset, optimizer, schedule and loader
-// recipe has its row, with the numbers that the program has.
+// Compares trainer/NETWORKS.md with the program: every network, preset, optimizer, schedule and
+// loader recipe has a row with the program's numbers.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class ConformanceNetworksPage : public ::testing::Test {
     for (std::string line; std::getline(lines, line);) lines_.push_back(line);
   }
 
-  /// One, with `part` behind its start.
+  /// Exactly one row starts with `start` and contains `part` after it.
   void expect_row(const std::string& start, const std::string& part = "") const {
     const auto fits = [&](const std::string& line) {
       return line.starts_with(start) && line.find(part, start.size()) != std::string::npos;

@@ -1,4 +1,4 @@
-// Trained on numbers that the loader made, a network learns what it learns from pixels, to the bit.
+// Training on floats that the loader scaled gives the same bits as training on pixels.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Learned {
   std::vector<float> features;
 };
 
-// Three steps, the last of fewer images than a batch, then a look at the values inside.
+// Trains three steps, the last on a smaller batch, then reads the values of a node.
 Learned learn(const Graph& graph, const Dataset& dataset, unsigned threads, PixelType type) {
   const auto session = backend("cpu").compile(
       make_plan(graph, 16), {.threads = threads, .optimizer = &optimizer("sgd"), .pixels = type});
@@ -57,7 +57,7 @@ TEST(ConformanceNumbers, a_network_learns_the_same_bits_from_numbers_as_from_pix
     const bool takes_grey = name == std::string_view("lenet") || name == std::string_view("mlp");
     const Dataset& dataset = takes_grey ? grey : colour;
     Graph graph = network(name).build(dataset.info().shape, 10);
-    graph.nodes.front().attributes["mean1"] = 99;  // of green alone
+    graph.nodes.front().attributes["mean1"] = 99;  // of green only
     for (const unsigned threads : {1U, 2U}) {
       const Learned pixels = learn(graph, dataset, threads, PixelType::u8);
       const Learned numbers = learn(graph, dataset, threads, PixelType::f32);

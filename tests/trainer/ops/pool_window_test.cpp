@@ -19,14 +19,14 @@ namespace {
 std::vector<float> random_values(std::int32_t count, std::uint64_t key) {
   std::vector<float> values;
   for (std::int32_t i = 0; i < count; ++i) {
-    // Few distinct values, so that windows often hold equals.
+    // Few distinct values, so that windows often contain equal ones.
     values.push_back(static_cast<float>(below(random_bits(key, static_cast<std::uint64_t>(i)), 9)) -
                      4.0F);
   }
   return values;
 }
 
-/// Every geometry of small planes, partial last windows (Caffe's rule) among them.
+/// All geometries of small planes, including partial last windows (Caffe's rule).
 std::vector<PoolGeometry> geometries() {
   std::vector<PoolGeometry> all;
   for (std::int32_t kernel = 1; kernel <= 4; ++kernel) {
@@ -35,7 +35,7 @@ std::vector<PoolGeometry> geometries() {
         for (std::int32_t side = kernel; side <= 9; ++side) {
           const std::int32_t whole = (side + 2 * pad - kernel) / stride + 1;
           for (std::int32_t out = whole; out <= whole + 1; ++out) {
-            if ((out - 1) * stride >= side + pad) continue;  // would look at nothing but pad
+            if ((out - 1) * stride >= side + pad) continue;  // would read only padding
             const std::int32_t width = side + 2;
             all.push_back(
                 {side, width, out, (width + 2 * pad - kernel) / stride + 1, kernel, stride, pad});
@@ -75,7 +75,7 @@ TEST(UnitPoolWindow, gathering_gradients_equals_scattering_them) {
     std::vector<std::uint8_t> winners;
     for (std::int32_t row = 0; row < g.out_height; ++row) {
       for (std::int32_t column = 0; column < g.out_width; ++column) {
-        // The definition, position by position, pad as minus infinity.
+        // The definition, position by position, with padding as minus infinity.
         float best = -std::numeric_limits<float>::infinity();
         std::int32_t at = -1;
         for (std::int32_t k = 0; k < g.kernel * g.kernel; ++k) {

@@ -1,5 +1,5 @@
-// Each optimizer's ten steps beside PyTorch's (parity/make_optimizer_parity.py), its resume, and
-// what the rules say of the values that PyTorch has no say in.
+// Compares ten steps of each optimizer with PyTorch's (parity/make_optimizer_parity.py); tests
+// resuming, and the rules that PyTorch does not define.
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(InteropOptimizers, ten_steps_of_each_are_pytorchs) {
           << rule->name() << ", " << parameters[i].name;
     }
   }
-  EXPECT_EQ(seen + 1, expected.size());      // beside them, PyTorch's version
+  EXPECT_EQ(seen + 1, expected.size());      // plus an entry with PyTorch's version
   EXPECT_EQ(seen + 1, optimizers().size());  // sgd has its own numbers, in parity_test.cpp
 }
 

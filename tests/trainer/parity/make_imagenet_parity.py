@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The ImageNet networks on small images, as make_network_parity.py trains the others: writes
+"""Trains the ImageNet networks on small images, like make_network_parity.py, and writes
 imagenet_networks.json.
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_imagenet_parity.py [NETWORK...]
 
-Images are as small as each network's windows allow, so that a step takes seconds and not minutes;
-where that is 224 pixels, as VGG16's 7 bins want, and a network of 15 GMACs, batches are small
-instead."""
+Images are as small as each network's windows allow, so that a step takes seconds, not minutes. VGG16
+has 15 GMACs and needs 224 pixels for its 7 bins, so its batches are small instead."""
 
 import math
 import sys
@@ -132,9 +131,9 @@ def side(pixels):
     return (pixels, pixels, 3)
 
 
-# As published, rates of networks with norms are low for what Run says: a step of ResNet-50 at 5e-5
-# turns a relative change of the pixels by 1e-7 into one of the loss by 0.1. That gradients are
-# right is seen in their norm after the first step.
+# For the reason in Run, published networks with norms train at low rates: at 5e-5, a step of ResNet-50
+# amplifies a relative change of 1e-7 in the pixels to 0.1 in the loss. The norm of the gradients
+# after the first step shows that they are right.
 RUNS = [
     Run("alexnet", side(224), 0.01, alexnet),
     Run("alexnet:caffe", side(67), 0.001, alexnet_caffe),

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Trains the networks for small images for some steps with PyTorch, in double, and writes
-networks.json: what the losses were and where the parameters came to; and by how much the losses
-of the same steps differ in PyTorch's own fp32, at most and relatively (fp32_differs). Of some also
-the losses with bf16's roundings (bf16_losses).
+networks.json: the losses and the final parameters, the largest relative difference of the losses
+in PyTorch's own fp32 (fp32_differs) and, for some networks, the losses with factors rounded to bf16
+(bf16_losses).
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_network_parity.py [NETWORK...]
 
-Each network is written out again, in the order of its nodes in trainer/networks/; pixels, labels,
-start values and dropout's masks are the pure functions that make_parity.py repeats."""
+Each network is repeated here, in the order of its nodes in trainer/networks/; pixels, labels,
+initial values and dropout's masks are the pure functions that make_parity.py repeats."""
 
 import json
 import math
@@ -46,7 +46,7 @@ def rounded(values):
 
 
 class Net:
-    """trainer/graph/graph.h's Builder, but that it computes at once."""
+    """Like Builder of trainer/graph/graph.h, but computes immediately."""
 
     def __init__(self, precision, zero_gamma):
         self.bf16 = precision == torch.bfloat16
@@ -268,12 +268,12 @@ def lstm(b):
 
 
 class Run:
-    """What is trained and how. Rounding errors grow with every step of a network with batch norms,
-    a hundredfold at a usual rate: those take ten steps from branches that start at zero, which
-    keeps the errors small, and four as published at a low rate. So do VGG16 with norms and
-    torchvision's GoogLeNet, which have no such branches: their ten steps are at a low rate. Where
-    ten steps turn bf16's rounding into more than a hundredth of the loss, bf16 has losses of its
-    own; that is for networks of dense layers alone."""
+    """A network and how it is trained. With batch norms, each step at a usual rate multiplies rounding
+    errors by a hundred. Such networks run ten steps with branches that start at zero, which keeps
+    the errors small, and four steps as published at a low rate. VGG16 with norms and torchvision's
+    GoogLeNet have no such branches, so their ten steps use a low rate. Where bf16's rounding
+    changes the loss after ten steps by more than a hundredth, which happens only in networks of
+    dense layers, the run records separate losses for bf16."""
 
     def __init__(self, network, shape, rate, build, steps=10, zero_gamma=False, batch=8,
                  bf16=False):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Trains a small network for ten steps by each optimizer, in double, and writes what it came to.
+"""Trains a small network for ten steps with each optimizer, in double, and writes the results.
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_optimizer_parity.py
 
-PyTorch's own classes do the steps; LARS, which PyTorch has not, is its paper's algorithm 1 written
-out, biases and norms left at the plain step."""
+The steps are those of PyTorch's classes. PyTorch has no LARS; here it is algorithm 1 of its paper,
+with plain steps for biases and norms."""
 
 import json
 import pathlib
@@ -45,7 +45,7 @@ class Lars(torch.optim.Optimizer):
                 w.sub_(v)
 
 
-# As the test asks for them: rate, decay, and what else differs from the defaults.
+# The settings of the test: rate, decay, and others that differ from the defaults.
 CASES = {
     "nesterov": lambda p: torch.optim.SGD(
         p, lr=0.02, momentum=0.9, weight_decay=0.01, nesterov=True),

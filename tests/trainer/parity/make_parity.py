@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Trains LeNet and an MLP for ten steps with PyTorch, in double, and writes what they came to.
+"""Trains LeNet and an MLP for ten steps with PyTorch, in double, and writes the results.
 
     apt-get install python3-torch && /usr/bin/python3 tests/trainer/parity/make_parity.py
 
-Pixels, labels and start values are the pure functions of loader/order/random.h, trainer/graph/plan.cpp and
-tests/trainer/batches.h, written out again here, so that nothing but the results is stored."""
+Pixels, labels and initial values are the pure functions of formats/base/random.h, trainer/graph/plan.cpp
+and tests/trainer/batches.h, repeated here, so that only the results are stored."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Start values by the rules of Init (trainer/graph/graph.h), as functions of (shape, number), in double."""
+"""Initial values by the rules of Init (trainer/graph/graph.h), as functions of (shape, number), in double."""
 
 import math
 
@@ -50,7 +50,7 @@ def constant(value):
 
 
 def orthogonal_columns(shape, number):
-    # Of the two signs that a column can have, Gram and Schmidt's.
+    # A column can have either sign; choose that of Gram-Schmidt.
     q, r = numpy.linalg.qr(gaussian(shape, number, 1).numpy())
     values = q * numpy.sign(numpy.diag(r))
     return torch.from_numpy(values.astype(numpy.float32).astype(numpy.float64))

@@ -1,5 +1,6 @@
-// bf16 on the CPU: factors of products are rounded, all else is fp32. Mostly on one thread:
-// fp32's weight gradients are oneDNN's own, whose threads spin, and sums differ with their number.
+// bf16 on the CPU: factors of products are rounded, everything else is fp32. Mostly on one thread:
+// oneDNN computes fp32's weight gradients on its own threads, which spin, and their sums depend on
+// the number of threads.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +30,8 @@ class Bf16 : public ::testing::Test {
     std::int64_t channels = 16, filters = 32, kernel = 3, stride = 1, groups = 1;
     bool bias = true;
   };
-  // Two, so that the second hands a gradient on. No relu: a value near zero that rounding lifts
-  // over it would count as a difference of its whole gradient.
+  // Two layers, so that the second computes an input gradient. No relu: where rounding changes the
+  // sign of a value near zero, its whole gradient would differ.
   static Graph plain_conv(const Conv& conv) {
     Builder b("conv", {9, 9, 3}, 5);
     auto x = b.conv(b.input(1.0 / 255, 128), conv.channels, 3, 1, 1, {});
@@ -38,7 +39,7 @@ class Bf16 : public ::testing::Test {
                {.no_bias = !conv.bias, .groups = conv.groups});
     return b.softmax_loss(b.dense(x, 5, {}));
   }
-  // Behind a convolution whose channels fill no block.
+  // After a convolution whose channels do not fill a block.
   static Graph plain_dense(std::int64_t units) {
     Builder b("dense", {9, 9, 3}, 5);
     const auto x = b.dense(b.conv(b.input(1.0 / 255, 128), 7, 3, 1, 1, {}), units, {});
@@ -74,7 +75,7 @@ using InteropPyTorchBf16 = Bf16;
 
 using Gradients = std::vector<std::vector<float>>;
 
-// Of one step on a whole batch.
+// The gradients of one step on a whole batch.
 Gradients gradients_of(Session& session) {
   const Graph& graph = session.plan().graph;
   const std::uint32_t images = session.plan().batch;
@@ -126,7 +127,7 @@ TEST_F(UnitBf16, narrow_dense_layers_are_those_of_fp32) {
   EXPECT_NE(gradients(graph(64), "bf16"), gradients(graph(64), "fp32"));
 }
 
-// Whether so many images give other gradients than in fp32.
+// Whether a batch of this many images gives other gradients than in fp32.
 bool rounds(const Graph& graph, std::uint32_t images) {
   const auto in = [&](const std::string& precision) {
     return gradients_of(*Bf16::started(
@@ -143,8 +144,8 @@ TEST_F(UnitBf16, products_that_do_not_pay_for_the_rounding_stay_in_fp32) {
     Builder b("dense", {16, 16, 3}, 5);
     return b.softmax_loss(b.dense(b.dense(b.input(1.0 / 255, 128), units, {}), 5, {}));
   };
-  // Twice 768 × 1024 to an image, less 64 to each of 1792 values: 1.46 million. Once for all: 80
-  // Mi, and 16 to each of 768 × 1024 weights: 96 million.
+  // For each image: 2 × 768 × 1024 MACs, less 64 for each of 1792 values: 1.46 million. For the
+  // batch: 80 Mi, and 16 for each of 768 × 1024 weights: 96 million.
   EXPECT_FALSE(rounds(dense(1024), 66));
   EXPECT_TRUE(rounds(dense(1024), 67));
 }
@@ -174,7 +175,7 @@ void expect_the_same_however_shared(const Graph& graph, const std::string& what)
   }
 }
 
-// Of a filter there are 405 values in 5 images, and 9 weights to each channel.
+// In 5 images a filter has 405 values, and 9 weights for each channel.
 TEST_F(UnitBf16, however_threads_share_a_convolution_its_gradients_are_the_same) {
   const Conv by_images{.channels = 16, .filters = 40}, by_filters{.channels = 64, .filters = 112};
   const Conv grouped{.groups = 2}, odd{.channels = 64, .filters = 104},
@@ -184,14 +185,14 @@ TEST_F(UnitBf16, however_threads_share_a_convolution_its_gradients_are_the_same)
   }
 }
 
-// Of 70 units a third thread has none.
+// The third thread gets none of the 70 units.
 TEST_F(UnitBf16, however_threads_share_a_dense_layer_its_gradients_are_the_same) {
   for (const std::int64_t units : {70, 200}) {
     expect_the_same_however_shared(plain_dense(units), join(units, " units"));
   }
 }
 
-// The relu's gradient is rounded on the way; below zero nothing comes through.
+// The relu's gradient is rounded in the same pass; where the output is 0, it is 0.
 TEST_F(UnitBf16, a_relu_behind_a_layer_lets_through_what_is_above_zero) {
   const auto graph = [](double sign, bool convolution) {
     Builder b("relu", {8, 8, 1}, 5);

@@ -71,14 +71,15 @@ TEST(UnitCpuSession, its_threads_leave_the_cores_to_others_while_it_waits) {
   const auto session = lenet_session(2);
   RandomSource source({.batch = 16});
   session->upload(*source.next());
-  double least = 1;  // of several waits: on a busy machine a thread may finish its step in one
+  // Of several waits, because on a busy machine a thread may finish its step during one.
+  double least = 1;
   for (int i = 0; i < 10; ++i) {
     session->evaluate_step();
     const double before = cpu_seconds();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     least = std::min(least, cpu_seconds() - before);
   }
-  EXPECT_LT(least, 0.002);  // libgomp left alone spins for 0.0035 every time
+  EXPECT_LT(least, 0.002);  // by default libgomp spins for 0.0035 every time
 }
 
 TEST(UnitCpuSession, a_loss_that_blew_up_is_not_hidden) {
@@ -160,8 +161,8 @@ TEST(HostileCpuSession, what_does_not_fit_the_plan_is_refused) {
   expect_error([&] { session->evaluate_step(); }, {"nothing was uploaded"});
 }
 
-// Norms and sums do the work of a relu behind them, pools that of the one before.
-// What those nodes put out is their own, and the relus behind them put out what is above zero.
+// Norms and sums compute the relu after them, pools the relu before them. In forward_to() each node
+// must still give its own output, and the relu its positive part.
 void expect_relus_apart(Session& session, const std::vector<std::size_t>& nodes) {
   const Graph& graph = session.plan().graph;
   const auto values = [&](std::size_t of) {
@@ -192,7 +193,7 @@ TEST(UnitCpuSession, what_a_node_puts_out_is_its_own_whoever_does_the_relus_work
       session = backend("cpu").compile(
           make_plan(graph, 4), {.precision = precision, .bf16_everywhere = true, .threads = 2});
     } catch (const Error&) {
-      EXPECT_EQ(precision, "bf16");  // which not every processor has
+      EXPECT_EQ(precision, "bf16");  // not every processor supports it
       continue;
     }
     initialise(*session, 1);

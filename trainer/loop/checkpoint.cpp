@@ -296,8 +296,8 @@ Position load_checkpoint(const fs::path& file, Session& session) {
   const std::string trained_by = reader.optimizer();
   if (session.optimizer() != nullptr && !trained_by.empty() &&
       trained_by != session.optimizer()->name()) {
-    fail(file, "was trained by the optimizer ", trained_by, "; the state of ",
-         session.optimizer()->name(), " has another meaning");
+    fail(file, "was trained by the optimizer ", trained_by, ", not by ",
+         session.optimizer()->name(), ", whose state has another meaning");
   }
   const std::vector<Slot> all = slots(session);
   reader.refuse_others([&](const std::string& name) {

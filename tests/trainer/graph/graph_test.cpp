@@ -149,7 +149,7 @@ TEST(HostileGraph, senseless_attributes_are_refused) {
   expect_error([&] { b.lrn(in, {.size = 4}); }, {"size", "odd"});
   expect_error([&] { b.lrn(in, {.k = 0}); }, {"'k'", "above 0"});
   expect_error([&] { b.concat({in}); }, {"2 inputs or more, not 1"});
-  expect_error([&] { b.concat({in, b.max_pool(in, 2, 2)}); }, {"2x2", "behind 4x4"});
+  expect_error([&] { b.concat({in, b.max_pool(in, 2, 2)}); }, {"2x2", "with 4x4"});
   expect_error([&] { b.auxiliary_loss(b.dense(in, 2, {}), 0); }, {"weight", "above 0"});
   expect_error([&] { b.add("dence", {in}, {{"units", 2}}, {}); }, {"did you mean dense?"});
 }

@@ -206,7 +206,7 @@ void CpuSession::take_numbers(const Batch& batch) {
 }
 
 Step CpuSession::make_step(bool training, std::uint64_t number) {
-  if (count_ == 0) throw Error("a step needs a batch, but none was uploaded");
+  if (count_ == 0) throw Error("a step needs a batch: nothing was uploaded yet");
   const auto* pixels = reinterpret_cast<const std::uint8_t*>(images_->at(0));
   const bool given = pixel_type_ != PixelType::u8;
   return {.pixels = {pixels, given ? 0 : plan_.graph.input.bytes() * plan_.batch},

@@ -163,7 +163,7 @@ TEST(HostileCpuSession, what_does_not_fit_the_plan_is_refused) {
 
 // Norms and sums compute the relu after them, pools the relu before them. In forward_to() each node
 // must still give its own output, and the relu its positive part.
-void expect_relus_apart(Session& session, const std::vector<std::size_t>& nodes) {
+void expect_separate_relus(Session& session, const std::vector<std::size_t>& nodes) {
   const Graph& graph = session.plan().graph;
   const auto values = [&](std::size_t of) {
     std::vector<float> all(4 * static_cast<std::size_t>(graph.nodes[of].extent.elements()));
@@ -199,7 +199,7 @@ TEST(UnitCpuSession, what_a_node_puts_out_is_its_own_whoever_does_the_relus_work
     initialise(*session, 1);
     RandomSource source({.shape = {8, 8, 1}, .classes = 4, .batch = 4, .images = 4});
     session->upload(*source.next());
-    expect_relus_apart(*session, {norm, sum, pooled, conv, dense});
+    expect_separate_relus(*session, {norm, sum, pooled, conv, dense});
   }
 }
 

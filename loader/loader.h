@@ -32,53 +32,59 @@ enum class LastBatch : std::uint8_t {
 /// the consumer itself computes and its thread needs a core. At least 1.
 unsigned loader_cores(bool consumer_computes);
 
-/// Where a run stands. Its values in LoaderOptions resume the run at the next batch, with any
-/// number of threads and ranks and any batch size.
+/// Where a run stands. As LoaderOptions::start it resumes the run at the next batch, with any number
+/// of threads and ranks and any batch size.
 struct LoaderState {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 1;
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  // images of the epoch handed out so far, by all ranks together
   bool operator==(const LoaderState&) const = default;
 };
 
 struct LoaderOptions {
-  // Threads.
+  struct Pixels {
+    PixelType type = PixelType::u8;  // what batches hold: pixels, or numbers …
+    PixelScales scales{};            // … made with these, which must be the network's
+  };
+  struct Order {
+    bool shuffle = true;
+    std::uint64_t window = 0;  // shuffle among this many neighbours; 0: the whole epoch
+    LastBatch last = LastBatch::partial;
+  };
+  /// Ranks share each epoch: their batches k, concatenated in the order of the ranks, are batch k
+  /// of a single loader with batches of ranks × batch images.
+  struct Share {
+    std::uint32_t rank = 0;
+    std::uint32_t ranks = 1;
+  };
+  struct Bad {
+    BadPolicy policy = BadPolicy::fail;
+    std::uint64_t budget = 100;  // bad samples, each counted once; one more is an Error
+  };
+  /// Changes how fast batches come, never what they hold.
+  struct Engine {
+    unsigned max_threads = 0;       // the limit of set_threads() and tune; 0: `threads`
+    bool tune = false;              // find the best number of threads, 1 … max_threads
+    unsigned io_threads = 1;        // threads that read ahead of the workers; 0: none
+    unsigned depth = 0;             // slots; 0: max(3, max_threads + 2), up to 16 for tiny batches
+    PixelMemory* memory = nullptr;  // null: plain_memory()
+  };
+  struct Diagnosis {
+    bool trace = false;  // record events for write_trace()
+    bool counts = true;  // false: stats() has only images, batches and waits, to measure what the
+                         // other counters cost; ignored with trace or tune
+  };
+
   unsigned threads = 2;      // workers; 0: next() fills each batch in its own thread (reference)
-  unsigned max_threads = 0;  // the limit of set_threads() and tune; 0: `threads`
-  bool tune = false;         // find the best number from 1 to max_threads, starting at `threads`
-
-  // Batches.
-  std::uint32_t batch = 64;          // images
-  PixelType pixels = PixelType::u8;  // what batches hold: pixels, or numbers …
-  PixelScales scales{};              // … made with these, which must be the network's
-
-  // Order, and where to resume.
-  std::uint64_t seed = 1;
-  bool shuffle = true;
-  std::uint64_t shuffle_window = 0;  // shuffle among this many neighbours; 0: the whole epoch
-  std::uint64_t epochs = 1;          // to hand out, a resumed one included; 0: without end
-  std::uint64_t first_epoch = 0;     // LoaderState::epoch
-  std::uint64_t first_position = 0;  // LoaderState::position
-  LastBatch last = LastBatch::partial;
-
-  // Ranks that share each epoch: their batches k, concatenated in the order of the ranks, are
-  // batch k of a single loader with batches of ranks × batch images.
-  std::uint32_t rank = 0;
-  std::uint32_t ranks = 1;
-
-  // Bad samples.
-  BadPolicy on_bad = BadPolicy::fail;
-  std::uint64_t bad_budget = 100;  // bad samples, each counted once; one more is an Error
-
-  // Reading ahead, and memory.
-  unsigned io_threads = 1;        // threads that read ahead of the workers; 0: none
-  unsigned depth = 0;             // slots; 0: max(3, max_threads + 2), up to 16 for tiny batches
-  PixelMemory* memory = nullptr;  // null: plain_memory()
-
-  // Diagnosis.
-  bool trace = false;  // record events for write_trace()
-  bool counts = true;  // false: stats() has only images, batches and waits, to measure what the
-                       // other counters cost; ignored with trace or tune
+  std::uint32_t batch = 64;  // images
+  std::uint64_t epochs = 1;  // to hand out, a resumed one included; 0: without end
+  LoaderState start{};
+  Pixels pixels{};
+  Order order{};
+  Share share{};
+  Bad bad{};
+  Engine engine{};
+  Diagnosis diagnosis{};
 };
 
 /// Sums since construction. busy_* are seconds, summed over workers.
@@ -102,7 +108,7 @@ struct LoaderStats {
 /// One consumer thread calls next(). The dataset and the recipe must outlive the loader. An Error
 /// in a worker is thrown by the next() that would return its batch; it names the sample and ends
 /// the loader: from then on next() returns null. The destructor may run at any moment and joins all
-/// threads. Bad samples are handled as options.on_bad says; a batch whose samples are all skipped
+/// threads. Bad samples are handled as options.bad.policy says; a batch whose samples are all skipped
 /// is left out.
 class Loader : public BatchSource {
  public:
@@ -119,7 +125,7 @@ class Loader : public BatchSource {
   /// no longer wanted finishes its run first. Throws Error, and changes nothing, when there cannot
   /// be that many. Consumer thread.
   void set_threads(unsigned threads);
-  /// What options.tune has found so far. Consumer thread.
+  /// What options.engine.tune has found so far. Consumer thread.
   const Tuning& tuning() const;
   /// The state after the batch returned last. Consumer thread.
   LoaderState state() const;
@@ -127,7 +133,7 @@ class Loader : public BatchSource {
   const std::vector<BadSample>& bad_samples() const;
   LoaderStats stats() const;  // any thread
   /// Writes a Chrome/Perfetto trace of every worker and of the consumer. Throws Error without
-  /// options.trace, or when the file cannot be written.
+  /// options.diagnosis.trace, or when the file cannot be written.
   void write_trace(const std::filesystem::path& file) const;
 
  private:

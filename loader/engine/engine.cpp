@@ -11,7 +11,7 @@ using namespace detail;
 namespace {
 
 unsigned max_threads(const LoaderOptions& options) {
-  return options.threads == 0 ? 0 : std::max(options.threads, options.max_threads);
+  return options.threads == 0 ? 0 : std::max(options.threads, options.engine.max_threads);
 }
 
 // A slot for each worker, one in use and one filled. Batches that take microseconds to fill get
@@ -19,7 +19,7 @@ unsigned max_threads(const LoaderOptions& options) {
 // cache.
 unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
   if (options.threads == 0) return 1;  // filled and used in turn
-  if (options.depth != 0) return options.depth;
+  if (options.engine.depth != 0) return options.engine.depth;
   const std::size_t tiny =
       (std::size_t{1} << 20) / std::max<std::size_t>(1, image_bytes) / std::max(1U, options.batch);
   return std::max(
@@ -36,7 +36,7 @@ Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
 
 std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options) {
   std::vector<std::unique_ptr<TraceLane>> lanes;
-  if (!options.trace) return lanes;
+  if (!options.diagnosis.trace) return lanes;
   lanes.push_back(std::make_unique<TraceLane>("consumer"));
   for (unsigned i = 0; i < max_threads(options); ++i) {
     lanes.push_back(std::make_unique<TraceLane>(join("worker ", i)));
@@ -50,19 +50,18 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
     : job_{.dataset = dataset,
            .recipe = recipe,
            .shape = shape_of(dataset, recipe),
-           .seed = options.seed,
-           .shuffle = options.shuffle,
-           .shuffle_window = options.shuffle_window,
-           .on_bad = options.on_bad,
+           .seed = options.start.seed,
+           .order = options.order,
+           .on_bad = options.bad.policy,
            .pixels = options.pixels,
-           .scales = options.scales,
-           .counts = options.counts || options.trace || options.tune},
+           .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune},
       batch_size_(options.batch),
       max_threads_(max_threads(options)),
       plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
       origin_ns_(clock_ns()),
       ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
-            plan_.runs_per_batch(), options.memory != nullptr ? *options.memory : plain_memory()),
+            plan_.runs_per_batch(),
+            options.engine.memory != nullptr ? *options.engine.memory : plain_memory()),
       lanes_(make_lanes(options)),
       fillers_([&] {
         std::vector<std::unique_ptr<Filler>> fillers;
@@ -73,11 +72,11 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
         return fillers;
       }()),
       open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
-      state_{options.seed, options.first_epoch, options.first_position},
-      bad_(dataset, options.bad_budget),
-      tune_(options.tune && max_threads_ > 0),
+      state_(options.start),
+      bad_(dataset, options.bad.budget),
+      tune_(options.engine.tune && max_threads_ > 0),
       tuner_(options.threads, max_threads_, ring_.depth()),
-      ahead_(job_, plan_, max_threads_ > 0 ? options.io_threads : 0, claimed_, open_),
+      ahead_(job_, plan_, max_threads_ > 0 ? options.engine.io_threads : 0, claimed_, open_),
       workers_(options.threads, max_threads_, [this](unsigned worker) { work(worker); }) {}
 
 Loader::Engine::~Engine() { stop(); }
@@ -113,7 +112,7 @@ void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
 void Loader::Engine::set_threads(unsigned threads) {
   if (threads == 0 || threads > max_threads_) {
     throw Error(join("loader: ", threads, " threads requested, expected 1 to ", max_threads_,
-                     "; see LoaderOptions::max_threads"));
+                     "; see LoaderOptions::Engine::max_threads"));
   }
   workers_.resize(threads);
   room_.wake(Workers::max_workers);  // some of them have to leave
@@ -167,8 +166,8 @@ const Batch* Loader::Engine::next() {
               .pixels = {},
               .labels = {slot.labels, count},
               .last_of_epoch = place.last_of_epoch,
-              .type = job_.pixels,
-              .scales = job_.scales};
+              .type = job_.pixels.type,
+              .scales = job_.pixels.scales};
     batch_.set_bytes(slot.pixels);
     return &batch_;
   }
@@ -261,7 +260,8 @@ LoaderStats Loader::Engine::stats() const {
 }
 
 void Loader::Engine::write_trace(const std::filesystem::path& file) const {
-  if (lanes_.empty()) throw Error("loader: no trace was recorded; set LoaderOptions::trace");
+  if (lanes_.empty())
+    throw Error("loader: no trace was recorded; set LoaderOptions::Diagnosis::trace");
   write_chrome_trace(file, lanes_, origin_ns_);
 }
 

@@ -41,7 +41,7 @@ Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
       lane_(lane),
       order_(job),
       items_(run_length),
-      to_values_(value_maker(job.shape.channels, job.pixels)) {}
+      to_values_(value_maker(job.shape.channels, job.pixels.type)) {}
 
 void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
   if (run.count == 0) return;
@@ -146,7 +146,7 @@ void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
   const Sample& sample = item.sample;
   item.view = job_.recipe.view(sample.shape, random);
   check(item);
-  item.seated = job_.pixels == PixelType::u8 && shows_whole(item);
+  item.seated = job_.pixels.type == PixelType::u8 && shows_whole(item);
   if (item.seated) {
     feedrate::formats::decode(sample, seat);
     return;
@@ -157,7 +157,7 @@ void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
 
 void Filler::augment(Item& item, MutableBytes seat) {
   if (item.seated) return;
-  if (job_.pixels != PixelType::u8) return make_values(item, seat);
+  if (job_.pixels.type != PixelType::u8) return make_values(item, seat);
   renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, seat);
 }
 
@@ -171,7 +171,8 @@ void Filler::make_values(Item& item, MutableBytes seat) {
     renderer_.render(item.view, item.sample.shape, item.part, channels, image);
     pixels = image.data();
   }
-  to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width, job_.scales, seat.data());
+  to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width, job_.pixels.scales,
+             seat.data());
 }
 
 // Whether decoding alone gives the image of the batch.

@@ -17,12 +17,12 @@ constexpr std::size_t max_run_images = 64;
 void check(const LoaderOptions& options, std::uint64_t size) {
   if (size == 0) throw Error("loader: the dataset holds no samples");
   if (options.batch == 0) throw Error("loader: a batch needs at least 1 image");
-  if (options.ranks == 0 || options.rank >= options.ranks) {
-    throw Error(
-        join("loader: rank ", options.rank, " of ", options.ranks, "; ranks are numbered from 0"));
+  if (options.share.ranks == 0 || options.share.rank >= options.share.ranks) {
+    throw Error(join("loader: rank ", options.share.rank, " of ", options.share.ranks,
+                     "; ranks are numbered from 0"));
   }
-  if (options.first_position > size) {
-    throw Error(join("loader: position ", options.first_position, " is beyond the ", size,
+  if (options.start.position > size) {
+    throw Error(join("loader: position ", options.start.position, " is beyond the ", size,
                      " images of an epoch; is the state from another dataset?"));
   }
 }
@@ -32,13 +32,13 @@ void check(const LoaderOptions& options, std::uint64_t size) {
 Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes)
     : size_((check(options, size), size)),
       batch_(options.batch),
-      last_(options.last),
-      rank_(options.rank),
-      ranks_(options.ranks),
+      last_(options.order.last),
+      rank_(options.share.rank),
+      ranks_(options.share.ranks),
       step_images_(std::uint64_t{batch_} * ranks_),
       per_epoch_(batches_in(size)),
-      first_epoch_(options.first_epoch),
-      first_position_(options.first_position),
+      first_epoch_(options.start.epoch),
+      first_position_(options.start.position),
       first_batches_(batches_in(size - first_position_)) {
   if (per_epoch_ == 0) {
     throw Error(join("loader: the dataset's ", size, " images give rank ", rank_, " of ", ranks_,

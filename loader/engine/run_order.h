@@ -16,14 +16,12 @@ struct Job {
   const Recipe& recipe;
   formats::Shape shape;  // of every image in a batch
   std::uint64_t seed;
-  bool shuffle;
-  std::uint64_t shuffle_window;
+  LoaderOptions::Order order;
   BadPolicy on_bad;
-  PixelType pixels;
-  PixelScales scales;  // when seats hold numbers
-  bool counts;         // whether to keep all counters
+  LoaderOptions::Pixels pixels;
+  bool counts;  // whether to keep all counters
 
-  std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels); }
+  std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels.type); }
 };
 
 /// Holds the order of one epoch at a time. One thread at a time.
@@ -35,7 +33,7 @@ class RunOrder {
   void enter(const Run& run) {
     if (order_ && epoch_ == run.batch.epoch) return;
     epoch_ = run.batch.epoch;
-    order_.emplace(job_.dataset.size(), job_.seed, epoch_, job_.shuffle, job_.shuffle_window);
+    order_.emplace(job_.dataset.size(), job_.seed, epoch_, job_.order.shuffle, job_.order.window);
   }
   /// The index of the sample in seat `seat` of the run.
   std::uint64_t index(const Run& run, std::uint32_t seat) const {

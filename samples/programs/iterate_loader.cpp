@@ -18,7 +18,7 @@ int main(int count, char** words) {
   try {
     const auto dataset = formats::open_dataset(words[1]);
     loader::Loader loader(*dataset, loader::recipe("none"),
-                          {.threads = 2, .batch = 32, .seed = 1, .epochs = 2});
+                          {.threads = 2, .batch = 32, .epochs = 2, .start = {.seed = 1}});
     std::map<int, int> images;
     int batches = 0;
     while (const loader::Batch* batch = loader.next()) {  // pixels: u8, [count][height][width][channel]

@@ -35,7 +35,7 @@ int main(int count, char** words) {
         trainer::train(*session, training,
                        {.schedule = published.schedule, .update = update_settings(published)});
     loader::Loader testing(*test_images, recipe.evaluation(),
-                           {.threads = 1, .batch = published.batch, .shuffle = false});
+                           {.threads = 1, .batch = published.batch, .order = {.shuffle = false}});
     const trainer::Evaluation found = trainer::evaluate(*session, testing);
     std::printf("%llu steps, %.0f images/s, accuracy %.4f\n",
                 static_cast<unsigned long long>(result.steps), result.images_per_second,

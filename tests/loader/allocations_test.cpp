@@ -46,7 +46,7 @@ TEST(UnitAllocations, steady_state_allocates_nothing) {
   for (const Recipe* recipe : {&none, static_cast<const Recipe*>(&mirroring)}) {
     for (const unsigned threads : {0U, 1U, 3U}) {
       Loader loader(dataset, *recipe,
-                    {.threads = threads, .batch = 64, .epochs = 0, .trace = true});
+                    {.threads = threads, .batch = 64, .epochs = 0, .diagnosis = {.trace = true}});
       // Until every worker has filled its longest run.
       for (int i = 0; i < 1000 || loader.stats().workers_seen < threads; ++i) loader.next();
       const std::uint64_t before = allocations;
@@ -71,7 +71,8 @@ TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
     const bool scales = !takes_grey_only && recipe->shape({300, 300, 3}).width != 300;
     const Dataset& dataset = takes_grey_only ? grey : scales ? photographs : colour;
     for (const PixelType type : pixel_types) {
-      Loader loader(dataset, *recipe, {.threads = 0, .batch = 20, .pixels = type, .epochs = 0});
+      Loader loader(dataset, *recipe,
+                    {.threads = 0, .batch = 20, .epochs = 0, .pixels = {.type = type}});
       for (int i = 0; i < 100; ++i) loader.next();
       const std::uint64_t before = allocations;
       for (int i = 0; i < 50; ++i) loader.next();
@@ -106,7 +107,7 @@ TEST(UnitAllocations, steady_state_of_every_format_faults_no_page_and_does_not_g
     // Alternate between the types, to save time.
     const PixelType type = pixel_types[which++ % 2];
     Loader loader(*dataset, recipe("imagenet-train"),
-                  {.threads = 2, .batch = 8, .pixels = type, .epochs = 0});
+                  {.threads = 2, .batch = 8, .epochs = 0, .pixels = {.type = type}});
     for (int i = 0; i < 60 || loader.stats().workers_seen < 2; ++i) loader.next();
     long least_faults = std::numeric_limits<long>::max();
     std::uint64_t least_allocations = std::numeric_limits<std::uint64_t>::max();

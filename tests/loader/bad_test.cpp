@@ -45,8 +45,8 @@ std::uint64_t bad_below(std::uint64_t size) {
 }
 
 LoaderOptions tolerant(BadPolicy policy) {
-  LoaderOptions options{.threads = 0, .batch = 32, .epochs = 2, .on_bad = policy};
-  options.bad_budget = 1000;
+  LoaderOptions options{.threads = 0, .batch = 32, .epochs = 2, .bad = {.policy = policy}};
+  options.bad.budget = 1000;
   return options;
 }
 
@@ -130,7 +130,7 @@ TEST(HostileBad, a_batch_of_bad_samples_only_is_left_out) {
   LoaderOptions options = tolerant(BadPolicy::skip);
   options.batch = 4;
   options.epochs = 1;
-  options.shuffle = false;
+  options.order.shuffle = false;
   for (const unsigned threads : {0U, 2U}) {
     options.threads = threads;
     Loader loader(dataset, none(), options);
@@ -148,7 +148,7 @@ TEST(HostileBad, the_budget_ends_the_run_at_the_same_sample_at_any_thread_count)
   for (const unsigned threads : {0U, 1U, 4U}) {
     LoaderOptions options = tolerant(BadPolicy::replace);
     options.threads = threads;
-    options.bad_budget = 5;
+    options.bad.budget = 5;
     Loader loader(dataset, none(), options);
     try {
       while (loader.next() != nullptr) continue;
@@ -170,10 +170,10 @@ TEST(HostileBad, a_label_outside_the_classes_is_bad) {
     if (index == 6) sample.label = -1;
   };
   const MemoryDataset dataset(20, {28, 28, 1}, mislabel);
-  LoaderOptions options{.threads = 2, .batch = 20, .shuffle = false};
+  LoaderOptions options{.threads = 2, .batch = 20, .order = {.shuffle = false}};
   expect_error([&] { Loader(dataset, none(), options).next(); },
                {"sample 5", "label 10", "10 classes"});
-  options.on_bad = BadPolicy::skip;
+  options.bad.policy = BadPolicy::skip;
   Loader loader(dataset, none(), options);
   EXPECT_EQ(loader.next()->count, 18U);
 }
@@ -183,8 +183,8 @@ TEST(HostileBad, beyond_the_budget_the_last_bad_sample_is_named_with_its_place) 
     if (index == 3) sample.bytes = {};  // the decoder does not know the file
   };
   const MemoryDataset dataset(20, {28, 28, 1}, cut);
-  LoaderOptions options{.threads = 0, .batch = 20, .on_bad = BadPolicy::skip};
-  options.bad_budget = 0;
+  LoaderOptions options{.threads = 0, .batch = 20, .bad = {.policy = BadPolicy::skip}};
+  options.bad.budget = 0;
   expect_error([&] { Loader(dataset, none(), options).next(); },
                {"1 bad sample, more than the 0 allowed; the last one: memory", "sample 3"});
 }
@@ -195,7 +195,7 @@ TEST(HostileBad, without_good_samples_there_is_no_substitute) {
   LoaderOptions options = tolerant(BadPolicy::replace);
   expect_error([&] { Loader(dataset, none(), options).next(); },
                {"none of 100 substitutes", "gone"});
-  options.on_bad = BadPolicy::skip;
+  options.bad.policy = BadPolicy::skip;
   EXPECT_EQ(Loader(dataset, none(), options).next(), nullptr);
 }
 

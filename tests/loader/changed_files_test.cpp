@@ -63,8 +63,9 @@ TEST(HostileChangedFiles, a_file_that_shrinks_ends_the_run_with_its_name_under_e
     for (const unsigned threads : {0U, 2U}) {
       for (const BadPolicy policy : {BadPolicy::fail, BadPolicy::replace, BadPolicy::skip}) {
         const ChangingDataset changed(format);
-        LoaderOptions options{.threads = threads, .batch = 8, .epochs = 1000, .on_bad = policy};
-        options.bad_budget = 1'000'000;
+        LoaderOptions options{
+            .threads = threads, .batch = 8, .epochs = 1000, .bad = {.policy = policy}};
+        options.bad.budget = 1'000'000;
         Loader loader(changed.dataset(), recipe("none"), options);
         ASSERT_NE(loader.next(), nullptr);
         const std::uint64_t before = fs::file_size(changed.file());
@@ -81,8 +82,9 @@ TEST(HostileChangedFiles, a_file_that_shrinks_ends_the_run_with_its_name_under_e
 TEST(HostileChangedFiles, a_shrunk_file_ends_the_run_even_if_another_thread_hit_the_missing_pages) {
   for (const MappedFormat& format : mapped_formats) {
     const ChangingDataset changed(format);
-    LoaderOptions options{.threads = 0, .batch = 8, .epochs = 1000, .on_bad = BadPolicy::replace};
-    options.bad_budget = 1'000'000;
+    LoaderOptions options{
+        .threads = 0, .batch = 8, .epochs = 1000, .bad = {.policy = BadPolicy::replace}};
+    options.bad.budget = 1'000'000;
     Loader loader(changed.dataset(), recipe("none"), options);
     ASSERT_NE(loader.next(), nullptr);
     fs::resize_file(changed.file(), 8192);

@@ -140,8 +140,9 @@ void add_disk(const fs::path& path, std::uint64_t seed, Measured& measured) {
 
 void add_loader(const fs::path& path, unsigned io_threads, std::uint64_t seed, Measured& measured) {
   const auto dataset = open_cold(path, measured);
-  Loader loader(*dataset, recipe("none"),
-                {.threads = 2, .batch = 64, .seed = seed, .io_threads = io_threads});
+  Loader loader(
+      *dataset, recipe("none"),
+      {.threads = 2, .batch = 64, .start = {.seed = seed}, .engine = {.io_threads = io_threads}});
   measured.rates.push_back(drive(loader, {.seconds = seconds_of_loader}).images_per_second);
 }
 

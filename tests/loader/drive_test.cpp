@@ -26,7 +26,7 @@ TEST(UnitDrive, counts_everything_and_hashes_it_in_order) {
     }
     hasher.add(dataset.pixels().subspan(first * 784, std::size_t{25} * 784));
   }
-  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 25, .shuffle = false});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 25, .order = {.shuffle = false}});
   const DriveResult result = drive(loader, {.digest = true});
   EXPECT_EQ(result.images, 100U);
   EXPECT_EQ(result.batches, 4U);

@@ -40,7 +40,7 @@ TEST(ConformanceExact, digests_depend_on_neither_threads_nor_format) {
           continue;  // the recipe does not suit such images
         }
         for (const PixelType type : pixel_types) {
-          LoaderOptions options{.threads = 0, .batch = 7, .pixels = type, .epochs = 2};
+          LoaderOptions options{.threads = 0, .batch = 7, .epochs = 2, .pixels = {.type = type}};
           const auto reference = digests(*dataset, *row, options);
           for (const unsigned threads : {1U, 2U, 3U, 4U, 8U, 16U}) {
             if (type != PixelType::u8 && threads != (type == PixelType::f32 ? 3 : 16)) continue;
@@ -65,8 +65,8 @@ TEST(ConformanceExact, digests_depend_on_neither_threads_nor_format) {
 // The digest of each step of all ranks together, in the order of the ranks.
 std::vector<std::string> joint_digests(const Dataset& dataset, LoaderOptions options) {
   std::vector<std::unique_ptr<Loader>> loaders;
-  for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
-    options.rank = rank;
+  for (std::uint32_t rank = 0; rank < options.share.ranks; ++rank) {
+    options.share.rank = rank;
     loaders.push_back(std::make_unique<Loader>(dataset, none(), options));
   }
   std::vector<std::string> all;
@@ -90,11 +90,11 @@ TEST(ConformanceRanks, all_ranks_together_give_what_one_loader_gives) {
   const MemoryDataset dataset(1000);
   for (const LastBatch last : {LastBatch::partial, LastBatch::drop, LastBatch::wrap}) {
     for (const std::uint64_t window : {0U, 100U}) {
-      LoaderOptions options{.batch = 96, .shuffle_window = window, .epochs = 2, .last = last};
+      LoaderOptions options{.batch = 96, .epochs = 2, .order = {.window = window, .last = last}};
       const auto reference = joint_digests(dataset, options);
       EXPECT_EQ(reference.size(), last == LastBatch::drop ? 20U : 22U);
       for (const std::uint32_t ranks : {2U, 3U, 8U}) {
-        options.ranks = ranks;
+        options.share.ranks = ranks;
         options.batch = 96 / ranks;
         options.threads = ranks % 3;
         EXPECT_EQ(joint_digests(dataset, options), reference) << ranks << " ranks";
@@ -106,8 +106,8 @@ TEST(ConformanceRanks, all_ranks_together_give_what_one_loader_gives) {
 TEST(ConformanceRanks, a_rank_alone_gives_the_same_at_any_thread_count) {
   const MemoryDataset dataset(1000);
   LoaderOptions options{.threads = 0, .batch = 32, .epochs = 2};
-  options.rank = 2;
-  options.ranks = 3;
+  options.share.rank = 2;
+  options.share.ranks = 3;
   const auto reference = digests(dataset, none(), options);
   for (const unsigned threads : {1U, 4U}) {
     options.threads = threads;
@@ -118,14 +118,12 @@ TEST(ConformanceRanks, a_rank_alone_gives_the_same_at_any_thread_count) {
 // The labels from a state on, however they are cut into batches.
 std::vector<std::int32_t> labels_from(const Dataset& dataset, LoaderOptions options,
                                       const LoaderState& state) {
-  options.seed = state.seed;
-  options.first_epoch = state.epoch;
-  options.first_position = state.position;
+  options.start = state;
   options.epochs -= state.epoch;
   std::vector<std::int32_t> labels;
   std::vector<std::unique_ptr<Loader>> loaders;
-  for (std::uint32_t rank = 0; rank < options.ranks; ++rank) {
-    options.rank = rank;
+  for (std::uint32_t rank = 0; rank < options.share.ranks; ++rank) {
+    options.share.rank = rank;
     loaders.push_back(std::make_unique<Loader>(dataset, none(), options));
   }
   for (bool more = true; more;) {
@@ -146,7 +144,7 @@ TEST(ConformanceRanks, a_state_resumes_with_other_ranks_threads_and_batch_sizes)
   };
   MemoryDataset dataset(500, {3, 3, 1}, number);
   dataset.set_classes(500);
-  const LoaderOptions whole{.threads = 2, .batch = 30, .seed = 9, .epochs = 2};
+  const LoaderOptions whole{.threads = 2, .batch = 30, .epochs = 2, .start = {.seed = 9}};
   const auto reference = labels_from(dataset, whole, {.seed = 9});
   ASSERT_EQ(reference.size(), 1000U);
   Loader loader(dataset, none(), whole);
@@ -163,7 +161,7 @@ TEST(ConformanceRanks, a_state_resumes_with_other_ranks_threads_and_batch_sizes)
       LoaderOptions other = whole;
       other.threads = ranks;
       other.batch = 7 * ranks;
-      other.ranks = ranks;
+      other.share.ranks = ranks;
       EXPECT_EQ(labels_from(dataset, other, state), rest) << "from " << given;
     }
   }
@@ -175,7 +173,7 @@ TEST(ConformanceRanks, wrap_fills_the_last_batch_with_the_epochs_first_images) {
   };
   MemoryDataset dataset(10, {3, 3, 1}, number);
   dataset.set_classes(10);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .last = LastBatch::wrap});
+  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .order = {.last = LastBatch::wrap}});
   std::vector<std::int32_t> labels;
   while (const Batch* batch = loader.next()) {
     EXPECT_EQ(batch->count, 4U);
@@ -189,8 +187,8 @@ TEST(ConformanceRanks, wrap_fills_the_last_batch_with_the_epochs_first_images) {
 TEST(ConformanceRanks, resuming_deep_in_a_large_epoch_takes_less_than_50_ms) {
   const MemoryDataset dataset(1'281'167, {2, 2, 1});
   LoaderOptions options{.threads = 2, .batch = 64, .epochs = 0};
-  options.first_epoch = 1000;
-  options.first_position = 1'000'001;
+  options.start.epoch = 1000;
+  options.start.position = 1'000'001;
   double best = 1e9;  // the best of five: other processes may hold the cores
   for (int i = 0; i < 5; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -205,14 +203,14 @@ TEST(ConformanceRanks, resuming_deep_in_a_large_epoch_takes_less_than_50_ms) {
 TEST(HostileRanks, impossible_states_and_ranks_are_refused) {
   const MemoryDataset dataset(10);
   LoaderOptions options{.batch = 4};
-  options.rank = 2;
-  options.ranks = 2;
+  options.share.rank = 2;
+  options.share.ranks = 2;
   expect_error([&] { Loader(dataset, none(), options); }, {"rank 2 of 2"});
-  options.ranks = 11;
-  options.rank = 10;
+  options.share.ranks = 11;
+  options.share.rank = 10;
   expect_error([&] { Loader(dataset, none(), options); }, {"rank 10", "10"});
   options = {.batch = 4};
-  options.first_position = 11;
+  options.start.position = 11;
   expect_error([&] { Loader(dataset, none(), options); }, {"position 11", "10 images"});
 }
 

@@ -32,7 +32,7 @@ TEST(ConformanceThreads, changes_in_mid_epoch_leave_every_batch_the_same) {
   for (const std::uint32_t batch : {3U, 64U}) {
     LoaderOptions options{.threads = 3, .batch = batch, .epochs = 3};
     const auto reference = digests(dataset, none(), options);
-    options.max_threads = 9;
+    options.engine.max_threads = 9;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
       Loader loader(dataset, none(), options);
       std::size_t at = 0;
@@ -55,8 +55,8 @@ TEST(ConformanceThreads, a_loader_that_tunes_itself_gives_the_same_batches) {
   const LoaderOptions options{.threads = 2, .batch = 20, .epochs = 100};
   const auto reference = digests(dataset, none(), options);
   LoaderOptions tuned = options;
-  tuned.max_threads = 4;
-  tuned.tune = true;
+  tuned.engine.max_threads = 4;
+  tuned.engine.tune = true;
   Loader loader(dataset, none(), tuned);
   EXPECT_EQ(digests(loader), reference);
   EXPECT_GT(loader.tuning().demand, 0) << "it has measured";
@@ -71,7 +71,8 @@ TEST(UnitThreads, as_many_work_at_once_as_were_requested_last) {
     --working;
   };
   const MemoryDataset dataset(1000, {28, 28, 1}, work);
-  Loader loader(dataset, none(), {.threads = 2, .max_threads = 12, .batch = 1, .epochs = 0});
+  Loader loader(dataset, none(),
+                {.threads = 2, .batch = 1, .epochs = 0, .engine = {.max_threads = 12}});
   for (const unsigned threads : {2U, 12U, 1U, 7U, 3U, 4U}) {
     loader.set_threads(threads);
     EXPECT_EQ(loader.stats().threads, threads);
@@ -85,8 +86,9 @@ TEST(UnitThreads, as_many_work_at_once_as_were_requested_last) {
 TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
   const auto work = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(100us); };
   const MemoryDataset dataset(1000, {28, 28, 1}, work);
-  Loader loader(dataset, none(),
-                {.threads = 4, .max_threads = 4, .tune = true, .batch = 4, .epochs = 0});
+  Loader loader(
+      dataset, none(),
+      {.threads = 4, .batch = 4, .epochs = 0, .engine = {.max_threads = 4, .tune = true}});
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (!loader.tuning().settled && std::chrono::steady_clock::now() < end) {
     loader.next();
@@ -99,10 +101,12 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
 
 TEST(HostileThreads, impossible_numbers_of_threads_are_refused_and_change_nothing) {
   const MemoryDataset dataset(1000);
-  Loader loader(dataset, none(), {.threads = 2, .max_threads = 5, .batch = 10, .epochs = 0});
+  Loader loader(dataset, none(),
+                {.threads = 2, .batch = 10, .epochs = 0, .engine = {.max_threads = 5}});
   expect_error([&] { loader.set_threads(0); }, {"0 threads", "1 to 5"});
   expect_error([&] { loader.set_threads(6); }, {"6 threads", "1 to 5"});
-  Loader greedy(dataset, none(), {.threads = 1, .max_threads = 300, .batch = 10, .epochs = 0});
+  Loader greedy(dataset, none(),
+                {.threads = 1, .batch = 10, .epochs = 0, .engine = {.max_threads = 300}});
   expect_error([&] { greedy.set_threads(300); }, {"300 threads", "2 are in use"});
   EXPECT_EQ(greedy.stats().threads, 1U);
   loader.set_threads(5);
@@ -145,7 +149,8 @@ void expect_no_thread_left(const std::function<void()>& load_and_leave) {
 TEST(UnitThreads, destruction_in_mid_epoch_leaves_no_thread_behind) {
   const MemoryDataset dataset(1000, {28, 28, 1}, uneven);
   expect_no_thread_left([&] {
-    Loader loader(dataset, none(), {.threads = 6, .max_threads = 8, .batch = 16, .epochs = 0});
+    Loader loader(dataset, none(),
+                  {.threads = 6, .batch = 16, .epochs = 0, .engine = {.max_threads = 8}});
     for (int i = 0; i < 10; ++i) loader.next();
     loader.set_threads(2);
     loader.set_threads(8);
@@ -160,7 +165,8 @@ TEST(UnitThreads, an_exception_in_a_worker_leaves_no_thread_behind) {
   };
   const MemoryDataset dataset(1000, {28, 28, 1}, broken);
   expect_no_thread_left([&] {
-    Loader loader(dataset, none(), {.threads = 6, .max_threads = 8, .batch = 16, .epochs = 0});
+    Loader loader(dataset, none(),
+                  {.threads = 6, .batch = 16, .epochs = 0, .engine = {.max_threads = 8}});
     expect_error(
         [&] {
           for (unsigned i = 1;; ++i) {

@@ -216,7 +216,8 @@ void measure_counters(const std::string& name, const Task& task) {
     const auto make = [&](bool counts) {
       return std::make_unique<Loader>(
           task.dataset, task.recipe,
-          LoaderOptions{.threads = 2, .batch = task.batch, .epochs = 0, .counts = counts});
+          LoaderOptions{
+              .threads = 2, .batch = task.batch, .epochs = 0, .diagnosis = {.counts = counts}});
     };
     const bool first = round % 2 == 0;
     const auto one = make(first), other = make(!first);

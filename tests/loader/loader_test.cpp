@@ -47,7 +47,8 @@ TEST(ConformanceLoader, any_number_of_threads_gives_the_same_batches) {
   for (const Recipe* recipe : {&none(), static_cast<const Recipe*>(&random_crop)}) {
     for (const std::uint32_t batch : {1U, 7U, 64U, 333U, 1000U}) {
       for (const bool shuffle : {true, false}) {
-        LoaderOptions options{.threads = 0, .batch = batch, .shuffle = shuffle, .epochs = 2};
+        LoaderOptions options{
+            .threads = 0, .batch = batch, .epochs = 2, .order = {.shuffle = shuffle}};
         const auto reference = digests(dataset, *recipe, options);
         ASSERT_EQ(reference.size(), 2 * ((333 + batch - 1) / batch));
         for (const unsigned threads : {1U, 2U, 3U, 4U, 8U, 16U}) {
@@ -62,15 +63,15 @@ TEST(ConformanceLoader, any_number_of_threads_gives_the_same_batches) {
 
 TEST(ConformanceLoader, a_run_resumed_anywhere_gives_the_rest_of_the_whole_run) {
   const MemoryDataset dataset(100, {9, 7, 3});
-  const LoaderOptions whole{.threads = 2, .batch = 16, .seed = 5, .epochs = 3};
+  const LoaderOptions whole{.threads = 2, .batch = 16, .epochs = 3, .start = {.seed = 5}};
   const auto reference = digests(dataset, random_crop, whole);
   ASSERT_EQ(reference.size(), 21U);
   for (std::uint64_t start = 0; start <= reference.size(); ++start) {
     LoaderOptions rest = whole;
     rest.threads = static_cast<unsigned>(start % 4);
-    rest.first_epoch = start / 7;
-    rest.first_position = start % 7 * 16;
-    rest.epochs = 3 - rest.first_epoch;
+    rest.start.epoch = start / 7;
+    rest.start.position = start % 7 * 16;
+    rest.epochs = 3 - rest.start.epoch;
     if (rest.epochs == 0) continue;
     const std::vector<std::string> tail(reference.begin() + static_cast<std::ptrdiff_t>(start),
                                         reference.end());
@@ -106,7 +107,8 @@ TEST(ConformanceLoader, every_image_comes_once_an_epoch_with_its_own_label_and_p
 
 TEST(ConformanceLoader, drop_last_gives_only_full_batches) {
   const MemoryDataset dataset(100);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 32, .epochs = 2, .last = LastBatch::drop});
+  Loader loader(dataset, none(),
+                {.threads = 2, .batch = 32, .epochs = 2, .order = {.last = LastBatch::drop}});
   EXPECT_EQ(loader.batches_per_epoch(), 3U);
   unsigned batches = 0;
   while (const Batch* batch = loader.next()) {
@@ -143,7 +145,7 @@ TEST(ConformanceLoader, slow_samples_do_not_change_the_order) {
 
 TEST(ConformanceLoader, a_batch_stays_as_it_is_until_the_next_is_asked_for) {
   const MemoryDataset dataset(64);
-  Loader loader(dataset, none(), {.threads = 4, .batch = 4, .epochs = 0, .depth = 3});
+  Loader loader(dataset, none(), {.threads = 4, .batch = 4, .epochs = 0, .engine = {.depth = 3}});
   for (int i = 0; i < 20; ++i) {
     const Batch* batch = loader.next();
     const std::string before = batch_digest(*batch);
@@ -157,7 +159,7 @@ TEST(ConformanceLoader, any_depth_gives_the_same_batches) {
   LoaderOptions options{.threads = 3, .batch = 16, .epochs = 2};
   const auto reference = digests(dataset, none(), options);
   for (const unsigned depth : {1U, 2U, 3U, 17U, 100U}) {
-    options.depth = depth;
+    options.engine.depth = depth;
     EXPECT_EQ(digests(dataset, none(), options), reference) << "depth " << depth;
   }
 }
@@ -165,7 +167,7 @@ TEST(ConformanceLoader, any_depth_gives_the_same_batches) {
 TEST(ConformanceLoader, several_loaders_work_side_by_side) {
   const MemoryDataset dataset(500);
   const LoaderOptions train{.threads = 4, .batch = 32, .epochs = 2};
-  const LoaderOptions test{.threads = 3, .batch = 50, .shuffle = false, .epochs = 2};
+  const LoaderOptions test{.threads = 3, .batch = 50, .epochs = 2, .order = {.shuffle = false}};
   const auto train_reference = digests(dataset, none(), train);
   const auto test_reference = digests(dataset, none(), test);
   Loader one(dataset, none(), train);
@@ -191,7 +193,7 @@ TEST(HostileLoader, next_throws_for_a_bad_sample_by_name_after_the_good_batches)
   };
   const MemoryDataset dataset(200, {28, 28, 1}, damage);
   for (const unsigned threads : {0U, 1U, 2U, 8U}) {
-    Loader loader(dataset, none(), {.threads = threads, .batch = 16, .shuffle = false});
+    Loader loader(dataset, none(), {.threads = threads, .batch = 16, .order = {.shuffle = false}});
     for (int i = 0; i < 4; ++i) {
       const Batch* batch = loader.next();
       ASSERT_NE(batch, nullptr);
@@ -209,7 +211,7 @@ TEST(HostileLoader, the_first_of_several_bad_samples_is_named_at_any_thread_coun
   };
   const MemoryDataset dataset(200, {128, 128, 3}, damage);  // a run is one sample
   for (const unsigned threads : {0U, 1U, 4U}) {
-    Loader loader(dataset, none(), {.threads = threads, .batch = 64, .shuffle = false});
+    Loader loader(dataset, none(), {.threads = threads, .batch = 64, .order = {.shuffle = false}});
     expect_error([&] { loader.next(); }, {"sample 35", "gone"});
   }
 }
@@ -244,7 +246,7 @@ TEST(HostileLoader, an_exception_of_a_library_becomes_an_error) {
     if (index == 3) throw std::length_error("somewhere deep");
   };
   const MemoryDataset dataset(20, {28, 28, 1}, damage);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .shuffle = false});
+  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .order = {.shuffle = false}});
   expect_error([&] { loader.next(); }, {"memory: sample 3", "somewhere deep"});
 }
 
@@ -276,10 +278,12 @@ TEST(HostileLoader, requests_that_give_no_batch_are_refused_at_once) {
   const MemoryDataset colour(10, {28, 28, 3});
   expect_error([&] { Loader(empty, none(), {}); }, {"holds no samples"});
   expect_error([&] { Loader(ten, none(), {.batch = 0}); }, {"at least 1"});
-  expect_error([&] { Loader(ten, none(), {.batch = 11, .last = LastBatch::drop}); }, {"11", "10"});
+  expect_error([&] { Loader(ten, none(), {.batch = 11, .order = {.last = LastBatch::drop}}); },
+               {"11", "10"});
   expect_error([&] { Loader(colour, recipe("mnist"), {}); }, {"memory", "mnist", "3 channels"});
   expect_error([&] { Loader(ten, none(), {.threads = 1000}); }, {"1000 threads", "256"});
-  expect_error([&] { Loader(ten, none(), {.batch = 1U << 31, .depth = 1U << 31}); }, {"memory"});
+  expect_error([&] { Loader(ten, none(), {.batch = 1U << 31, .engine = {.depth = 1U << 31}}); },
+               {"memory"});
 }
 
 TEST(HostileLoader, destruction_at_any_moment_leaves_nothing_running) {

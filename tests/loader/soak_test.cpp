@@ -31,11 +31,11 @@ TEST(SlowLoader, twenty_seconds_of_changing_loads_never_change_a_batch) {
     LoaderOptions options;
     options.threads = below(random.bits(0), 17);
     options.batch = 1 + below(random.bits(1), 8) * 30;
-    options.shuffle = below(random.bits(2), 2) == 1;
-    options.depth = below(random.bits(3), 6);
+    options.order.shuffle = below(random.bits(2), 2) == 1;
+    options.engine.depth = below(random.bits(3), 6);
     options.epochs = 2;
-    options.trace = below(random.bits(4), 2) == 1;
-    auto& reference = references[{options.batch, options.shuffle}];
+    options.diagnosis.trace = below(random.bits(4), 2) == 1;
+    auto& reference = references[{options.batch, options.order.shuffle}];
     if (reference.empty()) {
       LoaderOptions alone = options;
       alone.threads = 0;

@@ -83,7 +83,7 @@ TEST(UnitStats, time_is_added_to_the_stage_that_took_it) {
 
 TEST(UnitStats, a_slow_consumer_finds_its_batches_ready) {
   const MemoryDataset dataset(1000);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 16, .epochs = 0, .depth = 4});
+  Loader loader(dataset, none(), {.threads = 2, .batch = 16, .epochs = 0, .engine = {.depth = 4}});
   loader.next();
   for (int i = 0; i < 40; ++i) {
     std::this_thread::sleep_for(3ms);
@@ -108,7 +108,8 @@ TEST(UnitStats, slots_are_allocated_from_the_given_memory_and_released_to_it) {
   } memory;
   const MemoryDataset dataset(100);
   {
-    Loader loader(dataset, none(), {.threads = 2, .batch = 10, .depth = 5, .memory = &memory});
+    Loader loader(dataset, none(),
+                  {.threads = 2, .batch = 10, .engine = {.depth = 5, .memory = &memory}});
     EXPECT_GE(memory.held, 5U * 10 * 784);
     while (const Batch* batch = loader.next()) {
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(batch->pixels.data()) % 64, 0U);

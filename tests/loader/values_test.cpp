@@ -57,8 +57,8 @@ TEST(ConformanceValues, batches_of_numbers_hold_the_images_of_batches_of_pixels_
     for (const PixelType type : {PixelType::f32, PixelType::f16}) {
       LoaderOptions options{.threads = 2, .batch = 8, .epochs = 2};
       Loader pixels(dataset, *row, options);
-      options.pixels = type;
-      options.scales = scales;
+      options.pixels.type = type;
+      options.pixels.scales = scales;
       Loader numbers(dataset, *row, options);
       while (const Batch* batch = pixels.next()) {
         const Batch* made = numbers.next();
@@ -79,36 +79,37 @@ TEST(ConformanceValues, numbers_of_planar_samples_are_those_of_their_pixels) {
   });
   Loader pixels(planar, recipe("none"), {.threads = 1, .batch = 20});
   Loader numbers(planar, recipe("none"),
-                 {.threads = 1, .batch = 20, .pixels = PixelType::f32, .scales = scales});
+                 {.threads = 1, .batch = 20, .pixels = {.type = PixelType::f32, .scales = scales}});
   expect_numbers_of(*pixels.next(), *numbers.next(), "none");
 }
 
 TEST(ConformanceValues, ranks_resumes_and_replays_of_numbers_are_those_of_pixels) {
   const MemoryDataset dataset(100);
-  LoaderOptions options{.threads = 2, .batch = 16, .pixels = PixelType::f32, .scales = scales};
+  LoaderOptions options{
+      .threads = 2, .batch = 16, .pixels = {.type = PixelType::f32, .scales = scales}};
   Loader whole(dataset, recipe("none"), options);
   const Batch* first = whole.next();
   Buffer all(first->bytes().begin(), first->bytes().end());
-  options.ranks = 2;
+  options.share.ranks = 2;
   options.batch = 8;
   Buffer joint;
   for (const std::uint32_t rank : {0U, 1U}) {
-    options.rank = rank;
+    options.share.rank = rank;
     Loader part(dataset, recipe("none"), options);
     const Batch* batch = part.next();
     joint.insert(joint.end(), batch->bytes().begin(), batch->bytes().end());
   }
   EXPECT_EQ(joint, all);
 
-  options = {.threads = 0, .batch = 4, .pixels = PixelType::f32, .scales = scales};
-  options.first_position = 8;
+  options = {.threads = 0, .batch = 4, .pixels = {.type = PixelType::f32, .scales = scales}};
+  options.start.position = 8;
   Loader resumed(dataset, recipe("none"), options);
   const Batch* later = resumed.next();
   EXPECT_TRUE(std::ranges::equal(later->bytes(), std::span(all).subspan(8 * 784 * 4, 4 * 784 * 4)));
 
   Replay replay(whole, 1, 3);
   Loader again(dataset, recipe("none"),
-               {.threads = 1, .batch = 16, .pixels = PixelType::f32, .scales = scales});
+               {.threads = 1, .batch = 16, .pixels = {.type = PixelType::f32, .scales = scales}});
   again.next();
   const Batch* second = again.next();
   for (int i = 0; i < 3; ++i) {
@@ -127,9 +128,10 @@ TEST(ConformanceValues, bad_samples_leave_the_same_numbers_at_any_number_of_thre
   };
   const MemoryDataset dataset(90, {8, 8, 3}, third_is_bad);
   for (const BadPolicy policy : {BadPolicy::replace, BadPolicy::skip}) {
-    LoaderOptions options{.threads = 1, .batch = 7, .scales = scales, .on_bad = policy};
+    LoaderOptions options{
+        .threads = 1, .batch = 7, .pixels = {.scales = scales}, .bad = {.policy = policy}};
     Loader pixels(dataset, recipe("none"), options);
-    options.pixels = PixelType::f16;
+    options.pixels.type = PixelType::f16;
     Loader numbers(dataset, recipe("none"), options);
     while (const Batch* batch = pixels.next()) {
       expect_numbers_of(*batch, *numbers.next(), "none");
@@ -161,7 +163,10 @@ TEST(UnitValues, slots_are_exactly_as_large_as_their_numbers) {
   for (const PixelType type : pixel_types) {
     CountedMemory memory;
     const Loader loader(dataset, recipe("none"),
-                        {.threads = 1, .batch = 64, .pixels = type, .depth = 4, .memory = &memory});
+                        {.threads = 1,
+                         .batch = 64,
+                         .pixels = {.type = type},
+                         .engine = {.depth = 4, .memory = &memory}});
     EXPECT_EQ(memory.allocated, 4 * 64 * (3072 * bytes_of(type) + sizeof(std::int32_t)));
   }
 }

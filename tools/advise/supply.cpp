@@ -13,12 +13,11 @@ double Supply::doubt() const { return relative_spread(rates) / 2; }
 
 void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
                const SupplyOptions& options) {
-  LoaderOptions settings;
-  settings.threads = options.threads;
-  settings.batch = options.batch;
-  settings.seed = options.seed + supply.rates.size();
-  settings.epochs = 0;
-  Loader loader(dataset, recipe, settings);
+  Loader loader(dataset, recipe,
+                {.threads = options.threads,
+                 .batch = options.batch,
+                 .epochs = 0,
+                 .start = {.seed = options.seed + supply.rates.size()}});
   const DriveResult result = drive(loader, {.seconds = options.seconds});
   const LoaderStats stats = loader.stats();
   supply.threads = options.threads;

@@ -109,8 +109,8 @@ bool read_state(std::string_view text, LoaderOptions& loader) {
                             ? std::uint64_t{0}
                             : parse_number<std::uint64_t>(text.substr(colon + 1));
   if (!epoch || !position) return false;
-  loader.first_epoch = *epoch;
-  loader.first_position = *position;
+  loader.start.epoch = *epoch;
+  loader.start.position = *position;
   return true;
 }
 
@@ -120,27 +120,25 @@ void quarantine(const Options& options, const Loader& loader) {
 
 LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape image) {
   LoaderOptions settings = options.loader;
-  settings.scales = make_scales(options.means, options.deviations, augment.shape(image).channels);
-  settings.shuffle = !options.no_shuffle;
-  settings.last = last_batch(options.last);
-  settings.on_bad = bad_policy(options.on_bad);
-  settings.trace = !options.trace.empty();
+  settings.pixels.scales =
+      make_scales(options.means, options.deviations, augment.shape(image).channels);
+  settings.order.shuffle = !options.no_shuffle;
+  settings.order.last = last_batch(options.last);
+  settings.bad.policy = bad_policy(options.on_bad);
+  settings.diagnosis.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
-  if (settings.tune) {
+  if (settings.engine.tune) {
     // The thread of a trainer needs a core, that of an emulated one too.
-    settings.threads = settings.max_threads =
+    settings.threads = settings.engine.max_threads =
         loader_cores(options.drive.emulate_images_per_second > 0);
   }
   return settings;
 }
 
 Fields start_of(const Options& options, const LoaderOptions& settings, std::uint64_t images) {
-  Fields start = {{"run", "load"},
-                  {"dataset", options.path.string()},
-                  {"recipe", options.recipe},
-                  {"batch", settings.batch},
-                  {"seed", settings.seed},
-                  {"images", images}};
+  Fields start = {
+      {"run", "load"},           {"dataset", options.path.string()}, {"recipe", options.recipe},
+      {"batch", settings.batch}, {"seed", settings.start.seed},      {"images", images}};
   if (options.cold) start.push_back({"cold", true});
   return start;
 }
@@ -158,8 +156,8 @@ LoadReport load(const Options& options) {
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
-  loaded.pixels = settings.pixels;
-  loaded.skips = settings.on_bad == BadPolicy::skip;
+  loaded.pixels = settings.pixels.type;
+  loaded.skips = settings.bad.policy == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
     Loader loader(*dataset, augment, settings);
@@ -182,9 +180,9 @@ LoadReport load(const Options& options) {
     loaded.stats = loader.stats();
     logs.end();
     loaded.threads = loaded.stats.threads;
-    if (settings.tune) loaded.tuning = loader.tuning();
+    if (settings.engine.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
-    if (settings.trace) loader.write_trace(options.trace);
+    if (settings.diagnosis.trace) loader.write_trace(options.trace);
   }
   if (dataset->size() > 0) {
     loaded.epochs =
@@ -193,8 +191,8 @@ LoadReport load(const Options& options) {
   if (!options.no_digest) {
     // A separate pass: hashing must not slow down what is measured.
     settings.epochs = 1;
-    settings.trace = false;
-    settings.tune = false;
+    settings.diagnosis.trace = false;
+    settings.engine.tune = false;
     Loader loader(*dataset, augment, settings);
     loaded.digest = drive(loader, {.digest = true}).digest;
   }
@@ -212,11 +210,11 @@ int run(const Options& options) {
 
 void add_batch_options(CLI::App& app, Options& options) {
   app.add_option("PATH", options.path, "The dataset")->required();
-  add_threads(app, "--threads", options.loader.threads, options.loader.tune,
+  add_threads(app, "--threads", options.loader.threads, options.loader.engine.tune,
               "Loader threads, or auto; 0: load in the consumer's thread");
   add_batch(app, options.loader.batch)->capture_default_str();
   add_name(app, "--recipe", options.recipe, "Augmentation: see 'feedrate list recipes'");
-  add_pixels(app, options.loader.pixels);
+  add_pixels(app, options.loader.pixels.type);
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
 }
@@ -231,20 +229,21 @@ void add_order_options(CLI::App& app, Options& options) {
           ->excludes(epochs);
   check_whole(epochs, 1, 1'000'000);
   check_positive(seconds);
-  add_seed(app, options.loader.seed);
+  add_seed(app, options.loader.start.seed);
   auto* unshuffled =
       app.add_flag("--no-shuffle", options.no_shuffle, "Keep the order of the dataset");
-  check_whole(app.add_option("--shuffle-window", options.loader.shuffle_window,
+  check_whole(app.add_option("--shuffle-window", options.loader.order.window,
                              "Shuffle only among N neighbours (for sequential media)"),
               2)
       ->type_name("N")
       ->excludes(unshuffled);
   add_choice(app, "--last", options.last, {"partial", "drop", "wrap"},
              "An incomplete last batch: partial, drop, wrap");
-  auto* rank = app.add_option("--rank", options.loader.rank, "Load the share of rank R, from 0")
-                   ->type_name("R");
+  auto* rank =
+      app.add_option("--rank", options.loader.share.rank, "Load the share of rank R, from 0")
+          ->type_name("R");
   auto* ranks =
-      app.add_option("--ranks", options.loader.ranks, "Number of ranks that share each epoch")
+      app.add_option("--ranks", options.loader.share.ranks, "Number of ranks that share each epoch")
           ->type_name("N");
   check_whole(rank, 0, max_ranks - 1)->needs(ranks);
   check_whole(ranks, 1, max_ranks)->needs(rank);
@@ -263,14 +262,14 @@ void add_source_options(CLI::App& app, Options& options) {
       ->type_name("RATE");
   app.add_flag("--cold", options.cold,
                "Drop the dataset from the page cache first, to read from disk");
-  check_whole(app.add_option("--io-threads", options.loader.io_threads,
+  check_whole(app.add_option("--io-threads", options.loader.engine.io_threads,
                              "Threads that read from disk ahead of the workers"),
               0, max_io_threads)
       ->type_name("N")
       ->capture_default_str();
   add_choice(app, "--on-bad", options.on_bad, {"fail", "replace", "skip"},
              "A bad sample: fail, replace it, or skip it");
-  check_whole(app.add_option("--bad-budget", options.loader.bad_budget,
+  check_whole(app.add_option("--bad-budget", options.loader.bad.budget,
                              "Bad samples to accept before failing anyway"),
               0)
       ->type_name("N")
@@ -291,12 +290,13 @@ void add_output_options(CLI::App& app, Options& options) {
 /// Refuses options that do not fit together.
 void check_options(const Options& options) {
   const LoaderOptions& loader = options.loader;
-  if (loader.pixels == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
+  if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }
-  if (loader.rank < loader.ranks) return;
-  throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}", loader.rank,
-                                         loader.ranks, loader.ranks - 1));
+  if (loader.share.rank < loader.share.ranks) return;
+  throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}",
+                                         loader.share.rank, loader.share.ranks,
+                                         loader.share.ranks - 1));
 }
 
 std::function<int()> prepare(CLI::App& app) {

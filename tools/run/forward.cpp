@@ -76,13 +76,12 @@ ForwardReport run_forward(const TrainingRequest& request) {
   if (request.cold) make_cold(*dataset);
   Loader loader(*dataset, augment,
                 {.threads = threads,
-                 .tune = request.auto_threads && !request.resident,
                  .batch = report.batch,
-                 .pixels = request.pixels,
-                 .scales = input_scales(session->plan().graph),
-                 .shuffle = false,
                  .epochs = repeats ? 0 : std::max<std::uint64_t>(request.epochs, 1),
-                 .memory = &device.pixel_memory()});
+                 .pixels = {.type = request.pixels, .scales = input_scales(session->plan().graph)},
+                 .order = {.shuffle = false},
+                 .engine = {.tune = request.auto_threads && !request.resident,
+                            .memory = &device.pixel_memory()}});
   std::unique_ptr<Replay> replay;
   if (request.resident) {
     replay = std::make_unique<Replay>(loader, resident_batches, 0, &device.pixel_memory());

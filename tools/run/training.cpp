@@ -127,12 +127,10 @@ Evaluation validate(const TrainingRequest& request, const Dataset& dataset, Sess
   Loader loader(dataset, recipe(request.recipe).evaluation(),
                 {.threads = threads,
                  .batch = session.plan().batch,
-                 .pixels = request.pixels,
-                 .scales = input_scales(session.plan().graph),
-                 .shuffle = false,
-                 .rank = world().rank(),
-                 .ranks = world().ranks(),
-                 .memory = &memory});
+                 .pixels = {.type = request.pixels, .scales = input_scales(session.plan().graph)},
+                 .order = {.shuffle = false},
+                 .share = {.rank = world().rank(), .ranks = world().ranks()},
+                 .engine = {.memory = &memory}});
   return evaluate(session, loader);
 }
 
@@ -275,18 +273,16 @@ TrainingReport run_training(const TrainingRequest& request) {
   logs.begin(std::move(run), per_epoch);
   Loader loader(*dataset, augment,
                 {.threads = threads,
-                 .tune = request.auto_threads && !request.resident,
                  .batch = report.batch / report.ranks,
-                 .pixels = request.pixels,
-                 .scales = input_scales(session->plan().graph),
-                 .seed = position.seed,
                  .epochs = 0,
-                 .first_epoch = position.epoch,
-                 .first_position = position.batch * report.batch,
-                 .last = last,
-                 .rank = world().rank(),
-                 .ranks = report.ranks,
-                 .memory = &device.pixel_memory()});
+                 .start = {.seed = position.seed,
+                           .epoch = position.epoch,
+                           .position = position.batch * report.batch},
+                 .pixels = {.type = request.pixels, .scales = input_scales(session->plan().graph)},
+                 .order = {.last = last},
+                 .share = {.rank = world().rank(), .ranks = report.ranks},
+                 .engine = {.tune = request.auto_threads && !request.resident,
+                            .memory = &device.pixel_memory()}});
   std::unique_ptr<Replay> replay;
   if (request.resident) {
     replay = std::make_unique<Replay>(loader, resident_batches, 0, &device.pixel_memory());

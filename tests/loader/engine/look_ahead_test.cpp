@@ -56,7 +56,7 @@ void await(const RecordingDataset& dataset, std::size_t count) {
 
 TEST(UnitLookAhead, requests_samples_in_their_order_and_pauses_for_data_in_memory) {
   const RecordingDataset dataset(10'000);
-  Loader loader(dataset, none(), {.threads = 1, .batch = 64, .seed = 5, .epochs = 0});
+  Loader loader(dataset, none(), {.threads = 1, .batch = 64, .epochs = 0, .start = {.seed = 5}});
   await(dataset, 1 + 64);
   std::vector<std::uint64_t> asked = dataset.asked();
   ASSERT_GE(asked.size(), 65U);
@@ -75,7 +75,7 @@ TEST(UnitLookAhead, requests_samples_in_their_order_and_pauses_for_data_in_memor
 TEST(UnitLookAhead, nothing_is_requested_without_threads) {
   const RecordingDataset dataset(1000);
   for (const LoaderOptions& options :
-       {LoaderOptions{.threads = 0}, LoaderOptions{.threads = 2, .io_threads = 0}}) {
+       {LoaderOptions{.threads = 0}, LoaderOptions{.threads = 2, .engine = {.io_threads = 0}}}) {
     Loader loader(dataset, none(), options);
     while (loader.next() != nullptr) continue;
     EXPECT_TRUE(dataset.asked().empty());
@@ -105,7 +105,7 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
       evict_from_page_cache(files);
       const auto dataset = open_dataset(path);
       options.threads = 2;
-      options.io_threads = io_threads;
+      options.engine.io_threads = io_threads;
       Loader loader(*dataset, none(), options);
       EXPECT_EQ(digests(loader), reference) << pair.name();
       for (std::uint64_t i = 0; i < dataset->size(); ++i) {
@@ -118,7 +118,8 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
 TEST(UnitLookAhead, destruction_at_any_moment_ends_its_threads) {
   const RecordingDataset dataset(10'000);
   for (int i = 0; i < 200; ++i) {
-    Loader loader(dataset, none(), {.threads = 2, .batch = 8, .epochs = 0, .io_threads = 3});
+    Loader loader(dataset, none(),
+                  {.threads = 2, .batch = 8, .epochs = 0, .engine = {.io_threads = 3}});
     for (int k = 0; k < i % 7; ++k) loader.next();
   }
 }

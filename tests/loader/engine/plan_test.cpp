@@ -38,8 +38,8 @@ TEST(UnitPlan, runs_hold_many_small_images_or_one_large_image) {
 }
 
 TEST(UnitPlan, the_end_of_an_epoch_is_the_start_of_the_next) {
-  EXPECT_EQ(Plan({.batch = 10, .epochs = 1, .first_position = 100}, 100, 784).batches(), 0U);
-  const Plan plan({.batch = 10, .epochs = 2, .first_position = 100}, 100, 784);
+  EXPECT_EQ(Plan({.batch = 10, .epochs = 1, .start = {.position = 100}}, 100, 784).batches(), 0U);
+  const Plan plan({.batch = 10, .epochs = 2, .start = {.position = 100}}, 100, 784);
   EXPECT_EQ(plan.batches(), 10U);
   EXPECT_EQ(plan.batch(0).epoch, 1U);
   EXPECT_EQ(plan.batch(0).first, 0U);
@@ -51,9 +51,9 @@ TEST(UnitPlan, ranks_cover_every_epoch_once_for_any_remainder) {
       for (const std::uint64_t start : {0U, 1U, 8U}) {
         std::vector<int> seen(2 * size);
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-          LoaderOptions options{.batch = 5, .epochs = 2, .first_position = start};
-          options.rank = rank;
-          options.ranks = ranks;
+          LoaderOptions options{.batch = 5, .epochs = 2, .start = {.position = start}};
+          options.share.rank = rank;
+          options.share.ranks = ranks;
           const Plan plan(options, size, 784);
           std::uint64_t last_number = 0;
           for (std::uint64_t b = 0; b < plan.batches(); ++b) {
@@ -82,9 +82,9 @@ TEST(UnitPlan, ranks_cover_every_epoch_once_for_any_remainder) {
 TEST(UnitPlan, drop_and_wrap_give_every_rank_the_same_number_of_full_batches) {
   for (const LastBatch last : {LastBatch::drop, LastBatch::wrap}) {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
-      LoaderOptions options{.batch = 10, .epochs = 2, .last = last};
-      options.rank = rank;
-      options.ranks = 4;
+      LoaderOptions options{.batch = 10, .epochs = 2, .order = {.last = last}};
+      options.share.rank = rank;
+      options.share.ranks = 4;
       const Plan plan(options, 81, 784);
       EXPECT_EQ(plan.batches_per_epoch(), last == LastBatch::drop ? 2U : 3U);
       for (std::uint64_t b = 0; b < plan.batches(); ++b) EXPECT_EQ(plan.batch(b).count, 10U);

@@ -25,7 +25,7 @@ const Recipe& none() { return recipe("none"); }
 TEST(UnitTrace, shows_each_workers_runs_and_the_consumers_batches) {
   const auto pause = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(1ms); };
   const MemoryDataset dataset(40, {28, 28, 1}, pause);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .trace = true});
+  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .diagnosis = {.trace = true}});
   while (loader.next() != nullptr) continue;
   const TempDirectory directory;
   loader.write_trace(directory / "trace.json");
@@ -57,7 +57,8 @@ TEST(UnitTrace, shows_each_workers_runs_and_the_consumers_batches) {
 
 TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_counts_the_others) {
   const MemoryDataset dataset(4, {1, 1, 1});
-  Loader loader(dataset, none(), {.threads = 0, .batch = 1, .epochs = 0, .trace = true});
+  Loader loader(dataset, none(),
+                {.threads = 0, .batch = 1, .epochs = 0, .diagnosis = {.trace = true}});
   for (int i = 0; i < 30000; ++i) loader.next();  // 30,000 fills and waits, 29,999 uses
   const TempDirectory directory;
   loader.write_trace(directory / "trace.json");

@@ -29,8 +29,9 @@ Learned learn(const Graph& graph, const Dataset& dataset, unsigned threads, Pixe
   const auto session = backend("cpu").compile(
       make_plan(graph, 16), {.threads = threads, .optimizer = &optimizer("sgd"), .pixels = type});
   initialise(*session, 3);
-  Loader loader(dataset, recipe("none"),
-                {.threads = 1, .batch = 16, .pixels = type, .scales = input_scales(graph)});
+  Loader loader(
+      dataset, recipe("none"),
+      {.threads = 1, .batch = 16, .pixels = {.type = type, .scales = input_scales(graph)}});
   Learned learned;
   std::uint64_t step = 0;
   while (const Batch* batch = loader.next()) {
@@ -76,7 +77,7 @@ TEST(HostileNumbers, what_a_session_was_not_made_for_is_refused) {
     const auto session =
         backend("cpu").compile(make_plan(graph, 16), {.threads = 1, .pixels = wanted});
     Loader loader(dataset, recipe("none"),
-                  {.threads = 0, .batch = 16, .pixels = given, .scales = scales});
+                  {.threads = 0, .batch = 16, .pixels = {.type = given, .scales = scales}});
     session->upload(*loader.next());
   };
   const PixelScales own = input_scales(graph);

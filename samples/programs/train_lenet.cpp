@@ -25,9 +25,9 @@ int main(int count, char** words) {
 
     trainer::Graph graph =
         network.build(recipe.shape(images->info().shape), formats::count_classes(*images));
-    const auto session =
-        trainer::backend("cpu").compile(trainer::make_plan(std::move(graph), published.batch),
-                                        {.optimizer = &trainer::optimizer(published.optimizer)});
+    const auto session = trainer::backend("cpu").compile(
+        trainer::make_plan(std::move(graph), published.batch),
+        {.optimizer = &trainer::optimizer(published.update.optimizer)});
     trainer::initialise(*session, 1);
 
     loader::Loader training(*images, recipe, {.threads = 1, .batch = published.batch});

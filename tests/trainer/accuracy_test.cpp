@@ -21,7 +21,7 @@ double accuracy(const Network& net, const fs::path& directory, std::uint64_t epo
   IdxSource training(directory, "train", IdxSource::Order::shuffled, epochs);
   train(*session, training,
         {.schedule = recipe.schedule,
-         .update = {.momentum = recipe.momentum, .decay = recipe.decay}});
+         .update = {.momentum = recipe.update.momentum, .decay = recipe.update.decay}});
   IdxSource test(directory, "t10k", IdxSource::Order::as_stored);
   const Evaluation evaluation = evaluate(*session, test);
   EXPECT_EQ(evaluation.images, 10000U);

@@ -36,9 +36,10 @@ void expect_pytorchs_numbers(const Graph& graph, const TrainRecipe& recipe) {
   ASSERT_EQ(expected["losses"].size(), 10U);
   for (std::uint64_t step = 0; step < 10; ++step) {
     session->upload(*source.next());
-    session->train_step(
-        {.rate = recipe.schedule.at(step), .momentum = recipe.momentum, .decay = recipe.decay},
-        step);
+    session->train_step({.rate = recipe.schedule.at(step),
+                         .momentum = recipe.update.momentum,
+                         .decay = recipe.update.decay},
+                        step);
     const double loss = session->take_metrics().loss_sum / 64;
     const double theirs = expected["losses"][step];
     EXPECT_NEAR(loss, theirs, tolerance * theirs) << graph.network << ", step " << step;

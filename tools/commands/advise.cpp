@@ -29,15 +29,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  fs::path path;
-  std::string recipe = "none";
-  std::string network;
-  std::string device = "cpu";
-  std::string precision = "fp32";
+  /// The training to be fed; without a network there is none.
+  TrainingRequest training{
+      .data = {.recipe = "none"}, .changes = {.batch = 64}, .feed = {.resident = true}};
   double target = 0;
   double seconds = 60;
-  std::uint32_t batch = 64;
-  std::uint64_t seed = 1;
   bool json = false;
 };
 
@@ -46,23 +42,15 @@ constexpr double shortest_slice = 0.1;  // seconds
 
 /// Refuses a wrong name before the measurements, not a minute into them.
 void check_consumer(const Options& options) {
-  if (options.network.empty()) return;
-  network(options.network);
-  usable_backend(options.device);
+  if (options.training.model.network.empty()) return;
+  network(options.training.model.network);
+  usable_backend(options.training.device.name);
 }
 
 /// images/s of the network with batches in memory.
 double demand_of(const Options& options, double seconds) {
-  TrainingRequest request;
-  request.path = options.path;
-  request.network = options.network;
-  request.recipe = options.recipe;
-  request.device = options.device;
-  request.precision = options.precision;
-  request.batch = options.batch;
+  TrainingRequest request = options.training;
   request.seconds = seconds;
-  request.seed = options.seed;
-  request.resident = true;
   return run_training(request).result.images_per_second;
 }
 
@@ -73,7 +61,7 @@ Consumer consumer_of(const Options& options, const std::vector<double>& demands)
   if (demands.empty()) return consumer;
   consumer.demand = median(demands);
   consumer.doubt = relative_spread(demands) / 2;
-  consumer.shares_cores = options.device == "cpu";
+  consumer.shares_cores = options.training.device.name == "cpu";
   return consumer;
 }
 
@@ -93,42 +81,43 @@ std::vector<double> measure(const Options& options, const Dataset& dataset, Vari
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
   // A device needs a core for the thread that drives it; a CPU trainer shares all of them.
-  const bool trains = !options.network.empty();
-  const bool drives = options.target > 0 || (trains && options.device != "cpu");
+  const bool trains = !options.training.model.network.empty();
+  const bool drives = options.target > 0 || (trains && options.training.device.name != "cpu");
   Turns turns{.rounds = rounds, .max_threads = loader_cores(drives)};
   const double slices =
       static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
   const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
-  turns.supply = {.batch = options.batch, .seed = options.seed, .seconds = seconds};
+  turns.supply = {
+      .batch = options.training.changes.batch, .seed = options.training.seed, .seconds = seconds};
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };
   turns.begun = [](unsigned round) {
     note(fmt::format("measuring, round {} of {}", round + 1, rounds));
   };
-  return measure_in_turns(subjects, recipe(options.recipe), turns);
+  return measure_in_turns(subjects, recipe(options.training.data.recipe), turns);
 }
 
 Advice advise(const Options& options) {
-  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
-  const Recipe& augment = recipe(options.recipe);  // before anything is measured
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
+  const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
   check_consumer(options);
   const Survey surveyed = survey(*dataset);
-  if (surveyed.samples.empty()) fail(options.path, "holds no image that can be read");
+  if (surveyed.samples.empty()) fail(options.training.data.path, "holds no image that can be read");
   const std::vector<Candidate> conversions = candidates(*dataset, surveyed, augment);
 
   Advice advice;
-  advice.dataset = options.path.string();
+  advice.dataset = options.training.data.path.string();
   advice.images = dataset->size();
-  advice.recipe = options.recipe;
-  advice.batch = options.batch;
-  if (!options.network.empty()) {
-    advice.consumer_name = options.network + " on " + options.device;
+  advice.recipe = options.training.data.recipe;
+  advice.batch = options.training.changes.batch;
+  if (!options.training.model.network.empty()) {
+    advice.consumer_name = options.training.model.network + " on " + options.training.device.name;
   } else if (options.target > 0) {
     advice.consumer_name = "--target";
   }
   advice.present.name = fmt::format("{} {} (now)", dataset->info().format, dataset->info().codec);
   advice.present.bytes = size_of(*dataset, surveyed);
 
-  const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.seed);
+  const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.training.seed);
   std::vector<Trial> trials;
   for (const Candidate& conversion : conversions) {
     note(fmt::format("converting {} images to {}", images.indices.size(), conversion.name()));
@@ -149,27 +138,29 @@ Advice advise(const Options& options) {
     }
     const Prediction prediction = predict(variant, advice.consumer);
     advice.alternatives.push_back({std::move(variant), prediction, trials[i].convert_seconds,
-                                   conversions[i].command(options.path), fits});
+                                   conversions[i].command(options.training.data.path), fits});
   }
   return advice;
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->path, "The dataset")->required();
-  auto* network = add_name(app, "--network", options->network, "The network to feed");
+  app.add_option("PATH", options->training.data.path, "The dataset")->required();
+  auto* network =
+      add_name(app, "--network", options->training.model.network, "The network to feed");
   auto* target = app.add_option("--target", options->target, "Or the rate to deliver, in images/s")
                      ->type_name("RATE")
                      ->excludes(network);
   check_positive(target);
-  add_name(app, "--recipe", options->recipe, "Augmentation");
-  add_name(app, "--device", options->device, "Where the network trains")->needs(network);
-  add_precision(app, options->precision)->needs(network);
-  add_batch(app, options->batch)->capture_default_str();
+  add_name(app, "--recipe", options->training.data.recipe, "Augmentation");
+  add_name(app, "--device", options->training.device.name, "Where the network trains")
+      ->needs(network);
+  add_precision(app, options->training.device.precision)->needs(network);
+  add_batch(app, options->training.changes.batch)->capture_default_str();
   check_positive(app.add_option("--seconds", options->seconds, "Time to measure, approximately"))
       ->type_name("S")
       ->capture_default_str();
-  add_seed(app, options->seed);
+  add_seed(app, options->training.seed);
   add_json(app, options->json);
   return [options] {
     const Advice found = advise(*options);

@@ -81,15 +81,15 @@ std::vector<Row> network_rows() {
 std::vector<Row> preset_rows() {
   return rows_of(presets(), [](const Preset& kind, Row& row) {
     const TrainRecipe& recipe = kind.recipe();
-    const bool by_steps = recipe.steps > 0;
-    const std::uint64_t length = by_steps ? recipe.steps : recipe.epochs;
+    const bool by_steps = recipe.length.steps > 0;
+    const std::uint64_t length = by_steps ? recipe.length.steps : recipe.length.epochs;
     row.detail = fmt::format("{}: {} of {}, {} at {}, recipe {}", kind.network(),
                              counted(length, by_steps ? "step" : "epoch"), recipe.batch,
-                             recipe.optimizer, recipe.schedule.rate, kind.augmentation());
+                             recipe.update.optimizer, recipe.schedule.rate, kind.augmentation());
     row.more = {{"network", kind.network()},
                 {"batch", recipe.batch},
                 {by_steps ? "steps" : "epochs", length},
-                {"optimizer", recipe.optimizer},
+                {"optimizer", recipe.update.optimizer},
                 {"rate", recipe.schedule.rate},
                 {"schedule", recipe.schedule.policy},
                 {"recipe", kind.augmentation()}};

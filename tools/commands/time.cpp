@@ -23,9 +23,9 @@ std::function<int()> prepare(CLI::App& app) {
       app.add_option("--seconds", request.seconds, "Time to spend on steps, approximately"))
       ->type_name("S")
       ->capture_default_str();
-  add_name(app, "--device", request.device, "Where to train ('feedrate list devices')");
-  add_precision(app, request.precision);
-  add_threads(app, "--compute-threads", request.compute_threads,
+  add_name(app, "--device", request.device.name, "Where to train ('feedrate list devices')");
+  add_precision(app, request.device.precision);
+  add_threads(app, "--compute-threads", request.device.compute_threads,
               "Threads of a CPU trainer (default: every core)");
   add_seed(app, request.seed);
   add_json(app, options->json);

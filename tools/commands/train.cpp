@@ -32,7 +32,7 @@ int run(Options& options) {
   complete(options.request);
   if (world().rank() != 0) mute_notes();
   for (const LogKind& log : log_kinds) {
-    if (options.request.mode == "train" || options.request.logs[log.name].empty()) continue;
+    if (options.request.mode == "train" || options.request.files.logs[log.name].empty()) continue;
     throw Error(join("--", log.name, " is for --mode train, not --mode ", options.request.mode));
   }
   return options.request.mode == "train" ? show(options, run_training(options.request))
@@ -40,38 +40,38 @@ int run(Options& options) {
 }
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
-  app.add_option("PATH", request.path, "The dataset to train on")->required();
+  app.add_option("PATH", request.data.path, "The dataset to train on")->required();
   auto* network =
-      add_name(app, "--network", request.network, "Network: see 'feedrate list networks'");
-  auto* preset = add_name(app, "--preset", request.preset,
+      add_name(app, "--network", request.model.network, "Network: see 'feedrate list networks'");
+  auto* preset = add_name(app, "--preset", request.model.preset,
                           "Complete training settings: see 'feedrate list presets'");
   app.final_callback([network, preset] {
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
   });
   add_name(app, "--mode", request.mode, "train, infer or features");
-  app.add_option("--val", request.validation, "Validate on this dataset at the end")
+  app.add_option("--val", request.validation.path, "Validate on this dataset at the end")
       ->type_name("PATH");
-  check_whole(app.add_option("--val-every", request.val_every, "And after every N epochs")
+  check_whole(app.add_option("--val-every", request.validation.every, "And after every N epochs")
                   ->needs("--val")
                   ->type_name("N"),
               1);
-  add_name(app, "--recipe", request.recipe, "Augmentation (default: the preset's, or none)");
-  app.add_flag("--resident", request.resident,
+  add_name(app, "--recipe", request.data.recipe, "Augmentation (default: the preset's, or none)");
+  app.add_flag("--resident", request.feed.resident,
                "Repeat a few batches held in memory, to measure demand");
   app.add_flag_callback(
-         "--no-upload", [&request] { request.uploads = false; },
+         "--no-upload", [&request] { request.feed.uploads = false; },
          "And keep two of them on the device: no copies to it")
       ->needs("--resident");
-  app.add_flag("--cold", request.cold,
+  app.add_flag("--cold", request.data.cold,
                "Drop the dataset from the page cache first, to read from disk")
       ->excludes("--resident");
 }
 
 void add_length_options(CLI::App& app, TrainingRequest& request) {
-  auto* epochs = app.add_option("--epochs", request.epochs,
+  auto* epochs = app.add_option("--epochs", request.length.epochs,
                                 "Passes over the dataset (default: the preset's, or 1)")
                      ->type_name("N");
-  auto* steps = app.add_option("--steps", request.steps, "Total steps, instead of --epochs")
+  auto* steps = app.add_option("--steps", request.length.steps, "Total steps, instead of --epochs")
                     ->type_name("N")
                     ->excludes(epochs);
   auto* seconds = app.add_option("--seconds", request.seconds, "Time to train, instead of --epochs")
@@ -85,12 +85,12 @@ void add_length_options(CLI::App& app, TrainingRequest& request) {
 
 void add_machine_options(CLI::App& app, TrainingRequest& request) {
   app.option_defaults()->group("Machine");
-  add_name(app, "--device", request.device, "Where to train ('feedrate list devices')");
-  add_precision(app, request.precision);
-  add_pixels(app, request.pixels);
-  add_threads(app, "--threads", request.threads, request.auto_threads,
+  add_name(app, "--device", request.device.name, "Where to train ('feedrate list devices')");
+  add_precision(app, request.device.precision);
+  add_pixels(app, request.feed.pixels);
+  add_threads(app, "--threads", request.feed.threads, request.feed.auto_threads,
               "Loader threads, or auto; 0: load in the trainer's thread");
-  add_threads(app, "--compute-threads", request.compute_threads,
+  add_threads(app, "--compute-threads", request.device.compute_threads,
               "Threads of a CPU trainer (default: every core)");
 }
 
@@ -100,40 +100,45 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
                               const char* description) {
     check_not_negative(app.add_option(name, number, description))->type_name(unit);
   };
-  add_batch(app, request.batch);
-  add_name(app, "--optimizer", request.optimizer,
+  add_batch(app, request.changes.batch);
+  add_name(app, "--optimizer", request.changes.update.optimizer,
            "See 'feedrate list optimizers'; brings its own defaults");
-  add_number("--lr", request.rate, "R", "Base learning rate");
-  add_number("--momentum", request.momentum, "M", "Momentum (Adam's beta1)");
-  add_number("--decay", request.decay, "D", "Weight decay");
-  add_number("--beta2", request.beta2, "B", "Adam's beta2, RMSprop's alpha");
-  add_number("--epsilon", request.epsilon, "E", "Epsilon of Adam and RMSprop");
-  add_number("--trust", request.trust, "T", "LARS' trust coefficient");
-  add_name(app, "--schedule", request.schedule, "Learning-rate schedule: fixed, cosine, poly, …");
-  add_number("--warmup", request.warmup, "E", "Epochs of learning-rate warm-up");
-  add_number("--label-smoothing", request.smoothing, "S",
+  add_number("--lr", request.changes.schedule.rate, "R", "Base learning rate");
+  add_number("--momentum", request.changes.update.momentum, "M", "Momentum (Adam's beta1)");
+  add_number("--decay", request.changes.update.decay, "D", "Weight decay");
+  add_number("--beta2", request.changes.update.beta2, "B", "Adam's beta2, RMSprop's alpha");
+  add_number("--epsilon", request.changes.update.epsilon, "E", "Epsilon of Adam and RMSprop");
+  add_number("--trust", request.changes.update.trust, "T", "LARS' trust coefficient");
+  add_name(app, "--schedule", request.changes.schedule.policy,
+           "Learning-rate schedule: fixed, cosine, poly, …");
+  add_number("--warmup", request.changes.schedule.warmup_epochs, "E",
+             "Epochs of learning-rate warm-up");
+  add_number("--label-smoothing", request.changes.network.smoothing, "S",
              "Share of each target that is spread over all classes");
-  add_name(app, "--init", request.init, "Initial weights: xavier, glorot, he, he-fan-out");
-  add_mean(app, request.means);
-  add_deviation(app, request.deviations);
-  app.add_flag("--zero-gamma", request.zero_gamma, "Start residual branches at zero");
+  add_name(app, "--init", request.changes.network.init,
+           "Initial weights: xavier, glorot, he, he-fan-out");
+  add_mean(app, request.changes.network.means);
+  add_deviation(app, request.changes.network.deviations);
+  app.add_flag("--zero-gamma", request.changes.network.zero_gamma,
+               "Start residual branches at zero");
   add_seed(app, request.seed);
 }
 
 void add_output_options(CLI::App& app, Options& options) {
   TrainingRequest& request = options.request;
   app.option_defaults()->group("Output");
-  app.add_option("--checkpoint", request.checkpoint, "Save parameters and position at the end")
+  app.add_option("--checkpoint", request.files.checkpoint,
+                 "Save parameters and position at the end")
       ->type_name("FILE")
       ->excludes("--resident");
-  check_whole(app.add_option("--checkpoint-every", request.save_every, "And after every N steps"),
-              1)
+  check_whole(
+      app.add_option("--checkpoint-every", request.files.save_every, "And after every N steps"), 1)
       ->needs("--checkpoint")
       ->type_name("N");
-  app.add_option("--out", request.out, "Write the features of --mode features as .npy")
+  app.add_option("--out", request.files.features, "Write the features of --mode features as .npy")
       ->type_name("FILE")
       ->excludes("--resident");
-  for (const LogKind& log : log_kinds) add_log(app, log, request.logs);
+  for (const LogKind& log : log_kinds) add_log(app, log, request.files.logs);
   add_json(app, options.json);
 }
 
@@ -142,7 +147,7 @@ std::function<int()> prepare(CLI::App& app) {
   TrainingRequest& request = options->request;
   add_data_options(app, request);
   add_length_options(app, request);
-  app.add_option("--resume", request.resume, "Resume from this checkpoint")
+  app.add_option("--resume", request.files.resume, "Resume from this checkpoint")
       ->type_name("FILE")
       ->excludes("--resident");
   add_machine_options(app, request);

@@ -58,7 +58,7 @@ std::string graph_json(const Graph& graph, const TrainRecipe& recipe) {
       {"nodes", nodes},
       {"parameters", parameters},
       {"recipe",
-       {{"optimizer", recipe.optimizer},
+       {{"optimizer", recipe.update.optimizer},
         {"rate", recipe.schedule.rate},
         {"momentum", update.momentum},
         {"decay", update.decay},

@@ -1,5 +1,5 @@
 #pragma once
-// Measuring from the disk: what the system remembers of a dataset is forgotten first.
+// Measuring from the disk: evicts a dataset from the page cache first.
 
 namespace feedrate::formats {
 class Dataset;
@@ -7,11 +7,11 @@ class Dataset;
 
 namespace feedrate::tools {
 
-/// Of a dataset no more may be in memory for a run to be called cold without a warning.
+/// The largest share of a dataset that may be in memory when a run counts as cold.
 inline constexpr double cold_share = 0.05;
 
-/// Has the system forget the dataset's files, what opening has read of them too. Returns the share
-/// of them that is in memory all the same, and warns where that is much.
+/// Evicts the dataset's files from the page cache, also what opening them has read. Returns the
+/// share that stays in memory, and warns when it exceeds cold_share.
 double make_cold(const formats::Dataset& dataset);
 
 }  // namespace feedrate::tools

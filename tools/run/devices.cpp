@@ -20,12 +20,12 @@ const Backend& usable_backend(const std::string& name) {
   return device;
 }
 
-void note_oversubscription(const std::string& device, unsigned loader_threads,
-                           unsigned compute_threads) {
+void note_oversubscription(const DeviceOptions& device, unsigned loader_threads) {
   const unsigned cores = usable_cores();
-  const unsigned most = std::max(loader_threads, device == "cpu" ? compute_threads : 0);
-  if (most <= cores) return;
-  note(fmt::format("{} on {}", counted(most, "thread"), counted(cores, "core")));
+  const unsigned threads =
+      std::max(loader_threads, device.name == "cpu" ? device.compute_threads : 0);
+  if (threads <= cores) return;
+  note(fmt::format("{} on {}", counted(threads, "thread"), counted(cores, "core")));
 }
 
 double planned_mib(const Session& session) {

@@ -104,7 +104,7 @@ double LayerTimes::rest() const {
 }
 
 LayerTimes time_layers(LayerTimesRequest request) {
-  const Backend& device = usable_backend(request.device);
+  const Backend& device = usable_backend(request.device.name);
   const Network& definition = network(request.network);
   if (request.batch == 0) request.batch = definition.recipe().batch;
 
@@ -114,8 +114,8 @@ LayerTimes time_layers(LayerTimesRequest request) {
   times.macs = graph.macs();
   std::vector<NodeSeconds> nodes;
   const std::unique_ptr<Session> session = device.compile(
-      make_plan(std::move(graph), request.batch), {.precision = request.precision,
-                                                   .threads = request.compute_threads,
+      make_plan(std::move(graph), request.batch), {.precision = request.device.precision,
+                                                   .threads = request.device.compute_threads,
                                                    .optimizer = &optimizer("sgd"),
                                                    .seed = request.seed,
                                                    .node_seconds = &nodes});
@@ -128,7 +128,7 @@ LayerTimes time_layers(LayerTimesRequest request) {
   times.device_name = device.device_name();
   times.steps = steps.seconds.size();
   times.step_seconds = median(steps.seconds);
-  times.roof = device.measure_roof(request.compute_threads);
+  times.roof = device.measure_roof(request.device.compute_threads);
   const std::vector<NodeWork> work = count_work(plan);
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
     const Node& node = plan.graph.nodes[i];

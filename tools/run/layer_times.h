@@ -6,17 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "trainer/backends/backend.h"
+#include "tools/run/devices.h"
 
 namespace feedrate::tools {
 
 struct LayerTimesRequest {
   std::string network;
-  std::string device = "cpu";
-  std::string precision = "fp32";
-  unsigned compute_threads = 0;  // of a CPU; 0: every core
-  std::uint32_t batch = 0;       // 0: as the network was published
-  double seconds = 3;            // of steps, at least three of them
+  DeviceOptions device{};
+  std::uint32_t batch = 0;  // 0: as the network was published
+  double seconds = 3;       // of steps, but at least three of them
   std::uint64_t seed = 1;
 };
 

@@ -41,9 +41,9 @@ std::string LayerTimes::text() const {
   std::string text = fmt::format(
       "{} on {}, {}, batch {}: {} a step (median of {}), {} images/s; {} parameters, {} "
       "multiply-adds an image forward\n",
-      request.network, device_name, request.precision, request.batch, duration_text(step_seconds),
-      steps, quantity(images_per_second()), grouped(static_cast<std::uint64_t>(parameters)),
-      grouped(macs));
+      request.network, device_name, request.device.precision, request.batch,
+      duration_text(step_seconds), steps, quantity(images_per_second()),
+      grouped(static_cast<std::uint64_t>(parameters)), grouped(macs));
   text += fmt::format(columns, fitted("layer", name_columns), "op", "puts out", "forward",
                       "backward", "share", "GFLOP/s", "of roof");
   text += fmt::format(columns, fitted("", name_columns), "", "C × H × W", "ms", "ms", "%", "", "%");
@@ -86,9 +86,9 @@ std::string LayerTimes::json() const {
   }
   const ordered_json object = {
       {"network", request.network},
-      {"device", request.device},
+      {"device", request.device.name},
       {"device_name", device_name},
-      {"precision", request.precision},
+      {"precision", request.device.precision},
       {"batch", request.batch},
       {"parameters", parameters},
       {"macs", macs},

@@ -31,8 +31,8 @@ ordered_json busy(const std::optional<LoaderStats>& loader) {
 
 std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
   const std::uint64_t images = report.result.timed_images;
-  if (!report.telemetry.cpu_seconds || images == 0) return std::nullopt;
-  return rounded(*report.telemetry.cpu_seconds / static_cast<double>(images), 9);
+  if (!report.run.telemetry.cpu_seconds || images == 0) return std::nullopt;
+  return rounded(*report.run.telemetry.cpu_seconds / static_cast<double>(images), 9);
 }
 
 /// Of the same time as the rate and the stall: without what was warming up. The rate is of all
@@ -75,14 +75,14 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
   const bool validated = !report.validations.empty();
   const Evaluation last = validated ? report.validations.back().evaluation : Evaluation{};
   ordered_json object = {
-      {"network", request.network},
-      {"parameters", report.parameters},
-      {"macs", report.macs},
-      {"device", request.device},
-      {"precision", request.precision},
-      {"pixels", name(request.pixels)},
+      {"network", request.model.network},
+      {"parameters", report.run.parameters},
+      {"macs", report.run.macs},
+      {"device", request.device.name},
+      {"precision", request.device.precision},
+      {"pixels", name(request.feed.pixels)},
       {"optimizer", report.optimizer},
-      {"batch", report.batch},
+      {"batch", report.run.batch},
       {"ranks", report.ranks},
       {"steps", result.steps},
       {"images", result.images},
@@ -101,8 +101,8 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
       {"val_accuracy", null_unless<ordered_json>(validated, rounded(last.accuracy, 6))},
       {"val_accuracy5", null_unless<ordered_json>(validated, rounded(last.accuracy5, 6))},
       {"validations", validations}};
-  put(object, report.telemetry);
-  object["threads"] = report.threads;
+  put(object, report.run.telemetry);
+  object["threads"] = report.run.threads;
   object["workers_seen"] = nullptr;
   if (report.loader) object["workers_seen"] = report.loader->workers_seen;
   return json_text(object);
@@ -115,9 +115,9 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
   std::string text = fmt::format(
       "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
       "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n",
-      request.network, report.device_name, rate, counted(result.steps, "step"), report.batch,
-      duration_text(result.seconds), result.stall_percent, result.loss, 100 * result.accuracy,
-      100 * result.accuracy5);
+      request.model.network, report.run.device_name, rate, counted(result.steps, "step"),
+      report.run.batch, duration_text(result.seconds), result.stall_percent, result.loss,
+      100 * result.accuracy, 100 * result.accuracy5);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   if (report.steps_recorded == false) {
     text +=
@@ -141,14 +141,14 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
   };
   const Extent& extent = report.feature_extent;
   ordered_json object = {
-      {"network", request.network},
+      {"network", request.model.network},
       {"mode", request.mode},
-      {"parameters", report.parameters},
-      {"macs", report.macs},
-      {"device", request.device},
-      {"precision", request.precision},
-      {"pixels", name(request.pixels)},
-      {"batch", report.batch},
+      {"parameters", report.run.parameters},
+      {"macs", report.run.macs},
+      {"device", request.device.name},
+      {"precision", request.device.precision},
+      {"pixels", name(request.feed.pixels)},
+      {"batch", report.run.batch},
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second",
@@ -161,8 +161,8 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
       {"features", or_null<ordered_json>(report.features)},
       {"feature_shape", null_unless<ordered_json>(
                             !infers, std::array{extent.channels, extent.height, extent.width})}};
-  put(object, report.telemetry);
-  object["threads"] = report.threads;
+  put(object, report.run.telemetry);
+  object["threads"] = report.run.threads;
   return json_text(object);
 }
 
@@ -171,8 +171,8 @@ std::string to_text(const TrainingRequest& request, const ForwardReport& report)
   const std::string time = result.timed_images > 0
                                ? fmt::format("{:.3f} s for 1,000 images", result.seconds_per_1000())
                                : std::string("time unknown, one batch alone");
-  std::string text = fmt::format("{} on {}: {}, {} forward\n", request.network, report.device_name,
-                                 time, counted(result.images, "image"));
+  std::string text = fmt::format("{} on {}: {}, {} forward\n", request.model.network,
+                                 report.run.device_name, time, counted(result.images, "image"));
   if (report.features.empty()) {
     text += fmt::format("  loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n", result.loss,
                         100 * result.accuracy, 100 * result.accuracy5);

@@ -9,21 +9,19 @@ using namespace formats;
 
 TrainRecipe with_optimizer(TrainRecipe recipe, std::string_view name) {
   const UpdateSettings own = optimizer(name).defaults();
-  recipe.optimizer = name;
-  recipe.momentum = own.momentum;
-  recipe.decay = own.decay;
-  recipe.beta2 = recipe.epsilon = recipe.trust = 0;
+  recipe.update = {.optimizer = name, .momentum = own.momentum, .decay = own.decay};
   recipe.schedule = {.rate = own.rate};
   return recipe;
 }
 
 UpdateSettings update_settings(const TrainRecipe& recipe) {
-  UpdateSettings settings = optimizer(recipe.optimizer).defaults();
-  settings.momentum = recipe.momentum;
-  settings.decay = recipe.decay;
-  if (recipe.beta2 > 0) settings.beta2 = recipe.beta2;
-  if (recipe.epsilon > 0) settings.epsilon = recipe.epsilon;
-  if (recipe.trust > 0) settings.trust = recipe.trust;
+  const TrainRecipe::Update& update = recipe.update;
+  UpdateSettings settings = optimizer(update.optimizer).defaults();
+  settings.momentum = update.momentum;
+  settings.decay = update.decay;
+  if (update.beta2 > 0) settings.beta2 = update.beta2;
+  if (update.epsilon > 0) settings.epsilon = update.epsilon;
+  if (update.trust > 0) settings.trust = update.trust;
   return settings;
 }
 

@@ -61,14 +61,12 @@ Graph cifar(Builder& b, std::uint32_t classes) {
 
 TrainRecipe imagenet_recipe() {
   return {.batch = 256,
-          .momentum = 0.9,
-          .decay = 5e-4,
+          .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "step", .rate = 0.01, .gamma = 0.1, .step_size = 100000}};
 }
 TrainRecipe cifar_recipe() {
   return {.batch = 128,
-          .momentum = 0.9,
-          .decay = 5e-4,
+          .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "multistep", .rate = 0.01, .gamma = 0.1, .steps = {32000, 48000}}};
 }
 

@@ -32,8 +32,7 @@ Graph build(Builder& b, std::uint32_t classes) {
 // For 64,000 steps; the rate falls to a tenth at steps 32,000 and 48,000.
 TrainRecipe recipe() {
   return {.batch = 128,
-          .momentum = 0.9,
-          .decay = 1e-4,
+          .update = {.momentum = 0.9, .decay = 1e-4},
           .schedule = {.policy = "multistep", .rate = 0.1, .gamma = 0.1, .steps = {32000, 48000}}};
 }
 

@@ -30,7 +30,7 @@ Graph mnist(Builder& b, std::uint32_t classes) {
 }
 
 TrainRecipe recipe(std::uint32_t batch, double rate) {
-  return {.batch = batch, .momentum = 0.9, .decay = 0, .schedule = {.rate = rate}};
+  return {.batch = batch, .update = {.momentum = 0.9, .decay = 0}, .schedule = {.rate = rate}};
 }
 
 const Network cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",

@@ -76,8 +76,7 @@ Graph torchvision(Builder& b, std::uint32_t classes) {
 // Caffe's quick solver: 60 epochs of ImageNet.
 TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps) {
   return {.batch = batch,
-          .momentum = 0.9,
-          .decay = 2e-4,
+          .update = {.momentum = 0.9, .decay = 2e-4},
           .schedule = {.policy = "poly", .rate = 0.01, .power = 0.5, .max_steps = steps}};
 }
 

@@ -16,8 +16,7 @@ Graph build(Builder& b, std::uint32_t classes) {
 
 TrainRecipe recipe() {
   return {.batch = 64,
-          .momentum = 0.9,
-          .decay = 5e-4,
+          .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "inv", .rate = 0.01, .gamma = 1e-4, .power = 0.75}};
 }
 

@@ -40,13 +40,17 @@ Graph pytorch(Builder& b, std::uint32_t classes) {
 
 const Network mxnets(
     "lenet:mxnet", "MXNet's: tanh where Caffe has none or ReLU",
-    {mnist_image, 10, {.batch = 64, .decay = 1e-4, .schedule = {.rate = 0.05}}, mxnet});
-const Network tensorflows(
-    "lenet:tf", "tf_cnn_benchmarks': 32 and 64 filters, padded",
-    {mnist_image, 10, {.batch = 64, .decay = 4e-5, .schedule = {.rate = 0.01}}, tensorflow});
-const Network pytorchs(
-    "lenet:pytorch", "PyTorch's example of 2018: 10 and 20 filters",
-    {mnist_image, 10, {.batch = 64, .momentum = 0.5, .schedule = {.rate = 0.01}}, pytorch});
+    {mnist_image, 10, {.batch = 64, .update = {.decay = 1e-4}, .schedule = {.rate = 0.05}}, mxnet});
+const Network tensorflows("lenet:tf", "tf_cnn_benchmarks': 32 and 64 filters, padded",
+                          {mnist_image,
+                           10,
+                           {.batch = 64, .update = {.decay = 4e-5}, .schedule = {.rate = 0.01}},
+                           tensorflow});
+const Network pytorchs("lenet:pytorch", "PyTorch's example of 2018: 10 and 20 filters",
+                       {mnist_image,
+                        10,
+                        {.batch = 64, .update = {.momentum = 0.5}, .schedule = {.rate = 0.01}},
+                        pytorch});
 
 }  // namespace
 

@@ -14,16 +14,14 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-const Network row("lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
-                  {mnist_image,
-                   10,
-                   {.batch = 128,
-                    .optimizer = "rmsprop",
-                    .momentum = 0,
-                    .schedule = {.rate = 0.001},
-                    .beta2 = 0.9,
-                    .epsilon = 1e-7},
-                   build});
+const Network row(
+    "lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
+    {mnist_image,
+     10,
+     {.batch = 128,
+      .update = {.optimizer = "rmsprop", .momentum = 0, .beta2 = 0.9, .epsilon = 1e-7},
+      .schedule = {.rate = 0.001}},
+     build});
 
 }  // namespace
 

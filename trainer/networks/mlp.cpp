@@ -13,9 +13,11 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-const Network row(
-    "mlp", "three dense layers with dropout; Keras' for MNIST",
-    {mnist_image, 10, {.batch = 128, .momentum = 0.9, .schedule = {.rate = 0.05}}, build});
+const Network row("mlp", "three dense layers with dropout; Keras' for MNIST",
+                  {mnist_image,
+                   10,
+                   {.batch = 128, .update = {.momentum = 0.9}, .schedule = {.rate = 0.05}},
+                   build});
 
 }  // namespace
 

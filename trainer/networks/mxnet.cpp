@@ -62,7 +62,7 @@ Graph resnet(Builder& b, std::uint32_t classes) {
 }
 
 TrainRecipe recipe(double rate) {
-  return {.batch = 128, .decay = 1e-4, .schedule = {.rate = rate}};
+  return {.batch = 128, .update = {.decay = 1e-4}, .schedule = {.rate = rate}};
 }
 
 const Network alexnets("alexnet:mxnet", "MXNet's: LRN, no groups",

@@ -46,8 +46,7 @@ Graph build(Builder& b, std::uint32_t classes) {
 // The rate falls to a tenth every 30 epochs of ImageNet.
 TrainRecipe recipe() {
   return {.batch = 256,
-          .momentum = 0.9,
-          .decay = 1e-4,
+          .update = {.momentum = 0.9, .decay = 1e-4},
           .schedule = {.policy = "step", .rate = 0.1, .gamma = 0.1, .step_size = 150150}};
 }
 

@@ -50,15 +50,13 @@ Graph cifar_normed(Builder& b, std::uint32_t classes) {
 TrainRecipe recipe(double rate, std::vector<std::uint64_t> drops) {
   return {
       .batch = 128,
-      .momentum = 0.9,
-      .decay = 5e-4,
+      .update = {.momentum = 0.9, .decay = 5e-4},
       .schedule = {.policy = "multistep", .rate = rate, .gamma = 0.1, .steps = std::move(drops)}};
 }
 
 TrainRecipe imagenet_recipe() {
   return {.batch = 256,
-          .momentum = 0.9,
-          .decay = 5e-4,
+          .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "step", .rate = 0.01, .gamma = 0.1, .step_size = 100000}};
 }
 

@@ -8,7 +8,10 @@ namespace feedrate::trainer {
 namespace {
 
 TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps, double rate, double decay) {
-  return {.batch = batch, .decay = decay, .schedule = {.rate = rate}, .steps = steps};
+  return {.batch = batch,
+          .update = {.decay = decay},
+          .schedule = {.rate = rate},
+          .length = {.steps = steps}};
 }
 
 const Preset lenet("2018-lenet", "the comparison of 2018: LeNet on MNIST, one epoch", "lenet",

@@ -8,12 +8,9 @@ namespace {
 
 TrainRecipe recipe(std::uint32_t batch, double rate, std::uint64_t epochs) {
   return {.batch = batch,
-          .optimizer = "rmsprop",
-          .momentum = 0,
+          .update = {.optimizer = "rmsprop", .momentum = 0, .beta2 = 0.9, .epsilon = 1e-7},
           .schedule = {.rate = rate},
-          .beta2 = 0.9,
-          .epsilon = 1e-7,
-          .epochs = epochs};
+          .length = {.epochs = epochs}};
 }
 
 const Preset mlp("keras-mlp", "mnist_mlp by its RMSprop: 98.4 % on MNIST after 20 epochs", "mlp",

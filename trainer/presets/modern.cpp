@@ -16,11 +16,10 @@ struct Settings {
 
 TrainRecipe recipe(const Settings& settings) {
   return {.batch = settings.batch,
-          .optimizer = "nesterov",
-          .decay = settings.decay,
+          .update = {.optimizer = "nesterov", .decay = settings.decay},
           .schedule = {.policy = "cosine", .rate = settings.rate},
           .warmup_epochs = settings.warmup_epochs,
-          .epochs = settings.epochs,
+          .length = {.epochs = settings.epochs},
           .changes = settings.changes};
 }
 
@@ -37,8 +36,8 @@ TrainRecipe nvidias() {
                                       .decay_vectors = false,
                                       .means = {123.675, 116.28, 103.53},
                                       .deviations = {58.395, 57.12, 57.375}}});
-  r.optimizer = "sgd";
-  r.momentum = 0.875;
+  r.update.optimizer = "sgd";
+  r.update.momentum = 0.875;
   return r;
 }
 

@@ -98,9 +98,10 @@ TEST(UnitPresets, each_names_what_there_is_and_says_how_long) {
     Graph graph = net.build(net.published_input(), net.published_classes());
     apply(recipe.changes, graph);
     EXPECT_NO_THROW(feedrate::loader::recipe(row->augmentation())) << row->name();
-    EXPECT_NO_THROW(optimizer(recipe.optimizer)) << row->name();
-    EXPECT_TRUE((recipe.steps > 0) != (recipe.epochs > 0)) << row->name();
-    const std::uint64_t steps = recipe.steps > 0 ? recipe.steps : 100 * recipe.epochs;
+    EXPECT_NO_THROW(optimizer(recipe.update.optimizer)) << row->name();
+    EXPECT_TRUE((recipe.length.steps > 0) != (recipe.length.epochs > 0)) << row->name();
+    const std::uint64_t steps =
+        recipe.length.steps > 0 ? recipe.length.steps : 100 * recipe.length.epochs;
     EXPECT_GT(schedule_of(recipe, 100, steps).at(steps / 2), 0) << row->name();
   }
 }
@@ -123,9 +124,9 @@ TEST(UnitPresets, the_comparison_of_2018_is_as_it_was_printed) {
                               {"2018-vgg16", 8, 300, 0.01}}) {
     const TrainRecipe& recipe = preset(printed.name).recipe();
     EXPECT_EQ(recipe.batch, printed.batch) << printed.name;
-    EXPECT_EQ(recipe.steps, printed.steps) << printed.name;
+    EXPECT_EQ(recipe.length.steps, printed.steps) << printed.name;
     EXPECT_EQ(recipe.schedule.at(0), printed.rate) << printed.name;
-    EXPECT_EQ(recipe.schedule.at(recipe.steps), printed.rate) << printed.name;
+    EXPECT_EQ(recipe.schedule.at(recipe.length.steps), printed.rate) << printed.name;
   }
 }
 

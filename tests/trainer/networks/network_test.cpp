@@ -122,8 +122,8 @@ TEST(UnitLenet, is_trained_as_caffe_trains_it) {
   const Network& lenet = network("lenet");
   const TrainRecipe recipe = lenet.recipe();
   EXPECT_EQ(recipe.batch, 64U);
-  EXPECT_EQ(recipe.momentum, 0.9);
-  EXPECT_EQ(recipe.decay, 5e-4);
+  EXPECT_EQ(recipe.update.momentum, 0.9);
+  EXPECT_EQ(recipe.update.decay, 5e-4);
   EXPECT_DOUBLE_EQ(recipe.schedule.at(0), 0.01);
   EXPECT_DOUBLE_EQ(recipe.schedule.at(10000), 0.01 * std::pow(2.0, -0.75));
   for (const Parameter& parameter : lenet.build({28, 28, 1}, 10).parameters) {

@@ -55,10 +55,10 @@ TEST_F(ConformanceNetworksPage, has_every_network_with_its_counts) {
 TEST_F(ConformanceNetworksPage, has_every_preset_with_what_it_trains) {
   for (const Preset* row : presets()) {
     const TrainRecipe& recipe = row->recipe();
-    const std::string length =
-        recipe.steps > 0 ? join(recipe.steps, " steps") : join(recipe.epochs, " epochs");
+    const std::string length = recipe.length.steps > 0 ? join(recipe.length.steps, " steps")
+                                                       : join(recipe.length.epochs, " epochs");
     expect_row(join("| `", row->name(), "` | `", row->network(), "` | ", row->augmentation(), " | ",
-                    recipe.batch, " | ", length, " | ", recipe.optimizer, " ",
+                    recipe.batch, " | ", length, " | ", recipe.update.optimizer, " ",
                     fmt::format("{}", recipe.schedule.rate)));
   }
 }

@@ -241,9 +241,10 @@ TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
   testing::RandomSource source({.seed = 1});
   for (std::uint64_t step = 0; step < 10; ++step) {
     session->upload(*source.next());
-    session->train_step(
-        {.rate = recipe.schedule.at(step), .momentum = recipe.momentum, .decay = recipe.decay},
-        step);
+    session->train_step({.rate = recipe.schedule.at(step),
+                         .momentum = recipe.update.momentum,
+                         .decay = recipe.update.decay},
+                        step);
     const double theirs = expected["losses"][step];
     EXPECT_NEAR(session->take_metrics().loss_sum / 64, theirs, tolerance * theirs)
         << "step " << step;

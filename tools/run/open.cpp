@@ -1,0 +1,80 @@
+#include "tools/run/open.h"
+
+#include "formats/io/replace.h"
+#include "tools/cli/text.h"
+#include "tools/run/ranks.h"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
+namespace {
+
+std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape shape) {
+  const std::filesystem::path& path = request.validation.path;
+  if (path.empty()) return nullptr;
+  std::unique_ptr<Dataset> dataset = open_dataset(path);
+  if (dataset->size() < world().ranks()) {
+    fail(path, "holds ", counted(dataset->size(), "image"), ", fewer than the ", world().ranks(),
+         " ranks that would share them");
+  }
+  const Shape found = recipe(request.data.recipe).evaluation().shape(dataset->info().shape);
+  if (found != shape) {
+    fail(path, "holds images of ", shape_text(found), ", but ", request.model.network,
+         " is trained on ", shape_text(shape));
+  }
+  return dataset;
+}
+
+}  // namespace
+
+Opened open(const TrainingRequest& request) {
+  const bool trains = request.mode == "train";
+  const Recipe& augmentation = recipe(request.data.recipe);
+  Opened opened{.device = usable_backend(request.device.name),
+                .network = network(request.model.network),
+                .recipe = changed_recipe(request),
+                .augmentation = trains ? augmentation : augmentation.evaluation(),
+                .dataset = open_dataset(request.data.path),
+                .validation = nullptr,
+                .shape = {}};
+  refuse_for_ranks(request, opened.recipe.batch);
+  opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
+  if (!trains) return opened;
+  opened.validation = open_validation(request, opened.shape);
+  if (!request.files.checkpoint.empty()) replaceable(request.files.checkpoint);
+  return opened;
+}
+
+std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& opened) {
+  Graph graph = opened.network.build(opened.shape, count_classes(*opened.dataset));
+  apply(opened.recipe.changes, graph);
+  const TrainingRequest::Feed& feed = request.feed;
+  note_oversubscription(request.device, feed.resident || feed.auto_threads ? 0 : feed.threads);
+  const bool trains = request.mode == "train";
+  const unsigned ranks = world().ranks();
+  std::unique_ptr<Session> session = opened.device.compile(
+      make_plan(std::move(graph), opened.recipe.batch / ranks),
+      {.precision = request.device.precision,
+       .threads = request.device.compute_threads,
+       .optimizer = trains ? &optimizer(opened.recipe.update.optimizer) : nullptr,
+       .seed = request.seed,
+       .pixels = feed.pixels,
+       .communicator = ranks > 1 ? &world() : nullptr});
+  initialise(*session, request.seed);
+  return session;
+}
+
+RunReport describe(const Opened& opened, const Session& session) {
+  const Graph& graph = session.plan().graph;
+  return {.parameters = graph.parameter_count(),
+          .macs = graph.macs(),
+          .batch = opened.recipe.batch,
+          .threads = 0,
+          .device_name = opened.device.device_name(),
+          .telemetry = {}};
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,46 @@
+#pragma once
+// The first two steps of every mode of `feedrate train`: open what it needs, compile the network.
+
+#include <memory>
+
+#include "formats/dataset.h"
+#include "loader/recipe.h"
+#include "tools/measure/telemetry.h"
+#include "tools/run/training_request.h"
+#include "trainer/backends/backend.h"
+#include "trainer/networks/network.h"
+
+namespace feedrate::tools {
+
+struct Opened {
+  const trainer::Backend& device;
+  const trainer::Network& network;
+  trainer::TrainRecipe recipe;
+  const loader::Recipe& augmentation;  // that of evaluation, unless it trains
+  std::unique_ptr<formats::Dataset> dataset;
+  std::unique_ptr<formats::Dataset> validation;  // null: none
+  formats::Shape shape;                          // of the images in batches
+};
+
+/// Takes a complete request, which must outlive the result. Also checks what is needed only when
+/// training has ended. Throws Error when a name, a file, the device or the number of ranks does not
+/// fit.
+Opened open(const TrainingRequest& request);
+
+/// Builds the network with the recipe's changes, compiles it for this rank's share of a batch, and
+/// gives it its first weights: those of the seed.
+std::unique_ptr<trainer::Session> compile(const TrainingRequest& request, const Opened& opened);
+
+/// What the reports of all modes have in common.
+struct RunReport {
+  std::int64_t parameters = 0;
+  std::uint64_t macs = 0;
+  std::uint32_t batch = 0;  // of all ranks
+  unsigned threads = 0;     // of the loader, in the end
+  std::string device_name;
+  Telemetry telemetry;
+};
+
+RunReport describe(const Opened& opened, const trainer::Session& session);
+
+}  // namespace feedrate::tools

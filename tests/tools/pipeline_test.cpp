@@ -215,7 +215,7 @@ TEST_F(CommandsPipeline, an_emulated_trainer_sets_the_pace) {
   EXPECT_TRUE(loaded.at("passes"));
   const std::string slow = run({"load", at("lmdb/train"), "--emulate", "600", "--no-digest"});
   EXPECT_NE(slow.find("\n  consumer-bound: the workers could give "), std::string::npos) << slow;
-  EXPECT_NE(slow.find(": pass at the 90 % of MLPerf Storage\n"), std::string::npos) << slow;
+  EXPECT_NE(slow.find(": passes the 90 % of MLPerf Storage\n"), std::string::npos) << slow;
 
   const ordered_json starved =
       json({"load", at("lmdb/train"), "--emulate", "1e9", "--seconds", "0.3", "--no-digest"});

@@ -13,14 +13,13 @@ double Supply::doubt() const { return relative_spread(rates) / 2; }
 
 void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
                const SupplyOptions& options) {
-  Loader loader(dataset, recipe,
-                {.threads = options.threads,
-                 .batch = options.batch,
-                 .epochs = 0,
-                 .start = {.seed = options.seed + supply.rates.size()}});
+  LoaderOptions loading = options.loader;
+  loading.epochs = 0;
+  loading.start.seed += supply.rates.size();
+  Loader loader(dataset, recipe, loading);
   const DriveResult result = drive(loader, {.seconds = options.seconds});
   const LoaderStats stats = loader.stats();
-  supply.threads = options.threads;
+  supply.threads = loading.threads;
   supply.rates.push_back(result.images_per_second);
   supply.images += stats.images;
   const auto images = static_cast<double>(supply.images);

@@ -9,10 +9,8 @@
 namespace feedrate::tools {
 
 struct SupplyOptions {
-  unsigned threads = 1;
-  std::uint32_t batch = 64;
-  std::uint64_t seed = 1;
-  double seconds = 1;  // of a slice of measuring
+  loader::LoaderOptions loader{};  // its epochs do not count
+  double seconds = 1;              // of a slice of measuring
 };
 
 struct Supply {

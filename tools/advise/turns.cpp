@@ -6,19 +6,19 @@ using namespace loader;
 std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Recipe& recipe,
                                      const Turns& turns) {
   SupplyOptions fewest = turns.supply;
-  fewest.threads = 1;
+  fewest.loader.threads = 1;
   SupplyOptions most = turns.supply;
-  most.threads = turns.max_threads;
+  most.loader.threads = turns.max_threads;
   std::vector<double> demands;
   for (unsigned round = 0; round < turns.rounds; ++round) {
     if (turns.begun) turns.begun(round);
     for (const Subject& subject : subjects) {
       add_slice(subject.variant->at_min, *subject.dataset, recipe, fewest);
-      if (most.threads > 1) add_slice(subject.variant->at_max, *subject.dataset, recipe, most);
+      if (turns.max_threads > 1) add_slice(subject.variant->at_max, *subject.dataset, recipe, most);
     }
     if (turns.demand) demands.push_back(turns.demand());
   }
-  if (most.threads <= 1) {
+  if (turns.max_threads <= 1) {
     for (const Subject& subject : subjects) subject.variant->at_max = subject.variant->at_min;
   }
   return demands;

@@ -104,20 +104,12 @@ std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& op
   using nlohmann::ordered_json;
   ordered_json all = ordered_json::array();
   for (const BenchPoint& point : points) {
-    const Run& row = point.row;
-    all.push_back({{"kind", row.kind},
-                   {"tool", row.tool},
-                   {"dataset", row.dataset},
-                   {"format", row.format},
-                   {"codec", row.codec},
-                   {"recipe", row.recipe},
-                   {"network", or_null<ordered_json>(row.network)},
-                   {"device", or_null<ordered_json>(row.device)},
-                   {"precision", or_null<ordered_json>(row.precision)},
-                   {"batch", row.batch},
-                   {"cache", row.cache},
-                   {"threads", or_null<ordered_json>(row.threads)},
-                   {"digest", row.digest}});
+    const auto row = ordered_json::parse(to_json_line(point.row));
+    ordered_json& shown = all.emplace_back();
+    for (const char* key : {"kind", "tool", "dataset", "format", "codec", "recipe", "network",
+                            "device", "precision", "batch", "cache", "threads", "digest"}) {
+      shown[key] = row.at(key);
+    }
   }
   const ordered_json object = {{"repeat", options.repeat},
                                {"seconds", options.seconds},

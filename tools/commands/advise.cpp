@@ -88,7 +88,8 @@ std::vector<double> measure(const Options& options, const Dataset& dataset, Vari
       static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
   const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
   turns.supply = {
-      .batch = options.training.changes.batch, .seed = options.training.seed, .seconds = seconds};
+      .loader = {.batch = options.training.changes.batch, .start = {.seed = options.training.seed}},
+      .seconds = seconds};
   if (trains) turns.demand = [&] { return demand_of(options, seconds); };
   turns.begun = [](unsigned round) {
     note(fmt::format("measuring, round {} of {}", round + 1, rounds));

@@ -54,6 +54,11 @@ class Function {
   Result (*call_)(Parameters...);
 };
 
+template <class Number>
+std::optional<double> scaled(const std::optional<Number>& value, double by) {
+  return value ? std::optional(static_cast<double>(*value) * by) : std::nullopt;
+}
+
 void* open_library(std::string& problem) {
   const char* given = std::getenv("FEEDRATE_NVML");
   void* library = dlopen(given != nullptr ? given : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -135,10 +140,19 @@ std::optional<std::string> Nvml::driver_version() const {
   return text.data();
 }
 
+template <class Value, class Function, class... Arguments>
+std::optional<Value> Nvml::ask(Function Library::*function, Arguments... arguments) const {
+  Value value{};
+  if (!available() ||
+      (library_.get()->*function)(library_->device, arguments..., &value) != success) {
+    return std::nullopt;
+  }
+  return value;
+}
+
 std::optional<double> Nvml::memory_used_mib() const {
-  Memory memory{};
-  if (!available() || library_->memory(library_->device, &memory) != success) return std::nullopt;
-  return static_cast<double>(memory.used) / bytes_per_mib;
+  const auto memory = ask<Memory>(&Library::memory);
+  return memory ? scaled(std::optional(memory->used), 1 / bytes_per_mib) : std::nullopt;
 }
 
 std::optional<double> Nvml::own_memory_mib() const {
@@ -163,44 +177,25 @@ std::optional<double> Nvml::own_memory_mib() const {
 }
 
 std::optional<double> Nvml::power_w() const {
-  unsigned milliwatts = 0;
-  if (!available() || library_->power(library_->device, &milliwatts) != success) {
-    return std::nullopt;
-  }
-  return milliwatts * per_milli;
+  return scaled(ask<unsigned>(&Library::power), per_milli);
 }
 
 std::optional<double> Nvml::energy_j() const {
-  unsigned long long millijoules = 0;
-  if (!available() || library_->energy(library_->device, &millijoules) != success) {
-    return std::nullopt;
-  }
-  return static_cast<double>(millijoules) * per_milli;
+  return scaled(ask<unsigned long long>(&Library::energy), per_milli);
 }
 
 std::optional<double> Nvml::utilisation_percent() const {
-  Utilisation utilisation{};
-  if (!available() || library_->utilisation(library_->device, &utilisation) != success) {
-    return std::nullopt;
-  }
-  return utilisation.gpu;
+  const auto utilisation = ask<Utilisation>(&Library::utilisation);
+  return utilisation ? std::optional<double>(utilisation->gpu) : std::nullopt;
 }
 
 std::optional<double> Nvml::clock_mhz() const {
   constexpr int multiprocessors = 1;
-  unsigned mhz = 0;
-  if (!available() || library_->clock(library_->device, multiprocessors, &mhz) != success) {
-    return std::nullopt;
-  }
-  return mhz;
+  return ask<unsigned>(&Library::clock, multiprocessors);
 }
 
 std::optional<std::uint64_t> Nvml::throttle_reasons() const {
-  unsigned long long reasons = 0;
-  if (!available() || library_->throttle(library_->device, &reasons) != success) {
-    return std::nullopt;
-  }
-  return reasons;
+  return ask<unsigned long long>(&Library::throttle);
 }
 
 std::string throttle_text(std::uint64_t reasons) {

@@ -41,6 +41,10 @@ class Nvml {
 
  private:
   struct Library;
+  /// What NVML's `function` says of the GPU.
+  template <class Value, class Function, class... Arguments>
+  std::optional<Value> ask(Function Library::*function, Arguments... arguments) const;
+
   std::unique_ptr<Library> library_;
   std::string problem_;
 };

@@ -60,6 +60,12 @@ std::optional<Mount> parse_mount(std::string_view line) {
                std::string(words[5]), unescaped(dash[2])};
 }
 
+/// The content of a small file, without blanks around it; "" when it cannot be read.
+std::string line_of(const fs::path& file) {
+  const std::string text = text_of(file).value_or("");
+  return std::string(trimmed(text));
+}
+
 /// The device below a mapped one; nothing when there is none or several.
 std::optional<fs::path> only_slave(const fs::path& device) {
   std::error_code absent;
@@ -99,9 +105,9 @@ std::optional<Disk> disk_of(const std::string& device, const fs::path& sys) {
       break;
     }
   }
-  Disk disk{std::string(trimmed(text_of(found / "device/model").value_or(""))), std::nullopt};
+  Disk disk{line_of(found / "device/model"), std::nullopt};
   if (disk.name.empty()) disk.name = found.filename().string();
-  const std::string rotational(trimmed(text_of(found / "queue/rotational").value_or("")));
+  const std::string rotational = line_of(found / "queue/rotational");
   if (rotational == "0" || rotational == "1") disk.rotational = rotational == "1";
   return disk;
 }

@@ -15,8 +15,8 @@ double make_cold(const Dataset& dataset) {
   const double share = in_memory(files).share();
   if (share > cold_share) {
     warn(
-        fmt::format("{:.0f} % of {} is in memory still: another process may have it mapped, or "
-                    "the files are not yours and nobody can tell",
+        fmt::format("{:.0f} % of {} is still in memory: another process may have mapped it, or "
+                    "the files are not yours, so that Linux does not tell",
                     100 * share, dataset.info().path.string()));
   }
   return share;

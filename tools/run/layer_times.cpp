@@ -17,8 +17,8 @@ using namespace trainer;
 
 namespace {
 
-constexpr std::uint64_t fewest_steps = 3;
-constexpr double small_rate = 1e-6;  // what is learned from noise should not blow up
+constexpr std::uint64_t min_steps = 3;
+constexpr double small_rate = 1e-6;  // keeps training on noise from diverging
 
 /// One batch of noise.
 class NoiseBatch {
@@ -44,7 +44,7 @@ class NoiseBatch {
   Batch batch_;
 };
 
-/// What each step took, and each layer in it.
+/// How long each step took, and each layer in it.
 struct Steps {
   std::vector<double> seconds;
   std::vector<std::vector<double>> forward, backward;  // by node
@@ -53,13 +53,13 @@ struct Steps {
 Steps run_steps(Session& session, std::vector<NodeSeconds>& nodes, double seconds) {
   using Clock = std::chrono::steady_clock;
   const UpdateSettings settings{.rate = small_rate, .momentum = 0.9};
-  session.train_step(settings, 0);  // pays for what every later one finds ready
+  session.train_step(settings, 0);  // not timed: it pays for the set-up
   session.wait();
   Steps steps;
   steps.forward.resize(nodes.size());
   steps.backward.resize(nodes.size());
   double spent = 0;
-  for (std::uint64_t step = 1; step <= fewest_steps || spent < seconds; ++step) {
+  for (std::uint64_t step = 1; step <= min_steps || spent < seconds; ++step) {
     nodes.assign(nodes.size(), {});
     const auto start = Clock::now();
     session.train_step(settings, step);
@@ -74,7 +74,7 @@ Steps run_steps(Session& session, std::vector<NodeSeconds>& nodes, double second
   return steps;
 }
 
-/// Nothing where the layer never ran by itself.
+/// Absent when the layer never ran by itself.
 std::optional<double> time_of(const std::vector<std::vector<double>>& by_node, std::size_t node) {
   if (node >= by_node.size()) return std::nullopt;
   const double seconds = median(by_node[node]);

@@ -44,8 +44,8 @@ std::string LayerTimes::text() const {
       request.network, device_name, request.device.precision, request.batch,
       duration_text(step_seconds), steps, quantity(images_per_second()),
       grouped(static_cast<std::uint64_t>(parameters)), grouped(macs));
-  text += fmt::format(columns, fitted("layer", name_columns), "op", "puts out", "forward",
-                      "backward", "share", "GFLOP/s", "of roof");
+  text += fmt::format(columns, fitted("layer", name_columns), "op", "output", "forward", "backward",
+                      "share", "GFLOP/s", "of roof");
   text += fmt::format(columns, fitted("", name_columns), "", "C × H × W", "ms", "ms", "%", "", "%");
   for (const LayerTime& layer : layers) {
     const double share = layer.seconds() / step_seconds;
@@ -59,11 +59,11 @@ std::string LayerTimes::text() const {
                       cell(rest(), 1e3), "", cell(rest() / step_seconds, 100), "", "");
   const bool merged = std::ranges::any_of(
       layers, [](const LayerTime& layer) { return !layer.forward && !layer.backward; });
-  if (merged) text += "  –: done by the layer before it or behind it, or not at all\n";
+  if (merged) text += "  –: computed with the layer before or after it, or not at all\n";
   if (roof) {
     text += fmt::format(
         "  the roof, measured now: {} GFLOP/s of matrix products in fp32, {} GB/s of copying; "
-        "values that lie in a cache can beat it\n",
+        "values in a cache can beat it\n",
         quantity(roof->flops / giga), quantity(roof->bytes / giga));
   }
   return text;

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What MLPerf Storage wants of an accelerator that is fed by a storage system (ResNet-50).
+// The accelerator utilisation that MLPerf Storage requires (ResNet-50).
 constexpr double mlperf_share = 0.9;
 
 double per_image(const DriveResult& result) {
@@ -79,7 +79,7 @@ std::string LoadReport::json() const {
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
   for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
-    // Of the whole call, as cpu_seconds_per_image is: it is told already.
+    // Written above, for the whole call, as cpu_seconds_per_image is.
     if (key != "cpu_seconds") object[key] = or_null<ordered_json>(value);
   });
   return json_text(object);
@@ -99,7 +99,7 @@ std::string LoadReport::text() const {
       duration_text(per_image(result)), bytes_text(result.peak_rss_bytes),
       judge(stats, threads).text());
   if (result.warmup_seconds.value_or(0) > 0) {
-    text += fmt::format("  the rate is that after {}: until then it still changed\n",
+    text += fmt::format("  the first {} do not count: the rate was still settling\n",
                         duration_text(*result.warmup_seconds));
   }
   if (in_memory) {
@@ -110,15 +110,14 @@ std::string LoadReport::text() const {
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;
     text += fmt::format(
-        "  the emulated trainer computed {:.1f} % of the time: {} at the {:.0f} % of "
-        "MLPerf Storage\n",
-        100 * share, share >= mlperf_share ? "pass" : "fail", 100 * mlperf_share);
+        "  the emulated trainer computed {:.1f} % of the time: {} the {:.0f} % of MLPerf Storage\n",
+        100 * share, share >= mlperf_share ? "passes" : "fails", 100 * mlperf_share);
   }
   if (bad_samples > 0) {
     text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
-                        counted(stats.bad_seats, "seat"), skips ? "left out" : "given to others");
+                        counted(stats.bad_seats, "seat"), skips ? "skipped" : "replaced");
   }
-  text += fmt::format("  --seed {} --from {}:{} goes on behind it\n", state.seed, state.epoch,
+  text += fmt::format("  --seed {} --from {}:{} resumes after it\n", state.seed, state.epoch,
                       state.position);
   if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);
   return text;

@@ -11,22 +11,22 @@
 namespace feedrate::tools {
 
 struct LoadReport {
-  unsigned threads = 0;                  // asked for, or found: those at work in the end
-  std::optional<loader::Tuning> tuning;  // where it was to find their number
+  unsigned threads = 0;                  // in the end: as asked for, or as found
+  std::optional<loader::Tuning> tuning;  // with --threads auto
   std::uint32_t batch = 0;
   loader::PixelType pixels = loader::PixelType::u8;
-  bool skips = false;               // bad samples' seats are left out, not given to others
-  std::optional<double> in_memory;  // share of the dataset when loading began, where it was cold
-  std::uint64_t storage_bytes = 0;  // read from disks while it ran, ahead of what was used too
+  bool skips = false;               // bad samples are skipped, not replaced
+  std::optional<double> in_memory;  // share of a cold dataset that was in memory at the start
+  std::uint64_t storage_bytes = 0;  // read from disks meanwhile, read-ahead included
   loader::DriveResult result;
   loader::LoaderStats stats;
-  Telemetry telemetry;        // while the clock of the rate ran
+  Telemetry telemetry;        // of the time that the rate covers
   double epochs = 0;          // images handed out, in dataset sizes
-  std::string digest;         // of the first epoch; empty when not asked for
-  loader::LoaderState state;  // behind the last batch
+  std::string digest;         // of the first epoch; "": not computed
+  loader::LoaderState state;  // after the last batch
   std::size_t bad_samples = 0;
 
-  /// Lines: the rate, where time went, what limited it.
+  /// Lines: the rate, where the time went, what limited it.
   std::string text() const;
   /// One object; what was not measured is null.
   std::string json() const;

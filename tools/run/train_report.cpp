@@ -16,6 +16,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// The keys with which the reports of all modes begin.
+ordered_json common_keys(const TrainingRequest& request, const RunReport& run) {
+  ordered_json object = {{"network", request.model.network}};
+  if (request.mode != "train") object["mode"] = request.mode;
+  object.update({{"parameters", run.parameters},
+                 {"macs", run.macs},
+                 {"device", request.device.name},
+                 {"precision", request.device.precision},
+                 {"pixels", name(request.feed.pixels)}});
+  return object;
+}
+
 void put(ordered_json& object, const Telemetry& telemetry) {
   for_each_telemetry_field(telemetry, [&](const char* key, const auto& value) {
     object[key] = or_null<ordered_json>(value);
@@ -35,8 +47,8 @@ std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
   return rounded(*report.run.telemetry.cpu_seconds / static_cast<double>(images), 9);
 }
 
-/// Of the same time as the rate and the stall: without what was warming up. The rate is of all
-/// ranks, and so are a step's images.
+/// Covers the same time as the rate and the stall: without warm-up. The rate is that of all ranks,
+/// and so are a step's images.
 double wait_ms_per_step(const TrainingReport& report) {
   const TrainResult& result = report.result;
   const double images = static_cast<double>(result.timed_images) * report.ranks;
@@ -49,7 +61,7 @@ double wait_ms_per_step(const TrainingReport& report) {
 
 std::string to_json(const TrainingRequest& request, const TrainingReport& report) {
   const TrainResult& result = report.result;
-  // The clock starts after the first step: one step alone has no rate.
+  // The clock starts after the first step, so a single step has no rate.
   const auto timed = [&](double value, int digits) {
     return null_unless<ordered_json>(result.seconds > 0, rounded(value, digits));
   };
@@ -74,33 +86,28 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
   }
   const bool validated = !report.validations.empty();
   const Evaluation last = validated ? report.validations.back().evaluation : Evaluation{};
-  ordered_json object = {
-      {"network", request.model.network},
-      {"parameters", report.run.parameters},
-      {"macs", report.run.macs},
-      {"device", request.device.name},
-      {"precision", request.device.precision},
-      {"pixels", name(request.feed.pixels)},
-      {"optimizer", report.optimizer},
-      {"batch", report.run.batch},
-      {"ranks", report.ranks},
-      {"steps", result.steps},
-      {"images", result.images},
-      {"seconds", rounded(result.seconds, 6)},
-      {"images_per_second", timed(result.images_per_second, 3)},
-      {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
-      {"stall_percent", timed(result.stall_percent, 3)},
-      {"wait_ms_per_step", timed(wait_ms_per_step(report), 6)},
-      {"busy", busy(report.loader)},
-      {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
-      {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
-      {"loss", rounded(result.loss, 6)},
-      {"accuracy", rounded(result.accuracy, 6)},
-      {"accuracy5", rounded(result.accuracy5, 6)},
-      {"curve", curve},
-      {"val_accuracy", null_unless<ordered_json>(validated, rounded(last.accuracy, 6))},
-      {"val_accuracy5", null_unless<ordered_json>(validated, rounded(last.accuracy5, 6))},
-      {"validations", validations}};
+  ordered_json object = common_keys(request, report.run);
+  object.update(
+      {{"optimizer", report.optimizer},
+       {"batch", report.run.batch},
+       {"ranks", report.ranks},
+       {"steps", result.steps},
+       {"images", result.images},
+       {"seconds", rounded(result.seconds, 6)},
+       {"images_per_second", timed(result.images_per_second, 3)},
+       {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
+       {"stall_percent", timed(result.stall_percent, 3)},
+       {"wait_ms_per_step", timed(wait_ms_per_step(report), 6)},
+       {"busy", busy(report.loader)},
+       {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
+       {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
+       {"loss", rounded(result.loss, 6)},
+       {"accuracy", rounded(result.accuracy, 6)},
+       {"accuracy5", rounded(result.accuracy5, 6)},
+       {"curve", curve},
+       {"val_accuracy", null_unless<ordered_json>(validated, rounded(last.accuracy, 6))},
+       {"val_accuracy5", null_unless<ordered_json>(validated, rounded(last.accuracy5, 6))},
+       {"validations", validations}});
   put(object, report.run.telemetry);
   object["threads"] = report.run.threads;
   object["workers_seen"] = nullptr;
@@ -120,8 +127,7 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       100 * result.accuracy, 100 * result.accuracy5);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   if (report.steps_recorded == false) {
-    text +=
-        "  steps could not be recorded as a CUDA graph: they went to the GPU kernel by kernel\n";
+    text += "  steps could not be recorded as a CUDA graph: kernels were launched one by one\n";
   }
   for (const TrainingReport::Validation& at : report.validations) {
     const Evaluation& evaluation = at.evaluation;
@@ -140,27 +146,21 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
     return null_unless<ordered_json>(known, rounded(value, digits));
   };
   const Extent& extent = report.feature_extent;
-  ordered_json object = {
-      {"network", request.model.network},
-      {"mode", request.mode},
-      {"parameters", report.run.parameters},
-      {"macs", report.run.macs},
-      {"device", request.device.name},
-      {"precision", request.device.precision},
-      {"pixels", name(request.feed.pixels)},
-      {"batch", report.run.batch},
-      {"images", result.images},
-      {"seconds", rounded(result.seconds, 6)},
-      {"images_per_second",
-       when(timed, static_cast<double>(result.timed_images) / result.seconds, 1)},
-      {"seconds_per_1000", when(timed, result.seconds_per_1000(), 4)},
-      {"stall_percent", when(timed, 100 * result.wait_seconds / result.seconds, 3)},
-      {"loss", when(infers, result.loss, 6)},
-      {"accuracy", when(infers, result.accuracy, 6)},
-      {"accuracy5", when(infers, result.accuracy5, 6)},
-      {"features", or_null<ordered_json>(report.features)},
-      {"feature_shape", null_unless<ordered_json>(
-                            !infers, std::array{extent.channels, extent.height, extent.width})}};
+  ordered_json object = common_keys(request, report.run);
+  object.update(
+      {{"batch", report.run.batch},
+       {"images", result.images},
+       {"seconds", rounded(result.seconds, 6)},
+       {"images_per_second",
+        when(timed, static_cast<double>(result.timed_images) / result.seconds, 1)},
+       {"seconds_per_1000", when(timed, result.seconds_per_1000(), 4)},
+       {"stall_percent", when(timed, 100 * result.wait_seconds / result.seconds, 3)},
+       {"loss", when(infers, result.loss, 6)},
+       {"accuracy", when(infers, result.accuracy, 6)},
+       {"accuracy5", when(infers, result.accuracy5, 6)},
+       {"features", or_null<ordered_json>(report.features)},
+       {"feature_shape", null_unless<ordered_json>(
+                             !infers, std::array{extent.channels, extent.height, extent.width})}});
   put(object, report.run.telemetry);
   object["threads"] = report.run.threads;
   return json_text(object);
@@ -178,7 +178,7 @@ std::string to_text(const TrainingRequest& request, const ForwardReport& report)
                         100 * result.accuracy, 100 * result.accuracy5);
   } else {
     const Extent& extent = report.feature_extent;
-    text += fmt::format("  features: {} × {} × {} of each image, what {} puts out\n",
+    text += fmt::format("  features: {} × {} × {} for each image, the output of {}\n",
                         extent.channels, extent.height, extent.width, report.features);
   }
   return text;

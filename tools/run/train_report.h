@@ -8,7 +8,7 @@
 
 namespace feedrate::tools {
 
-/// Lines: the rate, the wait, what was learned.
+/// Lines: the rate, the wait, the loss and the accuracy.
 std::string to_text(const TrainingRequest& request, const TrainingReport& report);
 std::string to_text(const TrainingRequest& request, const ForwardReport& report);
 

@@ -219,7 +219,7 @@ TEST(UnitAdvise, measurements_to_compare_take_turns) {
   const std::vector<Subject> subjects = {{dataset.get(), &a}, {dataset.get(), &b}};
   std::vector<std::size_t> measured;  // slices of a and of b at the end of each round
   Turns turns{.rounds = 2, .max_threads = 2};
-  turns.supply = {.batch = 10, .seconds = 0.01};
+  turns.supply = {.loader = {.batch = 10}, .seconds = 0.01};
   turns.demand = [&] {
     measured.insert(measured.end(), {a.at_min.rates.size(), b.at_max.rates.size()});
     return 7.0;

@@ -43,7 +43,7 @@ TEST(UnitLayerTimes, the_time_of_a_fused_layer_is_absent_and_not_zero) {
   times.step_seconds = 4;
   times.layers = {layer(1, 2), relu};
   EXPECT_DOUBLE_EQ(times.rest(), 1);
-  EXPECT_NE(times.text().find("done by the layer before it"), std::string::npos);
+  EXPECT_NE(times.text().find("computed with the layer before"), std::string::npos);
 }
 
 TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {

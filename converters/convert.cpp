@@ -192,6 +192,28 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   return conversion;
 }
 
+std::optional<Conversion> finished_conversion(const Source& source,
+                                              std::span<const fs::path> inputs,
+                                              std::string_view split, const Container& container,
+                                              const fs::path& out, const ConvertOptions& options) {
+  if (!fs::exists(out)) return std::nullopt;
+  const std::optional<Sidecar> found = read_sidecar(out);
+  if (!found) fail(out, "exists already, and has no ", sidecar_name, " that says what it is");
+  Sidecar wanted = describe(source, split, container, options, {});
+  wanted.inputs = source.inputs(inputs, split);
+  if (const std::string other = difference(*found, wanted); !other.empty()) {
+    fail(out, "exists already and ", other);
+  }
+  Conversion conversion;
+  conversion.earlier = true;
+  conversion.samples = conversion.resumed_at = found->count;
+  conversion.shape = found->shape;
+  conversion.codec = found->codec;
+  conversion.digest = {found->digest, found->set_digest};
+  conversion.bytes_digest = found->bytes_digest;
+  return conversion;
+}
+
 fs::path part_path(const fs::path& out, const ConversionPart& part) {
   fs::path path = out.has_filename() ? out : out.parent_path();
   path += join(".part-", part.number, "-of-", part.count);

@@ -65,6 +65,7 @@ struct Skipped {
 };
 
 struct Conversion {
+  bool earlier = false;       // an earlier run finished it: what follows is from its sidecar
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  // of the encoded images, without the container's overhead
   double seconds = 0;
@@ -90,6 +91,16 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const formats::Containe
 Conversion convert_dataset(const Source& source, std::span<const std::filesystem::path> inputs,
                            std::string_view split, const formats::Container& container,
                            const std::filesystem::path& out, const ConvertOptions& options);
+
+/// What an earlier run finished under `out`, for one that resumes several splits; nothing when `out`
+/// does not exist. Its bytes, seconds and samples left out are not known. Throws Error naming what
+/// differs when it holds something else than this conversion would make.
+std::optional<Conversion> finished_conversion(const Source& source,
+                                              std::span<const std::filesystem::path> inputs,
+                                              std::string_view split,
+                                              const formats::Container& container,
+                                              const std::filesystem::path& out,
+                                              const ConvertOptions& options);
 
 /// "<out>.part-3-of-8"
 std::filesystem::path part_path(const std::filesystem::path& out, const ConversionPart& part);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "formats/base/stop.h"
 #include "formats/digests/digest.h"
 #include "loader/tuning/settling.h"
 
@@ -53,7 +54,10 @@ class Pace {
     const Seconds step(std::clamp(images / rate_, 0.0, std::max(left, 0.0)));
     compute_ += step.count();
     due_ += std::chrono::duration_cast<Clock::duration>(step);
-    std::this_thread::sleep_until(due_);
+    constexpr std::chrono::milliseconds attention{50};  // to a stop
+    while (!stop_requested() && Clock::now() < due_) {
+      std::this_thread::sleep_until(std::min(due_, Clock::now() + attention));
+    }
   }
   double compute_seconds() const { return compute_; }
 
@@ -109,6 +113,10 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     }
     if (emulate) {
       pace.compute(batch->count, options.seconds > 0 ? options.seconds - since(start) : max_step);
+    }
+    if (stop_requested()) {
+      result.stopped = true;
+      break;
     }
     if (options.seconds <= 0) continue;
     const double now = since(start);

@@ -24,6 +24,7 @@ struct DriveOptions {
 struct DriveResult {
   std::uint64_t images = 0;  // in all batches, the first included
   std::uint64_t batches = 0;
+  bool stopped = false;                           // early, on request: formats/base/stop.h
   double first_batch_seconds = 0;                 // from the call to the first batch
   double seconds = 0;                             // from the first batch to the end
   bool from_start = false;                        // from the loader's start instead: a short run

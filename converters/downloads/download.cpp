@@ -11,6 +11,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/io/file.h"
 
 namespace feedrate::converters {
@@ -100,6 +101,7 @@ class Transfer {
   }
 
   void append(std::string_view bytes) {
+    throw_if_stop_requested();
     if (have_ + bytes.size() > what_.max_bytes) {
       fail(what_.url, "sends more than the ", what_.max_bytes, " bytes allowed for this file");
     }

@@ -63,6 +63,24 @@ Sidecar describe(const Source& source, std::string_view split, const Container& 
   return sidecar;
 }
 
+std::string difference(const Sidecar& found, const Sidecar& wanted) {
+  const auto told = [](const Sidecar& sidecar) {
+    std::vector<std::string> list{"split " + sidecar.split, "--to " + sidecar.format};
+    list.insert(list.end(), sidecar.options.begin(), sidecar.options.end());
+    for (const Sidecar::Input& input : sidecar.inputs) {
+      list.push_back(join("input ", input.name, ", ", input.bytes, " bytes, ", input.hash));
+    }
+    return list;
+  };
+  const std::vector<std::string> has = told(found), needs = told(wanted);
+  for (std::size_t i = 0; i < std::max(has.size(), needs.size()); ++i) {
+    const std::string_view one = i < has.size() ? has[i] : "nothing";
+    const std::string_view other = i < needs.size() ? needs[i] : "nothing";
+    if (one != other) return join("has '", one, "', not '", other, "'");
+  }
+  return {};
+}
+
 void complete(Sidecar& sidecar, const Tally& tally, const Conversion& conversion) {
   sidecar.codec = conversion.codec;
   sidecar.count = conversion.samples;

@@ -9,6 +9,7 @@
 
 #include "converters/pipeline/item.h"
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -125,11 +126,13 @@ class Pipeline {
       tally_.sums.resize(std::max(tally_.sums.size(), chunk.sums.size()));
       for (std::size_t i = 0; i < chunk.sums.size(); ++i) tally_.sums[i] += chunk.sums[i];
     }
-    if (pipeline_.save && tally_.bytes - saved_bytes_ >= options_.journal_bytes) {
+    const bool stopping = stop_requested();
+    if (pipeline_.save && (stopping || tally_.bytes - saved_bytes_ >= options_.journal_bytes)) {
       tally_.writer = writer_.pause();
       pipeline_.save(tally_);
       saved_bytes_ = tally_.bytes;
     }
+    if (stopping) throw Stopped();
     if (options_.progress) options_.progress(tally_.read, stream_.size());
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "formats/base/stop.h"
+
 namespace feedrate::converters {
 using namespace formats;
 
@@ -13,6 +15,7 @@ void MadeImages::make(MadeSplit split, std::uint64_t first, std::uint64_t last, 
   constexpr std::uint64_t block_images = 256;  // in memory at once
   std::vector<Buffer> block(block_images);
   while (first < last) {
+    throw_if_stop_requested();
     const std::uint64_t size = std::min(block_images, last - first);
     oneapi::tbb::parallel_for(std::uint64_t{0}, size, [&](std::uint64_t i) {
       const Draws draws(options_.seed, static_cast<std::uint64_t>(split), first + i);

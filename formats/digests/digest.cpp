@@ -9,6 +9,7 @@
 #include <new>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
@@ -110,6 +111,7 @@ std::string file_hash(const std::filesystem::path& file) {
   const Descriptor descriptor = open_to_read(file);
   std::uint64_t position = 0;
   while (const std::size_t count = read_some(descriptor, file, position, buffer)) {
+    throw_if_stop_requested();
     XXH3_128bits_update(state.get(), buffer.data(), count);
   }
   return join("xxh128:", hex(big_endian(XXH3_128bits_digest(state.get()))));

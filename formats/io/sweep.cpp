@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/io/lost_pages.h"
 
 namespace feedrate::formats {
@@ -32,6 +33,7 @@ class Sweep {
       const std::uint64_t end = std::min(begin + run_, count_);
       if (begin >= end) return;
       try {
+        throw_if_stop_requested();
         work_(worker, begin, end);
         if (const std::string lost = lost_pages_of_thread(); !lost.empty()) throw Error(lost);
         report(end - begin);

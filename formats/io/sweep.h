@@ -14,7 +14,8 @@ using SweepWork = std::function<void(unsigned worker, std::uint64_t begin, std::
 
 /// Calls `work` for runs that together cover 0 … count - 1 once, handed out in order to at most
 /// `threads` (≥ 1) threads. An exception from `work` ends the sweep and is rethrown; of several,
-/// the earliest run's, so that any number of threads reports the same one.
+/// the earliest run's, so that any number of threads reports the same one. Throws Stopped between two
+/// runs (formats/base/stop.h).
 void sweep(std::uint64_t count, unsigned threads, const SweepWork& work,
            const ProgressCallback& progress = {});
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "formats/digests/fingerprint.h"
 #include "formats/verify/checks.h"
 
@@ -18,6 +19,7 @@ constexpr std::size_t max_classes = 1 << 20;  // counted; larger labels are find
 struct Part {
   Scratch scratch;
   Buffer pixels;
+  std::uint64_t looked_at = 0;
   std::uint64_t samples = 0;
   std::uint64_t decoded = 0;
   std::vector<std::pair<std::uint64_t, Finding>> findings;
@@ -58,13 +60,19 @@ class Verifier {
     facts_.labels.resize(dataset.size());
   }
 
-  void run(const ProgressCallback& progress) {
+  /// False: stopped on request.
+  bool run(const ProgressCallback& progress) {
     const auto work = [this](unsigned worker, std::uint64_t begin, std::uint64_t end) {
       std::vector<StoredDigest> stored(end - begin);
       for (std::uint64_t i = begin; i < end; ++i) check(i, parts_[worker], stored[i - begin]);
       stored_.add(begin, std::move(stored));
     };
-    sweep(dataset_.size(), static_cast<unsigned>(parts_.size()), work, progress);
+    try {
+      sweep(dataset_.size(), static_cast<unsigned>(parts_.size()), work, progress);
+    } catch (const Stopped&) {
+      return false;
+    }
+    return true;
   }
 
   const SampleFacts& facts() const { return facts_; }
@@ -72,6 +80,7 @@ class Verifier {
 
  private:
   void check(std::uint64_t index, Part& part, StoredDigest& stored) {
+    ++part.looked_at;
     Sample sample;
     try {
       sample = dataset_.read(index, part.scratch);
@@ -158,6 +167,7 @@ void Verifier::collect(Verification& result) {
   std::vector<std::pair<std::uint64_t, Finding>> findings;
   std::uint64_t decoded = 0;
   for (Part& part : parts_) {
+    result.looked_at += part.looked_at;
     result.samples += part.samples;
     decoded += part.decoded;
     findings.insert(findings.end(), part.findings.begin(), part.findings.end());
@@ -174,7 +184,7 @@ void Verifier::collect(Verification& result) {
             [](const auto& a, const auto& b) { return a.first < b.first; });
   findings.resize(std::min(findings.size(), max_findings));
   for (auto& [index, finding] : findings) result.findings.push_back(std::move(finding));
-  const std::uint64_t faulty = dataset_.size() - result.samples;
+  const std::uint64_t faulty = result.looked_at - result.samples;
   if (faulty > findings.size()) {
     result.findings.push_back({info_.path.string(), join("and ", faulty - findings.size(),
                                                          " more samples with a finding")});
@@ -189,8 +199,9 @@ void Verifier::collect(Verification& result) {
 Verification verify(const Dataset& dataset, unsigned threads, const ProgressCallback& progress) {
   Verification result;
   Verifier verifier(dataset, std::max(threads, 1U), result);
-  verifier.run(progress);
+  result.complete = verifier.run(progress);
   verifier.collect(result);
+  if (!result.complete) return result;
   dataset.audit([&](Finding finding) { result.findings.push_back(std::move(finding)); });
   check_sidecar(dataset, result);
   check_repeats(dataset, verifier.facts(), result);

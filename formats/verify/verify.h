@@ -17,6 +17,8 @@ namespace feedrate::formats {
 inline constexpr std::size_t max_findings = 1000;
 
 struct Verification {
+  bool complete = true;           // false: stopped on request (formats/base/stop.h) before the end
+  std::uint64_t looked_at = 0;    // samples, with or without a finding
   std::uint64_t samples = 0;      // read and decoded without a finding of their own
   std::vector<Finding> findings;  // empty when the dataset is intact
   std::vector<Finding> notes;  // worth knowing but not wrong: repeated images, unknown counts …
@@ -28,7 +30,8 @@ struct Verification {
   std::vector<Sha256> sample_digests;  // in index order: what compare() wants
 };
 
-/// At most `threads` threads (≥ 1). Takes up to 80 bytes a sample: 100 MB for ImageNet.
+/// At most `threads` threads (≥ 1). Takes up to 80 bytes a sample: 100 MB for ImageNet. When a stop
+/// is requested, the result holds what was found so far, and nothing of the whole was checked.
 Verification verify(const Dataset& dataset, unsigned threads,
                     const ProgressCallback& progress = {});
 

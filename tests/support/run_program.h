@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,7 @@ namespace feedrate::testing {
 
 struct Said {
   int code = -1;       // exit code; -1 when a signal ended it
+  int signal = 0;      // that ended it; 0: none
   std::string output;  // stdout
   std::string errors;  // stderr
 };
@@ -30,31 +32,45 @@ inline std::string slurp(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Runs `program` (an absolute path, or a name on the PATH) with its stdin empty.
-inline Said run_program(const std::string& program, const std::vector<std::string>& arguments) {
-  const TempDirectory files;
-  const std::string output = (files / "output").string();
-  const std::string errors = (files / "errors").string();
-  std::vector<std::string> words{program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+/// A running program, with its stdin empty. `program`: an absolute path, or a name on the PATH.
+class Started {
+ public:
+  Started(const std::string& program, const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{program};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
 
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  constexpr int create = O_WRONLY | O_CREAT | O_TRUNC;
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), create, 0600);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), create, 0600);
-  pid_t process = 0;
-  const int refused =
-      posix_spawnp(&process, program.c_str(), &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (refused != 0) throw std::runtime_error("cannot start " + program);
-  int status = 0;
-  waitpid(process, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(output), slurp(errors)};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    constexpr int create = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output_.c_str(), create, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors_.c_str(), create, 0600);
+    const int refused =
+        posix_spawnp(&process_, program.c_str(), &actions, nullptr, pointers.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (refused != 0) throw std::runtime_error("cannot start " + program);
+  }
+  void send(int signal) const { kill(process_, signal); }
+  /// Waits for its end. Once.
+  Said finish() const {
+    int status = 0;
+    waitpid(process_, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            WIFSIGNALED(status) ? WTERMSIG(status) : 0, slurp(output_), slurp(errors_)};
+  }
+
+ private:
+  TempDirectory files_;
+  std::filesystem::path output_ = files_ / "output";
+  std::filesystem::path errors_ = files_ / "errors";
+  pid_t process_ = 0;
+};
+
+inline Said run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  return Started(program, arguments).finish();
 }
 
 inline Said feedrate(const std::vector<std::string>& arguments) {

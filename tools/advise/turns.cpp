@@ -1,5 +1,7 @@
 #include "tools/advise/turns.h"
 
+#include "formats/base/stop.h"
+
 namespace feedrate::tools {
 using namespace loader;
 
@@ -13,9 +15,11 @@ std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Re
   for (unsigned round = 0; round < turns.rounds; ++round) {
     if (turns.begun) turns.begun(round);
     for (const Subject& subject : subjects) {
+      formats::throw_if_stop_requested();
       add_slice(subject.variant->at_min, *subject.dataset, recipe, fewest);
       if (turns.max_threads > 1) add_slice(subject.variant->at_max, *subject.dataset, recipe, most);
     }
+    formats::throw_if_stop_requested();
     if (turns.demand) demands.push_back(turns.demand());
   }
   if (turns.max_threads <= 1) {

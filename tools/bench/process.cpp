@@ -7,15 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 
 #include "formats/base/error.h"
 #include "formats/io/file.h"
+#include "tools/cli/signals.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -66,19 +63,6 @@ class Redirections {
   posix_spawn_file_actions_t actions_;
 };
 
-std::atomic<pid_t> running = 0;  // the process that run_as() waits for; 0: none
-
-constexpr int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
-
-volatile std::sig_atomic_t caught = 0;
-std::map<int, struct sigaction> previous_actions;
-
-extern "C" void remember_and_end_child(int signal) {
-  caught = signal;
-  const pid_t process = running;
-  if (process > 0) kill(process, SIGTERM);
-}
-
 std::string without_last_newlines(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text;
@@ -103,12 +87,12 @@ Finished run_as(const std::string& name, const std::string& program,
   const int refused = posix_spawnp(&process, program.c_str(), redirections.get(), nullptr,
                                    pointers.data(), environ);
   if (refused != 0) fail_errno(program, "cannot start", refused);
-  running = process;
+  stop_also(process);
   int status = 0;
   while (waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) fail_errno(program, "cannot wait", errno);
   }
-  running = 0;
+  stop_also(0);
   if (WIFSIGNALED(status)) {
     throw Error(fmt::format("'{} {}' was ended by signal {} ({})", name, fmt::join(arguments, " "),
                             WTERMSIG(status), strsignal(WTERMSIG(status))));
@@ -130,25 +114,6 @@ Finished run_self(const std::vector<std::string>& arguments) {
                             finished.errors.empty() ? "it printed no error" : finished.errors));
   }
   return finished;
-}
-
-Interruption::Interruption() {
-  caught = 0;
-  struct sigaction action {};
-  action.sa_handler = remember_and_end_child;
-  for (const int one : caught_signals) sigaction(one, &action, &previous_actions[one]);
-}
-
-Interruption::~Interruption() {
-  for (const int one : caught_signals) sigaction(one, &previous_actions[one], nullptr);
-}
-
-int Interruption::signal() const { return caught; }
-
-void die_of(int signal) {
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-  std::abort();  // the signal is blocked
 }
 
 }  // namespace feedrate::tools

@@ -1,6 +1,5 @@
 #pragma once
-// Runs a measurement in a process of its own (this program again, or another one), and handles
-// Ctrl-C while it runs.
+// Runs a measurement in a process of its own: this program again, or another one.
 
 #include <string>
 #include <string_view>
@@ -15,29 +14,13 @@ struct Finished {
 };
 
 /// Runs `program` (a path, or a name to find in PATH) with `input` as its stdin and waits for it.
-/// One at a time. Throws Error when it cannot be started or is ended by a signal.
+/// One at a time; a signal that ends this process ends it too. Throws Error when it cannot be started
+/// or is ended by a signal.
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments,
                      std::string_view input = {});
 
 /// Runs `feedrate <arguments…>` and waits for it. Throws Error with what it wrote to stderr when it
 /// does not exit with 0.
 Finished run_self(const std::vector<std::string>& arguments);
-
-/// During its lifetime SIGINT, SIGTERM and SIGHUP are remembered and end the running process, for
-/// which run_program() or run_self() then throws. One at a time.
-class Interruption {
- public:
-  Interruption();
-  ~Interruption();
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-
-  /// The last signal caught; 0: none.
-  int signal() const;
-};
-
-/// Ends this process by the signal, as callers expect of an interrupted process. Runs no
-/// destructor.
-[[noreturn]] void die_of(int signal);
 
 }  // namespace feedrate::tools

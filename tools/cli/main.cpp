@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -16,11 +15,13 @@
 
 #include "formats/base/error.h"
 #include "formats/base/kind.h"
+#include "formats/base/stop.h"
 #include "formats/io/lost_pages.h"
 #include "tools/cli/build_info.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -75,17 +76,6 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
-// Leaves the cursor on a new line, then lets the signal end the process, so that the shell, or a
-// bench that started this command, sees what happened. Unfinished output still has its .partial
-// name.
-extern "C" void on_interrupt(int signal) {
-  if (isatty(STDERR_FILENO) == 1) {
-    [[maybe_unused]] const auto ignored = write(STDERR_FILENO, "\n", 1);
-  }
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
 // The next file to be opened would get the number of a closed standard stream, and messages would
 // end in a dataset. So /dev/null takes the place of a closed stream, opened in the wrong direction:
 // using it fails, as using a closed stream does.
@@ -118,7 +108,10 @@ int run(const Command& command, std::vector<std::string> arguments) {
   try {
     const int status = work();
     lost = lost_pages_of_process();
+    if (const int signal = stop_signal()) die_of(signal);
     if (lost.empty()) return status;
+  } catch (const Stopped&) {
+    die_of(stop_signal());
   } catch (const std::bad_alloc&) {
     return failure(program, "out of memory", "Try a smaller --batch or fewer --threads.");
   } catch (const std::exception& error) {
@@ -157,7 +150,7 @@ int run(std::vector<std::string> arguments) {
 
 int main(int count, char** values) {
   feedrate::tools::occupy_standard_streams();
-  std::signal(SIGINT, feedrate::tools::on_interrupt);
+  feedrate::tools::handle_signals();
   try {
     return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
   } catch (const std::exception& error) {

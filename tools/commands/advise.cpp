@@ -14,6 +14,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/measure/environment.h"
 #include "tools/run/devices.h"
 #include "tools/run/training.h"
@@ -164,6 +165,7 @@ std::function<int()> prepare(CLI::App& app) {
   add_seed(app, options->training.seed);
   add_json(app, options->json);
   return [options] {
+    const GracefulStop graceful;
     const Advice found = advise(*options);
     print(options->json ? found.json() : found.text());
     return exit_done;

@@ -11,6 +11,7 @@
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
 #include "formats/base/statistics.h"
+#include "formats/base/stop.h"
 #include "tools/bench/datasets.h"
 #include "tools/bench/forecast.h"
 #include "tools/bench/machine_lock.h"
@@ -24,6 +25,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/text.h"
 #include "tools/measure/environment.h"
 
@@ -145,17 +147,16 @@ class Remaining {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Returns the signal that interrupted it, or 0.
-int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
+void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
                 const Peers& peers, ResultsFile& results) {
-  const Interruption interruption;
+  const GracefulStop graceful;
   const std::string command = command_line();
   Remaining remaining(points.size() * bench.repeat);
   std::vector<Run> rows = results.rows();
   const std::size_t before = rows.size();
   RoundsCalls calls;
   calls.run = [&](const BenchPoint& point, const std::vector<std::string>& arguments) {
-    if (interruption.signal() != 0) throw Error("interrupted");
+    throw_if_stop_requested();
     return point.row.tool == own_tool ? run_self(arguments) : peers.run(point, bench);
   };
   calls.repeated = [&](const BenchPoint& point, double rate) {
@@ -171,15 +172,14 @@ int measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench
   };
   try {
     measure_in_rounds(points, bench, results.rows(), usable_cores(), calls);
-  } catch (const Error&) {
-    if (interruption.signal() == 0) throw;
+  } catch (const std::exception&) {  // a measurement that the signal ended throws an Error
+    if (!stop_requested()) throw;
     note(
         fmt::format("interrupted; the results have {} (that of a point comes in its last round); "
                     "the same command with --resume measures the rest",
                     counted(rows.size(), "row")));
   }
   note_prediction_error(rows);
-  return interruption.signal();
 }
 
 int show_plan(const Options& options, const BenchOptions& bench) {
@@ -196,24 +196,21 @@ int show_plan(const Options& options, const BenchOptions& bench) {
 int run(const Options& options) {
   const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   if (options.dry_run) return show_plan(options, bench);
-  std::optional<ResultsFile> results;
-  results.emplace(options.out, options.resume ? Existing::resume : Existing::refuse);
+  ResultsFile results(options.out, options.resume ? Existing::resume : Existing::refuse);
   std::optional<MachineLock> alone;
   if (!options.beside_others) alone.emplace();
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
-  leave_out_measured(points, results->rows());
+  leave_out_measured(points, results.rows());
   for (const std::string& sentence : peers.leave_out(points)) note(sentence);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);
   plan.pop_back();  // note() ends the line
   note("the plan:\n" + plan);
-  if (const int signal = measure_all(points, bench, peers, *results)) {
-    results.reset();  // removes the file if it is empty
-    die_of(signal);
-  }
+  measure_all(points, bench, peers, results);
+  throw_if_stop_requested();
   note(fmt::format("{} in {}; 'feedrate report {}' reads them",
-                   counted(results->rows().size() + points.size(), "row"), options.out.string(),
+                   counted(results.rows().size() + points.size(), "row"), options.out.string(),
                    options.out.string()));
   return exit_done;
 }

@@ -9,11 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "converters/pipeline/join.h"
+#include "formats/base/stop.h"
 #include "formats/base/text.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/text.h"
+#include "tools/measure/environment.h"
 #include "tools/measure/or_null.h"
 
 namespace feedrate::tools {
@@ -100,23 +103,29 @@ ConvertOptions settings_of(const Options& options) {
 
 nlohmann::ordered_json as_json(const Done& done) {
   const Conversion& result = done.result;
+  const bool known = !result.earlier;
   return {{"split", done.split},
           {"path", done.path.string()},
           {"codec", result.codec},
           {"samples", result.samples},
-          {"bytes", result.bytes},
-          {"seconds", rounded(result.seconds, 6)},
-          {"images_per_second", rounded(done.images_per_second(), 1)},
+          {"bytes", null_unless<nlohmann::ordered_json>(known, result.bytes)},
+          {"seconds", null_unless<nlohmann::ordered_json>(known, rounded(result.seconds, 6))},
+          {"images_per_second", null_unless<nlohmann::ordered_json>(
+                                    known, rounded(done.images_per_second(), 1))},
           {"digest", or_null<nlohmann::ordered_json>(result.digest.digest)},
           {"set_digest", or_null<nlohmann::ordered_json>(result.digest.set_digest)},
           {"bytes_digest", result.bytes_digest},
           {"resumed_at", result.resumed_at},
-          {"mended", result.mended},
-          {"skipped", result.skipped.size()}};
+          {"mended", null_unless<nlohmann::ordered_json>(known, result.mended)},
+          {"skipped", null_unless<nlohmann::ordered_json>(known, result.skipped.size())}};
 }
 
 std::string as_text(const Options& options, const Done& done) {
   const Conversion& result = done.result;
+  if (result.earlier) {
+    return fmt::format("{}: {} as {} × {}, whole from an earlier run\n", done.path.string(),
+                       counted(result.samples, "image"), options.format, result.codec);
+  }
   std::string text = fmt::format("{}: {} as {} × {}, {} in {} ({} images/s)\n", done.path.string(),
                                  counted(result.samples, "image"), options.format, result.codec,
                                  bytes_text(result.bytes), duration_text(result.seconds),
@@ -133,7 +142,7 @@ std::string as_text(const Options& options, const Done& done) {
 // Notes and warnings that accompany the result, with and without --json.
 void note_details(const Done& done) {
   const Conversion& result = done.result;
-  if (result.resumed_at != 0) {
+  if (result.resumed_at != 0 && !result.earlier) {
     note(fmt::format("{}: resumed after {}", done.path.string(),
                      counted(result.resumed_at, "image")));
   }
@@ -170,6 +179,7 @@ int join(const Options& options) {
 
 int run(Options options) {
   if (!options.join.empty()) return join(options);
+  const GracefulStop graceful;
   const Source& from = source(options.source);
   const Container& to = container(options.format);
   ConvertOptions settings = settings_of(options);
@@ -183,8 +193,19 @@ int run(Options options) {
     const fs::path out = all ? options.out / split : options.out;
     Progress progress(fmt::format("{} {}", options.format, split), "images");
     settings.progress = progress.callback();
-    finished.push_back(
-        {split, out, convert_dataset(from, options.inputs, split, to, out, settings)});
+    try {
+      std::optional<Conversion> earlier;
+      if (options.resume && all) {
+        earlier = finished_conversion(from, options.inputs, split, to, out, settings);
+      }
+      finished.push_back({split, out,
+                          earlier ? std::move(*earlier)
+                                  : convert_dataset(from, options.inputs, split, to, out, settings)});
+    } catch (const Stopped&) {
+      note(fmt::format("stopped; '{}{}' goes on where it was", command_line(),
+                       options.resume ? "" : " --resume"));
+      throw;
+    }
   }
   print_result(options, finished);
   return exit_done;

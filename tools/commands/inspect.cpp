@@ -10,6 +10,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/commands/inspect_report.h"
 
 namespace feedrate::tools {
@@ -44,6 +45,7 @@ Survey survey_all(const Dataset& dataset) {
 }
 
 int run(const Options& options) {
+  const GracefulStop graceful;
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Survey looked = options.all ? survey_all(*dataset) : survey(*dataset);
   const Inspection found = inspect(*dataset, looked, options.samples);

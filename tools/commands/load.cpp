@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "formats/base/stop.h"
 #include "formats/base/text.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
@@ -18,6 +19,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/text.h"
 #include "tools/commands/log_options.h"
 #include "tools/logs/logs.h"
@@ -144,6 +146,7 @@ Fields start_of(const Options& options, const LoaderOptions& settings, std::uint
 }
 
 LoadReport load(const Options& options) {
+  const GracefulStop graceful;
   // A file that cannot be written is refused before the measurement, not after it.
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
     if (!file.empty()) replaceable(file);
@@ -178,7 +181,7 @@ LoadReport load(const Options& options) {
     loaded.bad_samples = loader.bad_samples().size();
     loaded.storage_bytes = bytes_from_disk() - before;
     loaded.stats = loader.stats();
-    logs.end();
+    if (!loaded.result.stopped) logs.end();
     loaded.threads = loaded.stats.threads;
     if (settings.engine.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
@@ -188,13 +191,14 @@ LoadReport load(const Options& options) {
     loaded.epochs =
         static_cast<double>(loaded.result.images) / static_cast<double>(dataset->size());
   }
-  if (!options.no_digest) {
+  if (!options.no_digest && !stop_requested()) {
     // A separate pass: hashing must not slow down what is measured.
     settings.epochs = 1;
     settings.diagnosis.trace = false;
     settings.engine.tune = false;
     Loader loader(*dataset, augment, settings);
-    loaded.digest = drive(loader, {.digest = true}).digest;
+    const DriveResult hashed = drive(loader, {.digest = true});
+    if (!hashed.stopped) loaded.digest = hashed.digest;
   }
   return loaded;
 }

@@ -13,6 +13,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
@@ -125,6 +126,7 @@ ordered_json as_json(const Options& options, const Means& found) {
 }
 
 int run(const Options& options) {
+  const GracefulStop graceful;
   if (!options.out.empty()) {
     mean_format(options.out);
     replaceable(options.out);

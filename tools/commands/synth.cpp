@@ -9,6 +9,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/text.h"
 
 namespace feedrate::tools {
@@ -24,6 +25,7 @@ struct Options {
 };
 
 int run(const Options& options) {
+  const GracefulStop graceful;
   const Synth& maker = synth(options.what);
   Progress progress("synth " + options.what, "images");
   SynthOptions settings = options.synth;

@@ -16,6 +16,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
@@ -133,6 +134,10 @@ std::string as_text(const Verified& verified) {
       fmt::format("{}: {} × {}, {} read and decoded, {}\n", info.path.string(), info.format,
                   fmt::join(codec_names(result), " and "), counted(result.samples, "image"),
                   result.findings.empty() ? "sound" : counted(result.findings.size(), "finding"));
+  if (!result.complete) {
+    text += fmt::format("  stopped after {} of {}; the rest is not known\n",
+                        grouped(result.looked_at), counted(info.size, "image"));
+  }
   text += list_text("findings", result.findings) + list_text("notes", result.notes);
   text += fmt::format("  classes     {}\n", classes_text(result.class_counts));
   if (result.digest.digest.empty()) return text;
@@ -154,6 +159,7 @@ ordered_json as_json(const Verified& verified) {
   return {{"path", info.path.string()},
           {"format", info.format},
           {"codec", fmt::format("{}", fmt::join(codec_names(result), ","))},
+          {"complete", result.complete},
           {"samples", result.samples},
           {"digest", or_null<ordered_json>(result.digest.digest)},
           {"set_digest", or_null<ordered_json>(result.digest.set_digest)},
@@ -163,24 +169,33 @@ ordered_json as_json(const Verified& verified) {
           {"notes", list_json(result.notes)}};
 }
 
+/// Of two whole verifications.
+bool add_comparison(const Verified& here, const Verified& there, ordered_json& object,
+                    std::string& text) {
+  const Comparison comparison = compare(here.result.sample_digests, there.result.sample_digests);
+  object["equal"] = comparison.equal();
+  object["same_set"] = comparison.same_set();
+  object["first_difference"] = or_null<ordered_json>(comparison.first);
+  object["different"] = comparison.different;
+  object["missing"] = comparison.missing;
+  object["extra"] = comparison.extra;
+  text += comparison_text(here, there, comparison);
+  return comparison.equal();
+}
+
 int run(const Options& options) {
+  const GracefulStop graceful;
   const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
   const Verified here = verify_path(options.path, threads);
   ordered_json object = as_json(here);
   std::string text = as_text(here);
   bool sound = here.result.findings.empty();
-  if (!options.against.empty()) {
+  if (!options.against.empty() && here.result.complete) {
     const Verified there = verify_path(options.against, threads);
-    const Comparison comparison = compare(here.result.sample_digests, there.result.sample_digests);
-    sound = sound && there.result.findings.empty() && comparison.equal();
     object["against"] = as_json(there);
-    object["equal"] = comparison.equal();
-    object["same_set"] = comparison.same_set();
-    object["first_difference"] = or_null<ordered_json>(comparison.first);
-    object["different"] = comparison.different;
-    object["missing"] = comparison.missing;
-    object["extra"] = comparison.extra;
-    text += as_text(there) + comparison_text(here, there, comparison);
+    text += as_text(there);
+    sound = sound && there.result.findings.empty();
+    if (there.result.complete) sound = add_comparison(here, there, object, text) && sound;
   }
   print(options.json ? json_text(object) : text);
   return sound ? exit_done : exit_failed;

@@ -49,6 +49,7 @@ std::string LoadReport::json() const {
   const Verdict verdict = judge(stats, threads);
   const std::optional<double>& utilisation = result.accelerator_utilisation;
   ordered_json object = {
+      {"complete", !result.stopped},
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
       {"images_per_second", rounded(result.images_per_second, 1)},
@@ -117,6 +118,7 @@ std::string LoadReport::text() const {
     text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
                         counted(stats.bad_seats, "seat"), skips ? "skipped" : "replaced");
   }
+  if (result.stopped) text += "  interrupted before its end\n";
   text += fmt::format("  --seed {} --from {}:{} resumes after it\n", state.seed, state.epoch,
                       state.position);
   if (!digest.empty()) text += fmt::format("  digest of the first epoch {}\n", digest);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "converters/convert.h"
+#include "formats/base/stop.h"
 #include "formats/verify/verify.h"
 #include "tests/converters/made_stream.h"
 #include "tests/support/expect_error.h"
@@ -46,6 +47,29 @@ void convert_and_die(const Container& to, const fs::path& out, std::uint64_t don
   ASSERT_FALSE(fs::exists(out));
 }
 
+/// Converts in a child in which a stop is requested once `done` images are written, as by Ctrl-C.
+void convert_and_stop(const Container& to, const fs::path& out, std::uint64_t done) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ConvertOptions options;
+    options.threads = 2;  // and a journal that only the stop makes it write
+    options.progress = [&](std::uint64_t written, std::uint64_t) {
+      if (written >= done) request_stop();
+    };
+    try {
+      convert_dataset(MadeSource(images), {}, "train", to, out, options);
+    } catch (const Stopped&) {
+      ::_exit(42);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  ASSERT_EQ(WEXITSTATUS(status), 42);
+  ASSERT_FALSE(fs::exists(out));
+}
+
 class ConformanceResume : public ::testing::TestWithParam<const Container*> {
  protected:
   // The same samples, digests and files; only the pages of an LMDB may be placed differently.
@@ -81,6 +105,15 @@ TEST_P(ConformanceResume, killed_anywhere_it_goes_on_to_the_same_dataset) {
     EXPECT_FALSE(fs::exists(out.string() + ".partial"));
     fs::remove_all(out);
   }
+}
+
+TEST_P(ConformanceResume, stopped_on_request_it_loses_nothing) {
+  convert_made(*GetParam(), directory_ / "whole");
+  convert_and_stop(*GetParam(), directory_ / "out", 900);
+  const Conversion resumed = convert_made(*GetParam(), directory_ / "out", {.resume = true});
+  EXPECT_GE(resumed.resumed_at, 900U);
+  EXPECT_EQ(resumed.samples, images);
+  expect_same(directory_ / "out", directory_ / "whole");
 }
 
 TEST_P(ConformanceResume, killed_twice_it_still_ends_well) {

@@ -1,0 +1,120 @@
+// Ctrl-C and SIGTERM, as a user or a scheduler sends them.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/support/run_program.h"
+#include "tests/support/sample_images.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+/// Polls until `condition` holds; false after a minute.
+bool wait_until(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+/// 600 grey images in an LMDB, and commands that would run for an hour.
+class CommandsStop : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_dataset(container("lmdb"), raw_codec, directory_ / "set",
+                  make_examples({28, 28, 1}, 600));
+  }
+
+  std::string at(const std::string& name) const { return (directory_ / name).string(); }
+  bool logged(std::string_view event) const {
+    return slurp(directory_ / "log").find(event) != std::string::npos;
+  }
+
+ private:
+  TempDirectory directory_;
+};
+
+TEST_F(CommandsStop, load_prints_what_it_has_and_dies_of_the_signal) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    fs::remove(at("log"));
+    const Started load(program_under_test(), {"load", at("set"), "--seconds", "3600", "--json",
+                                              "--log", at("log"), "--metrics", at("load.prom")});
+    ASSERT_TRUE(wait_until([&] { return logged("\"progress\""); }));
+    load.send(signal);
+    const Said said = load.finish();
+    EXPECT_EQ(said.signal, signal) << said.errors;
+    const ordered_json loaded = ordered_json::parse(said.output);
+    EXPECT_EQ(loaded.at("complete"), false);
+    EXPECT_GT(loaded.at("images"), 0);
+    EXPECT_TRUE(loaded.at("digest").is_null());
+    EXPECT_TRUE(logged("aborted"));
+    EXPECT_NE(slurp(at("load.prom")).find("feedrate_load_running{"), std::string::npos);
+    EXPECT_NE(slurp(at("load.prom")).find("} 0\n"), std::string::npos);
+  }
+}
+
+TEST_F(CommandsStop, advise_removes_its_scratch_directories) {
+  const std::string scratch = at("scratch");
+  fs::create_directory(scratch);
+  const Started advise("env", {"TMPDIR=" + scratch, program_under_test(), "advise", at("set"),
+                               "--target", "1000", "--seconds", "3600"});
+  ASSERT_TRUE(wait_until([&] { return !fs::is_empty(scratch); }));
+  advise.send(SIGINT);
+  const Said said = advise.finish();
+  EXPECT_EQ(said.signal, SIGINT) << said.errors;
+  EXPECT_TRUE(fs::is_empty(scratch));
+}
+
+TEST_F(CommandsStop, an_emulated_trainer_is_woken_from_a_step) {
+  const Started load(program_under_test(), {"load", at("set"), "--emulate", "0.001", "--log", at("log")});
+  ASSERT_TRUE(wait_until([&] { return logged("\"progress\""); }));
+  load.send(SIGINT);
+  const Said said = load.finish();
+  EXPECT_EQ(said.signal, SIGINT);
+  EXPECT_NE(said.output.find("interrupted before its end"), std::string::npos) << said.output;
+}
+
+TEST_F(CommandsStop, of_a_conversion_all_splits_go_on_where_they_were) {
+  const Said made = feedrate({"synth", "mnist", "--images", "600", "--out", at("archives")});
+  ASSERT_EQ(made.code, 0) << made.errors;
+  const std::vector<std::string> convert = {"convert", "mnist",   at("archives"), "--to",
+                                            "lmdb",    "--split", "all",          "--out",
+                                            at("out"), "--json"};
+  const ordered_json whole = ordered_json::parse(feedrate(convert).output);
+  fs::remove_all(at("out/test"));  // as if it had been stopped between the two
+  std::vector<std::string> resume = convert;
+  resume.emplace_back("--resume");
+  const Said said = feedrate(resume);
+  ASSERT_EQ(said.code, 0) << said.errors;
+  const ordered_json resumed = ordered_json::parse(said.output);
+  for (const int split : {0, 1}) {
+    EXPECT_EQ(resumed["splits"][split]["digest"], whole["splits"][split]["digest"]);
+    EXPECT_EQ(resumed["splits"][split]["samples"], whole["splits"][split]["samples"]);
+  }
+  EXPECT_TRUE(resumed["splits"][0]["seconds"].is_null());
+  EXPECT_FALSE(resumed["splits"][1]["seconds"].is_null());
+
+  // What lies there must be what would be made.
+  fs::remove_all(at("out/test"));
+  resume.insert(resume.end(), {"--encode", "png"});
+  const Said refused = feedrate(resume);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.errors.find("exists already and has"), std::string::npos) << refused.errors;
+}
+
+}  // namespace
+}  // namespace feedrate::tools

@@ -32,6 +32,8 @@ class Progress {
 
   /// A `total` of 0 means unknown.
   void update(std::uint64_t done, std::uint64_t total);
+  /// Another title from the next update() on.
+  void rename(std::string_view title) { title_ = title; }
   /// update() as a callback. It refers to this object.
   std::function<void(std::uint64_t, std::uint64_t)> callback();
 

@@ -4,6 +4,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/signals.h"
 #include "tools/commands/log_options.h"
 #include "tools/run/forward.h"
 #include "tools/run/train_report.h"
@@ -29,6 +30,7 @@ int show(const Options& options, const Report& report) {
 }
 
 int run(Options& options) {
+  const GracefulStop graceful;
   complete(options.request);
   if (world().rank() != 0) mute_notes();
   for (const LogKind& log : log_kinds) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "trainer/communicators/communicator.h"
 
 namespace feedrate::tools {
@@ -31,6 +32,15 @@ LastBatch last_batch(std::uint64_t images, std::uint32_t batch) {
 TrainOptions::Progress of_all_ranks(TrainOptions::Progress progress) {
   progress.images_per_second *= world().ranks();
   return progress;
+}
+
+bool stop_of_all_ranks(std::uint64_t steps_done) {
+  constexpr std::uint64_t steps_between = 10;
+  if (world().ranks() == 1) return stop_requested();
+  if (steps_done % steps_between != 0) return false;
+  std::array stopping = {stop_requested() ? 1.0 : 0.0};
+  world().sum(stopping);
+  return stopping[0] > 0;
 }
 
 void add_up_ranks(TrainResult& result) {

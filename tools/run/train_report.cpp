@@ -89,6 +89,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
   ordered_json object = common_keys(request, report.run);
   object.update(
       {{"optimizer", report.optimizer},
+       {"complete", !result.stopped},
        {"batch", report.run.batch},
        {"ranks", report.ranks},
        {"steps", result.steps},
@@ -101,6 +102,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
        {"busy", busy(report.loader)},
        {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
        {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
+       {"loss_steps", result.loss_steps},
        {"loss", rounded(result.loss, 6)},
        {"accuracy", rounded(result.accuracy, 6)},
        {"accuracy5", rounded(result.accuracy5, 6)},
@@ -121,10 +123,10 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       result.seconds > 0 ? quantity(result.images_per_second) + " images/s" : "rate unknown";
   std::string text = fmt::format(
       "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
-      "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n",
+      "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % over the last {}\n",
       request.model.network, report.run.device_name, rate, counted(result.steps, "step"),
       report.run.batch, duration_text(result.seconds), result.stall_percent, result.loss,
-      100 * result.accuracy, 100 * result.accuracy5);
+      100 * result.accuracy, 100 * result.accuracy5, counted(result.loss_steps, "step"));
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   if (report.steps_recorded == false) {
     text += "  steps could not be recorded as a CUDA graph: kernels were launched one by one\n";

@@ -1,8 +1,13 @@
 #include "tools/run/training.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
+#include "formats/base/stop.h"
 #include "tools/cli/console.h"
+#include "tools/cli/text.h"
+#include "tools/measure/environment.h"
 #include "tools/measure/sampler.h"
 #include "tools/run/checkpoints.h"
 #include "tools/run/cold.h"
@@ -82,10 +87,13 @@ class Training {
     add_up_ranks(report_.result);
     saver_.save(done);
     const auto& validations = report_.validations;
-    if (opened_.validation && (validations.empty() || validations.back().step != done)) {
-      validate(done);
+    const bool unvalidated = validations.empty() || validations.back().step != done;
+    if (opened_.validation && unvalidated && !report_.result.stopped) validate(done);
+    if (report_.result.stopped || stop_requested()) {
+      say_how_to_resume(done);  // the logs end as aborted
+    } else {
+      logs_.end();
     }
-    logs_.end();
     world().close();
   }
 
@@ -111,13 +119,17 @@ class Training {
     options.seconds = request_.seconds;
     if (!request_.feed.uploads) options.uploads = batches_on_device;
     options.report_every = report_every;
+    options.epoch_steps = steps_.per_epoch;
     options.progress = [this, &schedule](const TrainOptions::Progress& now) {
+      progress_.rename(fmt::format("train {}  loss {:.4f}", request_.model.network, now.loss));
       progress_.update(now.step - start_.step, steps_to_do());
+      if (!request_.feed.resident) say_of_epoch(now);
       logs_.progress(fields_of(of_all_ranks(now), schedule.at(now.step - 1)));
     };
     options.last_good = [this] { return saver_.last(); };
     options.pause_every = std::gcd(validate_every(), save_every());
     options.pause = [this](std::uint64_t steps) { pause(steps); };
+    options.stop = stop_of_all_ranks;
     return options;
   }
 
@@ -128,6 +140,31 @@ class Training {
   }
   std::uint64_t save_every() const {
     return request_.files.checkpoint.empty() ? 0 : request_.files.save_every;
+  }
+
+  /// A line when an epoch ends.
+  void say_of_epoch(const TrainOptions::Progress& now) {
+    const auto steps = static_cast<double>(now.steps);
+    epoch_.steps += steps;
+    epoch_.loss += now.loss * steps;
+    epoch_.accuracy += now.accuracy * steps;
+    if (now.step % steps_.per_epoch != 0) return;
+    note(fmt::format("epoch {}: loss {:.4f}, top-1 {:.2f} %, means over {}",
+                     now.step / steps_.per_epoch, epoch_.loss / epoch_.steps,
+                     100 * epoch_.accuracy / epoch_.steps,
+                     counted(static_cast<std::uint64_t>(epoch_.steps), "step")));
+    epoch_ = {};
+  }
+
+  void say_how_to_resume(std::uint64_t steps_done) const {
+    const std::string file = request_.files.checkpoint.string();
+    if (file.empty()) {
+      return note(fmt::format("interrupted after step {}; without --checkpoint nothing was saved",
+                              steps_done));
+    }
+    note(fmt::format("interrupted after step {}; '{} --resume {}' goes on from there", steps_done,
+                     request_.files.resume.empty() ? command_line() : "the same command with",
+                     shell_word(file)));
   }
 
   void pause(std::uint64_t steps) {
@@ -144,9 +181,12 @@ class Training {
     options.order.shuffle = false;
     Loader loader(*opened_.validation, opened_.augmentation.evaluation(), options);
     const Evaluation found = evaluate(session_, loader);
+    if (stop_requested()) return;  // it saw only some of the images
     const std::uint64_t epochs = steps / steps_.per_epoch;
     report_.validations.push_back({steps, epochs, found});
     logs_.validated(fields_of(found, steps, epochs));
+    note(fmt::format("step {}: validation loss {:.4f}, top-1 {:.2f} %", steps, found.loss,
+                     100 * found.accuracy));
   }
 
   void measure(const Loader& loader) {
@@ -170,6 +210,11 @@ class Training {
   Progress progress_;
   Sampler sampler_;
   TrainingReport report_;
+  struct {
+    double steps = 0;
+    double loss = 0;  // these two: sums over the steps
+    double accuracy = 0;
+  } epoch_;  // the current one
 };
 
 }  // namespace

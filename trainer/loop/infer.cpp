@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer {
@@ -25,6 +26,7 @@ Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, co
   session.take_metrics();
   Clock::time_point start;
   for (std::uint64_t step = 0; steps == 0 || step < steps; ++step) {
+    throw_if_stop_requested();
     const Clock::time_point asked = Clock::now();
     const Batch* batch = source.next();
     if (batch == nullptr) break;

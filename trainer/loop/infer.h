@@ -25,6 +25,7 @@ struct Inference {
   }
 };
 
+/// Throws Stopped when a stop is requested (formats/base/stop.h), as extract_features() does.
 /// Runs batches forward, at most `steps` of them (0: until the source ends).
 Inference infer(Session& session, loader::BatchSource& source, std::uint64_t steps = 0);
 

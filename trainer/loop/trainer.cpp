@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "formats/base/error.h"
+#include "formats/base/stop.h"
 #include "loader/tuning/settling.h"
 
 namespace feedrate::trainer {
@@ -40,8 +41,13 @@ class Run {
       const auto due = [this](std::uint64_t every, std::uint64_t steps) {
         return every != 0 && steps % every == 0;
       };
-      if (due(options_.report_every, result_.steps)) report();
-      if (due(options_.pause_every, options_.first_step + result_.steps)) pause();
+      const std::uint64_t done = options_.first_step + result_.steps;
+      if (due(options_.report_every, result_.steps) || due(options_.epoch_steps, done)) report();
+      if (due(options_.pause_every, done)) pause();
+      if (options_.stop && options_.stop(done)) {
+        result_.stopped = true;
+        break;
+      }
     }
     session_.wait();
     refuse_divergence();
@@ -142,6 +148,7 @@ class Run {
     const double seconds = window_.seconds();
     const TrainOptions::Progress progress{
         .step = done,
+        .steps = result_.steps - reported_steps_,
         .epoch = epoch_,
         .loss = ratio(metrics.loss_sum, images),
         .accuracy = ratio(static_cast<double>(metrics.correct), images),
@@ -150,7 +157,9 @@ class Run {
         .stall_percent = 100 * ratio(result_.wait_seconds - reported_wait_, seconds)};
     window_images_ = untimed_images_ = 0;
     reported_wait_ = result_.wait_seconds;
+    reported_steps_ = result_.steps;
     window_.restart();
+    result_.loss_steps = progress.steps;
     result_.loss = progress.loss;
     result_.accuracy = progress.accuracy;
     result_.accuracy5 = progress.accuracy5;
@@ -168,6 +177,7 @@ class Run {
   std::uint64_t untimed_images_ = 0;  // of the first step, if it is in the window
   std::uint64_t epoch_ = 0;
   double paused_ = 0;
+  std::uint64_t reported_steps_ = 0;
   double reported_wait_ = 0;  // wait_seconds at the last report
   Marks marks_;
 };
@@ -182,6 +192,7 @@ Evaluation evaluate(Session& session, BatchSource& source) {
   session.take_metrics();
   const Stopwatch all;
   while (const Batch* batch = source.next()) {
+    if (stop_requested()) break;
     session.upload(*batch);
     session.evaluate_step();
   }

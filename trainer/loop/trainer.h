@@ -21,8 +21,10 @@ struct TrainOptions {
   std::uint64_t steps = 0;         // stop after this many; 0: when the source ends
   std::uint64_t first_step = 0;    // number of the first step, when training resumes
   std::uint64_t report_every = 0;  // steps between calls of progress; 0: never
+  std::uint64_t epoch_steps = 0;   // of an epoch, whose end is reported too; 0: not known
   struct Progress {
     std::uint64_t step = 0;
+    std::uint64_t steps = 0;  // since the last call
     std::uint64_t epoch = 0;
     double loss = 0;      // mean since the last call
     double accuracy = 0;  // top-1
@@ -43,9 +45,12 @@ struct TrainOptions {
   std::function<void(std::uint64_t)> pause{};
   /// The last good checkpoint, for the message on divergence ("lenet.st at step 400"); "": none.
   std::function<std::string()> last_good{};
+  /// Asked after every step with the steps done in all; true ends training there.
+  std::function<bool(std::uint64_t)> stop{};
 };
 
 struct TrainResult {
+  bool stopped = false;  // by TrainOptions::stop
   std::uint64_t steps = 0;
   std::uint64_t images = 0;
   std::uint64_t timed_images = 0;        // all but those of the first step
@@ -54,7 +59,8 @@ struct TrainResult {
   double images_per_second = 0;          // over `seconds`, without the warm-up
   double stall_percent = 0;              // 100 × waiting / time, without the warm-up
   std::optional<double> warmup_seconds;  // part of `seconds`; absent if unknown
-  double loss = 0;                       // mean over the last report window
+  std::uint64_t loss_steps = 0;          // the last report window
+  double loss = 0;                       // mean over these steps
   double accuracy = 0;
   double accuracy5 = 0;
   std::vector<TrainOptions::Progress> curve;
@@ -71,6 +77,7 @@ struct Evaluation {
   double accuracy5 = 0;  // top-5
   double seconds = 0;
 };
+/// Ends early when a stop is requested (formats/base/stop.h): then the result is of no use.
 Evaluation evaluate(Session& session, loader::BatchSource& source);
 
 }  // namespace feedrate::trainer

@@ -246,13 +246,14 @@ CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
 }
 
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {
-  return app.add_option("--mean", means, "Subtracted from pixels: one number or R,G,B (0 … 255)")
+  return app.add_option("--mean", means, "Mean to subtract: one number or R,G,B (0 … 255)")
       ->delimiter(',')
       ->type_name("M");
 }
 
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
-  return app.add_option("--deviation", deviations, "Divides the difference: one number or R,G,B")
+  return app
+      .add_option("--deviation", deviations, "Standard deviation to divide by: one number or R,G,B")
       ->delimiter(',')
       ->type_name("D");
 }

@@ -1,5 +1,6 @@
 #pragma once
-// What the tests of the CUDA backend share: a session on either device beside one on the CPU.
+// What the tests of the CUDA backend share: a session on the real or emulated device beside one on
+// the CPU.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +47,7 @@ class RandomBatch {
   const Batch& batch() const { return batch_; }
   Batch& batch() { return batch_; }
   std::vector<std::int32_t>& labels() { return labels_; }
-  /// What a loader does with a slot it got back.
+  /// Overwrites the batch, as a loader does with a slot that was given back.
   void spoil() {
     std::fill(pixels_.begin(), pixels_.end(), std::uint8_t{77});
     std::fill(labels_.begin(), labels_.end(), 0);
@@ -67,7 +68,7 @@ inline SessionOptions options(const Optimizer& rule = optimizer("sgd")) {
 
 inline constexpr UpdateSettings settings{.rate = 0.02, .momentum = 0.9, .decay = 5e-4};
 
-/// Difference of two tensors, in parts of the second's length.
+/// The length of a − b, relative to the length of b.
 inline double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_EQ(a.size(), b.size());
   double difference = 0;
@@ -86,7 +87,7 @@ enum class Device { real, emulated };
 class CudaParity : public ::testing::TestWithParam<Device> {
  protected:
   void SetUp() override {
-    // No test writes to its user's cache, or depends on what is there.
+    // Tests must neither write to the user's cache nor depend on it.
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     const bool emulated = GetParam() == Device::emulated;
     const fs::path file =
@@ -94,7 +95,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     if (!fs::exists(file)) GTEST_SKIP() << "this build has no CUDA plug-in: " << file;
     const LoadedCudaPlugin loaded = load_cuda_plugin({file});
     if (loaded.plugin == nullptr) {
-      // On a machine without CUDA's libraries the plug-in cannot be loaded: that is no fault.
+      // Without CUDA's libraries the plug-in cannot be loaded, which is no failure.
       ASSERT_FALSE(emulated) << loaded.problem;
       GTEST_SKIP() << "no CUDA device here: " << loaded.problem;
     }
@@ -117,7 +118,8 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     return session;
   }
 
-  /// Trains on both, step by step, and compares all there is to see. The last batch is partial.
+  /// Trains on both, step by step, and compares metrics, gradients, state and parameters. The last
+  /// batch is partial.
   void expect_parity(const Graph& graph, std::uint32_t batch, std::uint64_t steps,
                      const UpdateSettings& update = settings,
                      const Optimizer& rule = optimizer("sgd")) const {
@@ -149,7 +151,7 @@ class CudaParity : public ::testing::TestWithParam<Device> {
       }
       if (HasFailure()) return;
     }
-    // All but the first step and a partial one.
+    // All steps but the first and the partial one.
     if (GetParam() == Device::emulated) {
       EXPECT_EQ(graphs() - replayed, steps - (batch > 1 ? 2 : 1));
     }

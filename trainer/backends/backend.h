@@ -137,7 +137,7 @@ class Backend : public formats::Kind {
   /// Throws Error when the device lacks memory or does not support the options.
   virtual std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const = 0;
   /// Measures what this many threads of the device can do; absent where it cannot be measured.
-  virtual std::optional<Roof> measure_roof(unsigned threads) const;
+  virtual std::optional<Roof> measure_roof(unsigned /*threads*/) const { return std::nullopt; }
   /// The memory that the device reads fastest, for the loader's slots. Never freed.
   virtual loader::PixelMemory& pixel_memory() const = 0;
 };
@@ -155,6 +155,11 @@ void check_batch(const Plan& plan, const loader::Batch& batch,
 /// not finite, or the number of nodes where all outputs are. In the latter case another rank has
 /// diverged or, if this process trains `alone`, the loss itself: its probabilities may be finite.
 Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t node, bool alone);
+
+bool all_finite(std::span<const float> values);
+
+/// What an update needs of a parameter, without its norms.
+UpdateScale update_scale(const Parameter& parameter);
 
 /// Sets every parameter to its initial values and the optimizer state to zero.
 void initialise(Session& session, std::uint64_t seed);

@@ -1,4 +1,8 @@
-// Not in backend.cpp, whose registry would link the CPU backend into the CUDA plug-in.
+// What sessions share. Not in backend.cpp, whose registry would link the CPU backend into the CUDA
+// plug-in.
+
+#include <algorithm>
+#include <cmath>
 
 #include "formats/base/error.h"
 #include "trainer/backends/backend.h"
@@ -27,6 +31,15 @@ void check_type(const Plan& plan, const Batch& batch, PixelType wanted) {
   }
 }
 
+// The name of the node's first learned parameter that is not finite; "" where all are finite.
+std::string first_not_finite(const Session& session, const Node& node) {
+  for (const std::size_t number : node.parameters) {
+    const Parameter& parameter = session.plan().graph.parameters[number];
+    if (parameter.learned && !all_finite(session.parameter(number))) return parameter.name;
+  }
+  return "";
+}
+
 }  // namespace
 
 void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
@@ -53,6 +66,23 @@ void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
                        plan.graph.classes, " classes"));
     }
   }
+}
+
+Divergence divergence_at(const Session& session, std::uint64_t step, std::size_t node, bool alone) {
+  const std::vector<Node>& nodes = session.plan().graph.nodes;
+  if (node == nodes.size() && !alone) return {step, "a layer of another rank", ""};
+  const Node& found = nodes[std::min(node, nodes.size() - 1)];
+  return {step, found.name, first_not_finite(session, found)};
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+UpdateScale update_scale(const Parameter& parameter) {
+  return {.rate = parameter.rate_scale,
+          .decay = parameter.decay_scale,
+          .matrix = parameter.shape.size() > 1};
 }
 
 }  // namespace feedrate::trainer

@@ -7,7 +7,7 @@
 namespace feedrate::trainer {
 namespace {
 
-/// A single process: every sum is already complete.
+/// A single process: its own values are the sums.
 class Alone final : public Communicator {
  public:
   unsigned rank() const override { return 0; }

@@ -19,24 +19,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The variables in which Open MPI, MPICH (Hydra), Intel MPI and Slurm state how many processes they
-// have started.
+// The variables in which Open MPI, MPICH (Hydra) and Intel MPI, and Slurm give the number of
+// processes.
 constexpr std::array counts = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-// Slurm sets its count for a batch script too, which is one process; only srun numbers processes.
+// Slurm also sets SLURM_NTASKS for a batch script, which is one process; only srun gives each
+// process a number.
 constexpr const char* slurm_number = "SLURM_PROCID";
 
 void* open_plugin() {
   std::error_code failed;
   for (const fs::path& place : plugin_places(mpi_plugin_file)) {
     if (place.has_parent_path() && !fs::exists(place, failed)) continue;
-    // Global, because components that Open MPI loads later look up its symbols.
+    // RTLD_GLOBAL: Open MPI loads parts of itself, which need its symbols.
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
     break;
   }
-  const char* problem = dlerror();
   throw Error(join("this is one of several processes, but ", mpi_plugin_file,
-                   " cannot be loaded (a build that finds MPI makes it): ",
-                   problem != nullptr ? problem : "unknown error"));
+                   " cannot be loaded (a build that finds MPI makes it): ", last_loader_error()));
 }
 
 class Mpi final : public Communicator {
@@ -73,9 +72,9 @@ std::unique_ptr<Communicator> join_mpi() {
   const FeedrateMpi* mpi = entry != nullptr ? entry() : nullptr;
   if (mpi == nullptr) {
     throw Error(join(mpi_plugin_file,
-                     " does not start MPI; was it built with another MPI than this launcher's?"));
+                     " cannot start MPI; was it built with another MPI than this launcher's?"));
   }
-  // Otherwise each process would train on all of the data and write to the same files.
+  // Otherwise each would train the whole network alone and write to the same files.
   if (mpi->ranks < 2) {
     throw Error(join("this is one of several processes, but ", mpi_plugin_file,
                      " sees it alone; was it built with another MPI than this launcher's?"));

@@ -7,9 +7,9 @@
 
 namespace feedrate::trainer {
 
-/// Whether the environment says that a launcher started this process as one of several.
+/// Whether a launcher's environment variables say that this process is one of several.
 bool launched_with_others();
-/// Loads the plug-in and joins the other processes. Throws Error without a plug-in or MPI.
+/// Loads the plug-in and joins the other ranks. Throws Error if the plug-in or MPI is missing.
 std::unique_ptr<Communicator> join_mpi();
 
 }  // namespace feedrate::trainer

@@ -1,7 +1,7 @@
 #pragma once
-// The interface between the program and the MPI plug-in. It is plain C, so that the plug-in links
-// none of our libraries and the program starts without MPI. If MPI fails, it ends the job: MPI's
-// default error handler does so.
+// The interface between the program and the MPI plug-in. It is plain C, so that the plug-in needs
+// none of our code and the program starts without MPI. If MPI fails, every function ends the job,
+// which is MPI's default.
 
 #include <cstddef>
 
@@ -16,7 +16,7 @@ struct FeedrateMpi {
   void (*close)();
 };
 
-/// Initialises MPI on the first call. Null when that fails.
+/// Initialises MPI once. Returns null if that fails.
 using FeedrateMpiEntry = const FeedrateMpi* (*)();
 }
 

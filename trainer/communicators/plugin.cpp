@@ -1,5 +1,7 @@
 #include "trainer/communicators/plugin.h"
 
+#include <dlfcn.h>
+
 #include <system_error>
 
 namespace feedrate::trainer {
@@ -16,6 +18,11 @@ std::vector<fs::path> plugin_places(const fs::path& file) {
   }
   places.push_back(file);
   return places;
+}
+
+std::string last_loader_error() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "unknown error of the dynamic loader";
 }
 
 }  // namespace feedrate::trainer

@@ -1,5 +1,5 @@
-// What the real cuDNN offers for the networks' convolutions on GPUs that are only described: that
-// it takes our graphs, and that an engine is left that keeps our promises.
+// Asks the real cuDNN for engines for the networks' convolutions, on GPUs given as descriptions: it
+// must accept our graphs and offer an engine that keeps our promises.
 
 #include "trainer/backends/cuda/products/conv_engine.cuh"
 
@@ -23,7 +23,7 @@ constexpr std::uint32_t images = 32;
 constexpr ConvDirection directions[] = {ConvDirection::forward, ConvDirection::data,
                                         ConvDirection::filters};
 
-/// Every shape of a convolution in our networks, as it lies in memory, by its words.
+/// Every shape of a convolution in our networks, as it lies in memory, by its text.
 std::map<std::string, ConvShape> shapes_of(ValueType type) {
   std::map<std::string, ConvShape> shapes;
   for (const Network* row : networks()) {
@@ -38,7 +38,7 @@ std::map<std::string, ConvShape> shapes_of(ValueType type) {
   return shapes;
 }
 
-/// The names of those that can be built in the workspace we give, none twice.
+/// The names of the engines that can be built within workspace_limit.
 std::set<std::string> usable(const ConvGraph& graph, Arithmetic arithmetic) {
   std::set<std::string> names;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {

@@ -11,7 +11,7 @@ namespace {
 
 cudnnBackendDescriptor_t described = nullptr;
 
-// What CUDA says of both, and cuDNN asks.
+// The properties that both GPUs share, as CUDA reports them.
 nlohmann::json common() {
   return {{"cudaDeviceId", 0},
           {"driverVer", 13000},
@@ -68,7 +68,7 @@ cudnnStatus_t __wrap_cudnnBackendSetAttribute(cudnnBackendDescriptor_t descripto
     return __real_cudnnBackendSetAttribute(descriptor, as, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
                                            &described);
   };
-  if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) return CUDNN_STATUS_SUCCESS;  // graphs need none
+  if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) return CUDNN_STATUS_SUCCESS;  // needs none here
   if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE)
     return tell_gpu(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
   if (name == CUDNN_ATTR_ENGINEHEUR_MODE) {

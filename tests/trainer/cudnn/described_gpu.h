@@ -1,15 +1,15 @@
 #pragma once
-// The real cuDNN where there is no GPU: since 9.8 it takes a GPU's description in place of one, and
-// says what it would compute a graph by, and builds it; it cannot run it. This stands between the
-// plug-in's calls and cuDNN's (the linker's --wrap): where they name a handle, cuDNN is told the
-// description. One thread.
+// The real cuDNN without a GPU. Since 9.8 cuDNN accepts the description of a GPU in place of one:
+// it offers engines for a graph and builds them, but cannot run them. This wraps the plug-in's
+// calls to cuDNN (the linker's --wrap) and passes the description where they pass a handle. For one
+// thread.
 
 #include <string>
 
 namespace feedrate::testing {
 
-/// "NVIDIA H100" or "NVIDIA A100": of which GPU plans are built from now on. Returns why it cannot
-/// be described, or nothing.
+/// Describes the GPU for which engines are built from now on: "NVIDIA H100" or "NVIDIA A100".
+/// Returns why that is impossible, or "".
 std::string describe_gpu(const std::string& name);
 
 }  // namespace feedrate::testing

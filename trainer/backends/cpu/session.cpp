@@ -44,6 +44,8 @@ bool is_pooled(const Plan& plan, std::size_t relu) {
   return false;
 }
 
+constexpr std::size_t bucket_floats = std::size_t{1} << 20;
+
 std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
   return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
 }
@@ -67,7 +69,10 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
   make_layers(options);
   place_parameters();
   place_values();
-  if (communicator_ != nullptr) place_buckets();
+  if (communicator_ == nullptr) return;
+  buckets_ = gradient_buckets(plan_.graph, flat_size_, bucket_floats, [this](std::size_t number) {
+    return parameter_places_[number].offset;
+  });
 }
 
 void CpuSession::make_layers(const SessionOptions& options) {
@@ -112,9 +117,7 @@ void CpuSession::place_parameters() {
   }
   const std::size_t bytes = flat_size_ * sizeof(float);
   for (const Parameter& parameter : plan_.graph.parameters) {
-    scales_.push_back({.rate = parameter.rate_scale,
-                       .decay = parameter.decay_scale,
-                       .matrix = parameter.shape.size() > 1});
+    scales_.push_back(update_scale(parameter));
   }
   if (optimizer_ != nullptr && optimizer_->norms()) {
     squares_.resize(threads_ * parameter_places_.size());
@@ -206,13 +209,14 @@ void CpuSession::take_numbers(const Batch& batch) {
 }
 
 Step CpuSession::make_step(bool training, std::uint64_t number) {
-  if (count_ == 0) throw Error("a step needs a batch: nothing was uploaded yet");
+  if (count_ == 0) throw Error("a step needs a batch, but none was uploaded");
   const auto* pixels = reinterpret_cast<const std::uint8_t*>(images_->at(0));
   const bool given = pixel_type_ != PixelType::u8;
   return {.pixels = {pixels, given ? 0 : plan_.graph.input.bytes() * plan_.batch},
           .labels = {labels_.data(), count_},
           .count = count_,
-          .all_images = training ? static_cast<std::uint32_t>(sum_over_ranks(count_)) : count_,
+          .all_images =
+              training ? static_cast<std::uint32_t>(sum_over_ranks(communicator_, count_)) : count_,
           .training = training,
           .number = number,
           .metrics = &metrics_};
@@ -224,7 +228,7 @@ void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t number
   const Step step = make_step(true, number);
   const double before = std::exchange(metrics_.loss_sum, 0);
   forward(step);
-  const bool diverged = !std::isfinite(sum_over_ranks(metrics_.loss_sum));
+  const bool diverged = !std::isfinite(sum_over_ranks(communicator_, metrics_.loss_sum));
   metrics_.loss_sum += before;
   if (diverged) {
     divergence_ = find_divergence(step);

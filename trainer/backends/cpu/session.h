@@ -7,6 +7,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/update.h"
+#include "trainer/backends/ranks.h"
 #include "trainer/graph/places.h"
 
 namespace feedrate::trainer::cpu {
@@ -52,10 +53,7 @@ class CpuSession final : public Session {
   void take_numbers(const loader::Batch& batch);
   void forward(const Step& step);
   Divergence find_divergence(Step step);
-  bool finite(std::size_t node) const;
   void backward(const Step& step);
-  double sum_over_ranks(double value) const;
-  void place_buckets();
   void share_gradients(std::size_t node);
   // A gradient that is a sum, and a term of it that a node's backward computes.
   struct Sum {
@@ -87,14 +85,8 @@ class CpuSession final : public Session {
     double weights, gradients;
   };
   std::vector<Squares> squares_;  // by thread, by parameter; empty if the optimizer needs none
-  // Gradients that are complete after the backward of `node` and are summed together over ranks.
-  struct Bucket {
-    std::size_t node;
-    std::size_t offset;  // floats
-    std::size_t size;
-  };
-  std::vector<Bucket> buckets_;         // in the order of backward; empty for one process
-  std::vector<std::vector<Sum>> sums_;  // by the node whose backward computes the terms
+  std::vector<GradientBucket> buckets_;  // empty for one process
+  std::vector<std::vector<Sum>> sums_;   // by the node whose backward computes the terms
 
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, values saved by layers

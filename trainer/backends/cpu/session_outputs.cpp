@@ -1,8 +1,5 @@
 // What a session reports of its nodes' outputs: features, and where training diverged.
 
-#include <algorithm>
-#include <cmath>
-
 #include "trainer/backends/cpu/session.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/values/relayout.h"
@@ -26,12 +23,6 @@ void CpuSession::forward_to(std::size_t node, std::span<float> values) {
   }
 }
 
-bool CpuSession::finite(std::size_t node) const {
-  const float* values = outputs_[node];
-  const std::int64_t size = layers_[node]->output().elements() * count_;
-  return std::all_of(values, values + size, [](float value) { return std::isfinite(value); });
-}
-
 // Outputs share memory, so the forward pass runs again and checks each output as it is written.
 Divergence CpuSession::find_divergence(Step step) {
   Metrics discarded;
@@ -40,7 +31,8 @@ Divergence CpuSession::find_divergence(Step step) {
   std::size_t i = 0;
   for (; i < layers_.size(); ++i) {
     layers_[i]->forward(step);
-    if (!finite(i)) break;
+    const std::int64_t size = layers_[i]->output().elements() * count_;
+    if (!all_finite({outputs_[i], static_cast<std::size_t>(size)})) break;
   }
   return divergence_at(*this, step.number, i, communicator_ == nullptr);
 }

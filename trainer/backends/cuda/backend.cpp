@@ -1,4 +1,4 @@
-// The plug-in's side of the border: what the device is, and sessions on it.
+// The plug-in's entry point: describes the device and compiles sessions for it.
 
 #include "trainer/backends/backend.h"
 
@@ -17,7 +17,7 @@ using namespace loader;
 
 namespace {
 
-constexpr int min_capability = 8;  // what the kernels are compiled for: Ampere and later
+constexpr int min_capability = 8;  // the kernels are compiled for Ampere and later
 
 class PinnedMemory final : public PixelMemory {
  public:
@@ -38,7 +38,7 @@ std::string why_no_driver() {
     return "no NVIDIA driver was found (libcuda.so.1)";
   }
   cudaRuntimeGetVersion(&runtime);
-  return join("the NVIDIA driver is too old: it knows CUDA ", version(driver),
+  return join("the NVIDIA driver is too old: it supports CUDA ", version(driver),
               ", but this build needs ", version(runtime));
 }
 
@@ -49,7 +49,7 @@ std::string why_not() {
   if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0)) {
     return "no CUDA device was found";
   }
-  if (status != cudaSuccess) return join("CUDA does not start: ", cudaGetErrorString(status));
+  if (status != cudaSuccess) return join("CUDA cannot start: ", cudaGetErrorString(status));
   int capability = 0;
   int minor = 0;
   cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, own_device());
@@ -72,9 +72,7 @@ class CudaBackend final : public Backend {
 
   std::string device_name() const override {
     require_device();
-    cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, own_device()), "cudaGetDeviceProperties");
-    return static_cast<const char*>(properties.name);
+    return cuda::device_name();
   }
 
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
@@ -117,7 +115,7 @@ std::string runtime_version() {
 
 std::string cudnn_version() {
   const std::size_t number = cudnnGetVersion();
-  return join(number / 10000, ".", number / 100 % 100, ".", number % 100);  // since cuDNN 9
+  return join(number / 10000, ".", number / 100 % 100, ".", number % 100);  // cuDNN 9 and later
 }
 
 constexpr CudaPlugin plugin{&backend, &pci_bus_id, &runtime_version, &cudnn_version};

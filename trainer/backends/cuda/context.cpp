@@ -11,7 +11,8 @@ using namespace formats;
 
 namespace {
 
-// What Open MPI, MPICH (Hydra), Intel's MPI and Slurm's srun call a process' number on its machine.
+// The variables in which Open MPI, MPICH (Hydra) and Intel MPI, and srun give a process its number
+// on its machine.
 constexpr std::array local_numbers = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                       "SLURM_LOCALID"};
 
@@ -32,6 +33,11 @@ constexpr std::size_t mib(std::size_t bytes) { return (bytes + (1 << 20) - 1) >>
 
 }  // namespace
 
+Event make_event(unsigned flags) {
+  return make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags", cudaEventCreateWithFlags,
+                                             flags);
+}
+
 Stream make_stream() {
   return make<cudaStream_t, cudaStreamDestroy>("cudaStreamCreateWithFlags",
                                                cudaStreamCreateWithFlags,
@@ -42,7 +48,7 @@ int own_device() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) return 0;
   for (const char* name : local_numbers) {
-    // A launcher may show each process a device of its own; then there is but one.
+    // A launcher may show each process only its own device; the remainder is then 0.
     if (const char* text = std::getenv(name)) return std::max(std::atoi(text), 0) % devices;
   }
   return 0;
@@ -82,7 +88,7 @@ Context::Context(std::string_view precision)
   blas_ = make<cublasLtHandle_t, cublasLtDestroy>("cublasLtCreate", cublasLtCreate);
 }
 
-std::string Context::device_name() const {
+std::string device_name() {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, own_device()), "cudaGetDeviceProperties");
   return static_cast<const char*>(properties.name);
@@ -98,7 +104,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes, std::string_view what) : bytes_(by
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // not sticky: the next launch must not report it again
+    cudaGetLastError();  // clears it, so that the next launch does not report it again
     throw Error(join("the GPU has ", mib(free_bytes()), " MiB free, but ", what, " need ",
                      mib(bytes), " MiB; a smaller batch needs less"));
   }

@@ -1,6 +1,7 @@
 #pragma once
-// A device as one session uses it: streams, library handles and memory, each owned at birth, and
-// every call checked. Failures are Errors with the call's name and the library's own text.
+// What one session uses of a device: streams, library handles and memory. Each has an owner from
+// the start, and every call is checked. A failure throws an Error with the name of the call and the
+// library's own text.
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
@@ -25,10 +26,10 @@ template <auto destroy>
 struct Destroy {
   template <class T>
   void operator()(T* handle) const {
-    destroy(handle);  // at this point nobody could be told of a failure
+    destroy(handle);  // a destructor cannot report a failure
   }
 };
-/// A library's handle that is destroyed with its owner.
+/// A library's handle; destroyed with its owner.
 template <class Handle, auto destroy>
 using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<destroy>>;
 
@@ -43,35 +44,39 @@ Owned<Handle, destroy> make(std::string_view call, Create create, Arguments... a
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 
-/// One that waits for nobody but whom it is told to: not for the legacy default stream either.
+/// A stream that waits only for what it is told to wait for, not for the legacy default stream.
 Stream make_stream();
+/// `flags`: cudaEventDisableTiming, cudaEventBlockingSync; 0 for an event that takes the time.
+Event make_event(unsigned flags);
 
-/// Which of the devices that CUDA shows (CUDA_VISIBLE_DEVICES chooses) is this process' own: the
-/// first, or, of several processes of one machine, each the one of its number there.
+/// The number of this process's device among those that CUDA shows (CUDA_VISIBLE_DEVICES): the
+/// first, or, where a launcher started several processes on a machine, the one with the process's
+/// number there.
 int own_device();
+/// The name of own_device(): "NVIDIA H200".
+std::string device_name();
 
-/// cudaMalloc aligns to this; so does every block placed in device memory, for the libraries' sake.
+/// cudaMalloc's alignment. Every block in device memory gets it, because the libraries expect it.
 inline constexpr std::size_t device_alignment = 256;
-/// What an algorithm may ask for while it runs: enough for the fast ones, small beside a batch.
+/// The most workspace an algorithm may use: enough for the fast ones, small beside a batch.
 inline constexpr std::size_t workspace_limit = std::size_t{256} << 20;
 
-/// This process' own device. One thread.
+/// The streams and library handles of one session on own_device(). For one thread.
 class Context {
  public:
-  /// By the name of a precision: fp32 | tf32 | bf16 | fp16.
+  /// `precision`: fp32 | tf32 | bf16 | fp16.
   explicit Context(std::string_view precision);
 
-  std::string device_name() const;
   cudaStream_t compute() const { return compute_.get(); }
   cudaStream_t uploads() const { return uploads_.get(); }
   cudnnHandle_t cudnn() const { return cudnn_.get(); }
   cublasLtHandle_t blas() const { return blas_.get(); }
-  /// Of activations, their gradients and the weights that products read.
+  /// The type of activations, of their gradients and of the weights that products read.
   ValueType values() const { return values_; }
-  /// Whether products of fp32 may round their inputs to 10 bits of mantissa.
+  /// Whether products in fp32 may round their inputs to 10 bits of mantissa.
   bool tf32() const { return tf32_; }
   unsigned multiprocessors() const { return multiprocessors_; }
-  /// Until everything given to the device so far is done.
+  /// Waits until the device has done all work queued so far.
   void wait() const;
 
  private:
@@ -84,12 +89,17 @@ class Context {
   Owned<cublasLtHandle_t, cublasLtDestroy> blas_;
 };
 
-/// Zeroed device memory; none for 0 bytes. `what` names it when there is not enough.
+/// Zeroed device memory; 0 bytes allocate nothing. Throws Error, which names `what`, when the
+/// device has too little.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
   DeviceMemory(std::size_t bytes, std::string_view what);
   std::byte* data() const { return data_.get(); }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data());
+  }
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -97,7 +107,7 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Host memory that the device reads and writes by itself.
+/// Page-locked host memory, which the device reads and writes directly.
 template <class T>
 class PinnedArray {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -9,12 +9,8 @@ using namespace loader;
 
 namespace {
 
-// A waiting thread sleeps: loader threads want the core that spinning would burn.
-Event make_event() {
-  constexpr unsigned flags = cudaEventDisableTiming | cudaEventBlockingSync;
-  return make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags", cudaEventCreateWithFlags,
-                                             flags);
-}
+// A waiting thread sleeps, because spinning would take a core from the loader's threads.
+constexpr unsigned sleeping = cudaEventDisableTiming | cudaEventBlockingSync;
 
 constexpr std::int32_t missing = -1;
 
@@ -26,8 +22,8 @@ Inputs::Side::Side(std::size_t pixel_bytes, std::uint32_t batch)
     : pixels(pixel_bytes, "pixels"),
       labels(batch * sizeof(std::int32_t), "labels"),
       staged_labels(batch),
-      copied(make_event()),
-      released(make_event()) {}
+      copied(make_event(sleeping)),
+      released(make_event(sleeping)) {}
 
 Inputs::Inputs(const Shape& shape, std::uint32_t batch)
     : shape_(shape),
@@ -50,7 +46,7 @@ void Inputs::upload(const Context& context, const Batch& batch) {
                         cudaMemcpyHostToDevice, stream),
         "cudaMemcpyAsync");
   check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
-  // The caller's memory is free again, and whatever is launched from now on sees the batch.
+  // From here on the caller may reuse its memory, and every later launch sees the batch.
   check(cudaEventSynchronize(side.copied.get()), "cudaEventSynchronize");
   copies_.count += 2;
   copies_.bytes += batch.count * shape_.bytes() + labels.size_bytes();
@@ -84,11 +80,11 @@ void Inputs::release_after_work(const Context& context, std::optional<std::uint6
 }
 
 const std::uint8_t* Inputs::pixels(std::size_t side) const {
-  return reinterpret_cast<const std::uint8_t*>(sides_[side].pixels.data());
+  return sides_[side].pixels.as<std::uint8_t>();
 }
 
 const std::int32_t* Inputs::labels(std::size_t side) const {
-  return reinterpret_cast<const std::int32_t*>(sides_[side].labels.data());
+  return sides_[side].labels.as<std::int32_t>();
 }
 
 std::size_t Inputs::bytes() const {

@@ -1,6 +1,6 @@
 #pragma once
-// Two batches on the device: while one is computed on, the next is copied into the other, on a
-// stream of its own.
+// Two input buffers on the device: the next batch is copied into one, on its own stream, while a
+// step reads the other.
 
 #include <array>
 #include <cstdint>
@@ -16,25 +16,26 @@ class Inputs {
  public:
   Inputs(const formats::Shape& shape, std::uint32_t batch);
 
-  /// Copies a batch over; `batch` may be given back when this returns. Missing images get label −1
-  /// and keep the pixels of an earlier batch. The batch fits the plan (check_batch).
+  /// Copies a batch to the device and makes it current. The caller may reuse `batch` when this
+  /// returns. Missing images get label −1 and keep the pixels of an earlier batch. The batch must
+  /// fit the plan (check_batch).
   void upload(const Context& context, const loader::Batch& batch);
-  /// To be called after a step's work on the current batch was given to context.compute(): after
-  /// that of training step `step`, or of one that only evaluates.
+  /// Call it after a step's work on the current batch has been queued on context.compute(). `step`
+  /// is the number of a training step; absent where the step only evaluates.
   void release_after_work(const Context& context, std::optional<std::uint64_t> step);
-  /// Until the batch that the next upload() replaces is no longer worked on. Returns the training
-  /// step that was the last to do so, which is done then.
+  /// Waits until no step reads the batch that the next upload() replaces. Returns the last training
+  /// step that read it, which is then done; absent if the last step only evaluated.
   std::optional<std::uint64_t> wait_for_room() const;
-  /// Makes the other side's batch current again, where one was uploaded there.
+  /// Makes the other side's batch current again, if there is one.
   void reuse();
-  /// Makes the batch of step `number` current again, if it is still here.
+  /// Makes the batch of training step `number` current again. False if it is no longer here.
   bool select(std::uint64_t number);
 
   static constexpr std::size_t sides = 2;
   std::size_t current() const { return current_; }
   const std::uint8_t* pixels(std::size_t side) const;
   const std::int32_t* labels(std::size_t side) const;
-  /// Of the current batch; 0 before the first.
+  /// Images of the current batch; 0 before the first.
   std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
   const Copies& copies() const { return copies_; }
@@ -47,7 +48,7 @@ class Inputs {
     PinnedArray<std::int32_t> staged_labels;
     Event copied;
     Event released;
-    std::optional<std::uint64_t> step{};  // that worked on it last, if that trained
+    std::optional<std::uint64_t> step{};  // the last that read it; absent if it only evaluated
     std::uint32_t count = 0;
   };
 

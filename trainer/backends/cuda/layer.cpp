@@ -22,7 +22,7 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site) {
 
 int dimension(std::int64_t value) {
   if (value < 1 || value > std::numeric_limits<int>::max()) {
-    throw Error(join("a tensor with a side of ", value, " is more than cuDNN takes"));
+    throw Error(join("a dimension of ", value, " is outside 1 to 2147483647, the range of cuDNN"));
   }
   return static_cast<int>(value);
 }

@@ -1,8 +1,8 @@
 #pragma once
-// An operator's CUDA half, for every type of values. Made once at compile; forward and backward are
-// given its memory, and allocate nothing.
+// The CUDA half of an operator, for every type of values. It is made once, when the network is
+// compiled; forward and backward receive its memory and allocate nothing.
 //
-// A step always works on whole batches: missing images have label −1.
+// A step always runs on whole batches: missing images have label −1.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,10 +32,10 @@ struct DeviceMetrics {
 struct DeviceParameter {
   float* value = nullptr;
   float* gradient = nullptr;  // each backward writes all of it
-  void* rounded = nullptr;    // the same values in the session's type; of fp32 `value` itself
-  float* next = nullptr;      // of statistics alone: what they become if the step's loss is finite
+  void* rounded = nullptr;    // the same values in the session's type; in fp32 `value` itself
+  float* next = nullptr;      // statistics only: their next values, if the step's loss is finite
 
-  /// What products read.
+  /// The copy that products read.
   template <class T>
   const T* as() const {
     return static_cast<const T*>(rounded);
@@ -44,53 +44,54 @@ struct DeviceParameter {
 
 class AlgorithmCache;
 
-/// What a layer is made for. What it keeps is by value or lives as long as the session.
+/// What a layer is made from. Everything a layer keeps of it is copied or lives as long as the
+/// session.
 struct LayerSite {
   const Context& context;
   const Graph& graph;
   std::size_t number = 0;  // of the node
   std::vector<Extent> inputs{};
   Extent input{};   // inputs[0]; all ones for the input node
-  Extent stored{};  // the same as it lies in memory, of the input node its output: with channels of
-                    // zeros that fill up its pixels
+  Extent stored{};  // `input` as it lies in memory, with the channels of zeros that pad its pixels;
+                    // for the input node, its output
   std::int64_t batch = 0;
   std::vector<DeviceParameter> parameters{};
   std::uint64_t seed = 0;
   Communicator* communicator = nullptr;         // the first rank chooses for all; null: alone
-  AlgorithmCache* algorithms = nullptr;         // of what is chosen by the clock; null: nothing is
+  AlgorithmCache* algorithms = nullptr;         // of measured choices; null: nothing is measured
   const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
   bool learns = true;                           // backward will be called …
-  bool input_learns = true;                     // … and somebody wants the gradient of inputs[0]
+  bool input_learns = true;                     // … and the gradient of inputs[0] is needed
   bool relu_follows = false;                    // the only reader is a relu that works in place
 
   const Node& node() const { return graph.nodes[number]; }
 };
 
-/// What a step works on. All of it is the same whenever a side of the inputs holds a whole batch,
-/// so that a step can be recorded; what changes from step to step lies on the device.
+/// What a step works on. While a side of the inputs holds a whole batch, none of it changes, so the
+/// step can be recorded; what changes from step to step lies on the device.
 struct Step {
   const std::uint8_t* pixels;  // batch × shape, u8 HWC
   const std::int32_t* labels;  // −1 for missing images
-  std::uint32_t count;         // images that are there
-  std::uint32_t all_images;    // of all ranks in this step: gradients are means over these
+  std::uint32_t count;         // images present
+  std::uint32_t all_images;    // images of all ranks in this step: gradients are means over these
   bool training;
-  bool relu_separate;  // each relu is done by its own node: somebody looks at each output
+  bool relu_separate;  // each relu is computed by its own node, so that every output can be read
   DeviceMetrics* metrics;
   const UpdateSettings* settings;  // on the device; settings->step draws dropout's mask
 };
 
-/// Where a layer's values are. The output may be the input, and the input's gradient the output's,
-/// for operators that work in place.
+/// Where a layer's values are. For an operator that works in place, the output is the input, and
+/// the input gradient is the output gradient.
 struct Buffers {
   std::vector<const std::byte*> inputs{};
   std::byte* output = nullptr;
   const std::byte* output_gradient = nullptr;  // null for a loss
-  std::vector<std::byte*> input_gradients{};   // null where nobody wants it
-  std::byte* saved = nullptr;                  // saved_bytes() that live from forward to backward
-  std::byte* scratch = nullptr;                // scratch_bytes() for the duration of a call
+  std::vector<std::byte*> input_gradients{};   // null where none is needed
+  std::byte* saved = nullptr;                  // saved_bytes(), kept from forward to backward
+  std::byte* scratch = nullptr;                // scratch_bytes(), for the duration of a call
 };
 
-/// The same with the type of the values.
+/// The same, with the type of the values.
 template <class T>
 struct BuffersOf {
   explicit BuffersOf(const Buffers& buffers)
@@ -124,14 +125,14 @@ class Layer {
   virtual ~Layer() = default;
   virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t scratch_bytes() const { return 0; }
-  /// Whether forward does the work of the relu that follows as well.
+  /// Whether forward also computes the relu that follows.
   virtual bool does_relu() const { return false; }
   virtual void forward(const Buffers& buffers, const Step& step) = 0;
   /// Writes (never adds to) the gradients of parameters and inputs.
   virtual void backward(const Buffers& buffers, const Step& step) = 0;
 };
 
-/// One whose values are T.
+/// A layer whose values are of type T.
 template <class T>
 class LayerOf : public Layer {
  public:
@@ -147,7 +148,7 @@ class LayerOf : public Layer {
   virtual void run_backward(const BuffersOf<T>& buffers, const Step& step) = 0;
 };
 
-/// A LayerType<T> for the type of the site's values.
+/// Makes a LayerType<T>, where T is the type of the site's values.
 template <template <class> class LayerType>
 std::unique_ptr<Layer> make_typed(const LayerSite& site) {
   return with_type(site.context.values(), [&site](auto value) -> std::unique_ptr<Layer> {
@@ -157,10 +158,10 @@ std::unique_ptr<Layer> make_typed(const LayerSite& site) {
 
 std::unique_ptr<Layer> make_layer(const LayerSite& site);
 
-/// to[i] += from[i], of the context's type of values.
+/// to[i] += from[i], in the context's type of values.
 void add_values(const Context& context, const std::byte* from, std::int64_t size, std::byte* to);
 
-/// A dimension as the libraries take it; throws Error beyond 2^31 − 1.
+/// The dimension as the int that the libraries take; throws Error outside 1 … 2^31 − 1.
 int dimension(std::int64_t value);
 
 inline ImageLayout image_layout(const Extent& extent) {

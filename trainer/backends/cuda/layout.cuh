@@ -1,6 +1,7 @@
 #pragma once
-// How values that the world knows in canonical order (NCHW, KCRS) lie in device memory. Interleaved
-// values are groups of pixels: of images, filters or units; what has no pixels lies as it is known.
+// How values lie in device memory. Callers see them in canonical order (NCHW, KCRS); on the device
+// they are interleaved (NHWC, KRSC): groups of pixels, where a group is an image, a filter or a
+// unit. Parameters without pixels keep their canonical order.
 
 #include <span>
 #include <vector>
@@ -13,7 +14,7 @@ struct Layout {
   std::int64_t groups = 1;
   std::int64_t channels = 1;
   std::int64_t pixels = 1;
-  std::int64_t stored = 1;  // channels of a pixel in memory; those beyond `channels` are 0
+  std::int64_t stored = 1;  // channels of a pixel in memory; those after `channels` are 0
 
   std::int64_t elements() const { return groups * channels * pixels; }
   std::int64_t stored_elements() const { return groups * stored * pixels; }
@@ -22,10 +23,10 @@ struct Layout {
 std::vector<float> to_stored(const Layout& layout, std::span<const float> canonical);
 std::vector<float> from_stored(const Layout& layout, std::span<const float> stored);
 
-/// Of an image's output of every node, by node, as it lies in memory. Pixels of 3 channels get a
-/// fourth where convolutions alone read them, which load all of them at once then.
+/// By node: the extent of its output for one image, as it lies in memory. If only convolutions read
+/// the input's pixels of 3 channels, these get a fourth, so that a pixel is a single load.
 std::vector<Extent> stored_extents(const Graph& graph);
-/// Of every parameter.
+/// By parameter.
 std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored);
 
 }  // namespace feedrate::trainer::cuda

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "formats/base/error.h"
+#include "trainer/communicators/plugin.h"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>
@@ -31,10 +32,10 @@ Nccl load() {
   const char* given = std::getenv("FEEDRATE_NCCL");
   void* library = dlopen(given != nullptr ? given : usual_file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* problem = dlerror();
     throw Error(
-        join("the cuda backend trains in several processes by NCCL, which cannot be loaded: ",
-             problem != nullptr ? problem : "unknown error", "; --device cpu needs none"));
+        join("the cuda backend needs NCCL to train in several processes, but it cannot be "
+             "loaded: ",
+             last_loader_error(), "; --device cpu does not need it"));
   }
   Nccl loaded{};
   take(library, "ncclGetUniqueId", loaded.get_unique_id);

@@ -1,5 +1,6 @@
 #pragma once
-// The part of NCCL 2 that we call, by hand: so it is needed neither to build nor to start.
+// The part of NCCL 2 that we call, declared here and loaded by name, so that neither the build nor
+// the start of the program needs NCCL.
 
 #include <cuda_runtime_api.h>
 
@@ -13,7 +14,7 @@ struct NcclId {
   char bytes[128];
 };
 
-/// NCCL's functions; each returns 0 when it has done what was asked.
+/// NCCL's functions; each returns 0 for success.
 struct Nccl {
   static constexpr int float32 = 7, float64 = 8;  // ncclDataType_t
   static constexpr int add = 0;                   // ncclRedOp_t
@@ -27,9 +28,9 @@ struct Nccl {
   const char* (*error_text)(int);
 };
 
-/// Throws Error when libnccl.so.2 (or the file that FEEDRATE_NCCL names) is not there.
+/// Throws Error when libnccl.so.2, or the file that FEEDRATE_NCCL names, cannot be loaded.
 const Nccl& nccl();
-/// Throws Error with NCCL's own words.
+/// Throws Error with NCCL's own text if `status` is not 0.
 void check_nccl(int status, const char* call);
 
 }  // namespace feedrate::trainer::cuda

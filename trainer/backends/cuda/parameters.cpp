@@ -5,16 +5,17 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
+#include "trainer/backends/backend.h"
 
 namespace feedrate::trainer::cuda {
 using namespace formats;
 
 namespace {
 
-/// Enough work to pay for a block, small enough to spread a small network over the device.
+/// Enough work for a block, but small enough to spread a small network over the whole device.
 constexpr std::size_t chunk_floats = 4096;
 
-/// So that the next parameter is aligned in every buffer.
+/// Rounded up so that the next parameter is aligned in every buffer.
 constexpr std::size_t aligned(std::size_t floats, ValueType type) {
   return round_up(floats, device_alignment / bytes_of(type));
 }
@@ -52,10 +53,7 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vecto
         statistics.push_back({begin, static_cast<std::int64_t>(next_floats + done), some});
       }
     }
-    facts.push_back({{.rate = parameter.rate_scale,
-                      .decay = parameter.decay_scale,
-                      .matrix = parameter.shape.size() > 1},
-                     first_chunk,
+    facts.push_back({update_scale(parameter), first_chunk,
                      static_cast<std::int64_t>(chunks.size()) - first_chunk});
     ranges_.push_back({floats_, count, std::nullopt});
     if (!parameter.learned) {
@@ -78,7 +76,7 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vecto
   if (optimizer != nullptr && optimizer->norms()) {
     squares_ = DeviceMemory(chunks.size() * sizeof(ChunkSquares), "update tables");
   }
-  // From pageable memory cudaMemcpy may return before the last bytes have arrived.
+  // cudaMemcpy from pageable memory may return before the last bytes have arrived.
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
@@ -86,31 +84,13 @@ DeviceParameter FlatParameters::parameter(std::size_t number) const {
   const auto& [begin, count, next] = ranges_.at(number);
   void* rounded = is_narrow(type_) ? rounded_.data() + begin * bytes_of(type_)
                                    : values_.data() + begin * sizeof(float);
-  auto* nexts = reinterpret_cast<float*>(next_.data());
-  return {values() + begin, gradients() + begin, rounded, next ? nexts + *next : nullptr};
+  return {values() + begin, gradients() + begin, rounded,
+          next ? next_.as<float>() + *next : nullptr};
 }
 
 float* FlatParameters::state(std::size_t slot) const {
   assert(slot < states_);
-  return reinterpret_cast<float*>(state_.data()) + slot * floats_;
-}
-
-const ParameterChunk* FlatParameters::chunks() const {
-  return reinterpret_cast<const ParameterChunk*>(chunks_.data());
-}
-
-const StatisticsChunk* FlatParameters::statistics() const {
-  return reinterpret_cast<const StatisticsChunk*>(statistics_.data());
-}
-
-const float* FlatParameters::next() const { return reinterpret_cast<const float*>(next_.data()); }
-
-const ParameterFacts* FlatParameters::facts() const {
-  return reinterpret_cast<const ParameterFacts*>(facts_.data());
-}
-
-ChunkSquares* FlatParameters::squares() const {
-  return reinterpret_cast<ChunkSquares*>(squares_.data());
+  return state_.as<float>() + slot * floats_;
 }
 
 std::vector<float> FlatParameters::read(const Context& context, const float* flat,

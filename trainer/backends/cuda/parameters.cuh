@@ -1,7 +1,7 @@
 #pragma once
-// Parameters, gradients and optimizer state: one flat device buffer each, laid out alike, so that
-// an update is one kernel; all fp32. Where values have 16 bits, products read parameters from a
-// copy of such, which each update renews.
+// Parameters, gradients and optimizer state: one flat device buffer each, all fp32 and laid out
+// alike, so that one kernel updates all parameters. If values have 16 bits, products read a rounded
+// copy of the parameters, which each update renews.
 
 #include <cstdint>
 #include <optional>
@@ -14,23 +14,24 @@
 
 namespace feedrate::trainer::cuda {
 
-/// A run of one parameter's elements: what one block updates.
+/// A run of one parameter's elements, which one block updates.
 struct ParameterChunk {
   std::int64_t begin;  // in the flat buffer
   std::int64_t count;
   std::int64_t parameter;
 };
 
-/// A run of one parameter that is not learned: statistics, whose next values lie by themselves.
+/// A run of running statistics, which are parameters that are not learned. Their next values lie in
+/// a buffer of their own.
 struct StatisticsChunk {
   std::int64_t begin;  // in the flat buffer
   std::int64_t next;   // in the buffer of next values
   std::int64_t count;
 };
 
-/// What an update has to know of a parameter.
+/// What an update needs to know about a parameter.
 struct ParameterFacts {
-  UpdateScale scale;  // its lengths are those of the last update
+  UpdateScale scale;  // without the norms, which each update computes
   std::int64_t first_chunk;
   std::int64_t chunks;
 };
@@ -43,28 +44,29 @@ struct ChunkSquares {
 
 class FlatParameters {
  public:
-  /// Without an optimizer there is no state.
+  /// `optimizer`: null for a session that only evaluates, which has no state.
   FlatParameters(std::span<const Parameter> parameters, std::vector<Layout> layouts,
                  const Optimizer* optimizer, ValueType type);
 
   DeviceParameter parameter(std::size_t number) const;
-  float* values() const { return reinterpret_cast<float*>(values_.data()); }
-  float* gradients() const { return reinterpret_cast<float*>(gradients_.data()); }
+  float* values() const { return values_.as<float>(); }
+  float* gradients() const { return gradients_.as<float>(); }
   float* state(std::size_t slot) const;
-  /// The copy of values(); null where they are fp32.
+  /// The rounded copy of values(); null in fp32.
   void* rounded() const { return rounded_.data(); }
-  const ParameterChunk* chunks() const;
+  const ParameterChunk* chunks() const { return chunks_.as<ParameterChunk>(); }
   unsigned chunk_count() const { return chunk_count_; }
-  const StatisticsChunk* statistics() const;
+  const StatisticsChunk* statistics() const { return statistics_.as<StatisticsChunk>(); }
   unsigned statistics_count() const { return statistics_count_; }
-  const float* next() const;  // of statistics
+  const float* next() const { return next_.as<float>(); }  // of statistics
   unsigned count() const { return static_cast<unsigned>(ranges_.size()); }
-  const ParameterFacts* facts() const;  // by parameter
+  const ParameterFacts* facts() const { return facts_.as<ParameterFacts>(); }  // by parameter
   std::byte* rules() const { return rules_.data(); }
-  ChunkSquares* squares() const;  // by chunk; null where the optimizer does not ask
+  /// By chunk; null if the optimizer uses no norms.
+  ChunkSquares* squares() const { return squares_.as<ChunkSquares>(); }
 
-  /// Parameter `number` in canonical order out of, or into, one of the flat buffers above. Waits
-  /// for the device.
+  /// Reads or writes parameter `number`, in canonical order, in one of the flat buffers above.
+  /// Waits for the device.
   std::vector<float> read(const Context& context, const float* flat, std::size_t number) const;
   void write(const Context& context, float* flat, std::size_t number,
              std::span<const float> values) const;
@@ -77,7 +79,7 @@ class FlatParameters {
   struct Range {
     std::size_t begin;
     std::size_t count;
-    std::optional<std::size_t> next;  // of statistics: where their next values begin
+    std::optional<std::size_t> next;  // statistics only: where their next values begin
   };
   void round(const Context& context, const Range& range) const;
 
@@ -100,28 +102,28 @@ class FlatParameters {
   DeviceMemory squares_;
 };
 
-/// An update is left out when a loss since the last take_metrics() was not finite; the first step
-/// to find that is written down. That of learned parameters is left out, too, where scaled
-/// gradients are not finite: that is no divergence but a scale too large.
+/// An update is skipped if a loss since the last take_metrics() is not finite; the number of the
+/// first such step is stored in `diverged_at`. The update of learned parameters is also skipped if
+/// scaled gradients are not finite: then the scale is too large, and training has not diverged.
 struct UpdateGuard {
   const DeviceMetrics* metrics;  // of all ranks
   std::uint64_t* diverged_at;    // host memory that the device writes
-  DeviceLossScale* loss_scale;   // null: gradients are as they are
+  DeviceLossScale* loss_scale;   // null: gradients are not scaled
 };
 inline constexpr std::uint64_t never_diverged = ~std::uint64_t{0};
 
-/// A rule of trainer/optimizers/ over the whole buffer, with settings that lie on the device.
-/// trainer/backends/cuda/update.cu has them all.
+/// Queues the update of all parameters by one rule of trainer/optimizers/ (update.cu). `settings`
+/// lies on the device.
 using Update = void (*)(const Context& context, const FlatParameters& flat,
                         const UpdateSettings* settings, const UpdateGuard& guard);
 Update update_of(const Optimizer& optimizer);
-/// Writes `to`, on the device, once the work given so far is done. A kernel's arguments are its
-/// own, so the host need not wait for a step before it prepares the next.
+/// Writes `to`, on the device, after the work queued so far. The settings travel as a kernel
+/// argument, so the host can prepare the next step without waiting for this one.
 void set_settings(const Context& context, const UpdateSettings& settings, UpdateSettings* to);
-/// to[i] = from[i], as a value of `type`.
+/// to[i] = from[i], rounded to `type`.
 void round_values(const Context& context, ValueType type, std::size_t count, const float* from,
                   void* to);
-/// Room on the device for one parameter's rule.
+/// Bytes on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;
 
 }  // namespace feedrate::trainer::cuda

@@ -11,19 +11,19 @@ namespace {
 
 using Recording = Owned<cudaGraph_t, cudaGraphDestroy>;
 
-// Null where something was done that cannot be recorded: the capture has then been given up, and
-// none of its work was begun.
+// Null if `body` does something that cannot be recorded. The capture is then abandoned, and none of
+// its work runs.
 Recording capture(cudaStream_t stream, const std::function<void()>& body) {
-  // Of this thread alone: the loader's threads may allocate what memory they like meanwhile.
+  // Limited to this thread, so that the loader's threads may allocate memory meanwhile.
   if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
-    cudaGetLastError();  // not sticky: the next launch must not report it again
+    cudaGetLastError();  // clears it, so that the next launch does not report it again
     return nullptr;
   }
   bool whole = true;
   try {
     body();
   } catch (const Error&) {
-    whole = false;  // what fails for another reason will say so when it is run
+    whole = false;  // a failure for any other reason comes again when the step runs
   }
   cudaGraph_t graph = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
@@ -46,7 +46,7 @@ void RecordedSteps::record(const Context& context,
       graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(
           "cudaGraphInstantiate", cudaGraphInstantiate, recording.get(), 0ULL);
       check(cudaGraphUpload(graphs[side].get(), context.compute()), "cudaGraphUpload");
-    } catch (const Error&) {  // it takes memory of its own, where a network may have left none
+    } catch (const Error&) {  // a graph needs memory, and the network may have left none
       cudaGetLastError();
       return;
     }

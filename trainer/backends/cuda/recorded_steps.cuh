@@ -1,6 +1,6 @@
 #pragma once
-// A step recorded as a CUDA graph, one for each side of the inputs, and then launched as one piece:
-// the host's work for hundreds of kernels becomes that of one.
+// A step recorded as a CUDA graph, one for each side of the inputs. One launch then replaces those
+// of hundreds of kernels.
 
 #include <array>
 #include <functional>
@@ -15,16 +15,16 @@ class RecordedSteps {
  public:
   /// Whether record() was called.
   bool tried() const { return tried_; }
-  /// Whether there is something to replay; absent before record() was called.
+  /// Whether there is a graph to replay; absent before record() was called.
   std::optional<bool> recorded() const {
     return tried_ ? std::optional(graphs_.front() != nullptr) : std::nullopt;
   }
-  /// Records `body(side)` for every side, without running it. It gives work to context.compute()
-  /// alone, or to streams that wait for it and for which it waits; what it gives must depend on
-  /// nothing of the host's that changes later. Where a library does what cannot be recorded,
-  /// nothing is kept, and steps stay what they were.
+  /// Records `body(side)` for every side, without running it. The body may queue work on
+  /// context.compute(), and on streams that wait for it and for which it waits. That work must not
+  /// depend on host values that change later. If a library does something that cannot be recorded,
+  /// no graph is kept, and steps go on kernel by kernel.
   void record(const Context& context, const std::function<void(std::size_t side)>& body);
-  /// Gives the recorded step to context.compute(); false: there is none.
+  /// Queues the recorded step on context.compute(). False if there is none.
   bool replay(const Context& context, std::size_t side) const;
 
  private:

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/products/algorithm_cache.cuh"
+#include "trainer/backends/ranks.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer::cuda {
@@ -55,7 +55,7 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     loss_scale_ = DeviceMemory(sizeof(DeviceLossScale), "the loss scale");
     write_loss_scale({});
   }
-  // Each rank drops values of its own.
+  // Ranks see different images, which need different dropout masks.
   make_layers(communicator_ == nullptr ? options.seed : options.seed + communicator_->rank());
   place_values();
   if (communicator_ != nullptr) {
@@ -64,7 +64,7 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
 }
 
 CudaSession::~CudaSession() {
-  // Memory must outlive the work on it; a device that failed has told so before.
+  // Memory must outlive the work on it. A device that failed has already reported it.
   cudaStreamSynchronize(context_.uploads());
   cudaStreamSynchronize(context_.compute());
 }
@@ -73,7 +73,7 @@ void CudaSession::make_layers(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   done_elsewhere_.resize(nodes.size());
   AlgorithmCache algorithms(AlgorithmCache::usual_file(),
-                            join(context_.device_name(), "; cuDNN ", cudnnGetVersion()));
+                            join(device_name(), "; cuDNN ", cudnnGetVersion()));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     LayerSite site{.context = context_,
                    .graph = plan_.graph,
@@ -116,7 +116,8 @@ void CudaSession::place_values() {
   bind(places);
 }
 
-// Before the first step, and with what would fit. Activations and inputs grow with the batch.
+// Fails before the first step and names the largest batch that would fit. Activations and inputs
+// grow with the batch.
 void CudaSession::check_memory(std::size_t activations, std::size_t scratch) const {
   std::size_t free = 0, total = 0;
   if (cudaMemGetInfo(&free, &total) != cudaSuccess || activations + scratch <= free) return;
@@ -161,19 +162,19 @@ void CudaSession::bind(const Places& places) {
 
 void CudaSession::upload(const Batch& batch) {
   check_batch(plan_, batch);
-  // The copy would wait for this anyway; now the batch of a step that diverged is still here.
+  // The copy would wait for this anyway, but would overwrite the batch of a step that diverged.
   find_divergence_until(inputs_.wait_for_room());
   inputs_.upload(context_, batch);
 }
 
 std::uint32_t CudaSession::reuse_batch() {
-  find_divergence_until(inputs_.wait_for_room());  // as upload() does: the host stays as close
+  find_divergence_until(inputs_.wait_for_room());  // as in upload(): the host runs no further ahead
   inputs_.reuse();
   return inputs_.count();
 }
 
 Step CudaSession::make_step(bool training) const {
-  if (inputs_.count() == 0) throw Error("a step needs a batch: nothing was uploaded yet");
+  if (inputs_.count() == 0) throw Error("a step needs a batch, but none was uploaded");
   return step_on(inputs_.current(), {inputs_.count(), inputs_.count()}, training);
 }
 
@@ -184,12 +185,8 @@ Step CudaSession::step_on(std::size_t side, const Count& count, bool training) c
           .all_images = count.all,
           .training = training,
           .relu_separate = false,
-          .metrics = reinterpret_cast<DeviceMetrics*>(metrics_.data()),
+          .metrics = metrics_.as<DeviceMetrics>(),
           .settings = settings()};
-}
-
-UpdateSettings* CudaSession::settings() const {
-  return reinterpret_cast<UpdateSettings*>(settings_.data());
 }
 
 void CudaSession::forward(const Step& step) {
@@ -219,7 +216,8 @@ void CudaSession::run(const Step& step) {
            device_loss_scale()});
 }
 
-// A batch that is not whole comes once an epoch: its kernels are told of its count one by one.
+// A batch that is not whole comes once an epoch. Its kernels are launched one by one, because its
+// count is one of their arguments.
 void CudaSession::run_or_replay(const Step& step) {
   RecordedSteps& recorded = step.training ? training_ : evaluation_;
   const std::uint32_t ranks = communicator_ == nullptr ? 1 : communicator_->ranks();
@@ -227,7 +225,8 @@ void CudaSession::run_or_replay(const Step& step) {
   const bool whole = step.count == whole_batch.own && step.all_images == whole_batch.all;
   if (whole && recorded.replay(context_, inputs_.current())) return;
   run(step);
-  // The libraries have made themselves ready by now, in what must not be recorded.
+  // Record only after one step has run: the libraries initialise themselves in it, which cannot be
+  // recorded.
   if (!whole || recorded.tried()) return;
   recorded.record(context_,
                   [&](std::size_t side) { run(step_on(side, whole_batch, step.training)); });
@@ -236,7 +235,7 @@ void CudaSession::run_or_replay(const Step& step) {
 void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
   if (optimizer_ == nullptr) throw Error("a training step needs an optimizer");
   Step step = make_step(true);
-  step.all_images = static_cast<std::uint32_t>(sum_over_ranks(step.count));
+  step.all_images = static_cast<std::uint32_t>(sum_over_ranks(communicator_, step.count));
   UpdateSettings numbered = settings;
   numbered.step = number;
   set_settings(context_, numbered, this->settings());
@@ -283,22 +282,21 @@ void CudaSession::forward_to(std::size_t node, std::span<float> values) {
   inputs_.release_after_work(context_, std::nullopt);
 }
 
-// Every update since then was left out, so the parameters are those of the step, and its batch is
-// one of the last two. Of a later step than `last`, which is done, some ranks may know already, and
-// others not yet: all find it at the same call.
+// Every update since the divergence was skipped, so the parameters are still those of that step,
+// and its batch is one of the last two. Steps after `last` may be known on some ranks and not yet
+// on others, so they are left to a later call: all ranks report a divergence at the same call.
 void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
   const std::uint64_t number = diverged_at_.values()[0];
   if (divergence_ || number == never_diverged || !last || number > *last) return;
   if (!inputs_.select(number)) return;
   Step step = make_step(true);
   step.relu_separate = true;
-  step.metrics = reinterpret_cast<DeviceMetrics*>(discarded_metrics_.data());
+  step.metrics = discarded_metrics_.as<DeviceMetrics>();
   set_settings(context_, {.step = number}, settings());
   std::size_t i = 0;
   for (; i < layers_.size(); ++i) {
     layers_[i]->forward(buffers_[i], step);
-    const std::vector<float> values = output(i);
-    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) break;
+    if (!all_finite(output(i))) break;
   }
   divergence_ = divergence_at(*this, number, i, ranks_ == nullptr);
 }
@@ -313,16 +311,10 @@ Metrics CudaSession::take_metrics() {
   DeviceMetrics sums{};
   download(&sums, metrics_.data(), sizeof(sums));
   check(cudaMemsetAsync(metrics_.data(), 0, sizeof(sums), context_.compute()), "cudaMemsetAsync");
-  return {
-      .images = static_cast<std::uint64_t>(sum_over_ranks(static_cast<double>(sums.images))),
-      .correct = static_cast<std::uint64_t>(sum_over_ranks(static_cast<double>(sums.correct))),
-      .correct5 = static_cast<std::uint64_t>(sum_over_ranks(static_cast<double>(sums.correct5))),
-      .loss_sum = sum_over_ranks(sums.loss_sum)};
-}
-
-double CudaSession::sum_over_ranks(double value) const {
-  if (communicator_ != nullptr) communicator_->sum({&value, 1});
-  return value;
+  return sum_over_ranks(communicator_, {.images = sums.images,
+                                        .correct = sums.correct,
+                                        .correct5 = sums.correct5,
+                                        .loss_sum = sums.loss_sum});
 }
 
 std::vector<float> CudaSession::parameter(std::size_t number) const {
@@ -348,10 +340,6 @@ void CudaSession::set_state(std::size_t number, std::size_t slot, std::span<cons
 
 std::vector<float> CudaSession::gradient(std::size_t number) const {
   return parameters_.read(context_, parameters_.gradients(), number);
-}
-
-DeviceLossScale* CudaSession::device_loss_scale() const {
-  return reinterpret_cast<DeviceLossScale*>(loss_scale_.data());
 }
 
 std::optional<LossScale> CudaSession::loss_scale() const {

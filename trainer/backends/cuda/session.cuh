@@ -1,6 +1,6 @@
 #pragma once
-// One network on one GPU. All memory is placed before the first step: an arena for what flows
-// through the graph, flat buffers for parameters, two sides of input, one scratch.
+// One network on one GPU. All memory is allocated before the first step: an arena for activations
+// and their gradients, flat buffers for parameters, two input buffers and one scratch buffer.
 
 #include <memory>
 #include <vector>
@@ -56,9 +56,8 @@ class CudaSession final : public Session {
     std::uint32_t all;  // of all ranks
   };
   Step step_on(std::size_t side, const Count& count, bool training) const;
-  double sum_over_ranks(double value) const;
-  UpdateSettings* settings() const;
-  DeviceLossScale* device_loss_scale() const;  // null: none
+  UpdateSettings* settings() const { return settings_.as<UpdateSettings>(); }
+  DeviceLossScale* device_loss_scale() const { return loss_scale_.as<DeviceLossScale>(); }
   void write_loss_scale(const DeviceLossScale& scale);
   void forward(const Step& step);
   void backward(const Step& step);
@@ -71,32 +70,32 @@ class CudaSession final : public Session {
 
   Plan plan_;
   const Optimizer* optimizer_;  // null: evaluation only
-  Communicator* communicator_;  // null: alone
+  Communicator* communicator_;  // null: one rank
   Context context_;
   Update update_;               // null without an optimizer
-  std::vector<Extent> stored_;  // by node: an image's output in memory
+  std::vector<Extent> stored_;  // by node: one image's output as it lies in memory
   FlatParameters parameters_;
   Inputs inputs_;
   Copies down_;
   DeviceMemory metrics_;
-  DeviceMemory discarded_metrics_;          // of a step that is run again
-  DeviceMemory loss_scale_;                 // of fp16 alone
+  DeviceMemory discarded_metrics_;          // of a step that is repeated to find a divergence
+  DeviceMemory loss_scale_;                 // fp16 only
   DeviceMemory settings_;                   // of the step that runs
-  PinnedArray<std::uint64_t> diverged_at_;  // one step, written by the device; or never_diverged
+  PinnedArray<std::uint64_t> diverged_at_;  // a step's number from the device, or never_diverged
   std::optional<Divergence> divergence_;
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
-  std::vector<bool> done_elsewhere_;            // by node: forward, where relus are not separate
+  std::vector<bool> done_elsewhere_;            // by node: the layer before computes this relu
   std::vector<Buffers> buffers_;                // by node
-  // Gradients that are sums, by the node whose backward finds the part.
+  // Adds a part to a gradient that is a sum.
   struct Sum {
     std::byte* to;
     const std::byte* part;
     std::int64_t size;
   };
-  std::vector<std::vector<Sum>> sums_;
+  std::vector<std::vector<Sum>> sums_;  // by the node whose backward computes the part
   DeviceMemory arena_;
-  DeviceMemory scratch_;                // of the layer at work
-  std::unique_ptr<DeviceRanks> ranks_;  // null: alone
+  DeviceMemory scratch_;                // of the layer that runs
+  std::unique_ptr<DeviceRanks> ranks_;  // null: one rank
   RecordedSteps training_;
   RecordedSteps evaluation_;
 };

@@ -1,5 +1,5 @@
-// The optimizers' rules over the whole flat buffer: one launch makes each parameter's rule, one
-// updates every value. Sums run in an order that never changes.
+// The optimizers' rules over the whole flat buffer: one launch makes the rule of each parameter,
+// and one updates all values. Sums have a fixed order.
 
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
@@ -11,7 +11,7 @@ using namespace formats;
 
 namespace {
 
-// One block a chunk. Whoever finds what is not finite writes the same.
+// One block per chunk. Every thread that finds an overflow writes the same value.
 __global__ void unscale_kernel(const ParameterChunk* chunks, float* gradients,
                                DeviceLossScale* loss_scale) {
   const ParameterChunk chunk = chunks[blockIdx.x];
@@ -25,13 +25,13 @@ __global__ void unscale_kernel(const ParameterChunk* chunks, float* gradients,
   if (!finite && loss_scale->may_skip()) loss_scale->overflowed = 1;
 }
 
-// A step whose own loss is not finite says nothing of the scale.
+// A step whose loss is not finite says nothing about the scale.
 __global__ void rescale_kernel(UpdateGuard guard) {
   if (isfinite(guard.metrics->loss_sum)) *guard.loss_scale = guard.loss_scale->next();
   guard.loss_scale->overflowed = 0;
 }
 
-// One block a chunk.
+// One block per chunk.
 __global__ void squares_kernel(const ParameterChunk* chunks, const float* values,
                                const float* gradients, ChunkSquares* squares) {
   const ParameterChunk chunk = chunks[blockIdx.x];
@@ -48,7 +48,7 @@ __global__ void squares_kernel(const ParameterChunk* chunks, const float* values
   if (threadIdx.x == 0) squares[blockIdx.x] = {weights, of_gradients};
 }
 
-// One block a parameter.
+// One block per parameter.
 template <class Rule>
 __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* squares,
                              const UpdateSettings* settings, UpdateGuard guard, std::byte* rules) {
@@ -73,7 +73,7 @@ __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* sq
   }
 }
 
-// T: of the copy that products read.
+// One block per chunk. T is the type of the copy that products read.
 template <class Rule, class T>
 __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rules, float* values,
                               T* rounded, const float* gradients, float* first, float* second,
@@ -94,7 +94,7 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
   }
 }
 
-// One block a chunk.
+// One block per chunk.
 __global__ void statistics_kernel(const StatisticsChunk* chunks, const float* next, float* values,
                                   UpdateGuard guard) {
   if (!isfinite(guard.metrics->loss_sum)) return;

@@ -1,7 +1,7 @@
 #pragma once
-// What values are in device memory: fp32, or one of two types of 16 bits, interleaved (NHWC) as
-// tensor cores want them. Only memory knows of the types; all maths is in fp32, so kernels widen
-// what they load and round what they store.
+// The types of values in device memory: fp32 or one of two types of 16 bits, interleaved (NHWC) as
+// tensor cores want them. All maths is in fp32: kernels widen what they load and round what they
+// store.
 
 #include <cublasLt.h>
 #include <cuda_bf16.h>
@@ -15,13 +15,13 @@ namespace feedrate::trainer::cuda {
 
 enum class ValueType : std::uint8_t { fp32, bf16, fp16 };
 
-/// Of 16 bits: rounded from what is kept in fp32.
+/// Whether a type has 16 bits, so that its values are rounded from fp32.
 template <class T>
 inline constexpr bool narrow = sizeof(T) == 2;
 constexpr bool is_narrow(ValueType type) { return type != ValueType::fp32; }
 constexpr std::size_t bytes_of(ValueType type) { return is_narrow(type) ? 2 : 4; }
 
-/// What the libraries call a type.
+/// The libraries' names of a type.
 template <class T>
 inline constexpr cudnnDataType_t cudnn_type = CUDNN_DATA_FLOAT;
 template <>
@@ -35,7 +35,7 @@ inline constexpr cudaDataType_t blas_type<__nv_bfloat16> = CUDA_R_16BF;
 template <>
 inline constexpr cudaDataType_t blas_type<__half> = CUDA_R_16F;
 
-/// body(T{}) for the type that `type` names.
+/// Returns body(T{}), where T is the type that `type` names.
 template <class Body>
 auto with_type(ValueType type, const Body& body) {
   switch (type) {
@@ -49,13 +49,14 @@ auto with_type(ValueType type, const Body& body) {
   return body(float{});
 }
 
-/// What a lane loads and stores at once: `count` neighbours, 16 bytes of them or one value.
+/// What a thread loads and stores at once: `count` neighbouring values, which are 16 bytes or one
+/// value.
 template <class T, unsigned count>
 struct Lanes {
   static_assert(count == 1 || count * sizeof(T) == 16);
   float values[count];
 };
-/// As many values as 16 bytes hold.
+/// The values in 16 bytes.
 template <class T>
 inline constexpr unsigned full_lanes = 16 / sizeof(T);
 

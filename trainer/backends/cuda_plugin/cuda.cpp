@@ -16,11 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* plugin_file = "libfeedrate_cuda.so";
 
-std::string last_loader_error() {
-  const char* text = dlerror();
-  return text != nullptr ? text : "unknown error of the dynamic loader";
-}
-
 LoadedCudaPlugin enter(void* library, const fs::path& place) {
   const auto entry = reinterpret_cast<CudaEntry>(dlsym(library, cuda_entry_name));
   if (entry == nullptr) {
@@ -54,7 +49,7 @@ class CudaRow final : public Backend {
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
     if (options.pixels != PixelType::u8) {
       throw Error(
-          join("the cuda backend takes u8 pixels and makes numbers of them on the device, not ",
+          join("the cuda backend takes u8 pixels and scales them on the device; it does not take ",
                feedrate::loader::name(options.pixels)));
     }
     return plugin().backend->compile(std::move(plan), options);
@@ -70,10 +65,11 @@ LoadedCudaPlugin load_cuda_plugin(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     std::error_code ignored;
     if (place.has_parent_path() && !fs::exists(place, ignored)) continue;
-    // Local: the plug-in brings copies of our own code, which must not take the program's place.
+    // RTLD_LOCAL: the plug-in contains copies of our own code, which must not replace the
+    // program's.
     if (void* library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return enter(library, place);
     const std::string error = last_loader_error();
-    // A file that is there but does not load lacks one of its libraries: that is what to say.
+    // A file that exists but does not load lacks a library: report the loader's error.
     if (place.has_parent_path() || !error.starts_with(place.string())) {
       return {nullptr, join("the CUDA backend cannot be loaded: ", error)};
     }

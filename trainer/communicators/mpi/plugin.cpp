@@ -1,5 +1,5 @@
-// The MPI plug-in. Sums are started one by one and awaited together, so that the gradients of the
-// last layers travel while those of the first layers are computed.
+// The MPI plug-in. Sums are started one by one and awaited together, so that the sums of the last
+// layers travel while the gradients of the first layers are computed.
 
 #include <mpi.h>
 
@@ -11,17 +11,17 @@
 
 namespace {
 
-std::vector<MPI_Request> in_flight;
+std::vector<MPI_Request> under_way;
 
-// MPI takes counts as int.
+// MPI's counts are ints, of which this uses half the range.
 constexpr std::size_t max_values = std::size_t{std::numeric_limits<int>::max()} / 2;
 
 void begin_sum(float* values, std::size_t count) {
   while (count > 0) {
     const std::size_t part = std::min(count, max_values);
-    in_flight.emplace_back();
+    under_way.emplace_back();
     MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(part), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
-                   &in_flight.back());
+                   &under_way.back());
     values += part;
     count -= part;
   }
@@ -29,12 +29,12 @@ void begin_sum(float* values, std::size_t count) {
 
 void progress() {
   int done = 0;
-  MPI_Testall(static_cast<int>(in_flight.size()), in_flight.data(), &done, MPI_STATUSES_IGNORE);
+  MPI_Testall(static_cast<int>(under_way.size()), under_way.data(), &done, MPI_STATUSES_IGNORE);
 }
 
 void finish() {
-  MPI_Waitall(static_cast<int>(in_flight.size()), in_flight.data(), MPI_STATUSES_IGNORE);
-  in_flight.clear();
+  MPI_Waitall(static_cast<int>(under_way.size()), under_way.data(), MPI_STATUSES_IGNORE);
+  under_way.clear();
 }
 
 void sum(double* values, std::size_t count) {

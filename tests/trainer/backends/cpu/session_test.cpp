@@ -158,7 +158,7 @@ TEST(HostileCpuSession, what_does_not_fit_the_plan_is_refused) {
   expect_error([&] { session->upload(batch); }, {"image 5", "label -1"});
   batch.pixels = batch.pixels.first(100);
   expect_error([&] { session->upload(batch); }, {"not those of 16 images"});
-  expect_error([&] { session->evaluate_step(); }, {"nothing was uploaded"});
+  expect_error([&] { session->evaluate_step(); }, {"none was uploaded"});
 }
 
 // Norms and sums compute the relu after them, pools the relu before them. In forward_to() each node

@@ -1,4 +1,4 @@
-// Engines of convolutions chosen by the clock, and kept.
+// Convolution engines that are chosen by measurement and stored.
 
 #include <algorithm>
 #include <fstream>
@@ -38,8 +38,8 @@ class CudaAlgorithms : public CudaParity {
   static std::size_t lines(const std::string& text) {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
-  // By their places in what the emulated cuDNN offers: two that work in fp32, one engine with
-  // different choices for its knobs; one that uses tensor cores; and what it falls back to.
+  // Places in the emulated cuDNN's list: one engine with two choices for its knobs, both of which
+  // work in fp32; one that uses tensor cores; and the fallback.
   static constexpr std::size_t one = 7, other = 8, tensor_cores = 6, fallback = 9;
   static void tell_fastest(std::size_t place) {
     setenv("FEEDRATE_EMULATED_FASTEST", std::to_string(place).c_str(), 1);
@@ -50,10 +50,10 @@ class CudaAlgorithms : public CudaParity {
     counts[place] = runs;
     return counts;
   }
-  // Four forward, four of filters, three of data: the pixels want no gradient.
+  // Four forward, four for filters, three for data: the pixels need no gradient.
   static constexpr std::size_t step_of_all = 11;
 
-  // The middle two are alike; in memory the pixels of the first have a fourth channel.
+  // The middle two have the same shape; the input pixels of the first are padded to four channels.
   static Graph graph() {
     Builder b("four", {8, 8, 3}, 5);
     auto x = b.conv(b.input(0.01), 3, 3, 1, 1, {});
@@ -63,8 +63,8 @@ class CudaAlgorithms : public CudaParity {
   }
 
   struct Used {
-    Counts before;  // convolutions run to compile the session, by the engine's place
-    Counts step;    // and to train a step
+    Counts before;  // convolutions that ran when the session was compiled, by the engine's place
+    Counts step;    // convolutions that ran in one training step
     std::size_t measured() const { return std::accumulate(before.begin(), before.end(), 0UL); }
   };
   Used train_a_step(const std::string& precision = "fp32") const {
@@ -83,7 +83,7 @@ class CudaAlgorithms : public CudaParity {
     return {difference(compiled, start_of_all), difference(now(), compiled)};
   }
 
-  // Every line with another key or engine, and a sum that is right.
+  // Changes the key or engine of every line and gives it the right checksum.
   static std::string changed(const std::string& text,
                              const std::function<void(std::string&, std::string&)>& change) {
     std::istringstream in(text);
@@ -109,7 +109,7 @@ class CudaAlgorithms : public CudaParity {
 INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaAlgorithms, ::testing::Values(Device::emulated),
                          device_label);
 
-// Three shapes forward, three of filters, two of data; for each two engines, four runs of each.
+// Three shapes forward, three for filters, two for data; for each, four runs of two engines.
 constexpr std::size_t choices_of_all = 3 + 3 + 2;
 constexpr std::size_t runs_of_all = choices_of_all * 2 * 4;
 
@@ -121,7 +121,7 @@ TEST_P(CudaAlgorithms, the_fastest_deterministic_one_is_found_once_and_kept) {
   EXPECT_EQ(first.measured(), runs_of_all) << "an engine ran that breaks our promises";
   EXPECT_EQ(lines(text()), 1 + choices_of_all) << text();
 
-  tell_fastest(one);  // what is kept is not measured again
+  tell_fastest(one);  // no effect: what is stored is not measured again
   const std::string kept = text();
   const Used second = train_a_step();
   EXPECT_EQ(second.measured(), 0U);
@@ -166,7 +166,7 @@ TEST_P(CudaAlgorithms, gradients_that_nobody_wants_are_not_chosen_for) {
   SessionOptions to_infer;
   const std::size_t before = emulated_counts().convolutions[one];
   cuda_->compile(make_plan(graph(), 4), to_infer);
-  // Three shapes, two engines, four runs of each; one of the engines is this.
+  // Three shapes, four runs of this engine.
   EXPECT_EQ(emulated_counts().convolutions[one] - before, 3U * 4);
   EXPECT_EQ(text().find("gradient"), std::string::npos) << text();
 }
@@ -178,7 +178,7 @@ TEST_P(CudaAlgorithms, a_damaged_line_is_measured_anew_and_the_others_are_not) {
   std::string damaged = whole;
   const std::size_t at = damaged.rfind(" 2=4 ");
   ASSERT_NE(at, std::string::npos);
-  damaged[at + 3] = '2';  // another choice of its knob, and a deterministic one
+  damaged[at + 3] = '2';  // another choice of the knob, also deterministic
   write(damaged);
   const Used again = train_a_step();
   EXPECT_EQ(again.measured(), 2U * 4);
@@ -210,7 +210,7 @@ TEST_P(CudaAlgorithms, what_another_version_of_the_library_took_is_not_asked) {
   EXPECT_EQ(train_a_step().measured(), runs_of_all);
 }
 
-// Its sum is right, but cuDNN does not promise to be deterministic with it, or does not offer it.
+// The checksum is right, but the engine is not deterministic, or cuDNN does not offer it.
 TEST_P(CudaAlgorithms, what_does_not_keep_our_promises_is_not_taken_from_a_file) {
   tell_fastest(other);
   train_a_step();
@@ -228,7 +228,7 @@ TEST_P(CudaAlgorithms, what_was_kept_and_cannot_be_built_any_more_is_measured_an
   tell_fastest(other);
   train_a_step();
   const std::string whole = text();
-  for (const char* engine : {"3 2=1", "4 2=1"}) {  // too much workspace; not built
+  for (const char* engine : {"3 2=1", "4 2=1"}) {  // needs too much workspace; cannot be built
     write(changed(whole, [&](std::string&, std::string& taken) { taken = engine; }));
     EXPECT_EQ(train_a_step().step[other], step_of_all) << engine;
     EXPECT_EQ(text(), whole);

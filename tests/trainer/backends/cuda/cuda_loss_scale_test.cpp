@@ -1,5 +1,5 @@
-// fp16 on the CUDA backend: losses are scaled so that gradients do not vanish, and a scale too
-// large is no divergence.
+// fp16 on the CUDA backend: losses are scaled so that gradients do not vanish, and a scale that is
+// too large does not count as divergence.
 
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/cuda_parity.h"
@@ -63,7 +63,7 @@ TEST_P(CudaLossScale, a_step_that_overflows_is_left_out_and_halves_the_scale) {
   const auto before = parameters(*session);
   const std::size_t replayed = graphs();
   std::uint64_t step = 0;
-  // 2^24 times a share of a fourth of an image is more than fp16 holds, 65504.
+  // Gradients are means over four images: 2^24 / 4 times a probability exceeds fp16's 65504.
   for (; step < 4; ++step) {
     train(*session, step);
     session->wait();
@@ -130,7 +130,8 @@ TEST_P(CudaLossScale, a_checkpoint_keeps_it_and_training_goes_on_in_the_same_bit
     train(*second, step);
   }
   EXPECT_EQ(parameters(*second), parameters(*first));
-  // Who does not scale has no use for it; who does starts anew where there is none.
+  // A session without a scale ignores the checkpoint's; a checkpoint without one leaves the
+  // default.
   load_checkpoint(file, *start16("fp32"));
   save_checkpoint(file, *start16("bf16"), {.network = "scaled"});
   const auto third = start16();

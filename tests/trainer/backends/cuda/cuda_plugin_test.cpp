@@ -1,4 +1,4 @@
-// Finding and refusing the CUDA plug-in: what can be told without a device.
+// Finding and refusing the CUDA plug-in: what can be tested without a device.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(UnitCudaPlugin, the_row_works_or_says_why_not) {
   }
 }
 
-/// The plug-in as built, without regard to a device.
+/// The plug-in as built, whether or not there is a device.
 const CudaPlugin* built_plugin() {
   const fs::path file = beside_this_program("libfeedrate_cuda.so");
   return fs::exists(file) ? load_cuda_plugin({file}).plugin : nullptr;

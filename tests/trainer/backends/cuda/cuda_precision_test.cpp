@@ -1,5 +1,5 @@
-// The CUDA backend in less than fp32 beside the CPU's fp32: what is rounded stays near, and the loss that
-// fp16 scales learns the same.
+// The CUDA backend in less than fp32 beside the CPU's fp32: results stay near, also with fp16's
+// loss scale.
 
 #include <algorithm>
 
@@ -27,7 +27,8 @@ class CudaPrecision : public CudaParity {
     session.train_step(update, step);
   }
 
-  /// Two blocks, one projected: sums, norms that relus follow, convolutions with and without bias.
+  /// Two blocks, one with a projection: sums, norms followed by relus, convolutions with and
+  /// without bias.
   static Graph residual() {
     Builder b("residual", {8, 8, 3}, 5);
     auto x = b.relu(b.conv(b.input(1.0 / 64, 127), 8, 3, 1, 1, {}));
@@ -48,15 +49,15 @@ class CudaPrecision : public CudaParity {
 
   struct Distance {
     double loss = 0;
-    double gradient = 0;  // the largest of all parameters
-    double weight = 0;    // of those with two dimensions or more: biases start at 0 and stay short
+    double gradient = 0;  // the largest over all parameters
+    double weight = 0;    // the largest over matrices: biases start at 0 and stay small
   };
-  /// Of training in 16 bits from training in fp32 on the CPU, the last batch partial.
+  /// How far training in 16 bits is from training in fp32 on the CPU; the last batch is partial.
   Distance distance(const Graph& graph, std::uint32_t batch, std::uint64_t steps,
                     const std::string& precision, const UpdateSettings& update = settings) const {
     const auto cpu = start(backend("cpu"), graph, batch);
     const auto gpu = start16(graph, batch, precision);
-    gpu->set_loss_scale({.scale = 256});  // small enough for every step: none is left out
+    gpu->set_loss_scale({.scale = 256});  // small enough that no step is skipped
     Distance max;
     for (std::uint64_t step = 0; step < steps; ++step) {
       const RandomBatch images(graph, step + 1 == steps ? batch - 1 : batch, step + 1);
@@ -87,9 +88,9 @@ INSTANTIATE_TEST_SUITE_P(Cuda, CudaPrecision, ::testing::Values(Device::real), d
 INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaPrecision, ::testing::Values(Device::emulated),
                          device_label);
 
-// The loss near in every case; gradients near where no relu or pool stands before the weights: a
-// value that rounding lifts over zero, or over its neighbour, counts as a difference of its whole
-// gradient. A wrong place in memory would differ by all.
+// The loss is near in every case. Gradients are near if the network has no relu or max_pool: a
+// value that rounding moves across zero, or past its neighbour, changes by its whole gradient. A
+// wrong place in memory would make a far larger difference.
 TEST_P(CudaPrecision, every_operator_in_every_shape_stays_near_fp32) {
   for (const std::string precision : {"bf16", "fp16"}) {
     for (const OpCase& c : op_cases()) {
@@ -146,7 +147,7 @@ TEST_P(CudaPrecision, parameters_come_back_as_they_were_set) {
   for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
     std::vector<float> values = session->parameter(p);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = 1.0F + static_cast<float>(i) * 1e-6F;  // more than bf16 tells apart
+      values[i] = 1.0F + static_cast<float>(i) * 1e-6F;  // finer than bf16 resolves
     }
     session->set_parameter(p, values);
     EXPECT_EQ(session->parameter(p), values);
@@ -166,7 +167,7 @@ TEST_P(CudaPrecision, features_and_evaluation_are_those_of_fp32) {
     const Metrics expected = cpu->take_metrics(), found = gpu->take_metrics();
     EXPECT_EQ(found.images, 4U);
     EXPECT_NEAR(found.loss_sum, expected.loss_sum, near * expected.loss_sum) << precision;
-    // Pixels with channels that fill up, what is done with the node before, and the end.
+    // All nodes: padded pixels, relus computed by the node before, and the loss.
     for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
       std::vector<float> values[2];
       for (const std::size_t side : {0U, 1U}) {
@@ -192,7 +193,7 @@ TEST_P(CudaPrecision, every_optimizer_learns_from_rounded_weights) {
       train(*gpu, graph, 6, step, update);
     }
     for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
-      // Biases are few steps long: hardly more than what rounding moves.
+      // After a few steps biases are hardly larger than the rounding error.
       if (graph.parameters[p].shape.size() < 2) continue;
       EXPECT_LT(relative_difference(gpu->parameter(p), cpu->parameter(p)), near)
           << rule->name() << ", " << graph.parameters[p].name;

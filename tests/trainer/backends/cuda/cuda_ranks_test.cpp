@@ -1,4 +1,5 @@
-// Ranks that train together on emulated devices: processes, since a device is one processor's.
+// Ranks that train together on emulated devices. Each is a process, because the emulated device
+// belongs to its process.
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -26,7 +27,7 @@ struct Shared {
   double values[max_ranks][256];
 };
 
-/// What MPI is to ranks that are started by a launcher.
+/// Stands in for MPI between forked processes.
 class ForkedRank final : public Communicator {
  public:
   ForkedRank(Shared& shared, unsigned rank, unsigned ranks)
@@ -52,7 +53,7 @@ class ForkedRank final : public Communicator {
   unsigned rank_, ranks_;
 };
 
-/// A run of images out of a batch.
+/// A run of images of a batch.
 class Share {
  public:
   Share(const RandomBatch& whole, std::uint32_t first, std::uint32_t count)
@@ -127,7 +128,7 @@ class CudaRanks : public CudaParity {
     munmap(memory, sizeof(Shared));
   }
 
-  // Eight images a step; of one step seven, so that one rank alone has a whole batch; of one five.
+  // Eight images in most steps; seven in one, so that only one rank has a whole batch; five in one.
   static std::uint32_t images_of(std::uint64_t step) { return step == 3 ? 7 : step == 5 ? 5 : 8; }
 };
 
@@ -168,7 +169,7 @@ TEST_P(CudaRanks, two_learn_what_one_learns_from_the_same_batches) {
   }
 }
 
-// Behind it a norm, whose running statistics are no rank's to change alone.
+// A network with a norm, whose running statistics no rank may change on its own.
 Graph normed() {
   Builder b("normed", {8, 8, 3}, 5);
   const auto norm = b.batch_norm(b.conv(b.input(0.01), 6, 3, 1, 1, {}), {});
@@ -200,7 +201,7 @@ TEST_P(CudaRanks, a_loss_that_is_not_finite_on_one_teaches_none) {
           session->wait();
           before = parameters();
         }
-        // What one has waited for before the upload, the other waits for behind it.
+        // One rank waits for the step before the upload, the other after it.
         if (rank.rank() == 0) session->parameter(0);
         session->upload(RandomBatch(normed(), 4, step).batch());
         stopped = session->divergence() ? 1 : 0;
@@ -223,9 +224,9 @@ TEST_P(CudaRanks, a_loss_that_is_not_finite_on_one_teaches_none) {
 
 TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
   const TempDirectory directory;
-  constexpr std::size_t firsts = 8, seconds = 7;  // by their places in what the emulated one offers
+  constexpr std::size_t firsts = 8, seconds = 7;  // places in the emulated cuDNN's list
   as_two([&](ForkedRank& rank) {
-    // Each would take another, and to the second they are offered in another order.
+    // Alone, each rank would choose another engine, and the second is offered a reversed list.
     setenv("FEEDRATE_EMULATED_FASTEST", std::to_string(rank.rank() == 0 ? firsts : seconds).c_str(),
            1);
     if (rank.rank() == 1) setenv("FEEDRATE_EMULATED_OFFER", "reversed", 1);
@@ -242,7 +243,7 @@ TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
 }
 
 TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
-  /// The second of two, to whom the first sends a number that is no engine's.
+  /// The second of two ranks; it receives a number that belongs to no engine.
   class Second final : public Communicator {
    public:
     unsigned rank() const override { return 1; }

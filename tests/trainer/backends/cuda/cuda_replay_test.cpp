@@ -1,4 +1,4 @@
-// Steps recorded as CUDA graphs: what is replayed is what would have been computed.
+// Steps recorded as CUDA graphs: replaying them gives the same results as launching their kernels.
 
 #include <array>
 
@@ -10,7 +10,8 @@ using namespace trainer;
 
 namespace {
 
-// All that changes from step to step: dropout's mask, the rate, Adam's count, both sides of input.
+// Uses all that changes from step to step: dropout's mask, the rate, Adam's step count, both input
+// buffers.
 Graph restless() {
   Builder b("restless", {8, 8, 3}, 5);
   const auto x = b.relu(b.batch_norm(b.conv(b.input(0.01), 6, 3, 1, 1, {}), {}));
@@ -20,7 +21,7 @@ Graph restless() {
 struct Seen {
   std::vector<std::vector<float>> values;  // of parameters, state and gradients
   std::vector<double> losses;
-  std::optional<bool> recorded{};  // how; it changes nothing of what is seen
+  std::optional<bool> recorded{};  // not compared: it must not change the results
   bool operator==(const Seen& other) const {
     return values == other.values && losses == other.losses;
   }
@@ -77,7 +78,7 @@ TEST_P(CudaReplay, replayed_steps_give_the_bits_of_steps_given_kernel_by_kernel)
   const std::size_t graphs = emulated_counts().graphs;
   const Seen replayed = train_nine_steps();
   EXPECT_EQ(replayed.recorded, true);
-  // Of nine, the first goes kernel by kernel, and so does that of a batch that is not whole.
+  // Of nine steps, the first and the one with a partial batch are launched kernel by kernel.
   EXPECT_EQ(emulated_counts().graphs - graphs, 7U + 2U);
   EXPECT_GT(replayed.losses.at(0), 0);
   for (const char* mode : {"refused", "broken", "too large"}) {
@@ -126,7 +127,7 @@ TEST_P(CudaReplay, after_the_first_step_nothing_is_allocated_and_a_step_is_one_l
   EXPECT_EQ(later.refusals, first.refusals);
 }
 
-// The emulated device is a check only as far as it refuses what a real one does.
+// The emulated device must refuse what a real one refuses; otherwise tests on it prove little.
 class CudaCapture : public CudaReplay {
  protected:
   using Handle = void*;
@@ -180,7 +181,7 @@ TEST_P(CudaCapture, a_call_that_waits_or_allocates_ends_it) {
       [&] { return call("cudaMemcpy", &to, &from, sizeof(int), nothing); },
       [&] { return call("cudaMemset", &to, 0, sizeof(int)); },
       [&] { return copy(nullptr, to, from); },
-      // of an event from before: nothing in a graph could wait for it
+      // an event from before the capture: nothing in a graph could wait for it
       [&] { return call("cudaStreamWaitEvent", streams_[0], events_[0], 0U); },
   };
   for (std::size_t i = 0; i < forbidden.size(); ++i) {

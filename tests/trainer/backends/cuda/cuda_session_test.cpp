@@ -1,4 +1,4 @@
-// What a CUDA session does beside plain steps: every optimizer, evaluation, features, divergence.
+// What a CUDA session does besides plain steps: every optimizer, evaluation, features, divergence.
 
 #include <limits>
 
@@ -45,7 +45,7 @@ TEST_P(CudaParity, copies_are_counted_in_both_directions) {
   gpu->take_metrics();
   const Transfers now = *gpu->transfers();
   EXPECT_EQ(now.up.count, 2U);                                      // pixels, labels
-  EXPECT_EQ(now.up.bytes, 2 * 28 * 28 + 3 * sizeof(std::int32_t));  // of two images, of a batch
+  EXPECT_EQ(now.up.bytes, 2 * 28 * 28 + 3 * sizeof(std::int32_t));  // two images, a batch of labels
   EXPECT_GT(now.up.seconds, 0);
   EXPECT_EQ(now.down.count, 1U);
   EXPECT_GE(now.down.bytes, sizeof(Metrics));
@@ -105,7 +105,7 @@ TEST_P(CudaParity, a_loss_that_is_not_finite_is_found_with_its_step_and_layer) {
       if (step == 12) {
         gpu->wait();
         std::vector<float> weights = gpu->parameter(2);
-        // Infinite products of finite weights, or a weight that is none.
+        // Finite weights whose products are infinite, or weights that are NaN.
         weights.assign(weights.size(), broken ? std::nanf("") : 3e38F);
         gpu->set_parameter(2, weights);
         before = gpu->parameter(0);

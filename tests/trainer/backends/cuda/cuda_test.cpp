@@ -1,5 +1,5 @@
-// The CUDA backend against the CPU's, twice: on a device, where there is one, and on the emulated
-// one (tests/support/cuda_emulation), where the build has CUDA's headers.
+// The CUDA backend against the CPU backend, twice: on a real device, if there is one, and on the
+// emulated device (tests/support/cuda_emulation), if the build has CUDA's headers.
 
 #include "tests/trainer/cuda_parity.h"
 
@@ -162,7 +162,7 @@ TEST_P(CudaParity, what_does_not_fit_the_network_is_refused) {
   Builder b("refusal", {4, 4, 1}, 3);
   const Graph graph = b.softmax_loss(b.dense(b.input(1), 3, {}));
   const auto session = start(*cuda_, graph, 2);
-  expect_error([&] { session->evaluate_step(); }, {"nothing was uploaded"});
+  expect_error([&] { session->evaluate_step(); }, {"none was uploaded"});
   expect_error([&] { session->upload(RandomBatch(graph, 3, 1).batch()); }, {"3 images", "1 to 2"});
   RandomBatch wrong_label(graph, 2, 1);
   wrong_label.labels()[1] = 3;

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels over values as a matrix: a row for every pixel of every image, a column for
-// every channel. A thread stays in its columns, so what belongs to a channel is read once.
+// Kernels that see values as a matrix: a row for every pixel of every image, a column for every
+// channel. A thread stays in its columns, so it reads the values of its channels once.
 
 #include <cstdint>
 #include <type_traits>
@@ -9,13 +9,13 @@
 
 namespace feedrate::trainer::cuda {
 
-/// Threads of a block side by side and below one another.
+/// The threads of a block form a grid of this width and height.
 inline constexpr unsigned columns_wide = 8;
 inline constexpr unsigned columns_high = block_threads / columns_wide;
-/// Rows that a thread should have at least, if that leaves enough blocks.
+/// The least number of rows for a thread, if that leaves enough blocks.
 inline constexpr std::int64_t rows_a_thread = 8;
 
-/// Blocks over `columns` in groups of `lanes`, and over `rows` in bands.
+/// The grid: x over `columns` in groups of `lanes`, y over `rows` in bands.
 inline dim3 column_blocks(const Context& context, std::int64_t rows, std::int64_t columns,
                           unsigned lanes) {
   const std::int64_t wide = (columns + columns_wide * lanes - 1) / (columns_wide * lanes);
@@ -26,7 +26,7 @@ inline dim3 column_blocks(const Context& context, std::int64_t rows, std::int64_
   return {static_cast<unsigned>(wide), static_cast<unsigned>(std::min(enough, max_bands))};
 }
 
-/// Of a thread: its first column, and the rows that it takes.
+/// A thread's first column and the rows that it walks.
 struct ColumnWalk {
   std::int64_t column, row, stride;
   __device__ explicit ColumnWalk(unsigned lanes)
@@ -45,7 +45,8 @@ __global__ void columns_kernel(std::int64_t rows, std::int64_t columns, Body bod
   }
 }
 
-/// body.column(c)(row, offset) for every `lanes`-th column (of a multiple of them) of every row.
+/// Calls body.column(c)(row, offset) for every `lanes`-th column c of every row. `columns` is a
+/// multiple of `lanes`.
 template <unsigned lanes, class Body>
 void each_of_columns(const Context& context, const char* name, std::int64_t rows,
                      std::int64_t columns, Body body) {
@@ -53,12 +54,12 @@ void each_of_columns(const Context& context, const char* name, std::int64_t rows
          block_threads, rows, columns, body);
 }
 
-/// What is summed over a column.
+/// Two sums over a column.
 template <class T>
 struct ColumnSums {
   T first, second;
 };
-/// In which values of T are summed within a thread; beyond, all are in fp64.
+/// The type in which a thread sums values of T; sums over threads and bands are fp64.
 template <class T>
 using SumOf = std::conditional_t<narrow<T>, float, double>;
 
@@ -98,15 +99,15 @@ __global__ void finish_kernel(std::int64_t bands, std::int64_t columns,
   finish(column, sum);
 }
 
-/// Bytes of scratch of sum_columns() over values of T.
+/// Bytes of scratch that sum_columns() needs for values of T.
 template <class T>
 std::size_t column_scratch(const Context& context, std::int64_t rows, std::int64_t columns) {
   return column_blocks(context, rows, columns, lanes_of<T>(columns)).y *
          static_cast<std::size_t>(columns) * sizeof(ColumnSums<SumOf<T>>);
 }
 
-/// term(column, offset, sums[lanes]) for all rows, then finish(column, sums) for each column, in an
-/// order that never changes; over values of T.
+/// Sums over columns of values of T, in a fixed order: calls term(column, offset, sums[lanes]) for
+/// all rows, then finish(column, sums) for each column.
 template <class T, unsigned lanes, class Term, class Finish>
 void sum_columns(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
                  Term term, Finish finish, std::byte* scratch) {

@@ -1,6 +1,6 @@
 #pragma once
-// The few shapes of kernel that layers are made of. Bodies are written once, in headers that the
-// CPU runs too; here is only how threads share the work. Offsets into tensors are 64-bit.
+// The few shapes of kernel from which layers are made. This file says only how threads share the
+// work; the maths is in headers that the CPU uses too. Offsets into tensors are 64-bit.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace feedrate::trainer::cuda {
 inline constexpr unsigned block_threads = 256;
 inline constexpr unsigned warp_threads = 32;
 inline constexpr std::int64_t max_grid_y = 65535;
-/// Blocks of a grid-stride loop: enough to fill the device several times over.
+/// For a grid-stride loop: enough blocks to fill the device several times over.
 inline constexpr unsigned blocks_per_multiprocessor = 16;
 
 template <class... Parameters, class... Arguments>
@@ -26,7 +26,15 @@ void launch(const Context& context, const char* name, void (*kernel)(Parameters.
   check(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
-/// Blocks for `threads` in all, at most what a grid-stride loop needs; `threads` > 0.
+/// to[i] = from[i] on the device.
+template <class T>
+void copy_values(const Context& context, std::int64_t count, const T* from, T* to) {
+  check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(T),
+                        cudaMemcpyDeviceToDevice, context.compute()),
+        "cudaMemcpyAsync");
+}
+
+/// Blocks for `threads` in all, but no more than a grid-stride loop needs; `threads` > 0.
 inline unsigned blocks_for(const Context& context, std::int64_t threads) {
   const std::int64_t max_blocks =
       std::int64_t{context.multiprocessors()} * blocks_per_multiprocessor;
@@ -54,8 +62,8 @@ __global__ void map_kernel(std::int64_t count, T* out, Body body, const In*... i
   }
 }
 
-/// out[i] = body(i, ins[i]…). `out` may be one of `ins`; all aligned to 16 bytes. What a body reads
-/// once, and not for every value, it reads in prepare(), if it has one.
+/// out[i] = body(i, ins[i]…). `out` may be one of `ins`; all are aligned to 16 bytes. If the body
+/// has a prepare(), each thread calls it once before its values.
 template <class T, class Body, class... In>
 void map(const Context& context, const char* name, std::int64_t count, T* out, Body body,
          const In*... ins) {
@@ -74,7 +82,7 @@ __global__ void convert_kernel(std::int64_t count, const From* from, To* to) {
   }
 }
 
-/// to[i] = from[i], of another type.
+/// to[i] = from[i], converted to another type.
 template <class From, class To>
 void convert(const Context& context, const char* name, std::int64_t count, const From* from,
              To* to) {
@@ -95,9 +103,9 @@ __global__ void images_kernel(std::int64_t images, std::uint32_t elements, std::
   }
 }
 
-/// body(image, element) for every `lanes`-th element (of < 2^31, a multiple of `lanes`) of every
-/// image; prepare() as above. Index maths within an image is 32-bit, which divides several times
-/// faster.
+/// Calls body(image, element) for every `lanes`-th element of every image; prepare() as above.
+/// `elements` is below 2^31 and a multiple of `lanes`. Index maths within an image is 32-bit, which
+/// divides several times faster.
 template <class Body>
 void each_of_images(const Context& context, const char* name, std::int64_t images,
                     std::int64_t elements, Body body, unsigned lanes = 1) {
@@ -107,13 +115,13 @@ void each_of_images(const Context& context, const char* name, std::int64_t image
          static_cast<std::uint32_t>(elements), lanes, body);
 }
 
-/// How many channels of T a lane takes at once: those of 16 bytes where `channels`, all of which
-/// are multiples of it, allow; else 1.
+/// How many channels of T a thread takes at once: 16 bytes of them if `channels` is a multiple of
+/// that, else 1.
 template <class T>
 constexpr unsigned lanes_of(std::int64_t channels) {
   return channels % full_lanes<T> == 0 ? full_lanes<T> : 1;
 }
-/// body(lanes_of(channels)), as a constant.
+/// Calls body(lanes_of<T>(channels)), with a constant.
 template <class T, class Body>
 void with_lanes(std::int64_t channels, const Body& body) {
   if (lanes_of<T>(channels) != 1) {
@@ -122,7 +130,7 @@ void with_lanes(std::int64_t channels, const Body& body) {
   body(std::integral_constant<unsigned, 1>{});
 }
 
-/// Of the 32 lanes, in an order that never changes; every lane gets it. All lanes must call.
+/// The sum over the 32 threads of a warp, in a fixed order; each of them gets it. All must call.
 template <class T>
 __device__ T warp_sum(T value) {
   for (unsigned lane = warp_threads / 2; lane > 0; lane /= 2) {
@@ -131,8 +139,9 @@ __device__ T warp_sum(T value) {
   return value;
 }
 
-/// Of a block's `threads` (a power of two, = blockDim.x) values, in an order that never changes;
-/// thread 0 gets it. All threads must call, with a barrier between two calls for one T.
+/// The sum over the threads of a block, in a fixed order; thread 0 gets it. `threads` is
+/// blockDim.x, a power of two. All threads must call, with a barrier between two calls for the same
+/// T.
 template <unsigned threads, class T>
 __device__ T block_sum(T value) {
   __shared__ T values[threads];
@@ -143,6 +152,28 @@ __device__ T block_sum(T value) {
     __syncthreads();
   }
   return values[0];
+}
+
+// One thread per column: neighbouring threads read neighbouring values.
+template <class T>
+__global__ void sum_rows_kernel(std::int64_t rows, std::int64_t columns, const T* values,
+                                float* sums) {
+  const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (column >= columns) return;
+  float sum = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    sum += static_cast<float>(values[row * columns + column]);
+  }
+  sums[column] = sum;
+}
+
+/// sums[column] = the sum over the rows of a row-major matrix, in a fixed order.
+template <class T>
+void sum_rows(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
+              const T* values, float* sums) {
+  launch(context, name, sum_rows_kernel<T>,
+         static_cast<unsigned>((columns + block_threads - 1) / block_threads), block_threads, rows,
+         columns, values, sums);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -1,4 +1,4 @@
-// a + b, in place of a where the plan allows, and the relu that follows in place.
+// a + b, in place of a where the plan allows. Forward also computes a relu that follows in place.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -34,10 +34,7 @@ class AddLayer final : public LayerOf<T> {
     for (std::size_t k = 0; k < 2; ++k) {
       T* input_gradient = buffers.input_gradients(k);
       if (input_gradient == nullptr || input_gradient == buffers.output_gradient) continue;
-      check(cudaMemcpyAsync(input_gradient, buffers.output_gradient,
-                            static_cast<std::size_t>(count_) * sizeof(T), cudaMemcpyDeviceToDevice,
-                            context_.compute()),
-            "cudaMemcpyAsync");
+      copy_values(context_, count_, buffers.output_gradient, input_gradient);
     }
   }
 

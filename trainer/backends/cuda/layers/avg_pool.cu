@@ -1,4 +1,4 @@
-// Average pooling; backward gathers, so no two threads add to one sum.
+// Average pooling. Backward gathers, so that no two threads add to the same sum.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"

@@ -1,5 +1,5 @@
-// Batch normalisation: sums over each channel, by blocks over bands of rows, then every value is
-// brought there by itself. Forward does the relu that follows in place.
+// Batch normalisation: sums over each channel, then a kernel over all values. Forward also computes
+// a relu that follows in place.
 
 #include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
@@ -9,7 +9,8 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-// What forward saves for backward, and each hands on to its second kernel; by channel.
+// By channel: what the first kernel of forward or backward passes to the second. Backward also
+// reads what forward has found.
 struct Saved {
   float* mean;
   float* inverse;  // 1 / deviation
@@ -18,7 +19,7 @@ struct Saved {
 };
 
 struct Channel {
-  std::int64_t images;  // that are there
+  std::int64_t images;  // those present
   std::int64_t channels;
   std::int64_t plane;
   double epsilon;
@@ -28,8 +29,8 @@ struct Channel {
   }
 };
 
-// The running statistics follow with the update: only then is it known whether the step's loss is
-// finite, of every rank.
+// Writes the next values of the running statistics. The update takes them over if the step's loss
+// is finite on all ranks.
 struct Statistics {
   Channel c;
   Saved saved;
@@ -75,7 +76,7 @@ __global__ void running_kernel(Channel c, Saved saved, const float* running_mean
   }
 }
 
-// Of one channel, what every value of it needs.
+// What every value of one channel needs.
 struct ChannelForward {
   float mean, scale, shift;
   bool then_relu;
@@ -103,7 +104,7 @@ struct Weights {
   }
 };
 
-// `lanes` channels a thread.
+// `lanes` channels per thread.
 template <class T, unsigned lanes>
 struct BandMoments {
   const T* input;
@@ -135,7 +136,7 @@ struct BandProducts {
 
 template <class T, unsigned lanes>
 struct ForwardColumns {
-  std::int64_t rows;  // of images that are there
+  std::int64_t rows;  // of the images present
   Weights weights;
   const T* input;
   T* output;

@@ -1,5 +1,5 @@
-// The channels of several inputs behind one another: of each image, or of each of its pixels, a run
-// for each input.
+// Concatenates the channels of several inputs: each pixel of the output holds a run of channels
+// from each input.
 
 #include <numeric>
 
@@ -9,7 +9,7 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-// Between images that hold one input alone and those that hold all, from `first` on.
+// Copies between images of one input and images of all, from channel `from_first` to `to_first`.
 template <class T, unsigned lanes>
 struct CopyRuns {
   ImageLayout from;
@@ -19,7 +19,7 @@ struct CopyRuns {
   const T* in;
   T* out;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    // What is copied counts in the one of fewer channels.
+    // `e` counts the elements of the side with fewer channels.
     const ImageLayout& fewer = from.channels < to.channels ? from : to;
     const std::uint32_t channel = fewer.channel(e), pixel = fewer.pixel(e);
     store(out + image * to.elements() + to.offset(to_first + channel, pixel),

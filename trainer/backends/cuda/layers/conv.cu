@@ -1,5 +1,5 @@
-// Convolution by cuDNN's graphs; the bias and its gradient are kernels of our own. In 16 bits cuDNN
-// writes the filters' gradient in their type; then it is widened.
+// Convolution by cuDNN's graphs. Our own kernels add the bias and compute its gradient. In 16 bits
+// cuDNN writes the filter gradient in 16 bits, which we then widen.
 
 #include <algorithm>
 #include <optional>
@@ -14,7 +14,7 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-// `lanes` channels a thread.
+// `lanes` channels per thread.
 template <class T, unsigned lanes>
 struct AddBias {
   const float* bias;
@@ -69,7 +69,7 @@ class ConvLayer final : public LayerOf<T> {
     if (site.learns) filters_ = choose_engine(site, shape_, ConvDirection::filters);
   }
 
-  /// With the bias.
+  /// The kernel that adds the bias computes the relu.
   bool does_relu() const override { return relu_follows_ && bias_.value != nullptr; }
   std::size_t scratch_bytes() const override {
     std::size_t libraries = forward_.workspace();
@@ -97,7 +97,7 @@ class ConvLayer final : public LayerOf<T> {
 
  private:
   std::int64_t rows() const { return shape_.images * shape_.out.height * shape_.out.width; }
-  /// Of a gradient that is to be widened.
+  /// Bytes of the filter gradient that is to be widened.
   std::size_t filter_bytes() const {
     if (!narrow<T>) return 0;
     return formats::round_up(shape_.filter_bytes(), device_alignment);
@@ -141,8 +141,8 @@ class ConvLayer final : public LayerOf<T> {
   DeviceParameter bias_;
   bool relu_follows_;
   ConvCall forward_;
-  std::optional<ConvCall> data_;     // where somebody wants it
-  std::optional<ConvCall> filters_;  // the same
+  std::optional<ConvCall> data_;     // if the input gradient is needed
+  std::optional<ConvCall> filters_;  // if backward is called
 };
 
 }  // namespace

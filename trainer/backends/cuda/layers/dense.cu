@@ -1,5 +1,5 @@
-// Fully connected by cuBLASLt. It counts matrices by columns, so our row-major tensors are their
-// own transposes there: x (images × in) is In × N, the weight (out × in) is In × Out.
+// A fully connected layer by cuBLASLt. cuBLASLt is column-major and our tensors are row-major, so
+// it sees their transposes: x (images × in) as in × images, the weight (out × in) as in × out.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -7,19 +7,6 @@
 
 namespace feedrate::trainer::cuda {
 namespace {
-
-// A thread a unit: neighbours read neighbours, and each sum has one order.
-template <class T>
-__global__ void bias_gradient_kernel(std::int64_t images, std::int64_t units,
-                                     const T* output_gradient, float* gradient) {
-  const std::int64_t unit = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (unit >= units) return;
-  float sum = 0;
-  for (std::int64_t image = 0; image < images; ++image) {
-    sum += static_cast<float>(output_gradient[image * units + unit]);
-  }
-  gradient[unit] = sum;
-}
 
 template <class T>
 class DenseLayer final : public LayerOf<T> {
@@ -44,7 +31,7 @@ class DenseLayer final : public LayerOf<T> {
                .b = {units_, batch_, Matrix::as_is},
                .factors = blas_type<T>,
                .result = blas_type<T>}),
-        // dW = dy·xᵀ, here transposed
+        // dW = dy·xᵀ, transposed
         weights_(site.context, site.node().name,
                  {.a = {site.input.elements(), batch_, Matrix::as_is},
                   .b = {units_, batch_, Matrix::transposed},
@@ -63,9 +50,8 @@ class DenseLayer final : public LayerOf<T> {
     forward.run(weight_.as<T>(), buffers.input, buffers.output, buffers.scratch);
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
-    const auto blocks = static_cast<unsigned>((units_ + block_threads - 1) / block_threads);
-    launch(context_, "dense bias gradient", bias_gradient_kernel<T>, blocks, block_threads, batch_,
-           units_, buffers.output_gradient, bias_.gradient);
+    sum_rows(context_, "dense bias gradient", batch_, units_, buffers.output_gradient,
+             bias_.gradient);
     weights_.run(buffers.input, buffers.output_gradient, weight_.gradient, buffers.scratch);
     if (buffers.input_gradient != nullptr) {
       data_.run(weight_.as<T>(), buffers.output_gradient, buffers.input_gradient, buffers.scratch);
@@ -73,7 +59,7 @@ class DenseLayer final : public LayerOf<T> {
   }
 
  private:
-  // In fp32 another epilogue might bring another algorithm, and other bits.
+  // Not in fp32: another epilogue could change the algorithm, and so the bits.
   std::unique_ptr<Matmul> with_relu(const LayerSite& site) const {
     if (!narrow<T> || !site.relu_follows) return nullptr;
     return std::make_unique<Matmul>(
@@ -92,7 +78,7 @@ class DenseLayer final : public LayerOf<T> {
   DeviceParameter weight_;
   DeviceParameter bias_;
   Matmul forward_;
-  std::unique_ptr<Matmul> forward_and_relu_;  // where a relu follows in 16 bits
+  std::unique_ptr<Matmul> forward_and_relu_;  // in 16 bits, if a relu follows
   Matmul data_;
   Matmul weights_;
 };

@@ -1,4 +1,4 @@
-// Dropout: the mask is drawn again in backward, so nothing is kept.
+// Dropout. Backward draws the same mask again, so nothing is saved.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -7,7 +7,7 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-// The mask is of the step that runs, whose number lies on the device.
+// The mask of the step that runs, whose number lies on the device.
 struct DrawnMask {
   const UpdateSettings* settings;
   std::uint64_t seed;
@@ -23,7 +23,7 @@ struct Drop : DrawnMask {
   }
 };
 
-// The same where values do not lie in the order in which the mask counts.
+// The same for interleaved values: the mask counts them in canonical order.
 template <class T>
 struct DropInterleaved : DrawnMask {
   ImageLayout layout;
@@ -54,10 +54,7 @@ class DropoutLayer final : public LayerOf<T> {
     if (step.training) {
       drop("dropout forward", step, buffers.input, buffers.output);
     } else if (buffers.output != buffers.input) {
-      check(cudaMemcpyAsync(buffers.output, buffers.input,
-                            static_cast<std::size_t>(count()) * sizeof(T), cudaMemcpyDeviceToDevice,
-                            context_.compute()),
-            "cudaMemcpyAsync");
+      copy_values(context_, count(), buffers.input, buffers.output);
     }
   }
   void run_backward(const BuffersOf<T>& buffers, const Step& step) override {

@@ -1,4 +1,4 @@
-// u8 HWC pixels → values. Channels that only fill up the memory of a pixel are 0.
+// u8 HWC pixels → values. The channels that pad a pixel are 0.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"

@@ -1,4 +1,5 @@
-// Local response normalisation: forward saves the sums s, backward gathers over the window.
+// Local response normalisation. Forward saves s = k + alpha / size · Σ x²; backward gathers over
+// the window.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"

@@ -1,6 +1,6 @@
-// LSTM over an image's rows by cuBLASLt and kernels for the cells. Everything lies row after row of
-// the whole batch, so that each row is one product with the hidden state. Inside all is fp32,
-// whatever comes in and goes out.
+// An LSTM over the rows of an image: products by cuBLASLt, cells by our own kernels. Values lie row
+// after row of the whole batch, so that each row is one product with the hidden state. All
+// computation is fp32, whatever the type of the input and output.
 
 #include <numeric>
 
@@ -13,7 +13,7 @@
 namespace feedrate::trainer::cuda {
 namespace {
 
-// Between an image and rows of the batch: [row][image][channel · width].
+// Offsets of an element in its image, and in the rows of the batch: [row][image][channel · width].
 struct Rows {
   std::int64_t images, real, width;
   ImageLayout layout;
@@ -49,8 +49,8 @@ struct OutOfRows {
 template <class Hidden>
 struct Cells {
   std::int64_t units;
-  float* sums;             // in: of the input and bias; out: gates
-  const float* recurrent;  // of the hidden state; null for the first row
+  float* sums;             // in: sums of the input and bias; out: gates
+  const float* recurrent;  // sums of the hidden state; null for the first row
   const float* before;     // cells one row earlier; null for the first row
   float* cells;
   Hidden* hidden;
@@ -98,21 +98,11 @@ struct CellGradients {
   }
 };
 
-// A thread a gate: neighbours read neighbours, and each sum has one order.
-__global__ void bias_gradient_kernel(std::int64_t rows, std::int64_t gates, const float* sums,
-                                     float* gradient) {
-  const std::int64_t gate = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (gate >= gates) return;
-  float sum = 0;
-  for (std::int64_t row = 0; row < rows; ++row) sum += sums[row * gates + gate];
-  gradient[gate] = sum;
-}
-
 std::size_t aligned(std::int64_t floats) {
   return formats::round_up(static_cast<std::size_t>(floats) * sizeof(float), device_alignment);
 }
 
-// Images that a row is filled up to, so that every row of states starts where products want it.
+// The number of images to which a row is padded, so that every row of states is aligned.
 std::int64_t filled(std::int64_t images, std::int64_t units) {
   constexpr std::int64_t floats = device_alignment / sizeof(float);
   return formats::round_up(images, floats / std::gcd(floats, units));
@@ -194,18 +184,16 @@ class LstmLayer final : public LayerOf<T> {
     }
     weight_gradient_.run(at.inputs, at.sums, weight_.gradient, at.workspace);
     recurrent_gradient_.run(at.before, at.sums, recurrent_.gradient, at.workspace);
-    const auto blocks = static_cast<unsigned>((gates_ + block_threads - 1) / block_threads);
-    launch(context_, "lstm bias gradient", bias_gradient_kernel, blocks, block_threads, all_,
-           gates_, at.sums, bias_.gradient);
+    sum_rows(context_, "lstm bias gradient", all_, gates_, at.sums, bias_.gradient);
     if (buffers.input_gradient == nullptr) return;
-    input_gradient_.run(weight_.value, at.sums, at.inputs,
-                        at.workspace);  // over what has been read
+    // The inputs are no longer needed: their gradient overwrites them.
+    input_gradient_.run(weight_.value, at.sums, at.inputs, at.workspace);
     each_of_images(context_, "lstm rows", real_, input_.elements(),
                    OutOfRows<T>{rows_of_images(), at.inputs, buffers.input_gradient});
   }
 
  private:
-  // Of the hidden states of one row: cells as many.
+  // Hidden states, or cells, in one row.
   std::int64_t row_units() const { return images_ * units_; }
   Rows rows_of_images() const { return {images_, real_, input_.width, image_layout(input_)}; }
 
@@ -225,7 +213,7 @@ class LstmLayer final : public LayerOf<T> {
     float* inputs;  // [row][image][value]
     float* sums;    // [row][image][gate]: gates, then the gradients of their sums
     float* cells;   // [row][image][unit]
-    float* before;  // the same: the hidden state that the row finds
+    float* before;  // [row][image][unit]: the hidden state before the row
     float* products;
     float* hidden_gradients;
     float* cell_gradients;
@@ -253,8 +241,8 @@ class LstmLayer final : public LayerOf<T> {
   const Context& context_;
   Extent input_;
   std::int64_t real_, rows_, row_, units_, gates_;
-  std::int64_t images_;  // with those that fill up a row
-  std::int64_t all_;     // rows of all images
+  std::int64_t images_;  // including those that pad a row
+  std::int64_t all_;     // rows_ × images_
   DeviceParameter weight_, recurrent_, bias_;
   Matmul inputs_, hidden_, hidden_gradient_, weight_gradient_, recurrent_gradient_, input_gradient_;
 };

@@ -1,5 +1,5 @@
-// Max pooling: forward saves which position won; backward gathers, so no two threads add to one
-// sum.
+// Max pooling. Forward saves the position of each window's largest value; backward gathers, so that
+// no two threads add to the same sum.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"

@@ -1,13 +1,13 @@
 #pragma once
-// An operator of each value by itself, in place where the plan allows: what activations are.
+// An activation: an operator on each value alone, in place where the plan allows.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
 
 namespace feedrate::trainer::cuda {
 
-/// `Rule`: Forward, the output of (i, input); Backward, the input's gradient of (i, the output's,
-/// output); and what their kernels are called.
+/// `Rule` holds two functors and the names of their kernels: Forward(i, input) returns the output,
+/// Backward(i, output gradient, output) the input gradient.
 template <class T, class Rule>
 class PointwiseLayer final : public LayerOf<T> {
  public:

@@ -1,4 +1,4 @@
-// A residual block's way past itself: every stride-th value, then channels of zeros.
+// The shortcut of a residual block: every stride-th pixel, then channels of zeros.
 
 #include <numeric>
 

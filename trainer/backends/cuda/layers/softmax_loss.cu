@@ -1,5 +1,5 @@
-// Softmax, cross-entropy and top-1, one warp an image; the output is the probabilities, in place of
-// the logits where the plan allows. Sums run in an order that never changes.
+// Softmax, cross-entropy, top-1 and top-5, one warp per image. The output is the probabilities, in
+// place of the logits where the plan allows. Sums have a fixed order.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -20,7 +20,7 @@ struct Leader {
   std::int32_t index;
 };
 
-// The first of the largest, whichever lane holds it.
+// The first of the largest logits over all lanes.
 __device__ Leader warp_leader(Leader mine) {
   for (unsigned lane = warp_threads / 2; lane > 0; lane /= 2) {
     const Leader other{__shfl_xor_sync(0xffffffffU, mine.logit, lane),
@@ -31,7 +31,7 @@ __device__ Leader warp_leader(Leader mine) {
   return mine;
 }
 
-// The input may be the output: a lane reads and writes only classes of its own, but for the label's
+// The input may be the output: a lane reads and writes only its own classes, except the label's
 // logit, which is read before anything is written.
 template <class T>
 __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const T* input, T* output,
@@ -81,7 +81,7 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
   }
 }
 
-// One block, so that the order of the sum never changes.
+// One block, so that the sum has a fixed order.
 __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
                                DeviceMetrics* metrics, double weight, bool auxiliary) {
   double loss = 0;
@@ -164,7 +164,8 @@ class SoftmaxLossLayer final : public LayerOf<T> {
   }
 
  private:
-  // Backward takes the label's share off what is nearly 1: too near for 16 bits.
+  // The fp32 probabilities. Backward subtracts 1 from the label's probability, which is often so
+  // near 1 that 16 bits would leave nothing of the difference.
   float* exact(const BuffersOf<T>& buffers) const {
     if constexpr (std::is_same_v<T, float>) {
       return buffers.output;

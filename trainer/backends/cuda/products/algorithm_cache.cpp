@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view title = "feedrate algorithms 2";
 
-// What stands behind the last tab, which is taken off; nothing where there is none.
+// Removes the last tab and the text behind it from `line`, and returns that text; absent if there
+// is no tab.
 std::optional<std::string_view> take_last(std::string_view& line) {
   const std::size_t tab = line.rfind('\t');
   if (tab == std::string_view::npos) return std::nullopt;
@@ -29,7 +30,7 @@ std::optional<std::string_view> take_last(std::string_view& line) {
   return text;
 }
 
-// The same as a number; nothing where it is none.
+// The same for a number; absent if the text is not one.
 template <class T>
 std::optional<T> take_number(std::string_view& line) {
   const auto text = take_last(line);
@@ -68,7 +69,7 @@ fs::path AlgorithmCache::usual_file() {
     return fs::path(value == nullptr ? "" : value);
   };
   fs::path cache = variable("XDG_CACHE_HOME");
-  if (!cache.is_absolute()) {  // as its specification has it
+  if (!cache.is_absolute()) {  // the XDG specification ignores relative paths
     const fs::path home = variable("HOME");
     if (!home.is_absolute()) return "";
     cache = home / ".cache";

@@ -1,13 +1,12 @@
 #pragma once
-// Which algorithm was the fastest, found by the clock once and kept in a file, so that later runs
-// choose the same:
+// The fastest algorithm for each key, measured once and kept in a file, so that later runs choose
+// the same:
 //
 //   feedrate algorithms 2
-//   <where>; <key> TAB <engine and its knobs> TAB <milliseconds> TAB <checksum of what is before
-//   it>
+//   <where>; <key> TAB <engine and its knobs> TAB <milliseconds> TAB <checksum of the line so far>
 //
-// What is damaged, or of another number, is not read, and measured anew. One thread; several
-// processes may share a file.
+// Damaged lines, and files of another version, are ignored; their keys are measured again. For one
+// thread; several processes may share a file.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,29 +17,31 @@
 
 namespace feedrate::trainer::cuda {
 
-/// Tells texts apart, by chance alike in one of 2^64.
+/// A 64-bit checksum of a text.
 std::uint64_t checksum(std::string_view text);
 
 class AlgorithmCache {
  public:
   struct Choice {
-    std::string engine;  // by its name; neither it nor a key has tabs
+    std::string engine;  // its name; neither it nor a key contains tabs
     float milliseconds = 0;
   };
 
-  /// `where` is what times depend on beside the key: the device and the library. Without a file
-  /// nothing is kept. Never throws for what the file holds, or for a file that is not there.
+  /// `where` names what times depend on besides the key: the device and the library. An empty
+  /// `file` keeps nothing. A missing or damaged file is not an error.
   AlgorithmCache(std::filesystem::path file, std::string where);
 
-  /// $XDG_CACHE_HOME/feedrate/algorithms.txt, or ~/.cache/…; "" where neither is known.
+  /// $XDG_CACHE_HOME/feedrate/algorithms.txt, else ~/.cache/feedrate/algorithms.txt; "" if neither
+  /// variable is an absolute path.
   static std::filesystem::path usual_file();
 
-  /// Whether later runs will find what is added. If not, nobody should choose by the clock: two
-  /// runs could differ.
+  /// Whether later runs will find what is added. If not, do not choose by measurement, because two
+  /// runs could choose differently.
   bool persistent() const { return persistent_; }
   std::optional<Choice> find(const std::string& key) const;
   void add(const std::string& key, const Choice& choice);
-  /// Writes what was added, beside what other processes have written meanwhile.
+  /// Writes what was added, and keeps what other processes have written meanwhile. A file that
+  /// cannot be written is not an error: persistent() is false then.
   void save();
 
  private:

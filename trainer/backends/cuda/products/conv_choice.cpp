@@ -16,13 +16,13 @@ using namespace formats;
 
 namespace {
 
-/// Of cuDNN's list, which begins with what it expects to be fastest: often one engine with other
-/// knobs, so more than the two or three engines that there are.
+/// How many entries of cuDNN's list are measured. The list starts with those that cuDNN expects to
+/// be fastest, and often holds one engine several times with different knobs.
 constexpr std::size_t max_measured = 8;
-/// The best of so many: what disturbs a run only makes it longer.
+/// The best of these runs counts, because a disturbance only makes a run longer.
 constexpr int measured_runs = 3;
 
-/// Throws Error where cuDNN cannot build the engine, or it needs more than we give.
+/// Throws Error if cuDNN cannot build the engine, or if it needs more than workspace_limit.
 ConvExecution build(const Context& context, ConvEngine& engine) {
   ConvExecution execution(context.cudnn(), std::move(engine.config));
   if (execution.workspace() <= workspace_limit) return execution;
@@ -30,7 +30,7 @@ ConvExecution build(const Context& context, ConvEngine& engine) {
                    " MiB of workspace, more than ", workspace_limit >> 20));
 }
 
-/// The device's time for a call on tensors of its own. Throws Error where there is no memory.
+/// Measures a call on tensors of its own. Throws Error if there is no memory for them.
 class Stopwatch {
  public:
   Stopwatch(const Context& context, const ConvShape& shape)
@@ -38,12 +38,10 @@ class Stopwatch {
         x_(shape.x_bytes(), "a convolution's input"),
         filter_(shape.filter_bytes(), "a convolution's filters"),
         y_(shape.y_bytes(), "a convolution's output"),
-        begin_(make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags",
-                                                   cudaEventCreateWithFlags, 0U)),
-        end_(make<cudaEvent_t, cudaEventDestroy>("cudaEventCreateWithFlags",
-                                                 cudaEventCreateWithFlags, 0U)) {}
+        begin_(make_event(0)),
+        end_(make_event(0)) {}
 
-  /// Throws Error where the engine fails.
+  /// Runs it once. Throws Error if the engine fails.
   void try_out(ConvExecution& execution) {
     if (execution.workspace() > workspace_.bytes()) {
       workspace_ = {};  // the old one first: there may not be room for both
@@ -52,7 +50,7 @@ class Stopwatch {
     run(execution);
     check(cudaStreamSynchronize(context_.compute()), "cudaStreamSynchronize");
   }
-  /// In milliseconds, the best of several; of what was tried out, and so has loaded its kernels.
+  /// The best of several runs, in milliseconds. Call try_out() first, which loads the kernels.
   float best(ConvExecution& execution) {
     float least = 0;
     for (int i = 0; i < measured_runs; ++i) {
@@ -77,7 +75,7 @@ class Stopwatch {
   Event begin_, end_;
 };
 
-/// A choice among what cuDNN offers for one graph.
+/// A choice among the engines that cuDNN offers for one graph.
 class Choice {
  public:
   Choice(const LayerSite& site, const ConvShape& shape, ConvDirection direction)
@@ -96,7 +94,7 @@ class Choice {
  private:
   bool caches() const { return site_.algorithms != nullptr && site_.algorithms->persistent(); }
 
-  /// What the time depends on beside the device and the library.
+  /// What the time depends on besides the device and the library.
   std::string key() const {
     return join(name_of(direction_), "; ", text_of(shape_),
                 arithmetic_ == Arithmetic::fma ? "; fma" : "; tensor cores");
@@ -108,7 +106,7 @@ class Choice {
     try {
       stopwatch.emplace(site_.context, shape_);
     } catch (const Error&) {
-      // The session will say what the network needs, and what the device has.
+      // The session reports later how much memory the network needs and the device has.
     }
     const bool measures = caches() && stopwatch;
     std::size_t left = measures ? max_measured : 1;
@@ -127,17 +125,18 @@ class Choice {
     if (measures) site_.algorithms->add(key(), {chosen_, least});
   }
 
-  /// The cached engine is only taken where cuDNN still offers it: that it keeps our promises is not
-  /// in the file.
+  /// Takes the cached engine only if cuDNN still offers it: the file does not say whether an engine
+  /// keeps our promises.
   bool take_cached() {
     const auto before = site_.algorithms->find(key());
     if (before) take_named([&](const std::string& name) { return name == before->engine; });
     return execution_.has_value();
   }
 
-  /// The first rank's engine, by its name: another rank may be offered another list.
+  /// Takes the first rank's engine, by its name, because cuDNN may offer another rank another list.
   void agree() {
-    // A sum is all that ranks can do; of the name what a double holds to the last bit.
+    // Ranks can only sum doubles, so they exchange as much of the name's checksum as a double holds
+    // exactly.
     constexpr std::uint64_t exact = (std::uint64_t{1} << 53) - 1;
     const auto number = [](const std::string& name) {
       return static_cast<double>(checksum(name) & exact);
@@ -161,9 +160,9 @@ class Choice {
     });
   }
 
-  /// enough(engine) for what cuDNN offers, until it says so: first what is expected to be fast,
-  /// then, where nothing of that was taken, what works anywhere, which it takes cuDNN longer to
-  /// say.
+  /// Calls enough(engine) for each engine that cuDNN offers, until it returns true: first for those
+  /// expected to be fast, then, if none was taken, for the fallbacks that work everywhere. An
+  /// engine for which it throws is skipped.
   template <class Enough>
   void each_engine(const Enough& enough) {
     for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
@@ -182,14 +181,13 @@ class Choice {
     try {
       body();
     } catch (const Error& problem) {
-      cudaGetLastError();  // what is not sticky must not be reported again by the next launch
+      cudaGetLastError();  // clears it, so that the next launch does not report it again
       problem_ = problem.what();
     }
   }
 
   void take(const ConvEngine& engine, ConvExecution execution) {
-    execution_.emplace(
-        std::move(execution));  // the last one goes first, and it before what it is made of
+    execution_.emplace(std::move(execution));  // destroys the previous one first
     chosen_ = engine.name;
   }
 
@@ -205,7 +203,7 @@ class Choice {
   ConvGraph graph_;
   std::optional<ConvExecution> execution_;
   std::string chosen_;                          // the name of the engine in execution_
-  std::string problem_ = "it offers no other";  // why the last one that was passed over was
+  std::string problem_ = "it offers no other";  // why the last engine was skipped
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #pragma once
-// Which of cuDNN's engines a convolution runs by: of those that keep our promises the fastest,
-// measured on the device once for each shape and kept (algorithm_cache.cuh). Where nothing can be
-// kept, the first that runs: a choice by the clock would differ from run to run. What cuDNN offers
-// but cannot build or run is passed over.
+// Chooses the cuDNN engine of a convolution: the fastest of those that keep our promises, measured
+// on the device once for each shape and stored (algorithm_cache.cuh). If nothing can be stored, the
+// first that runs is used, because measurements would choose differently from run to run. Engines
+// that cuDNN offers but cannot build or run are skipped.
 
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/conv_graph.cuh"
@@ -24,8 +24,8 @@ class ConvCall {
   ConvExecution execution_;
 };
 
-/// All ranks get the first one's engine. Throws Error, which names the node, when none is left that
-/// works in at most workspace_limit, or a rank has not the engine that the first has chosen.
+/// All ranks get the first rank's engine. Throws Error, which names the node, if no engine works
+/// within workspace_limit, or if a rank lacks the engine that the first has chosen.
 ConvCall choose_engine(const LayerSite& site, const ConvShape& shape, ConvDirection direction);
 
 }  // namespace feedrate::trainer::cuda

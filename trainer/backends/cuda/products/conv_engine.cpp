@@ -16,7 +16,7 @@ ConvEngine describe(GraphDescriptor config) {
   std::string name = std::to_string(engines[0].get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
   auto notes = engines[0].get_all<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
                                                                CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
-  // Asked for none, cuDNN counts none.
+  // Asked for 0 knob choices, cuDNN does not say how many there are, so ask for the maximum.
   for (const GraphDescriptor& knob :
        config.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
                     CUDNN_KNOB_TYPE_COUNTS)) {

@@ -10,13 +10,13 @@ using namespace formats;
 
 namespace {
 
-/// By which an execution's buffers are known.
+/// The identifiers of an execution's buffers.
 enum Uid : std::int64_t { x_uid = 1, filter_uid, y_uid };
 
-/// Less than device_alignment: what engines ask of a pointer to load 16 bytes at once.
+/// Engines need it to load 16 bytes at once; device_alignment is a multiple.
 constexpr std::int64_t promised_alignment = 16;
 
-using Sides = std::array<std::int64_t, 4>;  // NCHW or KCRS, whatever lies where
+using Sides = std::array<std::int64_t, 4>;  // NCHW or KCRS, whatever the order in memory
 
 Sides x_sides(const ConvShape& shape) {
   return {shape.images, shape.in.channels, shape.in.height, shape.in.width};
@@ -65,7 +65,7 @@ GraphDescriptor window(const ConvShape& shape) {
   return made;
 }
 
-/// cuDNN's three sets of names for one thing.
+/// cuDNN has a set of names for each direction.
 struct OperationNames {
   const char* name;
   cudnnBackendDescriptorType_t kind;
@@ -161,7 +161,7 @@ void ConvExecution::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
   if (!pack_ || packed_ != buffers) {
     pack_.emplace(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack_->set<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {x_uid, filter_uid, y_uid});
-    // cuDNN has one name for what it reads and what it writes.
+    // cuDNN takes inputs and outputs alike, as void*.
     pack_->set<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
                       {const_cast<void*>(buffers.x), const_cast<void*>(buffers.filter),
                        const_cast<void*>(buffers.y)});

@@ -1,6 +1,5 @@
 #pragma once
-// A convolution, or one of its gradients, as a graph of cuDNN's, and what executes it: the graph
-// with the engine that computes it.
+// A convolution, or one of its gradients, as a cuDNN graph, and its execution by an engine.
 //
 //   x, filter, y ─ operation ─ ConvGraph ─ ConvEngine (conv_engine.cuh) ─ ConvExecution ─ run()
 
@@ -21,11 +20,11 @@ enum class ConvDirection : std::uint8_t { forward, data, filters };
 /// "convolution", "gradient of a convolution's input" …
 const char* name_of(ConvDirection direction);
 
-/// All that a convolution is beside its values, which lie all alike.
+/// The geometry and type of a convolution; all its tensors are interleaved.
 struct ConvShape {
   ValueType type = ValueType::fp32;
   std::int64_t images = 0;
-  Extent in;  // as it lies in memory
+  Extent in;  // as it lies in memory, with padded channels
   Extent out;
   std::int64_t kernel = 0;
   std::int64_t stride = 0;
@@ -37,14 +36,14 @@ struct ConvShape {
   std::size_t y_bytes() const;
 };
 
-/// Of a convolution whose input lies in memory as `stored`.
+/// The shape of a conv node. `stored`: its input as it lies in memory.
 ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type);
 
-/// The same as words, for a file: "bf16 x 64x3x224x224 filters 64x3x7x7 y …".
+/// The shape as text, for the cache: "bf16 x 64x3x224x224 filters 64x3x7x7 y …".
 std::string text_of(const ConvShape& shape);
 
-/// What a direction reads and writes: of the three the gradients, where that is what it finds. All
-/// aligned to 16 bytes.
+/// The tensors that a direction reads and writes; in a backward direction some of the three are
+/// gradients. All are aligned to 16 bytes.
 struct ConvBuffers {
   const void* x;
   const void* filter;
@@ -53,7 +52,7 @@ struct ConvBuffers {
   bool operator==(const ConvBuffers&) const = default;
 };
 
-/// Throws Error where cuDNN takes no such convolution.
+/// Throws Error if cuDNN does not support the convolution.
 class ConvGraph {
  public:
   ConvGraph(cudnnHandle_t cudnn, const ConvShape& shape, ConvDirection direction);
@@ -63,15 +62,16 @@ class ConvGraph {
   GraphDescriptor x_, filter_, y_, convolution_, operation_, graph_;
 };
 
-/// What runs. The graph must live as long.
+/// A graph with its engine, ready to run. The graph must outlive it.
 class ConvExecution {
  public:
-  /// `config` is an engine's, of a graph on this handle. Throws Error where cuDNN cannot build it.
+  /// `config` belongs to an engine of a graph on this handle. Throws Error if cuDNN cannot build
+  /// it.
   ConvExecution(cudnnHandle_t cudnn, GraphDescriptor config);
 
   std::size_t workspace() const { return workspace_; }
-  /// On the handle's stream. Other buffers than the last time's are told to cuDNN first, so that a
-  /// step that repeats needs no memory of the host either.
+  /// Runs on the handle's stream. The descriptor of the buffers is made anew only when they change,
+  /// so that a repeated step allocates no host memory either.
   void run(cudnnHandle_t cudnn, const ConvBuffers& buffers);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// One of the descriptors that cuDNN's graphs are made of, owned at birth: attributes are set by
-// name, then it is finalized, and then it can be read and be part of others. One thread. Every call
-// is checked: what cuDNN refuses is an Error with its own reason.
+// An owned descriptor, of which cuDNN's graphs are made. Set its attributes by name, then finalize
+// it; after that it can be read and become part of others. For one thread. Every call is checked
+// and throws an Error with cuDNN's own reason.
 
 #include <cudnn.h>
 
@@ -14,7 +14,7 @@
 
 namespace feedrate::trainer::cuda {
 
-/// What cuDNN calls the type of an attribute's values.
+/// cuDNN's name of the type of an attribute's values.
 template <class T>
 struct AttributeType;
 template <cudnnBackendAttributeType_t type>
@@ -52,7 +52,7 @@ class GraphDescriptor {
   void set(cudnnBackendAttributeName_t name, std::initializer_list<T> values) {
     set(name, std::span<const T>(values));
   }
-  /// The part must be finalized, and live as long as this one.
+  /// The part must be finalized and outlive this descriptor.
   void set_part(cudnnBackendAttributeName_t name, const GraphDescriptor& part);
   void finalize();
 
@@ -62,7 +62,7 @@ class GraphDescriptor {
     get(name, AttributeType<T>::value, 1, &value);
     return value;
   }
-  /// The first `max_count` of them at most.
+  /// At most the first `max_count` values.
   template <class T>
   std::vector<T> get_all(cudnnBackendAttributeName_t name, std::size_t max_count) const {
     std::vector<T> values(max_count);
@@ -72,7 +72,7 @@ class GraphDescriptor {
   std::vector<GraphDescriptor> parts(cudnnBackendAttributeName_t name,
                                      cudnnBackendDescriptorType_t kind,
                                      std::size_t max_count) const;
-  /// How many there are at most: cuDNN may hand out fewer than it counts.
+  /// An upper bound: parts() may return fewer than cuDNN counts.
   std::size_t count_parts(cudnnBackendAttributeName_t name) const;
 
   cudnnBackendDescriptor_t handle() const { return handle_.get(); }

@@ -25,7 +25,7 @@ cublasOperation_t operation_of(const Matrix& matrix) {
   return matrix.use == Matrix::transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-// As used, after the transposition.
+// The sizes after the transposition.
 std::int64_t rows(const Matrix& m) { return m.use == Matrix::transposed ? m.columns : m.rows; }
 std::int64_t columns(const Matrix& m) { return m.use == Matrix::transposed ? m.rows : m.columns; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// One product of matrices by cuBLASLt, its algorithm chosen once. Column-major; sums in fp32.
+// A matrix product by cuBLASLt, whose algorithm is chosen once. Column-major; sums are fp32.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace feedrate::trainer::cuda {
 
 struct Matrix {
   enum Use : std::uint8_t { as_is, transposed };
-  std::int64_t rows;  // as it lies in memory, one column after the other
+  std::int64_t rows;  // as it lies in memory, column after column
   std::int64_t columns;
   Use use;
 };
 
-/// D = a·b, plus `bias` (one for each row of D) when it is not null.
+/// D = a·b, plus `bias` (one value for each row of D) if it is not null.
 struct Product {
   Matrix a;
   Matrix b;
@@ -28,10 +28,10 @@ struct Product {
 
 class Matmul {
  public:
-  /// Throws Error naming `what` when cuBLASLt cannot do it.
+  /// Throws Error, which names `what`, if cuBLASLt has no algorithm for it.
   Matmul(const Context& context, const std::string& what, const Product& product);
   std::size_t workspace_bytes() const { return workspace_; }
-  /// All aligned to device_alignment.
+  /// All pointers are aligned to device_alignment; `workspace` holds workspace_bytes().
   void run(const void* a, const void* b, void* d, std::byte* workspace) const;
 
  private:

@@ -60,6 +60,13 @@ add_test(NAME readme/every_line_runs
   COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run.sh $<TARGET_FILE:feedrate> ${CMAKE_SOURCE_DIR})
 set_tests_properties(readme/every_line_runs PROPERTIES LABELS commands TIMEOUT 300)
 
+if(NOT FEEDRATE_SANITIZE)
+  add_test(NAME docker/steps_run
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/docker/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(docker/steps_run PROPERTIES
+    LABELS commands TIMEOUT 900 SKIP_RETURN_CODE 77)
+endif()
+
 if(NOT FEEDRATE_SANITIZE) # users of the package would have to link the sanitizers too
   add_test(NAME package/installs_moves_and_is_removed
     COMMAND ${CMAKE_SOURCE_DIR}/tests/package/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})

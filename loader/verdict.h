@@ -1,7 +1,9 @@
 #pragma once
-// What limited a run, according to the loader's own counters.
+// What limits a training: the one place that decides it, for every command and report. Pure
+// functions.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,27 +11,67 @@
 
 namespace feedrate::loader {
 
-/// The bottleneck: a stage of the workers, or the consumer of the batches.
-enum class Bound : std::uint8_t { fetch, decode, augment, consumer };
+/// The bottleneck.
+enum class Limit : std::uint8_t {
+  trainer,  // it gets about all that it can take
+  upload,   // the same, but copies to the device hold it up
+  read,     // the loader, …
+  decode,   // … which spends most of its time
+  augment,  // … in this stage
+  loader,   // the loader; its stages were not measured
+  cores,    // alone, the loader is fast enough, but it shares cores with the trainer
+  unknown,  // too little was measured, or nothing that was explains it
+};
+/// "trainer"
+std::string_view name(Limit limit);
 
-struct Verdict {
-  Bound bound = Bound::consumer;
-  double supply = 0;  // images/s if the workers never waited
-  double demand = 0;  // images/s if the consumer never waited
-  double stage = 0;   // share of the workers' busy time in the bound stage, or in the longest one
-
-  /// How many times as fast as the bottleneck the other side is: at least 1.
-  double margin() const { return bound == Bound::consumer ? supply / demand : demand / supply; }
-  /// One line: "decode-bound: …".
-  std::string text() const;
+/// images/s, and how far its repeats lie apart.
+struct Rate {
+  double value = 0;
+  double spread = 0;  // (fastest − slowest) / value; 0 for a single repeat
 };
 
-std::string_view name(Bound bound);
+/// Smaller relative differences count as none.
+inline constexpr double min_tolerance = 0.03;
+
+/// Whether `rate` is as good as `best`: within the spread of their repeats, but at least 3 % (less
+/// does not matter) and at most 10 % (a wider spread means a noisy machine, not equal rates).
+bool as_fast_as(const Rate& rate, const Rate& best);
+
+/// All that the decision is made from. What was not measured is absent or 0.
+struct Figures {
+  std::string_view consumer = "trainer";
+  std::optional<Rate> supply{};     // of the loader alone
+  std::optional<Rate> demand{};     // of the consumer alone; absent: estimated from the stall
+  std::optional<Rate> compute{};    // demand without copies to the device
+  std::optional<Rate> delivered{};  // of both together
+  std::optional<double> stall{};    // share of the consumer's time in which it has no batch
+  unsigned threads = 0;             // of the loader; 0: the consumer loads each batch itself
+  unsigned most_threads = 0;        // that were considered and do not deliver clearly more
+  unsigned computing = 0;           // threads of the consumer; 1 drives a device
+  unsigned cores = 0;               // that all these threads share
+  double read = 0;                  // worker-seconds for an image, waiting for a disk included
+  double decode = 0;
+  double augment = 0;
+};
+
+/// From a loader's own counters: supply as if the workers never waited, demand as if the consumer
+/// never did. Nothing is measured before an image was handed out.
+Figures figures_of(const LoaderStats& stats, unsigned threads);
+
+struct Verdict {
+  Limit limit = Limit::unknown;
+  std::string finding;  // "The trainer is the limit: it gets 98 % of what it can take."
+  std::string advice;   // "No loader threads are needed." May be "".
+};
+
+/// The consumer is the limit where it gets as much as it can take, within the repeats' spread. Else
+/// it is the loader where that alone is slower than the consumer, and the cores where it is not but
+/// both have more threads than there are cores. Without threads the consumer does the loading
+/// itself: that is work, not waiting.
+Verdict judge(const Figures& figures);
+
 /// "2.4 times", "37 times"
 std::string times(double factor);
-
-/// The verdict on a run with `threads` workers (0: the consumer fills). All 0 when no image was
-/// handed out.
-Verdict judge(const LoaderStats& stats, unsigned threads);
 
 }  // namespace feedrate::loader

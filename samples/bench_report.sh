@@ -43,5 +43,5 @@ imagenet=$(archives imagenet 3000)
 convert imagenet "$imagenet/ILSVRC2012_img_train.tar" "$imagenet/ILSVRC2012_devkit_t12.tar.gz"
 
 "$feedrate" bench --plan "$plan" --out results.jsonl --resume
-"$feedrate" report results.jsonl --html report.html --csv results.csv --svg charts
+"$feedrate" report results.jsonl --html report.html --csv results.csv
 echo "The report: $PWD/report.html"

@@ -7,6 +7,24 @@
 
 namespace feedrate::formats {
 
+namespace {
+
+struct Mean {
+  double value = 0;
+  double variance = 0;  // of the mean itself
+};
+
+/// Of at least two values.
+Mean mean_of(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, squares / (count - 1) / count};
+}
+
+}  // namespace
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -33,13 +51,30 @@ double student_t(std::size_t degrees) {
 
 std::optional<Interval> mean_interval(std::span<const double> values) {
   if (values.size() < 2) return std::nullopt;
-  const auto count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  const double half =
-      student_t(values.size() - 1) * std::sqrt(squares / (count - 1)) / std::sqrt(count);
-  return Interval{mean - half, mean + half};
+  const Mean mean = mean_of(values);
+  const double half = student_t(values.size() - 1) * std::sqrt(mean.variance);
+  return Interval{mean.value - half, mean.value + half};
+}
+
+std::optional<Interval> ratio_interval(std::span<const double> before,
+                                       std::span<const double> after) {
+  std::array<Mean, 2> means;
+  double sum = 0, weighted = 0;  // of the variances; of their squares, by degrees of freedom
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::span<const double> values = i == 0 ? before : after;
+    if (values.size() < 2 || std::ranges::min(values) <= 0) return std::nullopt;
+    std::vector<double> logarithms;
+    for (const double value : values) logarithms.push_back(std::log(value));
+    means[i] = mean_of(logarithms);
+    sum += means[i].variance;
+    weighted += means[i].variance * means[i].variance / static_cast<double>(values.size() - 1);
+  }
+  const double difference = means[1].value - means[0].value;
+  if (sum <= 0) return Interval{std::exp(difference), std::exp(difference)};
+  // Welch and Satterthwaite's degrees of freedom, rounded down: a wider interval.
+  const auto degrees = static_cast<std::size_t>(std::max(1.0, sum * sum / weighted));
+  const double half = student_t(degrees) * std::sqrt(sum);
+  return Interval{std::exp(difference - half), std::exp(difference + half)};
 }
 
 }  // namespace feedrate::formats

@@ -2,17 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
-
-#include "tests/support/memory_dataset.h"
-
 namespace feedrate::loader {
-using namespace formats;
-
 namespace {
-
-using namespace testing;
 
 LoaderStats stats_of(double read, double decode, double augment, double wait) {
   LoaderStats stats;
@@ -25,49 +16,139 @@ LoaderStats stats_of(double read, double decode, double augment, double wait) {
   return stats;
 }
 
-TEST(UnitVerdict, the_longest_stage_bounds_a_consumer_that_waits) {
-  const Verdict verdict = judge(stats_of(2, 16, 2, 9), 2);
-  EXPECT_EQ(verdict.bound, Bound::decode);
-  EXPECT_DOUBLE_EQ(verdict.supply, 100);   // 20 s of two workers for 1,000 images
-  EXPECT_DOUBLE_EQ(verdict.demand, 1000);  // one second outside next()
-  EXPECT_DOUBLE_EQ(verdict.margin(), 10);
-  EXPECT_EQ(verdict.text(),
-            "decode-bound: it took 80 % of the workers' time; the consumer could take 10 times as "
-            "many images/s");
-  EXPECT_EQ(judge(stats_of(16, 2, 2, 9), 2).bound, Bound::fetch);
-  EXPECT_EQ(judge(stats_of(2, 2, 16, 9), 2).bound, Bound::augment);
+/// A device of its own that takes 1,000 images/s and gets `delivered`, on eight cores.
+Figures device(double delivered, double supply, unsigned threads) {
+  return {.supply = Rate{supply},
+          .demand = Rate{1000},
+          .delivered = Rate{delivered},
+          .threads = threads,
+          .most_threads = threads,
+          .computing = 1,
+          .cores = 8,
+          .decode = 1e-3};
 }
 
-TEST(UnitVerdict, idle_workers_are_bound_by_the_consumer) {
-  const Verdict verdict = judge(stats_of(1, 3, 0, 0.1), 2);
-  EXPECT_EQ(verdict.bound, Bound::consumer);
-  EXPECT_DOUBLE_EQ(verdict.supply, 500);
-  EXPECT_NEAR(verdict.margin(), 4.95, 1e-9);
-  EXPECT_EQ(verdict.text(), "consumer-bound: the workers could give 5.0 times as many images/s");
+/// The same on a CPU that shares its two cores with the loader.
+Figures cpu(double delivered, double supply, unsigned threads) {
+  Figures figures = device(delivered, supply, threads);
+  figures.computing = figures.cores = 2;
+  return figures;
 }
 
-TEST(UnitVerdict, without_threads_the_consumer_is_its_own_worker) {
-  EXPECT_DOUBLE_EQ(judge(stats_of(1, 3, 0, 4), 0).supply, 250);
+TEST(UnitVerdict, a_trainer_that_gets_all_it_can_take_within_the_noise_is_the_limit) {
+  Figures figures = cpu(980, 18'000, 0);
+  figures.demand->spread = 0.04;
+  figures.stall = 0.06;  // its own loading, no waiting
+  const Verdict verdict = judge(figures);
+  EXPECT_EQ(verdict.limit, Limit::trainer);
+  EXPECT_EQ(verdict.finding,
+            "The trainer is the limit: it gets 98 % of what it can take, within the noise.");
+  EXPECT_EQ(verdict.advice, "No loader threads are needed.");
+  figures.demand->spread = 0;
+  EXPECT_EQ(judge(figures).finding, "The trainer is the limit: it gets 98 % of what it can take.");
+  EXPECT_EQ(judge(cpu(1010, 18'000, 2)).finding,
+            "The trainer is the limit: it gets all that it can take.");
+  EXPECT_EQ(judge(cpu(1010, 18'000, 2)).advice, "2 loader threads are enough.");
 }
 
-TEST(UnitVerdict, without_images_there_is_no_verdict) {
-  EXPECT_EQ(judge({}, 2).text(), "nothing was handed out");
+TEST(UnitVerdict, repeats_that_differ_excuse_a_difference_of_up_to_a_tenth) {
+  Figures figures = device(920, 930, 2);
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
+  figures.delivered->spread = 0.09;
+  EXPECT_EQ(judge(figures).limit, Limit::trainer);
+  figures.delivered = {.value = 850, .spread = 0.5};
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
 }
 
-// A real loader with two threads: first a slow source, then a slow consumer.
-TEST(UnitVerdict, a_real_loader_is_judged_by_its_slow_side) {
-  using std::chrono::milliseconds;
-  const auto verdict_with = [](milliseconds reading, milliseconds taking) {
-    const MemoryDataset dataset(
-        256, {28, 28, 1}, [=](std::uint64_t, Sample&) { std::this_thread::sleep_for(reading); });
-    Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 16, .epochs = 1});
-    while (loader.next() != nullptr) std::this_thread::sleep_for(taking);
-    return judge(loader.stats(), 2);
-  };
-  EXPECT_EQ(verdict_with(milliseconds(1), milliseconds(0)).bound, Bound::fetch);
-  const Verdict slow_consumer = verdict_with(milliseconds(0), milliseconds(5));
-  EXPECT_EQ(slow_consumer.bound, Bound::consumer);
-  EXPECT_GT(slow_consumer.margin(), 2);
+TEST(UnitVerdict, a_loader_slower_than_the_trainer_is_the_limit_in_its_longest_stage) {
+  Figures figures = device(400, 410, 2);
+  figures.stall = 0.6;
+  figures.read = 0.25e-3;
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
+  EXPECT_EQ(judge(figures).finding,
+            "Decoding is the limit: the trainer gets 40 % of what it can take; it waits for data "
+            "60.0 % of the time; 80 % of the loading time goes there.");
+  EXPECT_EQ(judge(figures).advice,
+            "More loader threads, or images that decode faster (raw, packed, or smaller ones) "
+            "would help.");
+  figures.read = 2e-3;
+  EXPECT_EQ(judge(figures).limit, Limit::read);
+  figures.augment = 3e-3;
+  EXPECT_EQ(judge(figures).limit, Limit::augment);
+  figures.read = figures.decode = figures.augment = 0;
+  EXPECT_EQ(judge(figures).limit, Limit::loader);
+}
+
+TEST(UnitVerdict, the_advice_depends_on_what_is_left_to_try) {
+  const auto advice = [](Figures figures) { return judge(figures).advice.substr(0, 12); };
+  Figures figures = device(400, 410, 2);
+  EXPECT_EQ(advice(figures), "More loader ");
+  figures.most_threads = 6;
+  EXPECT_TRUE(judge(figures).advice.starts_with("More loader threads would not help; "));
+  figures = device(400, 410, 7);
+  EXPECT_EQ(advice(figures), "More cores, ");
+  EXPECT_EQ(advice(device(400, 660, 0)), "A loader thr");
+}
+
+TEST(UnitVerdict, a_loader_fast_enough_alone_but_not_beside_the_trainer_lacks_cores) {
+  Figures figures = cpu(900, 18'000, 1);
+  figures.stall = 0.001;
+  EXPECT_EQ(judge(figures).limit, Limit::cores);
+  figures.stall = 0.1;  // it waits, because the loader gets no core
+  EXPECT_EQ(judge(figures).limit, Limit::cores);
+  figures.cores = 8;
+  EXPECT_EQ(judge(figures).limit, Limit::decode);  // it waits, though there are cores
+  figures.stall = 0.001;
+  EXPECT_EQ(judge(figures).limit, Limit::unknown);
+}
+
+TEST(UnitVerdict, without_threads_loading_is_work_that_only_a_thread_would_overlap) {
+  EXPECT_EQ(judge(device(600, 1500, 0)).limit, Limit::decode);
+  Figures tried = cpu(600, 1500, 0);
+  tried.most_threads = 4;  // no faster, so threads only move the work to other cores
+  EXPECT_EQ(judge(tried).limit, Limit::cores);
+}
+
+TEST(UnitVerdict, copies_are_the_limit_where_the_device_would_take_more_without_them) {
+  Figures figures = device(1000, 18'000, 2);
+  figures.compute = Rate{1050};  // what is left of copies that overlap
+  EXPECT_EQ(judge(figures).limit, Limit::trainer);
+  figures.compute = Rate{3000};
+  EXPECT_EQ(judge(figures).limit, Limit::upload);
+  EXPECT_NE(judge(figures).finding.find("3.0 times as many images/s without copies"),
+            std::string::npos);
+}
+
+TEST(UnitVerdict, without_demand_the_stall_says_what_the_trainer_could_take) {
+  Figures figures = device(400, 410, 2);
+  figures.demand.reset();
+  figures.stall = 0.6;
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
+  figures.stall = 0.02;
+  EXPECT_EQ(judge(figures).limit, Limit::trainer);
+  figures.stall.reset();
+  EXPECT_EQ(judge(figures).limit, Limit::unknown);
+  EXPECT_EQ(judge({}).limit, Limit::unknown);
+}
+
+TEST(UnitVerdict, a_loaders_counters_give_supply_and_demand) {
+  const Figures figures = figures_of(stats_of(2, 16, 2, 9), 2);
+  EXPECT_DOUBLE_EQ(figures.supply->value, 100);   // 20 s of two workers for 1,000 images
+  EXPECT_DOUBLE_EQ(figures.demand->value, 1000);  // one second outside next()
+  EXPECT_DOUBLE_EQ(figures.delivered->value, 100);
+  EXPECT_EQ(judge(figures).limit, Limit::decode);
+  EXPECT_EQ(judge(figures_of(stats_of(1, 3, 0, 0.1), 2)).limit, Limit::trainer);
+  EXPECT_DOUBLE_EQ(figures_of(stats_of(1, 3, 0, 4), 0).supply->value, 250);
+}
+
+TEST(HostileVerdict, zeros_and_rates_without_meaning_give_no_limit_and_no_nan) {
+  EXPECT_FALSE(figures_of({}, 2).supply);
+  for (const double rate : {0.0, 1.0}) {
+    Figures figures = device(rate, 0, 1);
+    figures.demand = Rate{0};
+    EXPECT_EQ(judge(figures).limit, Limit::unknown);
+    EXPECT_EQ(judge(figures).finding.find("nan"), std::string::npos) << judge(figures).finding;
+  }
 }
 
 }  // namespace

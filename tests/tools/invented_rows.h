@@ -1,8 +1,6 @@
 #pragma once
 // A whole bench made by hand, for looking at reports. Test data: nothing here was measured.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -128,29 +126,6 @@ inline std::vector<Run> invented_bench() {
     runs.push_back(cold);
   }
   return runs;
-}
-
-/// What `train --json` prints, of a training that never was.
-inline std::string invented_training() {
-  std::string curve, validations;
-  for (unsigned step = 0; step <= 900; step += 10) {
-    curve += fmt::format(
-        "{}{{\"step\":{},\"epoch\":{},\"loss\":{:.4f},\"accuracy\":{:.4f},"
-        "\"images_per_second\":5900.0}}",
-        step == 0 ? "" : ",", step, step / 300,
-        0.1 + 2.2 * std::exp(-1.0 * step / 200.0) + 0.03 * std::sin(step),
-        0.97 - 0.87 * std::exp(-1.0 * step / 150.0) + 0.01 * std::cos(step));
-    if (step % 300 != 0 || step == 0) continue;
-    validations += fmt::format("{}{{\"step\":{},\"epoch\":{},\"loss\":{:.4f},\"accuracy\":{:.4f}}}",
-                               step == 300 ? "" : ",", step, step / 300,
-                               0.2 + 1.9 * std::exp(-1.0 * step / 200.0),
-                               0.95 - 0.8 * std::exp(-1.0 * step / 150.0));
-  }
-  return fmt::format(
-      "{{\"network\":\"lenet\",\"device\":\"cpu\",\"batch\":64,\"steps\":900,"
-      "\"images_per_second\":5900.0,\"loss\":0.12,\"accuracy\":0.96,\"curve\":[{}],"
-      "\"validations\":[{}]}}",
-      curve, validations);
 }
 
 }  // namespace feedrate::testing

@@ -154,9 +154,10 @@ TEST_F(CommandsJsonPage, report) {
   std::ofstream rows(at("rows.jsonl"));
   for (const auto& row : testing::invented_bench()) rows << to_json_line(row) << "\n";
   rows.close();
-  write_text(at("training.json"), testing::invented_training());
-  read({"report", at("rows.jsonl"), "--training", at("training.json")}, "report");
-  reader_.expect_all_seen({"report", "study", "curve", "point", "prediction-error", "attribution"});
+  read({"report", at("rows.jsonl")}, "report");
+  read({"report", at("rows.jsonl"), at("rows.jsonl"), "--compare"}, "report-compare");
+  reader_.expect_all_seen(
+      {"report", "study", "curve", "point", "prediction-error", "attribution", "report-compare"});
 }
 
 std::set<std::string> keys_of(const ordered_json& object) {

@@ -175,7 +175,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "digest",
                                                       "stall_seconds",
                                                       "busy",
-                                                      "bound",
+                                                      "limit",
                                                       "supply",
                                                       "demand",
                                                       "accelerator_utilisation",
@@ -209,17 +209,17 @@ TEST_F(CommandsPipeline, an_emulated_trainer_sets_the_pace) {
       json({"load", at("lmdb/train"), "--threads", "1", "--emulate", "600", "--no-digest"});
   EXPECT_TRUE(loaded.at("digest").is_null());
   EXPECT_GT(loaded.at("seconds"), 0.8);  // 600 images at 600 a second
-  EXPECT_EQ(loaded.at("bound"), "consumer");
+  EXPECT_EQ(loaded.at("limit"), "trainer");
   EXPECT_GT(loaded.at("supply"), loaded.at("demand"));
   EXPECT_GT(loaded.at("accelerator_utilisation"), 0.9);
   EXPECT_TRUE(loaded.at("passes"));
   const std::string slow = run({"load", at("lmdb/train"), "--emulate", "600", "--no-digest"});
-  EXPECT_NE(slow.find("\n  consumer-bound: the workers could give "), std::string::npos) << slow;
+  EXPECT_NE(slow.find("\n  The consumer is the limit: it gets "), std::string::npos) << slow;
   EXPECT_NE(slow.find(": passes the 90 % of MLPerf Storage\n"), std::string::npos) << slow;
 
   const ordered_json starved =
       json({"load", at("lmdb/train"), "--emulate", "1e9", "--seconds", "0.3", "--no-digest"});
-  EXPECT_NE(starved.at("bound"), "consumer");
+  EXPECT_NE(starved.at("limit"), "trainer");
   EXPECT_FALSE(starved.at("passes"));
   EXPECT_TRUE(json({"load", at("lmdb/train"), "--no-digest"}).at("passes").is_null());
 }

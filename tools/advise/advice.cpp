@@ -22,21 +22,22 @@ constexpr std::size_t page_columns = 100;
 
 std::string plus_minus(double doubt) { return fmt::format("± {:.0f} %", std::ceil(100 * doubt)); }
 
+std::string threads_text(unsigned threads) {
+  return threads == 0 ? "no loader threads" : counted(threads, "loader thread");
+}
+
+bool is_fed(const Prediction& prediction) { return prediction.verdict.limit == Limit::trainer; }
+
 std::string limit(const Advice& advice) {
   const Prediction& now = advice.now;
-  const std::string threads = counted(now.threads, "thread");
-  if (now.bound == Bound::consumer) {
-    return fmt::format("{} keep{} it fed: {} takes {} images/s.", threads,
-                       now.threads == 1 ? "s" : "", advice.consumer_name,
-                       quantity(advice.consumer.demand));
+  if (!std::isfinite(advice.consumer.demand)) {
+    return fmt::format("With {} it delivers {} images/s; the limit is {}.",
+                       threads_text(now.threads), quantity(now.delivered), name(now.verdict.limit));
   }
-  std::string text = fmt::format("{} deliver{} {} images/s", threads, now.threads == 1 ? "s" : "",
-                                 quantity(now.delivered));
-  if (std::isfinite(advice.consumer.demand)) {
-    text += fmt::format(" of the {} that {} could take", quantity(advice.consumer.demand),
-                        advice.consumer_name);
-  }
-  return text + fmt::format("; the limit is {}.", name(now.bound));
+  return fmt::format("With {} it delivers {} images/s of the {} that {} can take. {} {}",
+                     threads_text(now.threads), quantity(now.delivered),
+                     quantity(advice.consumer.demand), advice.consumer_name, now.verdict.finding,
+                     now.verdict.advice);
 }
 
 std::string gain(const Advice& advice, const Alternative& best) {
@@ -44,14 +45,14 @@ std::string gain(const Advice& advice, const Alternative& best) {
       1 - static_cast<double>(best.variant.bytes) /
               static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
   const Prediction& then = best.prediction;
-  const std::string fed = then.bound == Bound::consumer ? ", all it takes," : ",";
+  const std::string fed = is_fed(then) ? ", all it takes," : ",";
   const std::string doubt = then.doubt > 0 ? fmt::format(" ({})", plus_minus(then.doubt)) : "";
   return fmt::format(
       "As {} it would deliver {}{}{} {} as many, on {}, in {} ({:.0f} % {}). Converting takes "
       "about "
       "{}:",
       best.variant.name, quantity(then.delivered), doubt, fed,
-      times(then.delivered / advice.now.delivered), counted(then.threads, "thread"),
+      times(then.delivered / advice.now.delivered), threads_text(then.threads),
       bytes_text(best.variant.bytes), 100 * std::abs(share), share >= 0 ? "less" : "more",
       duration_text(best.convert_seconds));
 }
@@ -91,7 +92,7 @@ ordered_json as_json(const Variant& variant, const Prediction& prediction) {
           {"supply", number(prediction.supply, 1)},
           {"delivered", number(prediction.delivered, 1)},
           {"doubt_percent", number(100 * prediction.doubt, 1)},
-          {"bound", name(prediction.bound)},
+          {"limit", name(prediction.verdict.limit)},
           {"one_thread", as_json(variant.at_min)},
           {"most_threads", as_json(variant.at_max)}};
 }
@@ -101,14 +102,14 @@ ordered_json as_json(const Variant& variant, const Prediction& prediction) {
 const Alternative* Advice::best() const {
   const auto better = [](const Alternative& a, const Alternative& b) {
     const double ratio = a.prediction.delivered / b.prediction.delivered;
-    if (std::abs(ratio - 1) > knee_margin) return ratio > 1;
+    if (std::abs(ratio - 1) > min_tolerance) return ratio > 1;
     if (a.prediction.threads != b.prediction.threads)
       return a.prediction.threads < b.prediction.threads;
     return a.variant.bytes < b.variant.bytes;
   };
   const Alternative* found = nullptr;
   for (const Alternative& one : alternatives) {
-    const double doubt = std::max(knee_margin, std::hypot(one.prediction.doubt, now.doubt));
+    const double doubt = std::max(min_tolerance, std::hypot(one.prediction.doubt, now.doubt));
     if (!one.fits || one.prediction.delivered < now.delivered * (1 + doubt)) continue;
     if (found == nullptr || better(one, *found)) found = &one;
   }
@@ -121,9 +122,8 @@ std::string Advice::text() const {
   if (best != nullptr) {
     text += fmt::format("{}\n  {}\n", wrapped(gain(*this, *best), 0, page_columns), best->command);
   } else {
-    text += now.bound == Bound::consumer
-                ? "No other format would deliver more.\n"
-                : "No conversion that was tried would deliver clearly more.\n";
+    text += is_fed(now) ? "No other format would deliver more.\n"
+                        : "No conversion that was tried would deliver clearly more.\n";
   }
   text += fmt::format("\n{}: {}, recipe {}, batches of {}\n", dataset, counted(images, "image"),
                       recipe, batch);

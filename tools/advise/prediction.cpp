@@ -1,7 +1,6 @@
 #include "tools/advise/prediction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace feedrate::tools {
@@ -26,26 +25,42 @@ double delivered(const Variant& variant, const Consumer& consumer, unsigned thre
 }
 
 Prediction predict(const Variant& variant, const Consumer& consumer) {
-  double best = 0;
-  for (unsigned threads = 1; threads <= variant.at_max.threads; ++threads) {
-    best = std::max(best, delivered(variant, consumer, threads));
+  const auto doubt_at = [&](unsigned threads) {
+    return std::hypot(threads <= 1 ? variant.at_min.doubt() : variant.at_max.doubt(),
+                      variant.doubt);
+  };
+  // A doubt is half a spread.
+  const auto rate_at = [&](unsigned threads) {
+    return Rate{delivered(variant, consumer, threads),
+                2 * std::max(consumer.doubt, doubt_at(threads))};
+  };
+  const unsigned most = variant.at_max.threads;
+  unsigned best = 1;
+  for (unsigned threads = 2; threads <= most; ++threads) {
+    if (rate_at(threads).value > rate_at(best).value) best = threads;
   }
   Prediction found;
-  found.threads = 1;
-  while (delivered(variant, consumer, found.threads) < (1 - knee_margin) * best) ++found.threads;
+  found.threads = std::isfinite(consumer.demand) ? 0 : 1;
+  while (!as_fast_as(rate_at(found.threads), rate_at(best))) ++found.threads;
   found.supply = variant.supply(found.threads);
   found.delivered = delivered(variant, consumer, found.threads);
+  const double loader = doubt_at(found.threads);
+  // Where the two take turns, each side's doubt counts by its share of the time.
   const bool fed = found.supply > consumer.demand;
-  const double loader = std::hypot(
-      found.threads == 1 ? variant.at_min.doubt() : variant.at_max.doubt(), variant.doubt);
-  // On shared cores, each side's doubt counts by its share of the time.
-  const double share = consumer.shares_cores ? found.delivered / consumer.demand : fed ? 1 : 0;
+  const bool in_turn = consumer.shares_cores || found.threads == 0;
+  const double share = in_turn ? found.delivered / consumer.demand : fed ? 1 : 0;
   found.doubt = std::hypot(share * consumer.doubt, (1 - share) * loader);
-  if (!fed) {
-    const std::array<double, 3> stages = {variant.at_max.read + variant.extra_read,
-                                          variant.at_max.decode, variant.at_max.augment};
-    found.bound = static_cast<Bound>(std::ranges::max_element(stages) - stages.begin());
-  }
+  const unsigned all = consumer.threads > 0 ? consumer.threads : consumer.cores;
+  found.verdict = judge({.supply = Rate{found.supply, 2 * loader},
+                         .demand = Rate{consumer.demand, 2 * consumer.doubt},
+                         .delivered = Rate{found.delivered, 2 * found.doubt},
+                         .threads = found.threads,
+                         .most_threads = most,
+                         .computing = consumer.shares_cores ? all : 1,
+                         .cores = consumer.cores,
+                         .read = variant.at_max.read + variant.extra_read,
+                         .decode = variant.at_max.decode,
+                         .augment = variant.at_max.augment});
   return found;
 }
 

@@ -9,6 +9,7 @@
 // - A loader without threads works in the trainer's thread, so an image takes the time of both,
 //   whatever the device.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -39,24 +40,22 @@ struct Variant {
   /// Thread-seconds for an image with this many threads: interpolated between the two measured
   /// thread counts, constant outside them.
   double cost(unsigned threads) const;
-  /// images/s of this many threads, at least 1.
-  double supply(unsigned threads) const { return threads / cost(threads); }
+  /// images/s of this many threads; 0: of the trainer's own.
+  double supply(unsigned threads) const { return std::max(1U, threads) / cost(threads); }
 };
 
 struct Prediction {
-  unsigned threads = 0;  // the fewest that deliver within `knee_margin` of the best
+  unsigned threads = 0;  // the fewest that deliver as much as the best
   double supply = 0;     // images/s at that many
   double delivered = 0;  // images/s
   double doubt = 0;      // of delivered, as a share: ± this
-  loader::Bound bound = loader::Bound::consumer;
+  loader::Verdict verdict{};
 };
-
-/// Smaller relative differences count as none; `feedrate report` uses it too.
-inline constexpr double knee_margin = 0.03;
 
 /// Predicted images/s with this many loader threads; 0: the loader works in the trainer's thread.
 double delivered(const Variant& variant, const Consumer& consumer, unsigned threads);
-/// The prediction at the fewest threads that deliver nearly the best.
+/// The prediction at the fewest threads that deliver as much as the best, by the tolerance of
+/// loader::as_fast_as(); none only where the consumer's demand is known.
 Prediction predict(const Variant& variant, const Consumer& consumer);
 
 }  // namespace feedrate::tools

@@ -23,7 +23,6 @@ target_include_directories(feedrate_tools PRIVATE ${generated})
 # The report's page and its charts' style sheet are embedded in the binary.
 embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/write/page.html)
 embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/write/page.css)
-embed(feedrate_tools charts_css ${CMAKE_SOURCE_DIR}/tools/report/draw/charts.css)
 
 add_executable(feedrate tools/cli/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)

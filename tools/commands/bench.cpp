@@ -28,6 +28,7 @@
 #include "tools/cli/signals.h"
 #include "tools/cli/text.h"
 #include "tools/measure/environment.h"
+#include "tools/report/study/report.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -127,6 +128,11 @@ void note_prediction_error(const std::vector<Run>& rows) {
                    counted(errors.size(), "delivered rate"), median(errors)));
 }
 
+/// The sentences that 'feedrate report' begins with.
+void note_verdicts(const std::vector<Run>& rows) {
+  for (const Study& study : make_studies(rows)) note(sentence(study, judge(study)));
+}
+
 /// Estimates the time left from the time taken so far.
 class Remaining {
  public:
@@ -148,7 +154,7 @@ class Remaining {
 };
 
 void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
-                const Peers& peers, ResultsFile& results) {
+                 const Peers& peers, ResultsFile& results) {
   const GracefulStop graceful;
   const std::string command = command_line();
   Remaining remaining(points.size() * bench.repeat);
@@ -180,6 +186,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
                     counted(rows.size(), "row")));
   }
   note_prediction_error(rows);
+  note_verdicts(rows);
 }
 
 int show_plan(const Options& options, const BenchOptions& bench) {

@@ -10,7 +10,6 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
-#include "tools/cli/text.h"
 #include "tools/report/write/output.h"
 
 namespace feedrate::tools {
@@ -21,11 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  fs::path results;
+  std::vector<fs::path> results;
   fs::path html;
   fs::path csv;
-  fs::path svg;
-  std::vector<fs::path> training;
+  bool compare = false;
+  bool markdown = false;
   bool json = false;
 };
 
@@ -34,37 +33,54 @@ void write(const fs::path& file, const std::string& text) {
   note(fmt::format("wrote {}", file.string()));
 }
 
-void write_charts(const fs::path& directory, const Report& report) {
-  std::error_code problem;
-  fs::create_directories(directory, problem);
-  if (problem) fail(directory, "cannot create the directory: ", problem.message());
-  const std::vector<ChartFile> files = report_svg(report);
-  for (const ChartFile& file : files) write_text(directory / file.name, file.text);
-  note(fmt::format("wrote {} to {}", counted(files.size(), "chart"), directory.string()));
+std::vector<Run> read(const fs::path& file) {
+  Rows rows = read_rows(file);
+  for (const std::string& problem : rows.refused) warn("left out: " + problem);
+  return std::move(rows.runs);
+}
+
+int run_comparison(const Options& options) {
+  const Comparison found = compare(read(options.results[0]), read(options.results[1]));
+  if (found.points.empty()) {
+    fail(options.results[1], "holds no point of ", options.results[0],
+         ": no row has the same images, format, network and options");
+  }
+  print(options.json       ? comparison_json(found) + "\n"
+        : options.markdown ? comparison_markdown(found)
+                           : comparison_text(found));
+  return exit_done;
 }
 
 int run(const Options& options) {
-  Rows rows = read_rows(options.results);
-  for (const std::string& problem : rows.refused) warn("left out: " + problem);
-  const Report report = make_report(std::move(rows.runs), read_trainings(options.training));
+  if (options.compare) return run_comparison(options);
+  const Report report = make_report(read(options.results.front()));
   if (!options.html.empty()) write(options.html, report_html(report));
   if (!options.csv.empty()) write(options.csv, report_csv(report));
-  if (!options.svg.empty()) write_charts(options.svg, report);
-  print(options.json ? report_json(report) + "\n" : report_text(report));
+  print(options.json       ? report_json(report) + "\n"
+        : options.markdown ? report_markdown(report)
+                           : report_text(report));
   return exit_done;
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("RESULTS", options->results, "Results of 'feedrate bench'")->required();
-  add_output(app, "--html", options->html, "Write one page with charts, which opens offline");
-  add_output(app, "--csv", options->csv, "Write every row as CSV");
-  add_output(app, "--svg", options->svg, "Write each chart as an SVG file into this directory",
-             "DIR");
-  app.add_option("--training", options->training,
-                 "Output of 'feedrate train --json', to add training curves")
-      ->type_name("FILE");
-  add_json(app, options->json);
+  app.add_option("RESULTS", options->results, "Results of 'feedrate bench'; two to compare")
+      ->required();
+  auto* compare = app.add_flag("--compare", options->compare,
+                               "Say of each point whether the second file is faster");
+  add_output(app, "--html", options->html, "Write one page with charts, which opens offline")
+      ->excludes(compare);
+  add_output(app, "--csv", options->csv, "Write every row as CSV")->excludes(compare);
+  auto* markdown =
+      app.add_flag("--markdown", options->markdown, "Print Markdown instead of plain text");
+  add_json(app, options->json)->excludes(markdown);
+  app.final_callback([options] {
+    const std::size_t wanted = options->compare ? 2 : 1;
+    if (options->results.size() == wanted) return;
+    throw CLI::ValidationError(
+        "RESULTS", options->compare ? "--compare takes two files of results"
+                                    : "expected one file of results; --compare takes two");
+  });
   return [options] { return run(*options); };
 }
 
@@ -80,10 +96,13 @@ with the figures behind the answer: the fewest threads that deliver within 3 % o
 best rate, and what limits that rate. Differences smaller than the spread of the repeats
 do not count. Rows of different images never share a chart, and the report lists what
 makes rows doubtful. It also shows where the time of an image goes, how accurate the
-predictions were, and what a format costs in time, memory and energy.)",
+predictions were, and what a format costs in time, memory and energy. --compare says
+whether a second bench was faster: point by point, with the 95 % interval of the ratio
+that the repeats allow.)",
     .examples = R"(  feedrate report results.jsonl
   feedrate report results.jsonl --html report.html --csv results.csv
-  feedrate report results.jsonl --training lenet.json --svg charts --html report.html
+  feedrate report results.jsonl --markdown > report.md
+  feedrate report before.jsonl after.jsonl --compare
 )",
     .advice = "'feedrate bench PATH… --out results.jsonl' writes results.",
     .prepare = prepare};

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "formats/base/cores.h"
 #include "formats/base/text.h"
 #include "loader/verdict.h"
 #include "tools/cli/text.h"
@@ -43,10 +44,19 @@ ordered_json as_json(const std::optional<Tuning>& tuning) {
           {"tried", tried}};
 }
 
+std::string limit_text(const LoadReport& report) {
+  Figures figures = figures_of(report.stats, report.threads);
+  if (!figures.supply) return "nothing was handed out";
+  figures.consumer = "consumer";
+  figures.cores = formats::usable_cores();
+  const Verdict verdict = judge(figures);
+  return verdict.finding + " " + verdict.advice;
+}
+
 }  // namespace
 
 std::string LoadReport::json() const {
-  const Verdict verdict = judge(stats, threads);
+  const Figures figures = figures_of(stats, threads);
   const std::optional<double>& utilisation = result.accelerator_utilisation;
   ordered_json object = {
       {"complete", !result.stopped},
@@ -66,9 +76,9 @@ std::string LoadReport::json() const {
        {{"read", rounded(stats.busy_read, 6)},
         {"decode", rounded(stats.busy_decode, 6)},
         {"augment", rounded(stats.busy_augment, 6)}}},
-      {"bound", name(verdict.bound)},
-      {"supply", rounded(verdict.supply, 1)},
-      {"demand", rounded(verdict.demand, 1)},
+      {"limit", name(judge(figures).limit)},
+      {"supply", rounded(figures.supply.value_or(Rate{}).value, 1)},
+      {"demand", rounded(figures.demand.value_or(Rate{}).value, 1)},
       {"accelerator_utilisation", or_null<ordered_json>(utilisation, 4)},
       {"passes", null_unless<ordered_json>(utilisation.has_value(), utilisation >= mlperf_share)},
       {"cpu_seconds", rounded(result.cpu_seconds, 6)},
@@ -97,8 +107,7 @@ std::string LoadReport::text() const {
       duration_text(stats.busy_read), duration_text(stats.busy_decode),
       duration_text(stats.busy_augment), bytes_text(stats.bytes_read),
       duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
-      duration_text(per_image(result)), bytes_text(result.peak_rss_bytes),
-      judge(stats, threads).text());
+      duration_text(per_image(result)), bytes_text(result.peak_rss_bytes), limit_text(*this));
   if (result.warmup_seconds.value_or(0) > 0) {
     text += fmt::format("  the first {} do not count: the rate was still settling\n",
                         duration_text(*result.warmup_seconds));

@@ -5,6 +5,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "formats/base/cores.h"
+#include "loader/verdict.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
 
@@ -55,6 +57,22 @@ double wait_ms_per_step(const TrainingReport& report) {
   const double step_ms =
       1e3 * images / static_cast<double>(result.steps - 1) / result.images_per_second;
   return result.stall_percent / 100 * step_ms;
+}
+
+/// What limited the training; "" where that is unknown: no loader was at work, or one step alone.
+std::string limit_line(const TrainingRequest& request, const TrainingReport& report) {
+  if (!report.loader || report.result.seconds <= 0) return {};
+  Figures figures = figures_of(*report.loader, report.run.threads);
+  figures.delivered = Rate{report.result.images_per_second};
+  figures.stall = report.result.stall_percent / 100;
+  figures.demand.reset();  // the rate and the stall above leave out what was warming up
+  if (figures.supply) figures.supply->value *= report.ranks;
+  figures.cores = formats::usable_cores();
+  const unsigned all =
+      request.device.compute_threads > 0 ? request.device.compute_threads : figures.cores;
+  figures.computing = request.device.name == "cpu" ? all : 1;
+  const Verdict verdict = judge(figures);
+  return fmt::format("  {} {}\n", verdict.finding, verdict.advice);
 }
 
 }  // namespace
@@ -127,6 +145,7 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       request.model.network, report.run.device_name, rate, counted(result.steps, "step"),
       report.run.batch, duration_text(result.seconds), result.stall_percent, result.loss,
       100 * result.accuracy, 100 * result.accuracy5, counted(result.loss_steps, "step"));
+  text += limit_line(request, report);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   if (report.steps_recorded == false) {
     text += "  steps could not be recorded as a CUDA graph: kernels were launched one by one\n";

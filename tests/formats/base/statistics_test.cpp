@@ -37,5 +37,30 @@ TEST(UnitStatistics, equal_values_leave_no_doubt_and_one_value_tells_of_none) {
   EXPECT_FALSE(mean_interval({}));
 }
 
+TEST(UnitStatistics, the_interval_of_a_ratio_is_welchs_for_the_logarithms) {
+  // The ratio of the geometric means is 1.110118, and 2.78 degrees of freedom count as 2.
+  const auto found =
+      ratio_interval(std::vector<double>{100, 102, 98}, std::vector<double>{110, 112, 111});
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->low, 1.051238, 1e-5);
+  EXPECT_NEAR(found->high, 1.172296, 1e-5);
+  // The same when both are in other units, and the inverse when they change places.
+  const auto scaled =
+      ratio_interval(std::vector<double>{1, 1.02, 0.98}, std::vector<double>{1.1, 1.12, 1.11});
+  EXPECT_NEAR(scaled->low, found->low, 1e-12);
+  const auto inverse =
+      ratio_interval(std::vector<double>{110, 112, 111}, std::vector<double>{100, 102, 98});
+  EXPECT_NEAR(inverse->low, 1 / found->high, 1e-12);
+}
+
+TEST(UnitStatistics, a_ratio_of_single_or_zero_values_has_no_interval) {
+  const std::vector<double> one{5}, two{5, 6}, zero{0, 5}, same{5, 5};
+  EXPECT_FALSE(ratio_interval(one, two));
+  EXPECT_FALSE(ratio_interval(two, one));
+  EXPECT_FALSE(ratio_interval(zero, two));
+  EXPECT_NEAR(ratio_interval(same, same)->low, 1, 1e-12);
+  EXPECT_NEAR(ratio_interval(same, same)->high, 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace feedrate::formats

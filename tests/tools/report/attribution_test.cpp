@@ -8,8 +8,6 @@
 namespace feedrate::tools {
 using namespace formats;
 
-extern const std::string_view charts_css;
-
 namespace {
 
 using testing::delivered;
@@ -125,13 +123,6 @@ TEST(UnitAttribution, every_bar_of_a_whole_bench_adds_up) {
     }
   }
   EXPECT_GT(bars, 8U);
-}
-
-TEST(UnitAttribution, every_part_has_a_colour_of_its_own) {
-  const std::string css(charts_css);
-  for (std::size_t i = 0; i < attribution_parts.size(); ++i) {
-    EXPECT_NE(css.find(join(".p", i, " { fill: var(--")), std::string::npos) << i;
-  }
 }
 
 TEST(UnitAttribution, without_demand_there_are_no_bars) {

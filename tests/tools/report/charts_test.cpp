@@ -36,24 +36,12 @@ TEST(UnitAxis, quantities_are_short) {
   EXPECT_EQ(short_quantity(1250000), "1.25 M");
 }
 
-TEST(UnitAxis, positions_move_apart_and_keep_their_order) {
-  const auto moved = spread_apart({50, 51, 52, 10}, 15, 0, 60);
-  EXPECT_DOUBLE_EQ(moved[2], 60);
-  EXPECT_DOUBLE_EQ(moved[1], 45);
-  EXPECT_DOUBLE_EQ(moved[0], 30);
-  EXPECT_DOUBLE_EQ(moved[3], 10);
-}
-
-TEST(UnitSvg, text_in_it_is_escaped_and_a_file_carries_its_style_for_light_and_dark) {
+TEST(UnitSvg, text_in_it_is_escaped) {
   Svg svg({100, 50}, "a & b", "<none>");
   svg.text({1, 2}, "middle", "strong", "x < \"y\"");
   svg.mark({10, 10}, 7, "s1 mark", "said");
   EXPECT_TRUE(has(svg.markup(), "x &lt; &quot;y&quot;")) << svg.markup();
   EXPECT_TRUE(has(svg.markup(), "<title>said</title>"));
-  EXPECT_FALSE(has(svg.markup(), "<style>"));
-  EXPECT_TRUE(has(svg.file(), "<style>"));
-  EXPECT_TRUE(has(svg.file(), "prefers-color-scheme: dark"));
-  EXPECT_TRUE(svg.file().starts_with("<?xml"));
 }
 
 TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_if_given) {
@@ -66,7 +54,7 @@ TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_if_given) {
     EXPECT_FALSE(has(plain, part)) << part;
   }
   chart.demand = 3;
-  chart.ring = {{1, 2}, "chosen"};
+  chart.ring = At{1, 2};
   chart.series[0].predicted = {{0, 1}, {1, 2.1}};
   const std::string full = draw(chart).markup();
   for (const char* part : {"demand 3", "class=\"ring\"", "s0 predicted"}) {
@@ -84,24 +72,19 @@ TEST(UnitLineChart, tooltips_and_the_description_give_the_values) {
   EXPECT_TRUE(has(drawn, "<title>lmdb: 8.00 % at 1 loader threads</title>")) << drawn;
 }
 
-TEST(UnitLineChart, the_label_of_the_ring_avoids_the_line_of_demand) {
-  LineChart chart{.title = "t",
-                  .x_title = "x",
-                  .y_title = "y",
-                  .series = {{.name = "a", .dots = {{.x = 0, .y = 91}}}},
-                  .demand = 92,
-                  .ring = LineChart::Ring{{0, 91}, "chosen"}};
-  const auto label_below_ring = [&] {
+TEST(UnitLineChart, the_legend_takes_as_many_lines_as_the_names_need) {
+  LineChart chart{.title = "t", .x_title = "x", .y_title = "y"};
+  const auto height = [&] {
     const std::string drawn = draw(chart).markup();
-    const auto y_after = [&](std::size_t from, std::string_view name) {
-      return std::stod(drawn.substr(drawn.find(name, from) + name.size()));
-    };
-    return y_after(drawn.rfind("<text", drawn.find("chosen")), "y=\"") >
-           y_after(drawn.find("<circle"), "cy=\"");
+    return std::stod(drawn.substr(drawn.find("height=\"") + 8));
   };
-  EXPECT_FALSE(label_below_ring());
-  chart.demand = 98;
-  EXPECT_TRUE(label_below_ring());
+  chart.series = {{.name = "lmdb", .dots = {{.x = 1, .y = 8}}}};
+  const double one = height();
+  chart.series.push_back({.name = "raw", .dots = {{.x = 1, .y = 8}}});
+  EXPECT_EQ(height(), one);
+  chart.series.push_back(
+      {.name = "pytorch · webdataset × packed, cold", .dots = {{.x = 1, .y = 8}}});
+  EXPECT_GT(height(), one);
 }
 
 TEST(UnitLineChart, a_single_point_is_drawn) {
@@ -118,10 +101,10 @@ TEST(UnitCharts, a_whole_bench_has_every_chart) {
     const auto charts = study_charts(report.studies[i], report.verdicts[i]);
     std::vector<std::string> names;
     for (const Chart& chart : charts) {
-      names.push_back(chart.name);
-      EXPECT_FALSE(has(chart.svg.markup(), "nan")) << chart.name;
+      names.push_back(chart.title);
+      EXPECT_FALSE(has(chart.svg.markup(), "nan")) << chart.title;
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"delivered", "supply", "stall", "time"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"Delivered", "Supply", "Stall"}));
   }
 }
 
@@ -130,17 +113,6 @@ TEST(UnitCharts, only_what_was_measured_is_drawn) {
   EXPECT_EQ(study_charts(supplied.studies[0], supplied.verdicts[0]).size(), 1U);
   const Report demanded = make_report({testing::demand(1000)});
   EXPECT_TRUE(study_charts(demanded.studies[0], demanded.verdicts[0]).empty());
-}
-
-TEST(UnitCharts, file_names_come_from_the_study_and_are_unique) {
-  auto other = testing::supply("lmdb", 1, 900);
-  other.recipe = "flip";
-  const auto files = report_svg(make_report({testing::supply("lmdb", 1, 1000), other}));
-  ASSERT_EQ(files.size(), 2U);
-  EXPECT_EQ(files[0].name, "the-loader-alone-batch-64.supply.svg");
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) EXPECT_NE(files[i].name, files[k].name);
-  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `feedrate report` as a person runs it: files it writes, and what it refuses.
+// `feedrate report` as a person runs it: what it prints and what it refuses.
 
 #include <gtest/gtest.h>
 
@@ -14,35 +14,29 @@ namespace {
 
 using testing::feedrate;
 using testing::Said;
-using testing::slurp;
 
 class CommandsReport : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::ofstream rows(at("rows.jsonl"));
-    for (const auto& run : testing::invented_bench()) rows << to_json_line(run) << "\n";
-    std::ofstream(at("training.json")) << testing::invented_training();
+    write("rows.jsonl", 1);
+    write("later.jsonl", 1.5);
+  }
+  /// The invented bench, with every rate times `factor`.
+  void write(const std::string& name, double factor) const {
+    std::ofstream rows(at(name));
+    for (auto run : testing::invented_bench()) {
+      for (double& rate : run.repeats) rate *= factor;
+      run.images_per_second *= factor;
+      rows << to_json_line(run) << "\n";
+    }
   }
   std::string at(const std::string& name) const { return (directory_ / name).string(); }
 
   testing::TempDirectory directory_;
 };
 
-TEST_F(CommandsReport, every_chart_becomes_a_file_named_after_its_study) {
-  const Said said = feedrate(
-      {"report", at("rows.jsonl"), "--svg", at("new/charts"), "--training", at("training.json")});
-  ASSERT_EQ(said.code, exit_done) << said.errors;
-  EXPECT_NE(said.errors.find("wrote 10 charts"), std::string::npos) << said.errors;
-  const std::string chart =
-      slurp(at("new/charts/resnet50-on-imagenet-cuda-fp32-batch-128.delivered.svg"));
-  EXPECT_NE(chart.find("pytorch · lmdb × jpeg"), std::string::npos);
-  EXPECT_TRUE(chart.ends_with("</svg>\n"));
-  EXPECT_NE(slurp(at("new/charts/training.loss.svg")).find("s0 hollow"), std::string::npos);
-}
-
-TEST_F(CommandsReport, json_stays_one_object_with_errors_attribution_and_trainings) {
-  const Said said =
-      feedrate({"report", at("rows.jsonl"), "--json", "--training", at("training.json")});
+TEST_F(CommandsReport, json_stays_one_object_with_errors_and_attribution) {
+  const Said said = feedrate({"report", at("rows.jsonl"), "--json"});
   ASSERT_EQ(said.code, exit_done) << said.errors;
   const auto object = nlohmann::json::parse(said.output);
   ASSERT_EQ(object.at("studies").size(), 2U);
@@ -50,21 +44,33 @@ TEST_F(CommandsReport, json_stays_one_object_with_errors_attribution_and_trainin
   EXPECT_EQ(study.at("dataset"), "imagenet");
   EXPECT_GT(study.at("prediction_error").at("median_percent"), 0);
   EXPECT_FALSE(study.at("attribution").empty());
-  EXPECT_EQ(object.at("trainings").at(0).at("name"), "lenet on cpu");
 }
 
-TEST_F(CommandsReport, a_file_that_is_not_from_train_is_named) {
-  const Said said = feedrate({"report", at("rows.jsonl"), "--training", at("rows.jsonl")});
-  EXPECT_EQ(said.code, exit_failed);
-  EXPECT_NE(said.errors.find("rows.jsonl: not the output of 'feedrate train --json'"),
-            std::string::npos)
-      << said.errors;
+TEST_F(CommandsReport, markdown_goes_to_stdout) {
+  const Said said = feedrate({"report", at("rows.jsonl"), "--markdown"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_TRUE(said.output.starts_with("# Feedrate report\n\n- ")) << said.output;
 }
 
-TEST_F(CommandsReport, a_file_in_place_of_the_chart_directory_is_refused) {
-  const Said said = feedrate({"report", at("rows.jsonl"), "--svg", at("training.json")});
+TEST_F(CommandsReport, a_comparison_ends_with_the_answer) {
+  const Said said = feedrate({"report", at("rows.jsonl"), at("later.jsonl"), "--compare"});
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  EXPECT_NE(said.output.find("Did it get faster? Yes."), std::string::npos) << said.output;
+  EXPECT_NE(said.output.find("1.500"), std::string::npos) << said.output;
+  const Said text =
+      feedrate({"report", at("rows.jsonl"), at("rows.jsonl"), "--compare", "--markdown"});
+  EXPECT_NE(text.output.find("Did it get faster? No difference was found."), std::string::npos)
+      << text.output;
+}
+
+TEST_F(CommandsReport, two_files_are_compared_or_refused) {
+  EXPECT_EQ(feedrate({"report", at("rows.jsonl"), at("later.jsonl")}).code, exit_misused);
+  EXPECT_EQ(feedrate({"report", at("rows.jsonl"), "--compare"}).code, exit_misused);
+  EXPECT_EQ(feedrate({"report", at("rows.jsonl"), "--json", "--markdown"}).code, exit_misused);
+  std::ofstream(at("other.jsonl")) << to_json_line(testing::supply("folder", 3, 5)) << "\n";
+  const Said said = feedrate({"report", at("rows.jsonl"), at("other.jsonl"), "--compare"});
   EXPECT_EQ(said.code, exit_failed);
-  EXPECT_NE(said.errors.find("training.json"), std::string::npos) << said.errors;
+  EXPECT_NE(said.errors.find("other.jsonl: holds no point of "), std::string::npos) << said.errors;
 }
 
 }  // namespace

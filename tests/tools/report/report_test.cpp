@@ -45,7 +45,7 @@ TEST(UnitCsv, every_line_has_as_many_fields_as_the_head) {
 TEST(UnitReport, the_table_marks_the_chosen_point_and_ends_with_the_verdict) {
   const std::string table = report_text(invented_report());
   EXPECT_NE(table.find("→                   1"), std::string::npos) << table;
-  EXPECT_NE(table.rfind("lenet on cpu, fp32, batch 64: 1 loader thread, lmdb × raw."),
+  EXPECT_NE(table.rfind("lenet on cpu, fp32, batch 64: The trainer is the limit: it gets 98 %"),
             std::string::npos)
       << table;
 }
@@ -67,6 +67,23 @@ TEST(UnitReport, json_names_the_same_point_of_a_curve_as_the_verdict) {
   EXPECT_EQ(study.at("verdict").at("threads"), 1);
   EXPECT_EQ(study.at("curves").at(0).at("delivered_knee"), 1);
   EXPECT_TRUE(study.at("curves").at(0).at("supply_knee").is_null());
+}
+
+TEST(UnitMarkdown, it_holds_the_answer_the_tables_and_the_terms) {
+  const std::string text = report_markdown(invented_report());
+  for (const char* part :
+       {"1 loader thread is enough with lmdb × raw.", "### Measured points\n\n| format |",
+        "| **lmdb × raw** (chosen) | 1 |", "### Where the time of an image goes",
+        "- **Shared cores**: ", "- **Processor**: an invented processor"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(HostileMarkdown, text_in_a_row_stays_text) {
+  auto run = testing::supply("lmdb", 1, 700000);
+  run.environment.command = "a|b `c` [d](e) <img>\n# f";
+  const std::string text = report_markdown(make_report({run}));
+  EXPECT_NE(text.find("a\\|b \\`c\\` \\[d\\](e) &lt;img> # f"), std::string::npos) << text;
 }
 
 TEST(UnitPage, it_loads_nothing_from_elsewhere) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tools/cli/text.h"
 
@@ -32,25 +31,6 @@ std::string short_quantity(double value) {
     return grouped(static_cast<std::uint64_t>(std::llround(value)));
   }
   return value < 1 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
-}
-
-std::vector<double> spread_apart(std::vector<double> positions, double gap, double low,
-                                 double high) {
-  std::vector<std::size_t> order(positions.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return positions[a] < positions[b]; });
-  double next = low;
-  for (const std::size_t i : order) {
-    positions[i] = std::max(positions[i], next);
-    next = positions[i] + gap;
-  }
-  next = high;
-  for (auto i = order.rbegin(); i != order.rend(); ++i) {
-    positions[*i] = std::min(positions[*i], next);
-    next = positions[*i] - gap;
-  }
-  return positions;
 }
 
 }  // namespace feedrate::tools

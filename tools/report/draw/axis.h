@@ -13,8 +13,4 @@ std::vector<double> even_ticks(double max_value, unsigned count = 5);
 /// 12,500 → "12.5 k", 1,250,000 → "1.25 M"; smaller numbers get no suffix.
 std::string short_quantity(double value);
 
-/// Moves positions at least `gap` apart, within low … high where they fit. Keeps their order.
-std::vector<double> spread_apart(std::vector<double> positions, double gap, double low,
-                                 double high);
-
 }  // namespace feedrate::tools

@@ -1,5 +1,5 @@
 #pragma once
-// The charts of a report, for the page and for SVG files. Pure functions.
+// The charts of a report. Pure functions.
 
 #include <string>
 #include <vector>
@@ -10,16 +10,12 @@
 namespace feedrate::tools {
 
 struct Chart {
-  std::string name;     // "delivered", used in the file's name
   std::string title;    // "Delivered"
   std::string caption;  // one or two sentences
   Svg svg;
 };
 
-/// Delivered, supply, stall and where the time of an image goes, as far as measured.
+/// Delivered, supply and stall over loader threads, as far as measured.
 std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict);
-
-/// Loss and accuracy over steps, as far as measured.
-std::vector<Chart> training_charts(const std::vector<TrainingCurve>& trainings);
 
 }  // namespace feedrate::tools

@@ -15,56 +15,65 @@ namespace {
 using Dot = LineChart::Dot;
 using Series = LineChart::Series;
 
-// About the width of a card on the page, so that text keeps about its size.
-constexpr At chart_size{480, 320};
-constexpr double top = 34, bottom = 276, left = 54;
-constexpr double pad = 12;       // between the axis and the first dot
-constexpr double name_gap = 15;  // between the names of curves
-constexpr std::size_t max_name_columns = 25;
-constexpr std::size_t max_marks = 20;  // with more values of x, lines have no marks
+// The width of a card on a phone; wider screens show several charts beside each other.
+constexpr double width = 340, right = width - 12;
+constexpr double top = 34, bottom = 226, left = 50;
+constexpr double pad = 12;  // between the axis and the first dot
+constexpr double legend_top = bottom + 62, legend_line = 18, sample_width = 22;
+constexpr std::size_t max_name_columns = 44;
 
-std::string demand_text(double demand) { return "demand " + short_quantity(demand); }
-
-std::string shown_name(const Series& series) {
-  return fitted(series.name, std::min(columns_of(series.name), max_name_columns));
+std::string shown_name(const std::string& name) {
+  return fitted(name, std::min(columns_of(name), max_name_columns));
 }
 
-const Dot* last_of(const Series& series) {
-  const auto& dots = series.dots.empty() ? series.marks : series.dots;
-  return dots.empty() ? nullptr : &dots.back();
+/// A sample of a line and its name.
+struct LegendItem {
+  At at;
+  std::string name;
+  const Series* series = nullptr;  // null: demand
+};
+
+/// From left to right, in as many lines as needed.
+std::vector<LegendItem> legend_of(const LineChart& chart) {
+  std::vector<LegendItem> items;
+  if (chart.demand) items.push_back({{}, "demand " + short_quantity(*chart.demand)});
+  for (const Series& series : chart.series) items.push_back({{}, shown_name(series.name), &series});
+  At at{8, legend_top};
+  for (LegendItem& item : items) {
+    const double needed = sample_width + 6 + width_of(item.name);
+    if (at.x > 8 && at.x + needed > width) at = {8, at.y + legend_line};
+    item.at = at;
+    at.x += needed + 14;
+  }
+  return items;
 }
 
 class Drawing {
  public:
   explicit Drawing(const LineChart& chart)
-      : chart_(chart), svg_(chart_size, chart.title, description()) {
-    double max_y = chart.demand.value_or(0), name_width = 0;
+      : chart_(chart),
+        legend_(legend_of(chart)),
+        svg_({width, (legend_.empty() ? legend_top : legend_.back().at.y) + 8}, chart.title,
+             description()) {
+    double max_y = chart.demand.value_or(0);
     std::set<double> x_values;
-    if (chart.demand) name_width = width_of(demand_text(*chart.demand));
     for (const Series& series : chart.series) {
-      for (const auto* dots : {&series.dots, &series.marks}) {
-        for (const Dot& dot : *dots) {
-          max_y = std::max({max_y, dot.y, dot.high});
-          x_values.insert(dot.x);
-        }
+      for (const Dot& dot : series.dots) {
+        max_y = std::max({max_y, dot.y, dot.high});
+        x_values.insert(dot.x);
       }
       for (const At& at : series.predicted) max_y = std::max(max_y, at.y);
-      name_width = std::max(name_width, width_of(shown_name(series)));
     }
-    // Leaves room above the highest line for its label.
-    y_ticks_ = even_ticks(max_y * (chart.demand || chart.ring ? 1.08 : 1));
-    is_dense_ = x_values.empty() || x_values.size() > max_marks;
+    y_ticks_ = even_ticks(max_y);
     x_ticks_.assign(x_values.begin(), x_values.end());
-    if (is_dense_) x_ticks_ = even_ticks(x_values.empty() ? 0 : *x_values.rbegin());
-    right_ = chart_size.x - 20 - name_width;
   }
 
   Svg draw() {
     axes();
-    if (chart_.demand) svg_.line({left, y(*chart_.demand)}, {right_, y(*chart_.demand)}, "demand");
+    if (chart_.demand) svg_.line({left, y(*chart_.demand)}, {right, y(*chart_.demand)}, "demand");
     for (const Series& series : chart_.series) add(series);
-    if (chart_.ring) ring(*chart_.ring);
-    names();
+    if (chart_.ring) svg_.ring(at(*chart_.ring), 9, "ring");
+    legend();
     return std::move(svg_);
   }
 
@@ -77,7 +86,7 @@ class Drawing {
   std::string description() const {
     std::string text = chart_.y_title + " over " + chart_.x_title;
     for (const Series& series : chart_.series) {
-      if (const Dot* last = last_of(series)) text += ". " + tip(series, *last);
+      if (!series.dots.empty()) text += ". " + tip(series, series.dots.back());
     }
     return text;
   }
@@ -85,7 +94,7 @@ class Drawing {
   double x(double value) const {
     const double range = x_ticks_.back() - x_ticks_.front();
     const double share = range > 0 ? (value - x_ticks_.front()) / range : 0.5;
-    return left + pad + share * (right_ - left - 2 * pad);
+    return left + pad + share * (right - left - 2 * pad);
   }
   double y(double value) const { return bottom - value / y_ticks_.back() * (bottom - top); }
   At at(const auto& value) const { return {x(value.x), y(value.y)}; }
@@ -100,7 +109,7 @@ class Drawing {
   void axes() {
     svg_.text({8, 16}, "start", "", chart_.y_title);
     for (const double tick : y_ticks_) {
-      svg_.line({left, y(tick)}, {right_, y(tick)}, "grid");
+      svg_.line({left, y(tick)}, {right, y(tick)}, "grid");
       svg_.text({left - 8, y(tick) + 4}, "end", "", short_quantity(tick));
     }
     double next_x = 0;  // where the last label ended
@@ -111,7 +120,7 @@ class Drawing {
       svg_.text({x(tick), bottom + 18}, "middle", "", label);
       next_x = x(tick) + half + 4;
     }
-    svg_.text({(left + right_) / 2, bottom + 37}, "middle", "", chart_.x_title);
+    svg_.text({(left + right) / 2, bottom + 37}, "middle", "", chart_.x_title);
   }
 
   void add(const Series& series) {
@@ -121,57 +130,26 @@ class Drawing {
     for (const Dot& dot : series.dots) {
       if (dot.high > dot.low)
         svg_.line(at(At{dot.x, dot.low}), at(At{dot.x, dot.high}), own + " range");
-      if (!is_dense_) svg_.mark(at(dot), series.style, own + " mark", tip(series, dot));
-    }
-    for (const Dot& dot : series.marks) {
-      svg_.mark(at(dot), series.style, own + " hollow", tip(series, dot));
+      svg_.mark(at(dot), series.style, own + " mark", tip(series, dot));
     }
   }
 
-  void ring(const LineChart::Ring& ring) {
-    const At centre = at(ring.at);
-    svg_.ring(centre, 9, "ring");
-    const bool is_left = centre.x <= (left + right_) / 2;
-    // The label goes below the ring if the line of demand would cross it above.
-    const double above = centre.y - (chart_.demand ? y(*chart_.demand) : centre.y);
-    const double below = above > 10 && above < 30 ? 24 : -15;
-    svg_.text({centre.x + (is_left ? -6 : 6), centre.y + below}, is_left ? "start" : "end",
-              "strong rim", ring.label);
-  }
-
-  /// Writes the names of demand and of each curve, beside their ends.
-  void names() {
-    struct Name {
-      At end;
-      std::string text, line_classes, text_classes;
-    };
-    std::vector<Name> named;
-    if (chart_.demand) {
-      const double demand = *chart_.demand;
-      named.push_back({{right_ - 7, y(demand)}, demand_text(demand), "grid", "strong"});
-    }
-    for (const Series& series : chart_.series) {
-      const std::string own = series_class(series.style);
-      const Dot* last = last_of(series);
-      if (last == nullptr) continue;
-      named.push_back({at(*last), shown_name(series), own + " leader", own + " name"});
-    }
-    std::vector<double> heights;
-    for (const Name& name : named) heights.push_back(name.end.y);
-    heights = spread_apart(std::move(heights), name_gap, top, bottom);
-    for (std::size_t i = 0; i < named.size(); ++i) {
-      const auto& [end, text, line_classes, text_classes] = named[i];
-      svg_.path({{end.x + 7, end.y}, {right_ + 3, heights[i]}, {right_ + 7, heights[i]}},
-                line_classes);
-      svg_.text({right_ + 10, heights[i] + 4}, "start", text_classes, text);
+  void legend() {
+    for (const LegendItem& item : legend_) {
+      const At from{item.at.x, item.at.y - 4}, to{from.x + sample_width, from.y};
+      const std::string own = item.series ? series_class(item.series->style) : "";
+      svg_.path({from, to}, item.series ? own + " curve" : "demand");
+      if (item.series) {
+        svg_.mark({(from.x + to.x) / 2, from.y}, item.series->style, own + " mark", item.name);
+      }
+      svg_.text({to.x + 6, item.at.y}, "start", item.series ? own + " name" : "strong", item.name);
     }
   }
 
   const LineChart& chart_;
+  std::vector<LegendItem> legend_;
   Svg svg_;
   std::vector<double> x_ticks_, y_ticks_;
-  double right_ = 0;
-  bool is_dense_ = false;
 };
 
 }  // namespace

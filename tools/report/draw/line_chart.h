@@ -1,5 +1,5 @@
 #pragma once
-// A chart of values over threads or steps. Pure function.
+// A chart of values over loader threads, narrow enough for a phone. Pure function.
 
 #include <optional>
 #include <string>
@@ -19,13 +19,8 @@ struct LineChart {
   struct Series {
     std::string name;
     unsigned style = 0;
-    std::vector<Dot> dots{};      // joined by a line; the dots themselves are drawn only when few
+    std::vector<Dot> dots{};      // joined by a line
     std::vector<At> predicted{};  // a thin dashed line
-    std::vector<Dot> marks{};     // hollow, without a line
-  };
-  struct Ring {
-    At at;
-    std::string label;
   };
 
   std::string title;
@@ -33,7 +28,7 @@ struct LineChart {
   std::string y_title;
   std::vector<Series> series{};
   std::optional<double> demand{};  // a horizontal line
-  std::optional<Ring> ring{};
+  std::optional<At> ring{};        // around a dot
 };
 
 /// For screen readers, the description gives the last value of each series.

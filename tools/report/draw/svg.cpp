@@ -8,9 +8,6 @@
 
 namespace feedrate::tools {
 
-// Embedded by tools/cmake/embed.cmake.
-extern const std::string_view charts_css;
-
 namespace {
 
 // Centred on the origin, one for each --series colour.
@@ -40,7 +37,7 @@ std::string escape_markup(std::string_view text) {
 }
 
 double width_of(std::string_view words) {
-  constexpr double letter = 6.6;  // mean width of a bold letter
+  constexpr double letter = 7.6;  // mean width of a bold letter in a wide font
   return letter * static_cast<double>(columns_of(words));
 }
 
@@ -64,12 +61,6 @@ void Svg::path(const std::vector<At>& points, std::string_view classes) {
   shapes_ += fmt::format("<path d=\"{}\" class=\"{}\"/>\n", line, classes);
 }
 
-void Svg::rect(At corner, At size, std::string_view classes) {
-  shapes_ += fmt::format(
-      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"/>\n",
-      corner.x, corner.y, size.x, size.y, classes);
-}
-
 void Svg::ring(At centre, double radius, std::string_view classes) {
   shapes_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" class=\"{}\"/>\n", centre.x,
                          centre.y, radius, classes);
@@ -88,20 +79,11 @@ void Svg::text(At at, std::string_view anchor, std::string_view classes, std::st
                   at.x, at.y, anchor, classes, escape_markup(words));
 }
 
-std::string Svg::document(std::string_view style) const {
+std::string Svg::markup() const {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" class=\"chart\" role=\"img\" aria-label=\"{2}. {3}\">\n{4}{5}</svg>\n",
-      size_.x, size_.y, escape_markup(title_), escape_markup(description_), style, shapes_);
-}
-
-std::string Svg::markup() const { return document(""); }
-
-std::string Svg::file() const {
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
-         document(fmt::format("<title>{}</title>\n<style>\n{}</style>\n<rect width=\"100%\" "
-                              "height=\"100%\" class=\"card\"/>\n",
-                              escape_markup(title_), charts_css));
+      "height=\"{1}\" class=\"chart\" role=\"img\" aria-label=\"{2}. {3}\">\n{4}</svg>\n",
+      size_.x, size_.y, escape_markup(title_), escape_markup(description_), shapes_);
 }
 
 }  // namespace feedrate::tools

@@ -1,6 +1,6 @@
 #pragma once
-// Svg: a drawing of simple shapes, in CSS pixels. Colours come from CSS classes (charts.css), so
-// that one drawing serves light and dark pages, print and files.
+// Svg: a drawing of simple shapes, in CSS pixels. Colours come from CSS classes (page.css), so that
+// one drawing serves light and dark pages and print.
 
 #include <string>
 #include <string_view>
@@ -26,21 +26,16 @@ class Svg {
 
   void line(At from, At to, std::string_view classes);
   void path(const std::vector<At>& points, std::string_view classes);
-  void rect(At corner, At size, std::string_view classes);
   void ring(At centre, double radius, std::string_view classes);
   /// Draws the mark of a series, with `tip` as its tooltip.
   void mark(At centre, unsigned series, std::string_view classes, std::string_view tip);
   /// `anchor`, as in SVG: start, middle or end.
   void text(At at, std::string_view anchor, std::string_view classes, std::string_view words);
 
-  /// `<svg …>…</svg>`, for a page that includes charts.css.
+  /// `<svg …>…</svg>`
   std::string markup() const;
-  /// A complete file that includes charts.css.
-  std::string file() const;
 
  private:
-  std::string document(std::string_view style) const;
-
   At size_;
   std::string title_;
   std::string description_;

@@ -46,8 +46,11 @@ Point pool(const std::vector<const Run*>& runs) {
   const auto telemetry = [&](auto Telemetry::*member) {
     return median_of(runs, [&](const Run& run) { return run.telemetry.*member; });
   };
+  const Run& first = *runs.front();
   Point point;
-  point.threads = runs.front()->threads.value_or(0);
+  point.threads = first.threads.value_or(0);
+  point.cores = first.environment.cores;
+  point.computing = first.compute_threads.value_or(first.device == "cpu" ? point.cores : 1);
   point.workers_seen = runs.back()->workers_seen;
   for (const Run* run : runs) {
     point.repeats.insert(point.repeats.end(), run->repeats.begin(), run->repeats.end());

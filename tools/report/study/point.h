@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "formats/base/statistics.h"
+#include "loader/verdict.h"
 #include "tools/measure/row.h"
 
 namespace feedrate::tools {
 
 struct Point {
   unsigned threads = 0;
+  unsigned computing = 0;  // threads of the trainer: all cores unless told; 1 drives a device
+  unsigned cores = 0;
   double rate = 0;  // images/s, median
   double low = 0;   // slowest repeat
   double high = 0;  // fastest repeat
@@ -33,6 +36,7 @@ struct Point {
 
   /// (high − low) / rate.
   double spread() const { return rate > 0 ? (high - low) / rate : 0; }
+  loader::Rate as_rate() const { return {rate, spread()}; }
   /// |predicted − rate| / rate, in percent.
   std::optional<double> prediction_error() const;
   /// 95 % confidence interval of the mean; absent for fewer than two repeats.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tools/report/study/study.h"
-#include "tools/report/study/training_curve.h"
 #include "tools/report/study/verdict.h"
 
 namespace feedrate::tools {
@@ -15,13 +14,12 @@ struct Report {
   std::vector<Study> studies;
   std::vector<StudyVerdict> verdicts;  // one for each study
   std::vector<std::string> doubts;
-  std::vector<TrainingCurve> trainings;
 };
 
 /// Reasons to doubt the rows, a sentence each: a debug build, more threads than cores, missing
 /// workers, a wide spread, a throttled GPU, delivered above demand, several machines or commits.
 std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<Study>& studies);
 
-Report make_report(std::vector<Run> runs, std::vector<TrainingCurve> trainings = {});
+Report make_report(std::vector<Run> runs);
 
 }  // namespace feedrate::tools

@@ -22,16 +22,6 @@ std::vector<Point> points(const RunList& runs) {
   return result;
 }
 
-Study empty_study(const Run& run, const std::string& dataset) {
-  return {.digest = run.digest,
-          .dataset = dataset,
-          .network = run.network.value_or(""),
-          .device = run.device.value_or(""),
-          .precision = run.precision.value_or(""),
-          .recipe = run.recipe,
-          .batch = run.batch};
-}
-
 bool shares_supply(const Study& study, const Run& run) {
   return run.digest == study.digest && run.recipe == study.recipe && run.batch == study.batch;
 }
@@ -67,11 +57,6 @@ bool belongs(const Study& study, const Run& run) {
                                       run.precision == study.precision));
 }
 
-std::string label(const Run& run) {
-  return (run.tool == own_tool ? "" : run.tool + " · ") + format_and_codec(run) +
-         (run.cache == cold_cache ? ", cold" : "");
-}
-
 void add_curves(Study& study, const std::vector<Run>& runs) {
   struct Members {
     RunList supply, delivered;
@@ -96,7 +81,7 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
   };
   for (const auto& [order, members] : curves) {
     const Run& run = *(members.supply.empty() ? members.delivered : members.supply).front();
-    study.curves.push_back({.format = label(run),
+    study.curves.push_back({.format = row_label(run),
                             .tool = run.tool,
                             .cache = run.cache,
                             .stored_as = format_and_codec(run),
@@ -110,6 +95,21 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
 }
 
 }  // namespace
+
+Study empty_study(const Run& run, const std::string& dataset) {
+  return {.digest = run.digest,
+          .dataset = dataset,
+          .network = run.network.value_or(""),
+          .device = run.device.value_or(""),
+          .precision = run.precision.value_or(""),
+          .recipe = run.recipe,
+          .batch = run.batch};
+}
+
+std::string row_label(const Run& run) {
+  return (run.tool == own_tool ? "" : run.tool + " · ") + format_and_codec(run) +
+         (run.cache == cold_cache ? ", cold" : "");
+}
 
 std::string Study::title() const {
   const std::string on = dataset.empty() ? "" : " on " + dataset;

@@ -41,6 +41,12 @@ struct Study {
   std::string title() const;
 };
 
+/// The study that a row belongs to, without points. `dataset` is the name of its images.
+Study empty_study(const Run& run, const std::string& dataset);
+
+/// What a row's curve is called: "lmdb × raw", "pytorch · lmdb × raw, cold".
+std::string row_label(const Run& run);
+
 /// Pools rows of the same point. Rows with different images (digests) go to different studies,
 /// because their rates cannot be compared.
 std::vector<Study> make_studies(const std::vector<Run>& runs);

@@ -10,7 +10,6 @@ namespace feedrate::tools {
 // Embedded by tools/cmake/embed.cmake.
 extern const std::string_view page_html;
 extern const std::string_view page_css;
-extern const std::string_view charts_css;
 
 namespace {
 
@@ -59,11 +58,11 @@ std::string figures(const std::vector<Chart>& charts) {
 
 std::string study_section(const Study& study, const StudyVerdict& verdict, bool is_headline) {
   std::string text = fmt::format("<section><h2>{}</h2>\n", typeset(study.title()));
-  if (!is_headline) text += paragraph("answer", verdict.answer) + paragraph("note", verdict.reason);
+  if (!is_headline)
+    text += paragraph("answer", verdict.answer) + paragraph("note", verdict.reason());
   text += figures(study_charts(study, verdict)) + paragraph("note", prediction_sentence(study));
   text += titled(formats_table(study, verdict)) +
-          titled(points_table(study, verdict), Fold::closed) +
-          titled(attribution_table(study), Fold::closed);
+          titled(points_table(study, verdict), Fold::closed) + titled(attribution_table(study));
   return text + "</section>\n";
 }
 
@@ -72,10 +71,6 @@ std::string study_sections(const Report& report) {
   if (report.studies.size() > 1) text += titled(answers_table(report));
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_section(report.studies[i], report.verdicts[i], i == 0);
-  }
-  if (!report.trainings.empty()) {
-    text += "<section><h2>Training</h2>\n" + figures(training_charts(report.trainings)) +
-            titled(training_table(report.trainings)) + "</section>\n";
   }
   return text;
 }
@@ -98,10 +93,10 @@ std::string doubt_section(const std::vector<std::string>& doubts) {
   return "<section class=\"doubts\"><h2>Read with care</h2><ul>\n" + text + "</ul></section>\n";
 }
 
-std::string machine_list(const Report& report) {
+std::string fields_html(const Fields& fields) {
   std::string text;
-  for (const auto& [label, value] : machine_fields(report)) {
-    const bool is_long = value.size() > 60;
+  for (const auto& [label, value] : fields) {
+    const bool is_long = value.size() > 300;
     text += fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>\n", is_long ? " class=\"long\"" : "",
                         escape_markup(label), escape_markup(value));
   }
@@ -116,12 +111,14 @@ std::string report_html(const Report& report) {
   const std::string on = fmt::format("{}, {} · {:.10}", environment.cpu,
                                      counted(environment.cores, "core"), environment.time);
   return fmt::format(
-      fmt::runtime(page_html), fmt::arg("charts_css", charts_css), fmt::arg("page_css", page_css),
-      fmt::arg("on", typeset(on)), fmt::arg("study", typeset(report.studies.front().title())),
-      fmt::arg("answer", typeset(verdict.answer)), fmt::arg("reason", typeset(verdict.reason)),
+      fmt::runtime(page_html), fmt::arg("page_css", page_css), fmt::arg("on", typeset(on)),
+      fmt::arg("study", typeset(report.studies.front().title())),
+      fmt::arg("answer", typeset(verdict.answer)), fmt::arg("reason", typeset(verdict.reason())),
+      fmt::arg("explained", typeset(glossary()[0].second + " " + glossary()[1].second)),
+      fmt::arg("terms", fields_html(glossary())),
       fmt::arg("figures", key_figures(answers_table(report))),
       fmt::arg("doubts", doubt_section(report.doubts)), fmt::arg("studies", study_sections(report)),
-      fmt::arg("machine", machine_list(report)));
+      fmt::arg("machine", fields_html(machine_fields(report))));
 }
 
 }  // namespace feedrate::tools

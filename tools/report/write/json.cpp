@@ -44,8 +44,8 @@ ordered_json knee_json(const std::vector<Point>& points) {
 ordered_json verdict_json(const Study& study, const StudyVerdict& verdict) {
   return {{"sentence", sentence(study, verdict)},
           {"answer", verdict.answer},
-          {"reason", verdict.reason},
-          {"limit", name_of(verdict.limit)},
+          {"reason", verdict.reason()},
+          {"limit", name(verdict.limit)},
           {"format", or_null<ordered_json>(verdict.format)},
           {"threads", verdict.threads},
           {"images_per_second", rounded(verdict.rate, 3)},
@@ -88,18 +88,6 @@ ordered_json curve_json(const Curve& curve) {
           {"prediction_error", error_json(prediction_error({&curve, 1}))}};
 }
 
-ordered_json training_json(const TrainingCurve& one) {
-  const auto last = one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
-  return {{"name", one.name},
-          {"file", one.file},
-          {"steps", or_null<ordered_json>(one.steps)},
-          {"images_per_second", or_null<ordered_json>(one.images_per_second)},
-          {"loss", or_null<ordered_json>(one.loss)},
-          {"accuracy", or_null<ordered_json>(one.accuracy)},
-          {"val_loss", or_null<ordered_json>(last.loss)},
-          {"val_accuracy", or_null<ordered_json>(last.accuracy)}};
-}
-
 }  // namespace
 
 std::string report_json(const Report& report) {
@@ -123,7 +111,6 @@ std::string report_json(const Report& report) {
   const auto row = [](const Run& run) { return ordered_json::parse(to_json_line(run)); };
   const ordered_json object{{"studies", std::move(studies)},
                             {"doubts", report.doubts},
-                            {"trainings", list_json(report.trainings, training_json)},
                             {"rows", list_json(report.runs, row)}};
   return object.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }

@@ -1,10 +1,10 @@
 #pragma once
-// Writes a report as text for a terminal, CSV, JSON, SVG files or one self-contained HTML page.
-// Pure functions.
+// Writes a report as text for a terminal, Markdown, CSV, JSON or one self-contained HTML page, and
+// a comparison as the first two or JSON. Pure functions.
 
 #include <string>
-#include <vector>
 
+#include "tools/report/study/comparison.h"
 #include "tools/report/study/report.h"
 
 namespace feedrate::tools {
@@ -19,13 +19,13 @@ std::string csv_field(const std::string& text);
 std::string report_json(const Report& report);
 /// A page that loads nothing and runs no script.
 std::string report_html(const Report& report);
+/// The tables and sentences of the text, and what the page explains.
+std::string report_markdown(const Report& report);
 
-/// A chart as an SVG file, named after its study.
-struct ChartFile {
-  std::string name;  // "lenet-on-mnist-cpu-fp32-batch-64.delivered.svg"
-  std::string text;
-};
-/// Every chart; no two names are equal.
-std::vector<ChartFile> report_svg(const Report& report);
+/// The points, the doubts, the answer.
+std::string comparison_text(const Comparison& comparison);
+std::string comparison_markdown(const Comparison& comparison);
+/// The output of `--compare --json` (tools/JSON.md).
+std::string comparison_json(const Comparison& comparison);
 
 }  // namespace feedrate::tools

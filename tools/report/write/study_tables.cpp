@@ -149,25 +149,7 @@ Table answers_table(const Report& report) {
         {.cells = {report.studies[i].title(), verdict.answer,
                    verdict.format.empty() ? not_measured : quantity(verdict.rate),
                    percent_cell(percent_of_demand(verdict), 0), percent_cell(verdict.stall),
-                   std::string(name_of(verdict.limit))}});
-  }
-  return table;
-}
-
-Table training_table(const std::vector<TrainingCurve>& trainings) {
-  const auto percent = [](std::optional<double> share) {
-    return percent_cell(share ? std::optional(100 * *share) : std::nullopt, 2);
-  };
-  Table table{.title = "Final values",
-              .heads = {"training", "file", "steps", "images/s", "loss", "accuracy",
-                        "validation loss", "validation accuracy"}};
-  for (const TrainingCurve& one : trainings) {
-    const auto last = one.validations.empty() ? TrainingCurve::Mark{} : one.validations.back();
-    table.rows.push_back(
-        {.cells = {one.name, one.file, one.steps ? grouped(*one.steps) : not_measured,
-                   rate_cell(one.images_per_second), rate_cell(one.loss), percent(one.accuracy),
-                   rate_cell(last.loss), percent(last.accuracy)},
-         .series = static_cast<unsigned>(table.rows.size())});
+                   std::string(name(verdict.limit))}});
   }
   return table;
 }

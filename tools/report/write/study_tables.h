@@ -19,13 +19,14 @@ Table attribution_table(const Study& study);
 
 /// One row for each verdict.
 Table answers_table(const Report& report);
-/// The final values of each training.
-Table training_table(const std::vector<TrainingCurve>& trainings);
 
 /// Label and value of every field of the environment. Values that differ between rows are listed
 /// once each, in the order of the rows. The command comes last.
 using Fields = std::vector<std::pair<std::string, std::string>>;
 Fields machine_fields(const Report& report);
+
+/// The terms of a report, for newcomers; the first two are loader threads and formats.
+const Fields& glossary();
 
 /// The error of the predictions; "" when nothing was predicted.
 std::string prediction_sentence(const Study& study);

@@ -101,6 +101,35 @@ std::string table_html(const Table& table) {
   return text + "</tbody></table>";
 }
 
+std::string escape_markdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (std::string_view("\\`*[]|").find(c) != std::string_view::npos) escaped += '\\';
+    if (c == '<' || c == '&') {
+      escaped += c == '<' ? "&lt;" : "&amp;";
+    } else {
+      escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return escaped;
+}
+
+std::string table_markdown(const Table& table) {
+  std::string heads, rule = "|", rows;
+  for (std::size_t i = 0; i < table.heads.size(); ++i) {
+    heads += "| " + escape_markdown(table.heads[i]) + " ";
+    rule += is_text(table, i) ? "---|" : "--:|";
+  }
+  for (const Table::Row& row : table.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const std::string cell = escape_markdown(row.cells[i]);
+      rows += "| " + (row.chosen && i == 0 ? "**" + cell + "** (chosen)" : cell) + " ";
+    }
+    rows += "|\n";
+  }
+  return heads + "|\n" + rule + "\n" + rows;
+}
+
 std::string rate_cell(std::optional<double> value) {
   return value ? quantity(*value) : not_measured;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Table: cells of text, written for a terminal and as HTML. Pure functions.
+// Table: cells of text, written for a terminal, as HTML and as Markdown. Pure functions.
 
 #include <optional>
 #include <string>
@@ -30,6 +30,10 @@ Table without_empty_columns(Table table);
 std::string table_text(const Table& table, std::size_t columns = 100);
 /// <table>…</table>, with all text escaped.
 std::string table_html(const Table& table);
+/// With pipes, as GitHub reads it, and all text escaped.
+std::string table_markdown(const Table& table);
+/// Text that Markdown shows as it is: no links, no HTML, no emphasis.
+std::string escape_markdown(std::string_view text);
 
 /// "6,124" and "98.2 %"; `not_measured` for no value.
 std::string rate_cell(std::optional<double> value);

@@ -37,7 +37,6 @@ std::string report_text(const Report& report) {
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_text(report.studies[i], report.verdicts[i]);
   }
-  text += titled(training_table(report.trainings));
   for (const std::string& doubt : report.doubts) {
     text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, columns));
   }
@@ -45,7 +44,7 @@ std::string report_text(const Report& report) {
     const std::string answer = harmless(sentence(report.studies[i], report.verdicts[i]));
     text += wrapped(answer, 2, columns) + "\n";
   }
-  return text;
+  return text + "The page of --html and the text of --markdown explain the terms.\n";
 }
 
 }  // namespace feedrate::tools

@@ -115,7 +115,8 @@ TEST_F(CommandsJsonPage, train_in_all_its_modes) {
   read(with({"--steps", "3", "--val", at("lmdb/test")}), "train");
   read(with({"--steps", "1", "--resident"}), "train");
   read(with({"--mode", "infer"}), "train-forward");
-  read({"train", at("lmdb/train"), "--network", "lenet", "--batch", "300", "--mode", "features"},
+  read({"train", at("lmdb/train"), "--network", "lenet", "--batch", "300", "--mode", "features",
+        "--out", at("features.npy")},
        "train-forward");
   reader_.expect_all_seen({"train", "train-forward", "host-telemetry", "device-telemetry"});
 }

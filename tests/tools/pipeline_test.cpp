@@ -309,7 +309,7 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
           "3 means for images of 1 channel");
   refused({"--network", "lenet", "--zero-gamma"}, exit_failed, "no residual branch");
   refused({"--preset", "lenet-modern", "--seconds", "1"}, exit_failed, "a cosine schedule ends");
-  refused({"--network", "mlp", "--mode", "features"}, exit_failed, "no pooling");
+  refused({"--network", "mlp", "--mode", "features", "--out", at("x")}, exit_failed, "no pooling");
 }
 
 TEST_F(CommandsPipeline, a_resumed_training_ends_in_the_same_bytes) {

@@ -41,14 +41,29 @@ int run(Options& options) {
                                          : show(options, run_forward(options.request));
 }
 
+/// Features are of the whole dataset, once, and nothing else is kept of them.
+void check_features(const TrainingRequest& request) {
+  const bool kept = !request.files.features.empty();
+  if (request.mode != "features") {
+    if (!kept) return;
+    throw CLI::ValidationError("--out keeps features: it needs --mode features");
+  }
+  if (!kept) throw CLI::ValidationError("--mode features needs --out FILE for the features");
+  if (request.length.epochs + request.length.steps > 0 || request.seconds > 0) {
+    throw CLI::ValidationError(
+        "--mode features reads every image once: no --epochs, --steps or --seconds");
+  }
+}
+
 void add_data_options(CLI::App& app, TrainingRequest& request) {
   app.add_option("PATH", request.data.path, "The dataset to train on")->required();
   auto* network =
       add_name(app, "--network", request.model.network, "Network: see 'feedrate list networks'");
   auto* preset = add_name(app, "--preset", request.model.preset,
                           "Complete training settings: see 'feedrate list presets'");
-  app.final_callback([network, preset] {
+  app.final_callback([network, preset, &request] {
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
+    check_features(request);
   });
   add_name(app, "--mode", request.mode, "train, infer or features");
   app.add_option("--val", request.validation.path, "Validate on this dataset at the end")
@@ -57,7 +72,8 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
                   ->needs("--val")
                   ->type_name("N"),
               1);
-  add_name(app, "--recipe", request.data.recipe, "Augmentation (default: the preset's, or none)");
+  add_name(app, "--recipe", request.data.recipe,
+           "Augmentation (default: the preset's or the network's)");
   app.add_flag("--resident", request.feed.resident,
                "Repeat a few batches held in memory, to measure demand");
   app.add_flag_callback(
@@ -172,7 +188,10 @@ bit for bit with the same number of compute threads. A loss that is not finite e
 training; the error names the step, the layer and the last checkpoint. --mode infer
 runs only forward and reports the time for 1,000 images; --mode features does so up to
 the last pooling layer, and --out stores that layer's values. Both read images in the
-order of the dataset and take their weights from --resume. Started by mpirun or srun,
+order of the dataset and take their weights from --resume; without it, weights are
+random, which serves the time alone. Without --recipe, images are cropped and flipped as
+the preset or the network's authors did: imagenet-train for photographs, and
+imagenet-eval to validate. Started by mpirun or srun,
 several processes train one network together: --batch is the sum over all of them,
 each computes the gradients of its share, and the result is that of a single process.
 With --device cuda, each process uses the GPU of its local rank, and NCCL adds up the

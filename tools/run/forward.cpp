@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "formats/base/error.h"
 #include "formats/io/file.h"
+#include "tools/cli/console.h"
 #include "tools/cli/npy.h"
 #include "tools/measure/sampler.h"
 #include "tools/run/cold.h"
@@ -35,13 +37,10 @@ Inference run_infer(const TrainingRequest& request, const Opened& opened, Sessio
   return infer(session, feed, endless ? per_epoch : request.length.steps);
 }
 
-/// Writes the features of the whole dataset into a file, or only takes the time.
+/// Writes the features of the whole dataset into a file.
 Inference run_features(const TrainingRequest& request, const Opened& opened, Session& session,
                        Feed& feed) {
   const std::size_t node = last_pooling(session.plan().graph);
-  if (request.files.features.empty()) {
-    return extract_features(session, feed, node, [](std::span<const float>) {});
-  }
   const Extent& extent = session.plan().graph.nodes[node].extent;
   Inference result;
   replace_file(request.files.features, [&](OutputFile& out) {
@@ -60,10 +59,15 @@ Inference run_features(const TrainingRequest& request, const Opened& opened, Ses
 ForwardReport run_forward(const TrainingRequest& request) {
   const Opened opened = open(request);
   const std::unique_ptr<Session> session = compile(request, opened);
-  if (!request.files.resume.empty()) load_checkpoint(request.files.resume, *session);
+  const bool infers = request.mode == "infer";
+  if (!request.files.resume.empty()) {
+    load_checkpoint(request.files.resume, *session);
+  } else {
+    warn(join("without --resume the weights are random: the time is right, ",
+              infers ? "the loss and the accuracy mean" : "the features mean", " nothing"));
+  }
   ForwardReport report;
   report.run = describe(opened, *session);
-  const bool infers = request.mode == "infer";
   if (!infers) {
     const Graph& graph = session->plan().graph;
     const Node& node = graph.nodes[last_pooling(graph)];

@@ -16,8 +16,8 @@ struct ForwardReport {
 };
 
 /// Takes a complete request whose mode is infer or features. Images come in the dataset's order and
-/// are cropped as for evaluation; weights come from the checkpoint to resume, or else from the
-/// seed. Throws Error when a name, a file or the device does not fit.
+/// are cropped as for evaluation; weights come from the checkpoint to resume, or, with a warning,
+/// from the seed. Throws Error when a name, a file or the device does not fit.
 ForwardReport run_forward(const TrainingRequest& request);
 
 }  // namespace feedrate::tools

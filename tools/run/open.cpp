@@ -1,5 +1,7 @@
 #include "tools/run/open.h"
 
+#include <utility>
+
 #include "formats/io/replace.h"
 #include "tools/cli/text.h"
 #include "tools/run/ranks.h"
@@ -12,7 +14,8 @@ using namespace trainer;
 
 namespace {
 
-std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape shape) {
+std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const Recipe& augmentation,
+                                         Shape shape) {
   const std::filesystem::path& path = request.validation.path;
   if (path.empty()) return nullptr;
   std::unique_ptr<Dataset> dataset = open_dataset(path);
@@ -20,7 +23,7 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape s
     fail(path, "holds ", counted(dataset->size(), "image"), ", fewer than the ", world().ranks(),
          " ranks that would share them");
   }
-  const Shape found = recipe(request.data.recipe).evaluation().shape(dataset->info().shape);
+  const Shape found = augmentation.evaluation().shape(dataset->info().shape);
   if (found != shape) {
     fail(path, "holds images of ", shape_text(found), ", but ", request.model.network,
          " is trained on ", shape_text(shape));
@@ -32,18 +35,23 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, Shape s
 
 Opened open(const TrainingRequest& request) {
   const bool trains = request.mode == "train";
-  const Recipe& augmentation = recipe(request.data.recipe);
+  const Network& asked = network(request.model.network);
+  const std::string& named = request.data.recipe;
+  if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
+  std::unique_ptr<Dataset> dataset = open_dataset(request.data.path);
+  const Recipe& augmentation =
+      recipe(named.empty() ? usual_augmentation(asked, dataset->info().shape) : named);
   Opened opened{.device = usable_backend(request.device.name),
-                .network = network(request.model.network),
+                .network = asked,
                 .recipe = changed_recipe(request),
                 .augmentation = trains ? augmentation : augmentation.evaluation(),
-                .dataset = open_dataset(request.data.path),
+                .dataset = std::move(dataset),
                 .validation = nullptr,
                 .shape = {}};
   refuse_for_ranks(request, opened.recipe.batch);
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
   if (!trains) return opened;
-  opened.validation = open_validation(request, opened.shape);
+  opened.validation = open_validation(request, augmentation, opened.shape);
   if (!request.files.checkpoint.empty()) replaceable(request.files.checkpoint);
   return opened;
 }
@@ -73,6 +81,7 @@ RunReport describe(const Opened& opened, const Session& session) {
           .macs = graph.macs(),
           .batch = opened.recipe.batch,
           .threads = 0,
+          .recipe = std::string(opened.augmentation.name()),
           .device_name = opened.device.device_name(),
           .telemetry = {}};
 }

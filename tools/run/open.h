@@ -2,6 +2,7 @@
 // The first two steps of every mode of `feedrate train`: open what it needs, compile the network.
 
 #include <memory>
+#include <string>
 
 #include "formats/dataset.h"
 #include "loader/recipe.h"
@@ -16,7 +17,8 @@ struct Opened {
   const trainer::Backend& device;
   const trainer::Network& network;
   trainer::TrainRecipe recipe;
-  const loader::Recipe& augmentation;  // that of evaluation, unless it trains
+  const loader::Recipe&
+      augmentation;  // as asked for, or the network's; of evaluation, unless it trains
   std::unique_ptr<formats::Dataset> dataset;
   std::unique_ptr<formats::Dataset> validation;  // null: none
   formats::Shape shape;                          // of the images in batches
@@ -37,6 +39,7 @@ struct RunReport {
   std::uint64_t macs = 0;
   std::uint32_t batch = 0;  // of all ranks
   unsigned threads = 0;     // of the loader, in the end
+  std::string recipe;       // of the loader
   std::string device_name;
   Telemetry telemetry;
 };

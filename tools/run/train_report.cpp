@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/base/cores.h"
+#include "loader/recipe.h"
 #include "loader/verdict.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
@@ -107,6 +108,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
   ordered_json object = common_keys(request, report.run);
   object.update(
       {{"optimizer", report.optimizer},
+       {"recipe", report.run.recipe},
        {"complete", !result.stopped},
        {"batch", report.run.batch},
        {"ranks", report.ranks},
@@ -145,7 +147,11 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       request.model.network, report.run.device_name, rate, counted(result.steps, "step"),
       report.run.batch, duration_text(result.seconds), result.stall_percent, result.loss,
       100 * result.accuracy, 100 * result.accuracy5, counted(result.loss_steps, "step"));
-  text += limit_line(request, report);
+  text += fmt::format("  recipe {}", report.run.recipe);
+  if (!report.validations.empty()) {
+    text += fmt::format(", validated by {}", recipe(report.run.recipe).evaluation().name());
+  }
+  text += '\n' + limit_line(request, report);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   if (report.steps_recorded == false) {
     text += "  steps could not be recorded as a CUDA graph: kernels were launched one by one\n";
@@ -169,7 +175,8 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
   const Extent& extent = report.feature_extent;
   ordered_json object = common_keys(request, report.run);
   object.update(
-      {{"batch", report.run.batch},
+      {{"recipe", report.run.recipe},
+       {"batch", report.run.batch},
        {"images", result.images},
        {"seconds", rounded(result.seconds, 6)},
        {"images_per_second",
@@ -192,8 +199,9 @@ std::string to_text(const TrainingRequest& request, const ForwardReport& report)
   const std::string time = result.timed_images > 0
                                ? fmt::format("{:.3f} s for 1,000 images", result.seconds_per_1000())
                                : std::string("time unknown, one batch alone");
-  std::string text = fmt::format("{} on {}: {}, {} forward\n", request.model.network,
-                                 report.run.device_name, time, counted(result.images, "image"));
+  std::string text =
+      fmt::format("{} on {}: {}, {} forward, recipe {}\n", request.model.network,
+                  report.run.device_name, time, counted(result.images, "image"), report.run.recipe);
   if (report.features.empty()) {
     text += fmt::format("  loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} %\n", result.loss,
                         100 * result.accuracy, 100 * result.accuracy5);

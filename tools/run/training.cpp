@@ -40,6 +40,7 @@ Fields description(const TrainingRequest& request, const Opened& opened) {
                 {"device", request.device.name},
                 {"precision", request.device.precision},
                 {"optimizer", std::string(recipe.update.optimizer)},
+                {"recipe", std::string(opened.augmentation.name())},
                 {"batch", recipe.batch},
                 {"seed", request.seed},
                 {"images", opened.dataset->size()},
@@ -126,6 +127,7 @@ class Training {
       if (!request_.feed.resident) say_of_epoch(now);
       logs_.progress(fields_of(of_all_ranks(now), schedule.at(now.step - 1)));
     };
+    options.warn = [](const std::string& sentence) { warn(sentence); };
     options.last_good = [this] { return saver_.last(); };
     options.pause_every = std::gcd(validate_every(), save_every());
     options.pause = [this](std::uint64_t steps) { pause(steps); };

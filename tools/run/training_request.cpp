@@ -16,7 +16,6 @@ void complete(TrainingRequest& request) {
     if (request.model.network.empty()) request.model.network = known.network();
     if (request.data.recipe.empty()) request.data.recipe = known.augmentation();
   }
-  if (request.data.recipe.empty()) request.data.recipe = "none";
   constexpr std::string_view modes[] = {"train", "infer", "features"};
   if (std::ranges::find(modes, request.mode) == std::end(modes)) {
     throw Error(unknown_kind("mode", request.mode, modes));

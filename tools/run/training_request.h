@@ -46,7 +46,7 @@ struct RecipeChanges {
 struct TrainingRequest {
   struct Data {
     std::filesystem::path path{};
-    std::string recipe{};  // augmentation; "": the preset's, or none
+    std::string recipe{};  // augmentation; "": the preset's, or the network's
     bool cold = false;     // evict the dataset from the page cache just before training
   };
   struct Model {

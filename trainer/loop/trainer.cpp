@@ -1,6 +1,11 @@
 #include "trainer/loop/trainer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <utility>
 
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
@@ -22,6 +27,8 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+constexpr double growth_to_warn_of = 1000;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -98,7 +105,7 @@ class Run {
     window_images_ += images;
     epoch_ = batch.epoch;
     if (result_.steps == 1) {  // the first step also warms up, so it is not timed
-      session_.wait();
+      take_first_metrics();
       first_images_ = untimed_images_ = result_.images;
       since_first_.restart();
       window_.restart();
@@ -140,8 +147,35 @@ class Run {
     window_.restart();
   }
 
+  // Waits for the first step; the first report counts it too.
+  void take_first_metrics() {
+    first_ = session_.take_metrics();
+    first_loss_ = ratio(first_.loss_sum, static_cast<double>(first_.images));
+    const double guessing = std::log(static_cast<double>(session_.plan().graph.classes));
+    max_loss_ = growth_to_warn_of * std::max(first_loss_, guessing);
+  }
+
+  Metrics take_metrics() {
+    Metrics metrics = session_.take_metrics();
+    const Metrics first = std::exchange(first_, {});
+    metrics.images += first.images;
+    metrics.correct += first.correct;
+    metrics.correct5 += first.correct5;
+    metrics.loss_sum += first.loss_sum;
+    return metrics;
+  }
+
+  void warn_of_growth(const TrainOptions::Progress& now) {
+    if (warned_ || !options_.warn || !(now.loss > max_loss_)) return;
+    warned_ = true;
+    options_.warn(fmt::format(
+        "step {}: the loss has grown from {:.3g} to {:.3g}: training diverges; try a learning rate "
+        "below {:.3g}, or pixels scaled to about -2 to 2 by --mean and --deviation",
+        now.step, first_loss_, now.loss, options_.schedule.rate));
+  }
+
   void report() {
-    const Metrics metrics = session_.take_metrics();
+    const Metrics metrics = take_metrics();
     refuse_divergence();
     const std::uint64_t done = options_.first_step + result_.steps;
     const double images = static_cast<double>(metrics.images);
@@ -159,6 +193,7 @@ class Run {
     reported_wait_ = result_.wait_seconds;
     reported_steps_ = result_.steps;
     window_.restart();
+    warn_of_growth(progress);
     result_.loss_steps = progress.steps;
     result_.loss = progress.loss;
     result_.accuracy = progress.accuracy;
@@ -179,6 +214,10 @@ class Run {
   double paused_ = 0;
   std::uint64_t reported_steps_ = 0;
   double reported_wait_ = 0;  // wait_seconds at the last report
+  Metrics first_;             // of the first step, until they are reported
+  double first_loss_ = 0;
+  double max_loss_ = 0;  // more is a sign of divergence
+  bool warned_ = false;
   Marks marks_;
 };
 

@@ -43,6 +43,9 @@ struct TrainOptions {
   /// time is not counted. 0: never.
   std::uint64_t pause_every = 0;
   std::function<void(std::uint64_t)> pause{};
+  /// Called once, with a sentence, when a mean loss has grown 1,000-fold over the first step's, or
+  /// over that of guessing if the first was smaller: training goes on, but no longer learns.
+  std::function<void(const std::string&)> warn{};
   /// The last good checkpoint, for the message on divergence ("lenet.st at step 400"); "": none.
   std::function<std::string()> last_good{};
   /// Asked after every step with the steps done in all; true ends training there.

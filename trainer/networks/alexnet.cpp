@@ -71,11 +71,12 @@ TrainRecipe cifar_recipe() {
 }
 
 const Network torchvisions("alexnet", "torchvision's: one GPU's columns, no LRN",
-                           {imagenet_image, 1000, imagenet_recipe(), torchvision});
+                           {imagenet_image, 1000, imagenet_recipe(), torchvision,
+                            "imagenet-train"});
 const Network caffes("alexnet:caffe", "Caffe's: LRN, and convolutions in two groups",
-                     {{227, 227, 3}, 1000, imagenet_recipe(), caffe});
+                     {{227, 227, 3}, 1000, imagenet_recipe(), caffe, "caffe"});
 const Network cifars("alexnet:cifar", "five small convolutions and two dense layers",
-                     {cifar_image, 10, cifar_recipe(), cifar});
+                     {cifar_image, 10, cifar_recipe(), cifar, "none"});
 
 }  // namespace
 

@@ -37,9 +37,9 @@ TrainRecipe recipe() {
 }
 
 const Network resnet50("resnet50:cifar", "residual network of 6n + 2 layers, n = 8",
-                       {cifar_image, 10, recipe(), build<8>});
+                       {cifar_image, 10, recipe(), build<8>, "cifar-train"});
 const Network resnet56("resnet56", "residual network of 6n + 2 layers for CIFAR, n = 9",
-                       {cifar_image, 10, recipe(), build<9>});
+                       {cifar_image, 10, recipe(), build<9>, "cifar-train"});
 
 }  // namespace
 

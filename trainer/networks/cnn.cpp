@@ -34,9 +34,9 @@ TrainRecipe recipe(std::uint32_t batch, double rate) {
 }
 
 const Network cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
-                     {cifar_image, 10, recipe(32, 0.01), cifar});
+                     {cifar_image, 10, recipe(32, 0.01), cifar, "cifar-train"});
 const Network mnists("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
-                     {mnist_image, 10, recipe(128, 0.05), mnist});
+                     {mnist_image, 10, recipe(128, 0.05), mnist, "mnist"});
 
 }  // namespace
 

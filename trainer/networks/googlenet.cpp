@@ -81,11 +81,12 @@ TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps) {
 }
 
 const Network torchvisions("googlenet", "torchvision's: inception with norms, auxiliary heads",
-                           {imagenet_image, 1000, recipe(32, 2400000), torchvision});
+                           {imagenet_image, 1000, recipe(32, 2400000), torchvision,
+                            "imagenet-train"});
 const Network caffes("googlenet:caffe", "Caffe's: inception with LRN, auxiliary heads",
-                     {imagenet_image, 1000, recipe(32, 2400000), caffe});
+                     {imagenet_image, 1000, recipe(32, 2400000), caffe, "imagenet-train"});
 const Network cifars("googlenet:cifar", "Caffe's on small images, auxiliary heads",
-                     {cifar_image, 10, recipe(128, 64000), cifar});
+                     {cifar_image, 10, recipe(128, 64000), cifar, "none"});
 
 }  // namespace
 

@@ -21,7 +21,7 @@ TrainRecipe recipe() {
 }
 
 const Network row("lenet", "two convolutions, two dense layers; Caffe's for MNIST",
-                  {mnist_image, 10, recipe(), build});
+                  {mnist_image, 10, recipe(), build, "mnist"});
 
 }  // namespace
 

@@ -38,19 +38,24 @@ Graph pytorch(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, pytorch_layer(50)));
 }
 
-const Network mxnets(
-    "lenet:mxnet", "MXNet's: tanh where Caffe has none or ReLU",
-    {mnist_image, 10, {.batch = 64, .update = {.decay = 1e-4}, .schedule = {.rate = 0.05}}, mxnet});
+const Network mxnets("lenet:mxnet", "MXNet's: tanh where Caffe has none or ReLU",
+                     {mnist_image,
+                      10,
+                      {.batch = 64, .update = {.decay = 1e-4}, .schedule = {.rate = 0.05}},
+                      mxnet,
+                      "mnist"});
 const Network tensorflows("lenet:tf", "tf_cnn_benchmarks': 32 and 64 filters, padded",
                           {mnist_image,
                            10,
                            {.batch = 64, .update = {.decay = 4e-5}, .schedule = {.rate = 0.01}},
-                           tensorflow});
+                           tensorflow,
+                           "mnist"});
 const Network pytorchs("lenet:pytorch", "PyTorch's example of 2018: 10 and 20 filters",
                        {mnist_image,
                         10,
                         {.batch = 64, .update = {.momentum = 0.5}, .schedule = {.rate = 0.01}},
-                        pytorch});
+                        pytorch,
+                        "mnist"});
 
 }  // namespace
 

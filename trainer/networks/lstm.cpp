@@ -21,7 +21,8 @@ const Network row(
      {.batch = 128,
       .update = {.optimizer = "rmsprop", .momentum = 0, .beta2 = 0.9, .epsilon = 1e-7},
       .schedule = {.rate = 0.001}},
-     build});
+     build,
+     "mnist"});
 
 }  // namespace
 

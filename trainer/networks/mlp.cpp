@@ -17,7 +17,8 @@ const Network row("mlp", "three dense layers with dropout; Keras' for MNIST",
                   {mnist_image,
                    10,
                    {.batch = 128, .update = {.momentum = 0.9}, .schedule = {.rate = 0.05}},
-                   build});
+                   build,
+                   "mnist"});
 
 }  // namespace
 

@@ -14,7 +14,7 @@ const Builder::Layer layer{.weight = {Init::Rule::he_normal, 0}};
 
 Graph alexnet(Builder& b, std::uint32_t classes) {
   const Builder::Response response{.k = 2};
-  Value x = b.lrn(b.relu(b.conv(b.input(1, 118), 96, 11, 4, 0, layer)), response);
+  Value x = b.lrn(b.relu(b.conv(b.input(1.0 / 58, 115), 96, 11, 4, 0, layer)), response);
   x = b.conv(b.max_pool(x, 3, 2), 256, 5, 1, 2, layer);
   x = b.max_pool(b.lrn(b.relu(x), response), 3, 2);
   x = b.relu(b.conv(x, 384, 3, 1, 1, layer));
@@ -31,7 +31,7 @@ Value conv(Builder& b, Value x, std::int64_t filters, std::int64_t kernel,
 }
 
 Graph googlenet(Builder& b, std::uint32_t classes) {
-  Value x = b.max_pool(conv(b, b.input(1, 118), 64, 7, 2), 3, 2);
+  Value x = b.max_pool(conv(b, b.input(1.0 / 58, 115), 64, 7, 2), 3, 2);
   x = b.max_pool(conv(b, conv(b, x, 64, 1), 192, 3), 3, 2);
   const auto plain_conv = [&b](Value from, std::int64_t filters, std::int64_t kernel) {
     return conv(b, from, filters, kernel);
@@ -66,12 +66,12 @@ TrainRecipe recipe(double rate) {
 }
 
 const Network alexnets("alexnet:mxnet", "MXNet's: LRN, no groups",
-                       {imagenet_image, 1000, recipe(0.01), alexnet});
+                       {imagenet_image, 1000, recipe(0.01), alexnet, "imagenet-train"});
 const Network googlenets("googlenet:mxnet", "MXNet's: no LRN, no heads, no dropout",
-                         {imagenet_image, 1000, recipe(0.01), googlenet});
+                         {imagenet_image, 1000, recipe(0.01), googlenet, "imagenet-train"});
 const Network resnets("resnet50:mxnet-cifar",
                       "MXNet's of 6n + 2 layers, n = 8, on 28 x 28, norms first",
-                      {{28, 28, 3}, 10, recipe(0.05), resnet});
+                      {{28, 28, 3}, 10, recipe(0.05), resnet, "cifar-train"});
 
 }  // namespace
 

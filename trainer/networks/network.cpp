@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "formats/base/error.h"
+#include "loader/recipe.h"
 
 namespace feedrate::trainer {
 using namespace formats;
@@ -40,6 +41,15 @@ std::span<const Network* const> networks() {
 #undef FEEDRATE_ROW
   };
   return rows;
+}
+
+std::string_view usual_augmentation(const Network& network, Shape stored) {
+  try {
+    const Shape made = loader::recipe(network.augmentation()).shape(stored);
+    if (made.channels == network.published_input().channels) return network.augmentation();
+  } catch (const Error&) {  // the recipe refuses such images
+  }
+  return "none";
 }
 
 const Network& network(std::string_view name) { return find_kind("network", name, networks()); }

@@ -17,6 +17,8 @@ class Network final : public formats::Kind {
     TrainRecipe recipe;
     /// From the pixels to the loss.
     Graph (*build)(Builder& b, std::uint32_t classes);
+    /// How its images were augmented: a recipe of the loader, by name.
+    std::string_view augmentation;
   };
   Network(std::string_view name, std::string_view summary, Definition definition);
 
@@ -27,6 +29,7 @@ class Network final : public formats::Kind {
   std::uint32_t published_classes() const { return definition_.classes; }
   /// The published way to train it: the defaults of the options of `train`.
   const TrainRecipe& recipe() const { return definition_.recipe; }
+  std::string_view augmentation() const { return definition_.augmentation; }
 
  private:
   Definition definition_;
@@ -35,5 +38,10 @@ class Network final : public formats::Kind {
 /// All networks, in the order of help.
 std::span<const Network* const> networks();
 const Network& network(std::string_view name);
+
+/// The loader's recipe for `stored` images when none is named: the network's own, or `none` where
+/// that refuses them or makes another number of channels than the network was published for (a
+/// CIFAR network on grey digits).
+std::string_view usual_augmentation(const Network& network, formats::Shape stored);
 
 }  // namespace feedrate::trainer

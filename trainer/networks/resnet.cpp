@@ -51,9 +51,9 @@ TrainRecipe recipe() {
 }
 
 const Network v15("resnet50", "bottlenecks that stride in their 3x3 convolution (v1.5)",
-                  {imagenet_image, 1000, recipe(), build<Stride::in_middle>});
+                  {imagenet_image, 1000, recipe(), build<Stride::in_middle>, "imagenet-train"});
 const Network v1("resnet50:v1", "bottlenecks that stride in their first 1x1 convolution",
-                 {imagenet_image, 1000, recipe(), build<Stride::in_first>});
+                 {imagenet_image, 1000, recipe(), build<Stride::in_first>, "imagenet-train"});
 
 }  // namespace
 

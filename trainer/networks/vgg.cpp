@@ -61,13 +61,14 @@ TrainRecipe imagenet_recipe() {
 }
 
 const Network vgg("vgg16", "VGG's 16 layers, as published and as torchvision has them",
-                  {imagenet_image, 1000, imagenet_recipe(), imagenet<false>});
+                  {imagenet_image, 1000, imagenet_recipe(), imagenet<false>, "imagenet-train"});
 const Network vgg_norm("vgg16:bn", "VGG's 16 layers with norms after the convolutions",
-                       {imagenet_image, 1000, imagenet_recipe(), imagenet<true>});
+                       {imagenet_image, 1000, imagenet_recipe(), imagenet<true>, "imagenet-train"});
 const Network cifar("vgg16:cifar", "VGG's 16 layers, two dense ones of 4096, without norms",
-                    {cifar_image, 10, recipe(0.01, {32000, 48000}), plain});
+                    {cifar_image, 10, recipe(0.01, {32000, 48000}), plain, "none"});
 const Network cifar_norm("vgg16:cifar-bn", "VGG's 13 convolutions with norms, one dense layer",
-                         {cifar_image, 10, recipe(0.05, {32000, 48000}), cifar_normed});
+                         {cifar_image, 10, recipe(0.05, {32000, 48000}), cifar_normed,
+                          "cifar-train"});
 
 }  // namespace
 

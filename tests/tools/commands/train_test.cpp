@@ -25,6 +25,7 @@ class CommandsTrain : public ::testing::Test {
   void SetUp() override {
     run({"synth", "mnist", "--images", "300", "--out", at("archives")});
     run({"convert", "mnist", at("archives"), "--to", "lmdb", "--out", at("lmdb")});
+    run({"convert", "mnist", at("archives"), "--to", "lmdb", "--limit", "3", "--out", at("few")});
   }
 
   std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
@@ -49,16 +50,17 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
   const ordered_json trained = train({"--steps", "2"});
   std::string keys;
   for (const auto& [key, value] : trained.items()) keys += key + " ";
-  EXPECT_EQ(keys,
-            "network parameters macs device precision pixels optimizer batch ranks steps images "
-            "seconds images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
-            "cpu_seconds_per_image steps_recorded loss "
-            "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
-            "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
-            "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
-            "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
-            "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
-            "download_seconds threads workers_seen ");
+  EXPECT_EQ(
+      keys,
+      "network parameters macs device precision pixels optimizer recipe complete batch ranks "
+      "steps images seconds images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
+      "cpu_seconds_per_image steps_recorded loss_steps loss "
+      "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
+      "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "
+      "planned_memory_mib gpu_memory_mib gpu_own_memory_mib gpu_power_w gpu_energy_j "
+      "gpu_utilisation_percent gpu_clock_mhz gpu_throttle upload_count upload_mib "
+      "upload_gb_per_s upload_seconds download_count download_mib download_gb_per_s "
+      "download_seconds threads workers_seen ");
 }
 
 TEST(UnitTrainReport, says_if_steps_could_not_be_recorded) {
@@ -93,6 +95,35 @@ TEST_F(CommandsTrain, learns_the_same_from_pixels_and_from_numbers_that_the_load
   EXPECT_EQ(halves.code, exit_failed);
   EXPECT_NE(halves.errors.find("takes u8 pixels or f32 numbers"), std::string::npos)
       << halves.errors;
+}
+
+TEST_F(CommandsTrain, says_which_recipe_images_came_by) {
+  EXPECT_EQ(train({"--steps", "1"}).at("recipe"), "mnist");
+  EXPECT_EQ(train({"--steps", "1", "--recipe", "none"}).at("recipe"), "none");
+  EXPECT_EQ(train({"--mode", "infer"}).at("recipe"), "mnist");
+  const std::string text = run({"train", at("lmdb"), "--network", "alexnet", "--steps", "1",
+                                "--batch", "1", "--val", at("few")});
+  EXPECT_NE(text.find("recipe imagenet-train, validated by imagenet-eval"), std::string::npos)
+      << text;
+}
+
+TEST_F(CommandsTrain, says_that_what_random_weights_find_means_nothing) {
+  const std::vector<std::string> infer{"train", at("lmdb"), "--network",
+                                       "lenet", "--mode",   "infer"};
+  EXPECT_NE(feedrate(infer).errors.find("without --resume the weights are random"),
+            std::string::npos);
+  run({"train", at("lmdb"), "--network", "lenet", "--steps", "1", "--checkpoint", at("weights")});
+  std::vector<std::string> trained = infer;
+  trained.insert(trained.end(), {"--resume", at("weights")});
+  EXPECT_EQ(feedrate(trained).errors.find("random"), std::string::npos);
+}
+
+TEST_F(CommandsTrain, warns_of_a_loss_that_runs_away) {
+  const Said said =
+      feedrate({"train", at("lmdb"), "--network", "lenet", "--lr", "100", "--steps", "2"});
+  EXPECT_EQ(said.code, exit_done);
+  EXPECT_NE(said.errors.find("warning: step 2: the loss has grown from "), std::string::npos)
+      << said.errors;
 }
 
 TEST_F(CommandsTrain, reports_the_time_of_workers_and_of_an_image) {

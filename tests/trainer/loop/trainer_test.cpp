@@ -164,6 +164,36 @@ TEST(UnitTrain, a_loss_that_is_no_longer_finite_stops_it_at_the_step_with_the_la
                {"step 41", "go back to a.st, which stands at step 30"});
 }
 
+TEST(UnitTrain, a_loss_that_grows_a_thousandfold_is_warned_of_once) {
+  const auto warnings = [](double rate) {
+    const auto session = session_of("lenet");
+    RandomSource source({.batch = 32, .images = 320});
+    std::vector<std::string> sentences;
+    TrainOptions options;
+    options.schedule = {.policy = "step", .rate = rate, .gamma = 1e-6, .step_size = 1};
+    options.update.momentum = 0;  // the second step and those behind it change next to nothing
+    options.report_every = 1;
+    options.warn = [&](const std::string& sentence) { sentences.push_back(sentence); };
+    train(*session, source, options);
+    return sentences;
+  };
+  EXPECT_EQ(warnings(0.001).size(), 0U);
+  const std::vector<std::string> found = warnings(100);
+  ASSERT_EQ(found.size(), 1U);
+  for (const char* part : {"step 2: the loss has grown from 2.", "learning rate below 100"}) {
+    EXPECT_NE(found[0].find(part), std::string::npos) << found[0];
+  }
+}
+
+TEST(UnitTrain, the_first_report_has_the_first_step_too) {
+  const auto each = session_of("mlp"), both = session_of("mlp");
+  RandomSource source({.batch = 32, .images = 64}), again({.batch = 32, .images = 64});
+  const TrainResult two = train(*each, source, {.report_every = 1});
+  const TrainResult one = train(*both, again, {});
+  EXPECT_NEAR(one.loss, (two.curve[0].loss + two.curve[1].loss) / 2, 1e-12);
+  EXPECT_GT(one.loss, 0);
+}
+
 TEST(UnitTrain, weights_that_an_update_broke_are_named) {
   const auto session = session_of("mlp");
   std::vector<float> weights = session->parameter(2);

@@ -149,5 +149,21 @@ TEST(HostileNetworks, an_unknown_network_gets_the_nearest_name) {
   expect_error([] { network("lenett"); }, {"no network 'lenett'", "did you mean lenet?"});
 }
 
+TEST(ConformanceNetworks, every_network_names_the_loaders_recipe_that_makes_its_images) {
+  for (const Network* row : networks()) {
+    EXPECT_EQ(usual_augmentation(*row, row->published_input()), row->augmentation()) << row->name();
+    EXPECT_EQ(row->augmentation() == "imagenet-train" || row->augmentation() == "caffe",
+              row->published_input().height >= 224)
+        << row->name();
+  }
+}
+
+TEST(UnitNetworks, images_of_other_channels_than_published_come_as_stored) {
+  const Shape digit{28, 28, 1}, thumbnail{32, 32, 3};
+  EXPECT_EQ(usual_augmentation(network("lenet"), thumbnail), "none");
+  EXPECT_EQ(usual_augmentation(network("resnet56"), digit), "none");
+  EXPECT_EQ(usual_augmentation(network("resnet50"), digit), "imagenet-train");  // makes RGB
+}
+
 }  // namespace
 }  // namespace feedrate::trainer

@@ -11,6 +11,7 @@ namespace {
 
 struct Options {
   LayerTimesRequest request;
+  bool all = false;
   bool json = false;
 };
 
@@ -27,11 +28,16 @@ std::function<int()> prepare(CLI::App& app) {
   add_precision(app, request.device.precision);
   add_threads(app, "--compute-threads", request.device.compute_threads,
               "Threads of a CPU trainer (default: every core)");
+  app.add_flag("--all", options->all, "Every layer, in the order of the network");
   add_seed(app, request.seed);
   add_json(app, options->json);
   return [options] {
     const LayerTimes times = time_layers(options->request);
-    print(options->json ? times.json() : times.text());
+    if (options->json) {
+      print(times.json());
+    } else {
+      print(options->all ? times.text_of_all() : times.text());
+    }
     return exit_done;
   };
 }
@@ -47,9 +53,11 @@ const Command time_command{
 of each layer forward and backward (medians over the steps), its GFLOP/s, and its share
 of the roofline: the least time that the layer's multiply-adds and memory traffic need on
 this device, divided by the measured time. The limits of the device are measured in the
-same run. With bf16 on the CPU, layers that would be slower stay in fp32.)",
+same run. First come the sums of each operator, then the ten costliest layers; --all
+shows every layer. With bf16 on the CPU, layers that would be slower stay in fp32.)",
     .examples = R"(  feedrate time lenet
-  feedrate time resnet50 --batch 8 --seconds 20 --json
+  feedrate time resnet50 --batch 8 --seconds 20
+  feedrate time googlenet --batch 8 --all
 )",
     .advice =
         "'feedrate list networks' names networks; 'feedrate list devices' says what can be used.",

@@ -1,6 +1,8 @@
 #include "tools/run/layer_times.h"
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
 
 #include "formats/base/random.h"
@@ -95,6 +97,25 @@ std::optional<double> LayerTime::of_roofline(const std::optional<Roof>& roof) co
   if (forward) least += work.forward.least_seconds(*roof);
   if (backward) least += work.backward.least_seconds(*roof);
   return least / seconds();
+}
+
+std::optional<double> OperatorTime::flops_per_second() const {
+  if (flops <= 0 || seconds() <= 0) return std::nullopt;
+  return flops / seconds();
+}
+
+std::vector<OperatorTime> LayerTimes::by_operator() const {
+  std::vector<OperatorTime> operators;
+  for (const LayerTime& layer : layers) {
+    auto row = std::ranges::find(operators, layer.op, &OperatorTime::op);
+    if (row == operators.end()) row = operators.insert(row, {.op = layer.op});
+    ++row->layers;
+    row->forward += layer.forward.value_or(0);
+    row->backward += layer.backward.value_or(0);
+    row->flops += layer.work.forward.flops + layer.work.backward.flops;
+  }
+  std::ranges::stable_sort(operators, std::ranges::greater{}, &OperatorTime::seconds);
+  return operators;
 }
 
 double LayerTimes::rest() const {

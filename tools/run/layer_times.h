@@ -36,6 +36,19 @@ struct LayerTime {
   std::optional<double> of_roofline(const std::optional<trainer::Roof>& roof) const;
 };
 
+/// All layers of one operator, added up.
+struct OperatorTime {
+  std::string op;
+  std::size_t layers = 0;
+  double forward = 0;  // seconds
+  double backward = 0;
+  double flops = 0;  // of their products, both ways
+
+  double seconds() const { return forward + backward; }
+  /// Nothing for an operator that has no products, or whose layers others do.
+  std::optional<double> flops_per_second() const;
+};
+
 struct LayerTimes {
   LayerTimesRequest request;  // with the batch size used
   std::string device_name;
@@ -49,7 +62,12 @@ struct LayerTimes {
   /// Seconds of a step outside its layers, mostly the update.
   double rest() const;
   double images_per_second() const { return request.batch / step_seconds; }
+  /// The costliest first.
+  std::vector<OperatorTime> by_operator() const;
+  /// By operator, and the costliest layers.
   std::string text() const;
+  /// Every layer, in the order of the network.
+  std::string text_of_all() const;
   std::string json() const;
 };
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/bars.h"
@@ -19,6 +20,7 @@ using nlohmann::ordered_json;
 constexpr double giga = 1e9;
 constexpr const char* columns = "  {} {:<12} {:>15} {:>9} {:>9} {:>7} {:>9} {:>8}\n";
 constexpr std::size_t name_columns = 22;
+constexpr std::size_t most_layers = 10;  // unless all are wanted
 
 ordered_json scaled(std::optional<double> value, double scale, int digits) {
   if (value) *value *= scale;
@@ -35,38 +37,94 @@ std::string extent_text(const Extent& extent) {
   return fmt::format("{} × {} × {}", extent.channels, extent.height, extent.width);
 }
 
-}  // namespace
-
-std::string LayerTimes::text() const {
-  std::string text = fmt::format(
+std::string headline(const LayerTimes& times) {
+  return fmt::format(
       "{} on {}, {}, batch {}: {} a step (median of {}), {} images/s; {} parameters, {} "
       "multiply-adds an image forward\n",
-      request.network, device_name, request.device.precision, request.batch,
-      duration_text(step_seconds), steps, quantity(images_per_second()),
-      grouped(static_cast<std::uint64_t>(parameters)), grouped(macs));
-  text += fmt::format(columns, fitted("layer", name_columns), "op", "output", "forward", "backward",
-                      "share", "GFLOP/s", "of roof");
+      times.request.network, times.device_name, times.request.device.precision, times.request.batch,
+      duration_text(times.step_seconds), times.steps, quantity(times.images_per_second()),
+      grouped(static_cast<std::uint64_t>(times.parameters)), grouped(times.macs));
+}
+
+/// Of a step; nothing for what took no time of its own.
+std::optional<double> share(double seconds, const LayerTimes& times) {
+  return seconds > 0 ? std::optional(seconds / times.step_seconds) : std::nullopt;
+}
+
+std::string rest_row(const LayerTimes& times) {
+  return fmt::format(columns, fitted("update and the rest", name_columns), "", "",
+                     cell(times.rest(), 1e3), "", cell(times.rest() / times.step_seconds, 100), "",
+                     "");
+}
+
+std::string operator_table(const LayerTimes& times) {
+  constexpr const char* row = "  {:<12} {:>7} {:>9} {:>9} {:>7} {:>9}\n";
+  std::string text =
+      fmt::format(row, "operator", "layers", "forward", "backward", "share", "GFLOP/s");
+  text += fmt::format(row, "", "", "ms", "ms", "%", "");
+  for (const OperatorTime& one : times.by_operator()) {
+    const auto took = [](double seconds) {
+      return cell(seconds > 0 ? std::optional(seconds) : std::nullopt, 1e3);
+    };
+    text +=
+        fmt::format(row, one.op, one.layers, took(one.forward), took(one.backward),
+                    cell(share(one.seconds(), times), 100), cell(one.flops_per_second(), 1 / giga));
+  }
+  return text + fmt::format(row, "the rest", "", cell(times.rest(), 1e3), "",
+                            cell(times.rest() / times.step_seconds, 100), "");
+}
+
+std::string layer_table(const LayerTimes& times, std::string_view title,
+                        const std::vector<LayerTime>& layers) {
+  std::string text = fmt::format(columns, fitted(title, name_columns), "op", "output", "forward",
+                                 "backward", "share", "GFLOP/s", "of roof");
   text += fmt::format(columns, fitted("", name_columns), "", "C × H × W", "ms", "ms", "%", "", "%");
   for (const LayerTime& layer : layers) {
-    const double share = layer.seconds() / step_seconds;
-    text +=
-        fmt::format(columns, fitted(layer.name, name_columns), layer.op, extent_text(layer.extent),
-                    cell(layer.forward, 1e3), cell(layer.backward, 1e3),
-                    cell(layer.seconds() > 0 ? std::optional(share) : std::nullopt, 100),
-                    cell(layer.flops_per_second(), 1 / giga), cell(layer.of_roofline(roof), 100));
+    text += fmt::format(columns, fitted(layer.name, name_columns), layer.op,
+                        extent_text(layer.extent), cell(layer.forward, 1e3),
+                        cell(layer.backward, 1e3), cell(share(layer.seconds(), times), 100),
+                        cell(layer.flops_per_second(), 1 / giga),
+                        cell(layer.of_roofline(times.roof), 100));
   }
-  text += fmt::format(columns, fitted("update and the rest", name_columns), "", "",
-                      cell(rest(), 1e3), "", cell(rest() / step_seconds, 100), "", "");
+  return text;
+}
+
+std::string notes(const LayerTimes& times) {
+  std::string text;
   const bool merged = std::ranges::any_of(
-      layers, [](const LayerTime& layer) { return !layer.forward && !layer.backward; });
+      times.layers, [](const LayerTime& layer) { return !layer.forward && !layer.backward; });
   if (merged) text += "  –: computed with the layer before or after it, or not at all\n";
-  if (roof) {
+  if (times.roof) {
     text += fmt::format(
         "  the roof, measured now: {} GFLOP/s of matrix products in fp32, {} GB/s of copying; "
         "values in a cache can beat it\n",
-        quantity(roof->flops / giga), quantity(roof->bytes / giga));
+        quantity(times.roof->flops / giga), quantity(times.roof->bytes / giga));
   }
   return text;
+}
+
+}  // namespace
+
+std::string LayerTimes::text() const {
+  std::vector<LayerTime> costliest = layers;
+  std::ranges::stable_sort(costliest, std::ranges::greater{}, &LayerTime::seconds);
+  std::erase_if(costliest, [](const LayerTime& layer) { return layer.seconds() <= 0; });
+  std::string title = "layer";
+  if (costliest.size() > most_layers) {
+    costliest.resize(most_layers);
+    title = fmt::format("layer, {} of {}", most_layers, layers.size());
+  }
+  std::string text = headline(*this) + operator_table(*this);
+  // A device that runs a step as one piece says nothing of its layers.
+  if (!costliest.empty()) {
+    text += '\n';
+    text += layer_table(*this, title, costliest);
+  }
+  return text + notes(*this);
+}
+
+std::string LayerTimes::text_of_all() const {
+  return headline(*this) + layer_table(*this, "layer", layers) + rest_row(*this) + notes(*this);
 }
 
 std::string LayerTimes::json() const {
@@ -84,6 +142,15 @@ std::string LayerTimes::json() const {
                     {"gflops_per_second", scaled(layer.flops_per_second(), 1 / giga, 2)},
                     {"of_roofline", or_null<ordered_json>(layer.of_roofline(roof), 4)}});
   }
+  ordered_json operators = ordered_json::array();
+  for (const OperatorTime& one : by_operator()) {
+    operators.push_back({{"op", one.op},
+                         {"layers", one.layers},
+                         {"forward_ms", rounded(one.forward * 1e3, 4)},
+                         {"backward_ms", rounded(one.backward * 1e3, 4)},
+                         {"share", or_null<ordered_json>(share(one.seconds(), *this), 4)},
+                         {"gflops_per_second", scaled(one.flops_per_second(), 1 / giga, 2)}});
+  }
   const ordered_json object = {
       {"network", request.network},
       {"device", request.device.name},
@@ -99,6 +166,7 @@ std::string LayerTimes::json() const {
       {"roof", roof ? ordered_json{{"gflops_per_second", rounded(roof->flops / giga, 1)},
                                    {"gb_per_second", rounded(roof->bytes / giga, 1)}}
                     : ordered_json(nullptr)},
+      {"by_operator", operators},
       {"layers", list}};
   return json_text(object);
 }

@@ -43,7 +43,36 @@ TEST(UnitLayerTimes, the_time_of_a_fused_layer_is_absent_and_not_zero) {
   times.step_seconds = 4;
   times.layers = {layer(1, 2), relu};
   EXPECT_DOUBLE_EQ(times.rest(), 1);
+  EXPECT_NE(times.text_of_all().find("computed with the layer before"), std::string::npos);
   EXPECT_NE(times.text().find("computed with the layer before"), std::string::npos);
+}
+
+TEST(UnitLayerTimes, operators_are_sums_of_their_layers_and_the_costliest_comes_first) {
+  LayerTimes times;
+  times.request.batch = 1;
+  times.step_seconds = 200;
+  LayerTime pool = layer(50, 50);
+  pool.op = "max_pool";
+  pool.work = {};
+  times.layers = {layer(1, 2), pool};
+  for (int i = 0; i < 11; ++i) times.layers.push_back(layer(2, 3));
+  times.layers.back().name = "costliest_conv";
+  times.layers.back().forward = 7;
+  times.layers.front().name = "cheapest_conv";
+  const std::vector<OperatorTime> operators = times.by_operator();
+  ASSERT_EQ(operators.size(), 2U);
+  EXPECT_EQ(operators[0].op, "max_pool");
+  EXPECT_FALSE(operators[0].flops_per_second());
+  EXPECT_EQ(operators[1].layers, 12U);
+  EXPECT_DOUBLE_EQ(operators[1].forward, 1 + 10 * 2 + 7);
+  EXPECT_DOUBLE_EQ(operators[1].backward, 2 + 11 * 3);
+  EXPECT_DOUBLE_EQ(operators[1].flops_per_second().value(), 12 * 300 / 63.0);
+
+  const std::string text = times.text(), all = times.text_of_all();
+  EXPECT_NE(text.find("layer, 10 of 13"), std::string::npos) << text;
+  EXPECT_NE(text.find("costliest_conv"), std::string::npos) << text;
+  EXPECT_EQ(text.find("cheapest_conv"), std::string::npos) << text;
+  EXPECT_NE(all.find("cheapest_conv"), std::string::npos) << all;
 }
 
 TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
@@ -63,7 +92,14 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
   // The first layer's input is pixels, which need no gradient.
   EXPECT_TRUE(object.at("layers")[0].at("backward_ms").is_null());
 
-  const Said table = feedrate({"time", "lenet", "--batch", "4", "--seconds", "0.05"});
+  double share = 0;
+  for (const auto& one : object.at("by_operator")) {
+    if (!one.at("share").is_null()) share += one.at("share").get<double>();
+  }
+  const double layers = (sum - object.at("rest_ms").get<double>()) / sum;
+  EXPECT_NEAR(share, layers, 1e-3);
+
+  const Said table = feedrate({"time", "lenet", "--batch", "4", "--seconds", "0.05", "--all"});
   for (const char* part : {"conv2", "dense1", "update and the rest", "GFLOP/s"}) {
     EXPECT_NE(table.output.find(part), std::string::npos) << part;
   }

@@ -15,12 +15,10 @@ using namespace formats;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Time = DriveClock::Time;
 using Seconds = std::chrono::duration<double>;
 
 constexpr double max_step = 1e9;  // seconds: longer waits could overflow the clock
-
-double since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
 
 double cpu_seconds(const rusage& usage) {
   const auto whole = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
@@ -46,45 +44,52 @@ unsigned touch(const Batch& batch) {
 // Waiting for the loader delays its schedule; overshooting a sleep does not.
 class Pace {
  public:
-  explicit Pace(double images_per_second) : rate_(images_per_second) {}
-  void start(Clock::time_point now) { due_ = now; }
-  void waited() { due_ = std::max(due_, Clock::now()); }
+  Pace(double images_per_second, DriveClock& clock) : rate_(images_per_second), clock_(clock) {}
+  void start(Time now) { due_ = now; }
+  void waited() { due_ = std::max(due_, clock_.now()); }
   // At most `left` seconds: the end of the run interrupts a step.
   void compute(std::uint32_t images, double left) {
     const Seconds step(std::clamp(images / rate_, 0.0, std::max(left, 0.0)));
     compute_ += step.count();
-    due_ += std::chrono::duration_cast<Clock::duration>(step);
+    due_ += std::chrono::duration_cast<Time::duration>(step);
     constexpr std::chrono::milliseconds attention{50};  // to a stop
-    while (!stop_requested() && Clock::now() < due_) {
-      std::this_thread::sleep_until(std::min(due_, Clock::now() + attention));
+    while (!stop_requested() && clock_.now() < due_) {
+      clock_.sleep_until(std::min(due_, clock_.now() + attention));
     }
   }
   double compute_seconds() const { return compute_; }
 
  private:
   double rate_;
+  DriveClock& clock_;
   double compute_ = 0;
-  Clock::time_point due_;
+  Time due_;
 };
 
 }  // namespace
 
+void DriveClock::sleep_until(Time time) { std::this_thread::sleep_until(time); }
+
 DriveResult drive(Loader& loader, const DriveOptions& options) {
   DriveResult result;
   const bool emulate = options.emulate_images_per_second > 0;
-  Pace pace(options.emulate_images_per_second);
+  DriveClock steady;
+  DriveClock& clock = options.clock != nullptr ? *options.clock : steady;
+  const auto since = [&](Time time) { return Seconds(clock.now() - time).count(); };
+  Pace pace(options.emulate_images_per_second, clock);
   Hasher hasher;
   volatile unsigned sink = 0;
   const rusage before = usage_now();
-  const Clock::time_point called = Clock::now();
-  Clock::time_point start = called;
+  const Time called = clock.now();
+  const double alive = loader.stats().alive_seconds;  // seconds, before the call
+  Time start = called;
   double waited = 0;
   double first_waited = 0;
   std::uint64_t prepared = 0;  // images filled before the clock started
   Marks marks(options.seconds);
 
   while (const Batch* batch = loader.next()) {
-    if (result.batches == 0) start = Clock::now();
+    if (result.batches == 0) start = clock.now();
     if (emulate) {
       const double now_waited = loader.stats().wait_seconds;
       if (result.batches == 0) {
@@ -128,7 +133,8 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   const LoaderStats end = loader.stats();
   Mark settled{0, prepared, 0};
   if (2 * prepared > result.images) {
-    result.seconds = end.alive_seconds;
+    result.from_start = true;
+    result.seconds = alive + since(called);
     settled.images = 0;
     first_waited = 0;
   } else if (const auto from = settled_from(marks.all())) {

@@ -1,6 +1,7 @@
 #pragma once
 // Runs a loader without a trainer: at full speed, or at the pace of a trainer of a given speed.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,11 +11,20 @@
 
 namespace feedrate::loader {
 
+/// The time of a run, and its naps. For tests: another one makes a run the same on any machine.
+struct DriveClock {
+  using Time = std::chrono::steady_clock::time_point;
+  virtual ~DriveClock() = default;
+  virtual Time now() { return std::chrono::steady_clock::now(); }
+  virtual void sleep_until(Time time);
+};
+
 struct DriveOptions {
   double seconds = 0;                    // stop after this time; 0: at the loader's end
   double emulate_images_per_second = 0;  // a trainer of this speed; 0: one that takes no time
   bool digest = false;                   // hash all batches, to compare runs
   std::function<void()> first_batch{};   // called when the first batch has arrived
+  DriveClock* clock = nullptr;           // null: the steady clock
 };
 
 /// The clock starts when the first batch arrives, so that start-up is reported separately, as in

@@ -100,7 +100,7 @@ Measured measure(const Plant& plant) {
     if (plant.decode.count() > 0) sample.codec = &codec;
   });
   const LoaderOptions options{
-      .threads = plant.one_core ? 1 : threads, .batch = batch, .epochs = 0, .depth = 8};
+      .threads = plant.one_core ? 1 : threads, .batch = batch, .epochs = 0, .engine = {.depth = 8}};
   Measured found;
   found.demand = rate_alone(plant, true);
   found.compute = rate_alone(plant, false);

@@ -16,6 +16,7 @@
 #include "tests/support/expect_error.h"
 #include "tests/support/places.h"
 #include "tests/trainer/op_cases.h"
+#include "tests/trainer/rounding.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda_plugin/cuda.h"
 #include "trainer/networks/network.h"
@@ -68,20 +69,6 @@ inline SessionOptions options(const Optimizer& rule = optimizer("sgd")) {
 
 inline constexpr UpdateSettings settings{.rate = 0.02, .momentum = 0.9, .decay = 5e-4};
 
-/// The length of a − b, relative to the length of b.
-inline double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double difference = 0;
-  double length = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
-    length += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return length == 0 ? std::sqrt(difference) : std::sqrt(difference / length);
-}
-
-inline constexpr double tolerance = 1e-4;
-
 enum class Device { real, emulated };
 
 class CudaParity : public ::testing::TestWithParam<Device> {
@@ -125,29 +112,45 @@ class CudaParity : public ::testing::TestWithParam<Device> {
                      const Optimizer& rule = optimizer("sgd")) const {
     const auto cpu = start(backend("cpu"), graph, batch, rule);
     const auto gpu = start(*cuda_, graph, batch, rule);
+    std::vector<std::unique_ptr<Session>> moved;
+    for (unsigned i = 0; i < Nudge::count; ++i) {
+      moved.push_back(start(backend("cpu"), graph, batch, rule));
+    }
+    Rounding rounding;
+    const auto expect_near = [&](const std::string& what, std::uint64_t step, const auto& see) {
+      for (const auto& session : moved)
+        rounding.saw(what, relative_difference(see(*session), see(*cpu)));
+      EXPECT_LE(relative_difference(see(*gpu), see(*cpu)), rounding.tolerance(what))
+          << what << " at step " << step;
+    };
     const std::size_t replayed = graphs();
     for (std::uint64_t step = 0; step < steps; ++step) {
       const std::uint32_t count = step + 1 == steps && batch > 1 ? batch - 1 : batch;
       RandomBatch images(graph, count, step + 1);
-      for (Session* session : {cpu.get(), gpu.get()}) {
-        session->upload(images.batch());
-        session->train_step(update, step);
+      const auto train = [&](Session& session) {
+        session.upload(images.batch());
+        session.train_step(update, step);
+        return session.take_metrics();
+      };
+      const Metrics expected = train(*cpu);
+      const Metrics found = train(*gpu);
+      for (unsigned i = 0; i < Nudge::count; ++i) {
+        Nudge{i + 1}(*moved[i], step);
+        rounding.saw("loss", std::abs(train(*moved[i]).loss_sum / expected.loss_sum - 1));
       }
-      const Metrics expected = cpu->take_metrics();
-      const Metrics found = gpu->take_metrics();
       EXPECT_EQ(found.images, count);
       EXPECT_EQ(found.correct, expected.correct) << "step " << step;
       EXPECT_EQ(found.correct5, expected.correct5) << "step " << step;
-      EXPECT_NEAR(found.loss_sum, expected.loss_sum, tolerance * expected.loss_sum)
+      EXPECT_NEAR(found.loss_sum, expected.loss_sum, rounding.tolerance("loss") * expected.loss_sum)
           << "step " << step;
       for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
-        const std::string where = join(graph.parameters[p].name, " at step ", step);
-        EXPECT_LT(relative_difference(gpu->gradient(p), cpu->gradient(p)), tolerance) << where;
+        const std::string& name = graph.parameters[p].name;
+        expect_near("gradient of " + name, step, [&](const Session& s) { return s.gradient(p); });
         for (std::size_t slot = 0; slot < rule.states(); ++slot) {
-          EXPECT_LT(relative_difference(gpu->state(p, slot), cpu->state(p, slot)), tolerance)
-              << where;
+          expect_near(join("state ", slot, " of ", name), step,
+                      [&](const Session& s) { return s.state(p, slot); });
         }
-        EXPECT_LT(relative_difference(gpu->parameter(p), cpu->parameter(p)), tolerance) << where;
+        expect_near(name, step, [&](const Session& s) { return s.parameter(p); });
       }
       if (HasFailure()) return;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct PytorchRun {
     return {.rate = expected["rate"], .momentum = 0.9, .decay = 5e-4};
   }
 };
+
+inline void PrintTo(const PytorchRun& run, std::ostream* out) { *out << run.title; }
 
 inline std::vector<PytorchRun> pytorch_runs(const std::string& file) {
   const nlohmann::json all = stored_parity(file);

@@ -38,6 +38,24 @@ test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchiv
 test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)
 test_folder(tools feedrate_tools)
+if(TARGET test_trainer)
+  # Parity, gradients and determinism once more with the instructions of other processors, so that
+  # what passes here passes there; of the networks those that take seconds.
+  set(isa_tests InteropPyTorch.* InteropOptimizers.* InteropSmallImages/*.*/mlp_* InteropSmallImages/*.*/cnn_*
+    InteropSmallImages/*.*/lstm_* InteropSmallImages/*.*/alexnet_* InteropImagenet/*.*/alexnet_*
+    ConformanceOps.* ConformanceDeterminism.* ConformanceOptimizers.* UnitBf16.* InteropPyTorchBf16.ten_*
+    ConformanceEmulated/CudaParity.*_follows_the_cpu_*)
+  list(JOIN isa_tests ":" isa_tests)
+  set(isa_script ${CMAKE_SOURCE_DIR}/tests/trainer/isa.sh)
+  execute_process(COMMAND ${isa_script} list OUTPUT_VARIABLE isa_settings OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" isa_settings "${isa_settings}")
+  foreach(setting IN LISTS isa_settings)
+    add_test(NAME trainer/isa/${setting}
+      COMMAND ${isa_script} ${setting} $<TARGET_FILE:test_trainer> --gtest_filter=${isa_tests})
+    set_tests_properties(trainer/isa/${setting} PROPERTIES LABELS isa SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+endif()
 if(TARGET feedrate_cuda AND TARGET test_trainer)
   include(cuda_emulation)
   add_dependencies(test_trainer feedrate_cuda feedrate_cuda_emulated)

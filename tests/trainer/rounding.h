@@ -1,0 +1,134 @@
+#pragma once
+// How far apart two correct trainings may come, measured instead of guessed.
+//
+// Processors, thread counts and libraries sum in different orders, so no two agree to the last bit.
+// What a last bit comes to depends on the network: a loss that is a smooth function of the weights
+// keeps it a last bit, while relus, pools, norms and a high rate can make it a thousandth in ten
+// steps. A constant that suits both hides faults in the first and fails the second on the next
+// processor. So a test trains once more with every weight moved by an ulp before every step, which
+// is about what arithmetic in fp32 does by itself, and sees what becomes of it. What it compares
+// may then differ by a few times this effect, and never has to agree in less than a few ulps.
+//
+// An effect grows over the steps and, by chance, passes through zero: what counts is the largest so
+// far, of several such trainings. A fault moves what a test watches by far more: a gradient that is
+// wrong by a thousandth, by some ten thousand ulps.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "formats/base/random.h"
+#include "trainer/backends/backend.h"
+
+namespace feedrate::testing {
+
+/// Moves every value that is not 0 to the float above or below it, as random bits say.
+inline void move_by_an_ulp(std::vector<float>& values, std::uint64_t key) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool up = (formats::random_bits(key, i / 64) >> (i % 64) & 1) != 0;
+    auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    if (values[i] != 0) values[i] = std::bit_cast<float>(up ? ++bits : --bits);
+  }
+}
+
+/// One of the trainings that measure the effect. Number 0 is the training itself: nothing is moved.
+struct Nudge {
+  static constexpr unsigned count = 2;
+  unsigned number = 0;
+
+  /// To be called before each step. State, such as the momentum, is left alone.
+  void operator()(trainer::Session& session, std::uint64_t step) const {
+    if (number == 0) return;
+    for (std::size_t p = 0; p < session.plan().graph.parameters.size(); ++p) {
+      std::vector<float> values = session.parameter(p);
+      move_by_an_ulp(values, formats::mix64((step << 32 | p) * (count + 1) + number));
+      session.set_parameter(p, values);
+    }
+  }
+};
+
+/// The largest effects so far of one ulp, by what they are an effect on.
+class Rounding {
+ public:
+  /// Relative: what moved trainings show beside the training itself.
+  void saw(const std::string& what, double effect) {
+    double& max = effects_[what];
+    // What is no number stays one: then there is nothing to compare.
+    if (!(effect <= max)) max = effect;
+  }
+  /// Relative: by how much two correct trainings may differ.
+  double tolerance(const std::string& what) const { return floor + times * effects_.at(what); }
+
+ private:
+  static constexpr double floor = 2.0 / (1 << 23);  // of an ulp each
+  static constexpr double times = 8;
+
+  std::map<std::string, double> effects_;
+};
+
+/// Difference of two tensors, in parts of the second's length.
+inline double relative_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double difference = 0, length = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(double{a[i]} - b[i], 2);
+    length += std::pow(double{b[i]}, 2);
+  }
+  return length == 0 ? std::sqrt(difference) : std::sqrt(difference / length);
+}
+
+/// By how much, relatively, the tensor that `show` gives may differ from another's.
+inline double rounding_of(const std::function<std::vector<float>(const Nudge&)>& show) {
+  const std::vector<float> plain = show({});
+  Rounding rounding;
+  for (unsigned number = 1; number <= Nudge::count; ++number) {
+    rounding.saw("", relative_difference(show({number}), plain));
+  }
+  return rounding.tolerance("");
+}
+
+/// One number that a training shows, and what it should be.
+struct Shown {
+  std::string what;   // such as "loss": effects on it are collected over the steps
+  std::string where;  // such as "step 3"
+  double found = 0;
+  double expected = 0;
+  double size = 0;  // differences are in parts of it; 0: of `expected`
+};
+using Course = std::vector<Shown>;
+
+/// Expects every number that `train` shows to be as expected but for rounding. `train` is called
+/// several times, one after the other, and each time starts anew.
+inline void expect_but_for_rounding(const std::function<Course(const Nudge&)>& train) {
+  const Course course = train({});
+  std::vector<double> effects(course.size());
+  const auto size = [](const Shown& shown) {
+    return std::max(std::abs(shown.size != 0 ? shown.size : shown.expected), 1e-30);
+  };
+  for (unsigned number = 1; number <= Nudge::count; ++number) {
+    const Course moved = train({number});
+    ASSERT_EQ(moved.size(), course.size());
+    for (std::size_t i = 0; i < course.size(); ++i) {
+      const double effect = std::abs(moved[i].found - course[i].found) / size(course[i]);
+      effects[i] = std::max(effects[i], effect);
+    }
+  }
+  Rounding rounding;
+  for (std::size_t i = 0; i < course.size(); ++i) {
+    const Shown& shown = course[i];
+    rounding.saw(shown.what, effects[i]);
+    const double difference = std::abs(shown.found - shown.expected) / size(shown);
+    const double allowed = rounding.tolerance(shown.what);
+    EXPECT_LE(difference, allowed)
+        << shown.what << ", " << shown.where << ": " << shown.found << ", not " << shown.expected;
+  }
+}
+
+}  // namespace feedrate::testing

@@ -136,7 +136,8 @@ TEST(UnitDrive, overshooting_a_nap_does_not_delay_a_trainers_schedule) {
   std::atomic<std::uint64_t> reads{0};
   const MemoryDataset dataset(1000, {28, 28, 1}, [&](std::uint64_t, Sample&) { ++reads; });
   // Waits are the steady clock's, so that there must be none: all batches are ready.
-  Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 10, .epochs = 0, .depth = 60});
+  Loader loader(dataset, recipe("none"),
+                {.threads = 1, .batch = 10, .epochs = 0, .engine = {.depth = 60}});
   while (reads < 600) std::this_thread::sleep_for(1ms);
   const DriveResult result =
       drive(loader, {.seconds = 0.5, .emulate_images_per_second = 1000, .clock = &clock});
@@ -150,7 +151,7 @@ TEST(UnitDrive, batches_that_were_ready_at_the_start_do_not_raise_the_rate) {
       ++reads;
       std::this_thread::sleep_for(2ms);
     });
-    Loader loader(dataset, recipe("none"), {.threads = 1, .batch = batch, .depth = 10});
+    Loader loader(dataset, recipe("none"), {.threads = 1, .batch = batch, .engine = {.depth = 10}});
     while (reads < 41) std::this_thread::sleep_for(1ms);  // all batches but the last are filled
     const DriveResult result = drive(loader, {});
     EXPECT_EQ(result.images, 41U);

@@ -43,7 +43,7 @@ if(TARGET test_trainer)
   # what passes here passes there; of the networks those that take seconds.
   set(isa_tests InteropPyTorch.* InteropOptimizers.* InteropSmallImages/*.*/mlp_* InteropSmallImages/*.*/cnn_*
     InteropSmallImages/*.*/lstm_* InteropSmallImages/*.*/alexnet_* InteropImagenet/*.*/alexnet_*
-    ConformanceOps.* ConformanceDeterminism.* ConformanceOptimizers.* UnitBf16.* InteropPyTorchBf16.ten_*
+    ConformanceOps.*cpu* ConformanceOps.*batch* ConformanceDeterminism.* ConformanceOptimizers.* UnitBf16.* InteropPyTorchBf16.ten_*
     ConformanceEmulated/CudaParity.*_follows_the_cpu_*)
   list(JOIN isa_tests ":" isa_tests)
   set(isa_script ${CMAKE_SOURCE_DIR}/tests/trainer/isa.sh)

@@ -63,7 +63,7 @@ class CommandsRanks : public ::testing::Test {
     return said.code == exit_done ? json::parse(said.output) : json();
   }
 
-  /// Writes a checkpoint beside `file`, of the same training but with every weight moved by an ulp.
+  /// Writes a checkpoint beside `file`, of the same training but with every weight moved a little.
   std::string moved(const std::string& file, unsigned number) const {
     const trainer::Graph graph = trainer::network("lenet").build({28, 28, 1}, 10);
     const auto session = trainer::backend("cpu").compile(

@@ -178,7 +178,7 @@ TEST_P(CudaRanks, two_learn_what_one_learns_from_the_same_batches) {
         EXPECT_NEAR(found.loss_sum, alone[step], allowed[step]) << "step " << step;
       }
       for (std::size_t p = 0; p < graph().parameters.size(); ++p) {
-        const std::string& name = graph().parameters[p].name;
+        const std::string name = graph().parameters[p].name;
         expect_near(*two, name, [&](const Session& s) { return s.parameter(p); });
         expect_near(*two, "gradient of " + name, [&](const Session& s) { return s.gradient(p); });
       }

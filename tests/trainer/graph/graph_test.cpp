@@ -137,7 +137,7 @@ TEST(HostileGraph, senseless_attributes_are_refused) {
   expect_error([&] { b.dropout(in, 1); }, {"share", "below 1"});
   expect_error([&] { b.dense(in, std::int64_t{1} << 25, {}); }, {"units", "below 16777216"});
   expect_error([&] { b.add("dense", {in}, {{"units", 1.5}}, {}); }, {"whole number", "1.5"});
-  expect_error([&] { b.add("dense", {99}, {{"units", 2}}, {}); }, {"not there"});
+  expect_error([&] { b.add("dense", {99}, {{"units", 2}}, {}); }, {"does not exist"});
   expect_error([&] { b.add("dense", {in, in}, {{"units", 2}}, {}); }, {"1 input, not 2"});
   expect_error([&] { b.conv(in, 3, 3, 1, 0, {.groups = 2}); }, {"2 groups", "1 channels"});
   expect_error([&] { b.batch_norm(in, {.epsilon = 0}); }, {"epsilon", "above 0"});

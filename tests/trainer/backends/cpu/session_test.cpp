@@ -157,7 +157,7 @@ TEST(HostileCpuSession, what_does_not_fit_the_plan_is_refused) {
   batch.labels[5] = -1;
   expect_error([&] { session->upload(batch); }, {"image 5", "label -1"});
   batch.pixels = batch.pixels.first(100);
-  expect_error([&] { session->upload(batch); }, {"not those of 16 images"});
+  expect_error([&] { session->upload(batch); }, {"does not match 16 images"});
   expect_error([&] { session->evaluate_step(); }, {"none was uploaded"});
 }
 

@@ -66,9 +66,37 @@ class Pace {
   Time due_;
 };
 
+// Whether the clock may start with the first batch: clearly more batches follow than the loader can
+// have had at hand by then, in part or whole.
+bool outlasts_start(const DriveResult& result, const Loader& loader) {
+  return result.batches > 1 + 2 * std::uint64_t{loader.slots()};
+}
+
+// What the rate is of, for a clock that started with the first batch.
+void time_from_first_batch(DriveResult& result, const Marks& marks) {
+  Mark from{0, result.ready_images, 0};
+  if (const auto settled = settled_from(marks.all())) {
+    from = marks.all()[*settled];
+    result.warmup_seconds = from.seconds;
+  }
+  result.timed_images = result.images - std::min(from.images, result.images);
+  result.timed_seconds = result.seconds - from.seconds;
+}
+
 }  // namespace
 
 void DriveClock::sleep_until(Time time) { std::this_thread::sleep_until(time); }
+
+std::optional<double> DriveResult::images_per_second() const {
+  if (batches < 2 || timed_images == 0 || timed_seconds <= 0) return std::nullopt;
+  return static_cast<double>(timed_images) / timed_seconds;
+}
+
+std::string DriveResult::unknown_rate() const {
+  if (images_per_second()) return {};
+  if (batches < 2) return batches == 0 ? "there was no batch" : "one batch is too few";
+  return "too little time passed";
+}
 
 DriveResult drive(Loader& loader, const DriveOptions& options) {
   DriveResult result;
@@ -85,7 +113,6 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   Time start = called;
   double waited = 0;
   double first_waited = 0;
-  std::uint64_t prepared = 0;  // images filled before the clock started
   Marks marks(options.seconds);
 
   while (const Batch* batch = loader.next()) {
@@ -101,11 +128,9 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     }
     if (result.batches == 0) {
       result.first_batch_seconds = Seconds(start - called).count();
-      const LoaderStats first = loader.stats();
-      const double ahead = std::max(0.0, first.mean_filled - 1);  // batches besides this one
-      prepared = batch->count + static_cast<std::uint64_t>(ahead) * loader.batch_size();
-      first_waited = first.wait_seconds;
-      marks.add({0, prepared, 0});
+      result.ready_images = batch->count + loader.ready_images();
+      first_waited = loader.stats().wait_seconds;
+      marks.add({0, result.ready_images, 0});
       if (options.first_batch) options.first_batch();
     }
     ++result.batches;
@@ -130,20 +155,17 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
   }
 
   result.seconds = since(start);
-  const LoaderStats end = loader.stats();
-  Mark settled{0, prepared, 0};
-  if (2 * prepared > result.images) {
+  if (outlasts_start(result, loader)) {
+    time_from_first_batch(result, marks);
+  } else {
     result.from_start = true;
     result.seconds = alive + since(called);
-    settled.images = 0;
     first_waited = 0;
-  } else if (const auto from = settled_from(marks.all())) {
-    settled = marks.all()[*from];
-    result.warmup_seconds = settled.seconds;
+    result.ready_images = 0;
+    result.timed_images = result.images;
+    result.timed_seconds = result.seconds;
   }
-  result.images_per_second =
-      static_cast<double>(result.images - settled.images) / (result.seconds - settled.seconds);
-  result.stall_seconds = end.wait_seconds - first_waited;
+  result.stall_seconds = loader.stats().wait_seconds - first_waited;
   if (emulate) result.accelerator_utilisation = pace.compute_seconds() / result.seconds;
   if (options.digest) result.digest = hex(hasher.finish());
   const rusage after = usage_now();

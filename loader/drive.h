@@ -28,9 +28,10 @@ struct DriveOptions {
 };
 
 /// The clock starts when the first batch arrives, so that start-up is reported separately, as in
-/// MLPerf Storage. Images that were ready by then do not count towards the rate. When they are more
-/// than half of a (short) run, the clock starts with the loader instead, so that no image is free.
-/// The rate of a run of given length is measured from where it has settled (tuning/settling.h).
+/// MLPerf Storage. Images that lay ready by then do not count towards the rate. Where few batches
+/// follow (at most twice as many as the loader has slots), the clock starts with the loader instead,
+/// so that no image is free. The rate of a run of given length is measured from where it has settled
+/// (tuning/settling.h).
 struct DriveResult {
   std::uint64_t images = 0;  // in all batches, the first included
   std::uint64_t batches = 0;
@@ -38,13 +39,20 @@ struct DriveResult {
   double first_batch_seconds = 0;                 // from the call to the first batch
   double seconds = 0;                             // from the first batch to the end
   bool from_start = false;                        // from the loader's start instead: a short run
-  double images_per_second = 0;                   // since the rate has settled
-  std::optional<double> warmup_seconds;           // of `seconds`, before that; absent: unknown
-  double stall_seconds = 0;                       // waits of the consumer after the first batch
+  std::uint64_t ready_images = 0;                 // of `images`, before the clock started
+  std::optional<double> warmup_seconds;           // of `seconds`, not timed; absent: unknown
+  std::uint64_t timed_images = 0;                 // what the rate is of: after these and warm-up
+  double timed_seconds = 0;                       // the time that they took
+  double stall_seconds = 0;                       // waits of the consumer during `seconds`
   std::optional<double> accelerator_utilisation;  // compute / total, when emulating
   std::string digest;                // hex SHA-256 of labels and pixels in order, when requested
   double cpu_seconds = 0;            // of the whole process, user and system, during this call
   std::uint64_t peak_rss_bytes = 0;  // of the process so far
+
+  /// Timed images / timed seconds; absent where these are too few.
+  std::optional<double> images_per_second() const;
+  /// Why there is no rate, such as "one batch is too few"; "" where there is one.
+  std::string unknown_rate() const;
 };
 
 /// Takes batches until the time is up or the loader ends, and reads a byte of every cache line of

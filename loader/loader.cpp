@@ -20,6 +20,8 @@ const Batch* Loader::next() { return engine_->next(); }
 Shape Loader::shape() const { return engine_->shape(); }
 std::uint32_t Loader::batch_size() const { return engine_->batch_size(); }
 std::uint64_t Loader::batches_per_epoch() const { return engine_->batches_per_epoch(); }
+unsigned Loader::slots() const { return engine_->slots(); }
+std::uint64_t Loader::ready_images() const { return engine_->ready_images(); }
 void Loader::set_threads(unsigned threads) { engine_->set_threads(threads); }
 const Tuning& Loader::tuning() const { return engine_->tuning(); }
 LoaderState Loader::state() const { return engine_->state(); }

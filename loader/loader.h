@@ -121,6 +121,10 @@ class Loader : public BatchSource {
   formats::Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;
+  /// How many batches it holds at most, the one in use included.
+  unsigned slots() const;
+  /// Images in batches that are filled and not yet handed out. Consumer thread.
+  std::uint64_t ready_images() const;
   /// Sets the number of workers, from 1 to max_threads. The batches stay the same; a worker that is
   /// no longer wanted finishes its run first. Throws Error, and changes nothing, when there cannot
   /// be that many. Consumer thread.

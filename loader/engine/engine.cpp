@@ -147,7 +147,7 @@ const Batch* Loader::Engine::next() {
     if (stop_.load() || taken_ == plan_.batches()) return nullptr;
     const BatchPlace place = plan_.batch(taken_);
     Slot& slot = ring_.slot(taken_);
-    if (job_.counts) count_filled();
+    if (job_.counts) consumer_.filled.add(filled());
     if (!slot.filled()) await(slot, place.number);
     const std::uint32_t count = resolve_faults(slot, place);
     ++taken_;
@@ -217,11 +217,19 @@ void Loader::Engine::give_back() {
   ahead_.wake();
 }
 
-void Loader::Engine::count_filled() {
-  const std::uint64_t limit = std::min<std::uint64_t>(ring_.depth(), plan_.batches() - taken_);
+std::uint64_t Loader::Engine::filled() const {
+  const std::uint64_t limit =
+      std::min<std::uint64_t>(ring_.depth() - (in_use_ ? 1 : 0), plan_.batches() - taken_);
   std::uint64_t filled = 0;
   while (filled < limit && ring_.slot(taken_ + filled).filled()) ++filled;
-  consumer_.filled.add(filled);
+  return filled;
+}
+
+std::uint64_t Loader::Engine::ready_images() const {
+  std::uint64_t images = 0;
+  const std::uint64_t end = taken_ + filled();
+  for (std::uint64_t step = taken_; step < end; ++step) images += plan_.batch(step).count;
+  return images;
 }
 
 void Loader::Engine::stop() {

@@ -39,6 +39,8 @@ class Loader::Engine {
   formats::Shape shape() const { return job_.shape; }
   std::uint32_t batch_size() const { return batch_size_; }
   std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
+  unsigned slots() const { return ring_.depth(); }
+  std::uint64_t ready_images() const;
   void set_threads(unsigned threads);
   const Tuning& tuning() const { return tuner_.tuning(); }
   LoaderState state() const;
@@ -56,7 +58,7 @@ class Loader::Engine {
   void give_back();
   void await(detail::Slot& slot, std::uint64_t batch);
   std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchPlace& place);
-  void count_filled();
+  std::uint64_t filled() const;  // batches that can be handed out now
   void tune();
   void stop();
   detail::TraceLane* lane(std::size_t thread) const;

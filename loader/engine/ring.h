@@ -41,6 +41,7 @@ class Ring {
   std::size_t image_bytes() const { return image_bytes_; }
   /// The slot of the batch of step `step`.
   Slot& slot(std::uint64_t step) { return slots_[step % depth_]; }
+  const Slot& slot(std::uint64_t step) const { return slots_[step % depth_]; }
   /// Keeps the error of the lowest seat, so that what next() throws does not depend on timing.
   /// Any thread.
   void fail(Slot& slot, std::uint32_t seat, std::exception_ptr error);

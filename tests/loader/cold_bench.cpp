@@ -143,7 +143,8 @@ void add_loader(const fs::path& path, unsigned io_threads, std::uint64_t seed, M
   Loader loader(
       *dataset, recipe("none"),
       {.threads = 2, .batch = 64, .start = {.seed = seed}, .engine = {.io_threads = io_threads}});
-  measured.rates.push_back(drive(loader, {.seconds = seconds_of_loader}).images_per_second);
+  measured.rates.push_back(
+      drive(loader, {.seconds = seconds_of_loader}).images_per_second().value());
 }
 
 void run(const fs::path& directory, std::uint64_t records) {

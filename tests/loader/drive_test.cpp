@@ -62,7 +62,7 @@ TEST(UnitDrive, counts_everything_and_hashes_it_in_order) {
   EXPECT_EQ(result.images, 100U);
   EXPECT_EQ(result.batches, 4U);
   EXPECT_EQ(result.digest, hex(hasher.finish()));
-  EXPECT_GT(result.images_per_second, 0);
+  EXPECT_GT(result.images_per_second().value(), 0);
   EXPECT_GT(result.first_batch_seconds, 0);
   EXPECT_GT(result.peak_rss_bytes, 1U << 20);
   EXPECT_FALSE(result.accelerator_utilisation.has_value());
@@ -88,7 +88,7 @@ TEST(UnitDrive, a_run_of_given_length_reports_its_warm_up) {
   TimedImages steady(1ms);
   const DriveResult timed = steady.drive({.seconds = 2});
   EXPECT_EQ(timed.warmup_seconds, 0.0);
-  EXPECT_NEAR(timed.images_per_second, 1000, 1e-6);
+  EXPECT_NEAR(timed.images_per_second().value(), 1000, 1e-6);
 
   // Three times as long for the first half second.
   MadeClock clock;
@@ -100,7 +100,7 @@ TEST(UnitDrive, a_run_of_given_length_reports_its_warm_up) {
   ASSERT_TRUE(warmed.warmup_seconds.has_value());
   EXPECT_GE(*warmed.warmup_seconds, 0.4);
   EXPECT_LE(*warmed.warmup_seconds, 2);
-  EXPECT_NEAR(warmed.images_per_second, 1000, 10);
+  EXPECT_NEAR(warmed.images_per_second().value(), 1000, 10);
 
   const MemoryDataset dataset(1000);
   Loader once(dataset, recipe("none"), {.threads = 1, .batch = 16, .epochs = 1});
@@ -111,7 +111,7 @@ TEST(UnitDrive, a_trainer_slower_than_the_loader_runs_at_its_own_speed) {
   TimedImages images(0ms);
   const DriveResult result = images.drive({.seconds = 0.5, .emulate_images_per_second = 1000});
   EXPECT_EQ(result.batches, 50U) << "10 ms a batch";
-  EXPECT_NEAR(result.images_per_second, 1000, 25);
+  EXPECT_NEAR(result.images_per_second().value(), 1000, 25);
   EXPECT_NEAR(result.accelerator_utilisation.value(), 1.0, 1e-9);
 }
 
@@ -120,7 +120,7 @@ TEST(UnitDrive, a_trainer_faster_than_the_loader_stalls_and_is_used_in_part) {
   // A batch takes the loader 10 ms, then the trainer 2.5 ms.
   const DriveResult result = images.drive({.seconds = 1, .emulate_images_per_second = 4000});
   EXPECT_NEAR(*result.accelerator_utilisation, 0.2, 0.003);
-  EXPECT_NEAR(result.images_per_second, 800, 12);
+  EXPECT_NEAR(result.images_per_second().value(), 800, 12);
   EXPECT_GT(result.stall_seconds, 0);
 }
 
@@ -155,7 +155,7 @@ TEST(UnitDrive, batches_that_were_ready_at_the_start_do_not_raise_the_rate) {
     while (reads < 41) std::this_thread::sleep_for(1ms);  // all batches but the last are filled
     const DriveResult result = drive(loader, {});
     EXPECT_EQ(result.images, 41U);
-    EXPECT_LT(result.images_per_second, 500) << "batches of " << batch;
+    EXPECT_LT(result.images_per_second().value(), 500) << "batches of " << batch;
   }
 }
 
@@ -181,12 +181,50 @@ TEST(UnitDrive, a_run_of_few_batches_is_measured_from_the_loaders_start) {
   }
 }
 
-TEST(UnitDrive, a_single_batch_still_has_a_rate) {
+TEST(UnitDrive, one_batch_is_too_few_for_a_rate) {
   const MemoryDataset dataset(10);
   Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 10});
   const DriveResult result = drive(loader, {});
   EXPECT_EQ(result.batches, 1U);
-  EXPECT_GT(result.images_per_second, 0);
+  EXPECT_EQ(result.images_per_second(), std::nullopt);
+  EXPECT_EQ(result.unknown_rate(), "one batch is too few");
+  EXPECT_EQ(drive(loader, {}).unknown_rate(), "there was no batch");
+}
+
+// While the first image is slow to come, as from a cold disk, the other worker fills every slot.
+TEST(UnitDrive, a_first_batch_that_is_late_makes_no_image_free) {
+  constexpr std::uint64_t size = 500, batch = 64;
+  std::atomic<std::uint64_t> reads{0};
+  const MemoryDataset dataset(size, {28, 28, 1}, [&](std::uint64_t index, Sample&) {
+    while (index == 0 && reads < size - 2 * batch) std::this_thread::sleep_for(1ms);
+    ++reads;
+  });
+  const LoaderOptions options{
+      .threads = 2, .batch = 64, .order = {.shuffle = false}, .engine = {.depth = 16}};
+  Loader loader(dataset, recipe("none"), options);
+  const DriveResult result = drive(loader, {});
+  EXPECT_TRUE(result.from_start);
+  EXPECT_EQ(result.timed_images, size);
+  EXPECT_EQ(result.timed_seconds, result.seconds);
+  EXPECT_GE(result.seconds, result.first_batch_seconds);
+  EXPECT_EQ(result.images_per_second().value(), size / result.seconds);
+}
+
+TEST(UnitDrive, a_rate_is_that_of_the_images_that_did_not_lie_ready) {
+  MadeClock clock;
+  const MemoryDataset dataset(240);
+  Loader loader(dataset, recipe("none"),
+                {.threads = 1, .batch = 10, .engine = {.io_threads = 0, .depth = 7}});
+  while (loader.ready_images() < 70) std::this_thread::sleep_for(1ms);  // every slot
+  EXPECT_EQ(loader.slots(), 7U);
+  // A trainer of 100 images/s: 24 batches of 0.1 s each.
+  const DriveResult result = drive(loader, {.emulate_images_per_second = 100, .clock = &clock});
+  EXPECT_FALSE(result.from_start);
+  EXPECT_EQ(result.images, 240U);
+  EXPECT_EQ(result.ready_images, 70U);
+  EXPECT_EQ(result.timed_images, 170U);
+  EXPECT_NEAR(result.timed_seconds, 2.4, 1e-9);
+  EXPECT_EQ(result.images_per_second().value(), 170 / result.timed_seconds);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void add_loader_rates(const Task& task, unsigned threads, Rates& rates) {
   Loader loader(task.dataset, task.recipe, {.threads = threads, .batch = task.batch, .epochs = 0});
   const double cpu = cpu_now();
   const DriveResult result = drive(loader, {.seconds = seconds_each});
-  rates.a_second.push_back(result.images_per_second);
+  rates.a_second.push_back(result.images_per_second().value());
   rates.a_cpu_second.push_back(static_cast<double>(result.images) / (cpu_now() - cpu));
 }
 

@@ -145,6 +145,14 @@ TEST_F(CommandsPipeline, a_rate_that_one_step_cannot_give_is_null) {
       json({"train", at("lmdb/train"), "--network", "mlp", "--steps", "1"});
   EXPECT_TRUE(trained.at("images_per_second").is_null());
   EXPECT_TRUE(trained.at("stall_percent").is_null());
+  EXPECT_EQ(trained.at("rate_unknown"),
+            "one step is too few, since the clock starts after the first");
+  const std::string text = run({"train", at("lmdb/train"), "--network", "mlp", "--steps", "1"});
+  EXPECT_NE(
+      text.find(": rate unknown: one step is too few, since the clock starts after the first; "
+                "1 step of "),
+      std::string::npos)
+      << text;
 }
 
 TEST_F(CommandsPipeline, inspect_tells_what_it_holds_and_draws_a_sheet) {
@@ -165,7 +173,12 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
     EXPECT_EQ(keys(loaded), (std::vector<std::string>{"images",
                                                       "seconds",
                                                       "images_per_second",
+                                                      "timed_images",
+                                                      "timed_seconds",
+                                                      "rate_unknown",
+                                                      "ready_images",
                                                       "warmup_seconds",
+                                                      "from_start",
                                                       "threads",
                                                       "workers_seen",
                                                       "auto",

@@ -1,6 +1,8 @@
 #include "tools/advise/supply.h"
 
+#include "formats/base/error.h"
 #include "formats/base/statistics.h"
+#include "formats/base/stop.h"
 #include "loader/drive.h"
 
 namespace feedrate::tools {
@@ -18,9 +20,12 @@ void add_slice(Supply& supply, const Dataset& dataset, const Recipe& recipe,
   loading.start.seed += supply.rates.size();
   Loader loader(dataset, recipe, loading);
   const DriveResult result = drive(loader, {.seconds = options.seconds});
+  throw_if_stop_requested();
+  const auto rate = result.images_per_second();
+  if (!rate) fail(dataset.info().path, "its rate is unknown: " + result.unknown_rate());
   const LoaderStats stats = loader.stats();
   supply.threads = loading.threads;
-  supply.rates.push_back(result.images_per_second);
+  supply.rates.push_back(*rate);
   supply.images += stats.images;
   const auto images = static_cast<double>(supply.images);
   const auto before = static_cast<double>(supply.images - stats.images);

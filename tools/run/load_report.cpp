@@ -44,6 +44,47 @@ ordered_json as_json(const std::optional<Tuning>& tuning) {
           {"tried", tried}};
 }
 
+/// "829 images/s: 176 images in 212 ms", or why there is no rate.
+std::string rate_text(const DriveResult& result) {
+  const std::string reason = result.unknown_rate();
+  if (!reason.empty()) {
+    return fmt::format("rate unknown, {}: {} in {}", reason, counted(result.images, "image"),
+                       duration_text(result.seconds));
+  }
+  return fmt::format("{} images/s: {} in {}", quantity(*result.images_per_second()),
+                     counted(result.timed_images, "image"), duration_text(result.timed_seconds));
+}
+
+/// Which images and which time the rate is of, where it is not simply all; "" else.
+std::string clock_text(const DriveResult& result) {
+  if (!result.images_per_second()) return {};
+  if (result.from_start) {
+    return fmt::format(
+        "  measured from the loader's start, since {} batches are too few to leave start-up out\n",
+        formats::grouped(result.batches));
+  }
+  const std::string all = counted(result.images, "image");
+  if (result.warmup_seconds.value_or(0) > 0) {
+    return fmt::format(
+        "  {}, of which {} came in the first {}, while the rate was settling, and do not count\n",
+        all, formats::grouped(result.images - result.timed_images),
+        duration_text(*result.warmup_seconds));
+  }
+  return fmt::format("  {}, of which {} lay ready when the clock started and do not count\n", all,
+                     formats::grouped(result.ready_images));
+}
+
+std::string threads_text(const LoadReport& report) {
+  if (report.threads == 0) return "in the consumer's thread";
+  const unsigned seen = report.stats.workers_seen;
+  // The search may have ended with fewer threads than it tried.
+  if (report.tuning) {
+    return fmt::format("{} in the end, {} seen at work in all", counted(report.threads, "thread"),
+                       seen);
+  }
+  return fmt::format("{}, {} of them seen at work", counted(report.threads, "thread"), seen);
+}
+
 std::string limit_text(const LoadReport& report) {
   Figures figures = figures_of(report.stats, report.threads);
   if (!figures.supply) return "nothing was handed out";
@@ -62,8 +103,13 @@ std::string LoadReport::json() const {
       {"complete", !result.stopped},
       {"images", result.images},
       {"seconds", rounded(result.seconds, 6)},
-      {"images_per_second", rounded(result.images_per_second, 1)},
+      {"images_per_second", or_null<ordered_json>(result.images_per_second(), 1)},
+      {"timed_images", result.timed_images},
+      {"timed_seconds", rounded(result.timed_seconds, 6)},
+      {"rate_unknown", or_null<ordered_json>(result.unknown_rate())},
+      {"ready_images", result.ready_images},
       {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
+      {"from_start", result.from_start},
       {"threads", threads},
       {"workers_seen", stats.workers_seen},
       {"auto", as_json(tuning)},
@@ -98,20 +144,15 @@ std::string LoadReport::json() const {
 
 std::string LoadReport::text() const {
   std::string text = fmt::format(
-      "{} images/s: {} in {} ({:.2f} epochs), {}, {} of them seen at work\n"
+      "{} ({:.2f} epochs), {}\n{}"
       "  workers were busy {} reading, {} decoding, {} augmenting; {} read\n"
       "  the consumer waited {}; the process used {} of CPU time ({} an image), {} of memory\n"
       "  {}\n",
-      quantity(result.images_per_second), counted(result.images, "image"),
-      duration_text(result.seconds), epochs, counted(threads, "thread"), stats.workers_seen,
+      rate_text(result), epochs, threads_text(*this), clock_text(result),
       duration_text(stats.busy_read), duration_text(stats.busy_decode),
       duration_text(stats.busy_augment), bytes_text(stats.bytes_read),
       duration_text(result.stall_seconds), duration_text(result.cpu_seconds),
       duration_text(per_image(result)), bytes_text(result.peak_rss_bytes), limit_text(*this));
-  if (result.warmup_seconds.value_or(0) > 0) {
-    text += fmt::format("  the first {} do not count: the rate was still settling\n",
-                        duration_text(*result.warmup_seconds));
-  }
   if (in_memory) {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));

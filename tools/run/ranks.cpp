@@ -44,10 +44,11 @@ bool stop_of_all_ranks(std::uint64_t steps_done) {
 }
 
 void add_up_ranks(TrainResult& result) {
-  std::array sums = {static_cast<double>(result.images), result.images_per_second};
+  std::array sums = {static_cast<double>(result.images), static_cast<double>(result.timed_images)};
   world().sum(sums);
   result.images = static_cast<std::uint64_t>(sums[0]);
-  result.images_per_second = sums[1];
+  result.timed_images = static_cast<std::uint64_t>(sums[1]);
+  if (result.timed_seconds > 0) result.images_per_second = sums[1] / result.timed_seconds;
   for (TrainOptions::Progress& at : result.curve) at = of_all_ranks(at);
 }
 

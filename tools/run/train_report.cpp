@@ -45,7 +45,7 @@ ordered_json busy(const std::optional<LoaderStats>& loader) {
 }
 
 std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
-  const std::uint64_t images = report.result.timed_images;
+  const std::uint64_t images = report.result.images_after_first;
   if (!report.run.telemetry.cpu_seconds || images == 0) return std::nullopt;
   return rounded(*report.run.telemetry.cpu_seconds / static_cast<double>(images), 9);
 }
@@ -54,10 +54,26 @@ std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
 /// and so are a step's images.
 double wait_ms_per_step(const TrainingReport& report) {
   const TrainResult& result = report.result;
-  const double images = static_cast<double>(result.timed_images) * report.ranks;
+  const double images = static_cast<double>(result.images_after_first) * report.ranks;
   const double step_ms =
       1e3 * images / static_cast<double>(result.steps - 1) / result.images_per_second;
   return result.stall_percent / 100 * step_ms;
+}
+
+/// Why there is no rate; "" where there is one.
+std::string unknown_rate(const TrainResult& result) {
+  if (result.seconds > 0) return {};
+  return result.steps == 0 ? "there was no step"
+                           : "one step is too few, since the clock starts after the first";
+}
+
+/// "1,234 images/s (6,336 images in 5.1 s), waiting 3.0 % of the time"
+std::string rate_text(const TrainResult& result) {
+  const std::string reason = unknown_rate(result);
+  if (!reason.empty()) return "rate unknown: " + reason;
+  return fmt::format("{} images/s ({} in {}), waiting {:.1f} % of the time",
+                     quantity(result.images_per_second), counted(result.timed_images, "image"),
+                     duration_text(result.timed_seconds), result.stall_percent);
 }
 
 /// What limited the training; "" where that is unknown: no loader was at work, or one step alone.
@@ -116,6 +132,9 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
        {"images", result.images},
        {"seconds", rounded(result.seconds, 6)},
        {"images_per_second", timed(result.images_per_second, 3)},
+       {"timed_images", result.timed_images},
+       {"timed_seconds", rounded(result.timed_seconds, 6)},
+       {"rate_unknown", or_null<ordered_json>(unknown_rate(result))},
        {"warmup_seconds", or_null<ordered_json>(result.warmup_seconds, 3)},
        {"stall_percent", timed(result.stall_percent, 3)},
        {"wait_ms_per_step", timed(wait_ms_per_step(report), 6)},
@@ -139,14 +158,12 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
 
 std::string to_text(const TrainingRequest& request, const TrainingReport& report) {
   const TrainResult& result = report.result;
-  const std::string rate =
-      result.seconds > 0 ? quantity(result.images_per_second) + " images/s" : "rate unknown";
   std::string text = fmt::format(
-      "{} on {}: {}, {} of {} in {}, waiting {:.1f} % of the time\n"
+      "{} on {}: {}; {} of {}\n"
       "  training loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % over the last {}\n",
-      request.model.network, report.run.device_name, rate, counted(result.steps, "step"),
-      report.run.batch, duration_text(result.seconds), result.stall_percent, result.loss,
-      100 * result.accuracy, 100 * result.accuracy5, counted(result.loss_steps, "step"));
+      request.model.network, report.run.device_name, rate_text(result),
+      counted(result.steps, "step"), report.run.batch, result.loss, 100 * result.accuracy,
+      100 * result.accuracy5, counted(result.loss_steps, "step"));
   text += fmt::format("  recipe {}", report.run.recipe);
   if (!report.validations.empty()) {
     text += fmt::format(", validated by {}", recipe(report.run.recipe).evaluation().name());

@@ -60,9 +60,8 @@ class Run {
     refuse_divergence();
     result_.seconds = result_.steps > 1 ? since_first_.seconds() - paused_ : 0;
     if (window_images_ != 0) report();
-    result_.timed_images = result_.images - first_images_;
-    result_.images_per_second = ratio(static_cast<double>(result_.timed_images), result_.seconds);
-    result_.stall_percent = 100 * ratio(result_.wait_seconds, result_.seconds);
+    result_.images_after_first = result_.images - first_images_;
+    time_between({0, first_images_, 0}, {result_.seconds, result_.images, result_.wait_seconds});
     leave_out_warmup();
     return std::move(result_);
   }
@@ -86,10 +85,15 @@ class Run {
     const Mark& begin = marks_.all()[*from];
     const Mark& end = marks_.all().back();
     result_.warmup_seconds = begin.seconds;
-    if (*from == 0) return;
-    const double seconds = end.seconds - begin.seconds;
-    result_.images_per_second = ratio(static_cast<double>(end.images - begin.images), seconds);
-    result_.stall_percent = 100 * ratio(end.waited - begin.waited, seconds);
+    if (*from > 0) time_between(begin, end);
+  }
+
+  void time_between(const Mark& begin, const Mark& end) {
+    result_.timed_images = end.images - begin.images;
+    result_.timed_seconds = end.seconds - begin.seconds;
+    result_.images_per_second =
+        ratio(static_cast<double>(result_.timed_images), result_.timed_seconds);
+    result_.stall_percent = 100 * ratio(end.waited - begin.waited, result_.timed_seconds);
   }
 
   void step(const Batch& batch) {

@@ -56,12 +56,14 @@ struct TrainResult {
   bool stopped = false;  // by TrainOptions::stop
   std::uint64_t steps = 0;
   std::uint64_t images = 0;
-  std::uint64_t timed_images = 0;        // all but those of the first step
-  double seconds = 0;                    // wall time of the timed images
+  std::uint64_t images_after_first = 0;  // all but those of the first step
+  double seconds = 0;                    // wall time of all steps but the first
   double wait_seconds = 0;               // the part of `seconds` spent waiting for batches
-  double images_per_second = 0;          // over `seconds`, without the warm-up
-  double stall_percent = 0;              // 100 × waiting / time, without the warm-up
   std::optional<double> warmup_seconds;  // part of `seconds`; absent if unknown
+  std::uint64_t timed_images = 0;        // without the first step and the warm-up
+  double timed_seconds = 0;              // the time that they took
+  double images_per_second = 0;          // timed_images / timed_seconds; 0 after a single step
+  double stall_percent = 0;              // of timed_seconds, spent waiting
   std::uint64_t loss_steps = 0;          // the last report window
   double loss = 0;                       // mean over these steps
   double accuracy = 0;

@@ -66,7 +66,11 @@ TEST(UnitTrain, the_rate_of_a_run_of_given_length_is_that_after_warming_up) {
   WarmingSource warming(source);
   const TrainResult result = train(*session, warming, {.seconds = 1.3});
   EXPECT_GT(result.warmup_seconds.value_or(0), 0.2);
-  EXPECT_GT(result.images_per_second, static_cast<double>(result.timed_images) / result.seconds);
+  const auto all = static_cast<double>(result.images_after_first);
+  EXPECT_GT(result.images_per_second, all / result.seconds);
+  EXPECT_EQ(result.images_per_second,
+            static_cast<double>(result.timed_images) / result.timed_seconds);
+  EXPECT_LT(result.timed_images, result.images_after_first);
   EXPECT_GT(result.stall_percent, 0);
 
   RandomSource again({.batch = 4, .images = 40});

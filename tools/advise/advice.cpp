@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -72,6 +73,36 @@ std::string row(const Variant& variant, const Prediction& prediction,
                      bytes_text(variant.bytes), conversion);
 }
 
+/// "slower", "no faster than 2"; "" for the number that was chosen.
+std::string outcome(const Considered& one, const Prediction& prediction) {
+  if (one.outcome == Considered::Outcome::chosen) return {};
+  if (one.outcome == Considered::Outcome::no_faster) {
+    return fmt::format("no faster than {}", prediction.threads);
+  }
+  return "slower";
+}
+
+/// Of many thread counts the powers of two, the chosen one and those next to it, and the last.
+bool is_shown(unsigned threads, const Prediction& prediction) {
+  constexpr unsigned all_up_to = 8;
+  const unsigned last = prediction.curve.back().threads;
+  return last <= all_up_to || threads == 0 || std::has_single_bit(threads) || threads == last ||
+         (threads + 1 >= prediction.threads && threads <= prediction.threads + 1);
+}
+
+std::string curve_text(const Prediction& prediction) {
+  std::string text = fmt::format("  threads {:>12} {:>12}\n", "supply/s", "delivered/s");
+  for (const Considered& one : prediction.curve) {
+    if (!is_shown(one.threads, prediction)) continue;
+    const bool chosen = one.outcome == Considered::Outcome::chosen;
+    const std::string reason = outcome(one, prediction);
+    text += fmt::format("{} {:>7} {:>12} {:>12}{}{}\n", chosen ? "→" : " ", one.threads,
+                        quantity(one.supply), quantity(one.delivered), reason.empty() ? "" : "  ",
+                        reason);
+  }
+  return text;
+}
+
 ordered_json number(double value, int digits) {
   return null_unless<ordered_json>(std::isfinite(value), rounded(value, digits));
 }
@@ -85,6 +116,17 @@ ordered_json as_json(const Supply& supply) {
           {"augment_s_per_image", supply.augment}};
 }
 
+ordered_json as_json(const Prediction& prediction) {
+  ordered_json curve = ordered_json::array();
+  for (const Considered& one : prediction.curve) {
+    curve.push_back({{"threads", one.threads},
+                     {"supply", number(one.supply, 1)},
+                     {"delivered", number(one.delivered, 1)},
+                     {"ruled_out", or_null<ordered_json>(outcome(one, prediction))}});
+  }
+  return curve;
+}
+
 ordered_json as_json(const Variant& variant, const Prediction& prediction) {
   return {{"kept_as", variant.name},
           {"bytes", variant.bytes},
@@ -93,6 +135,7 @@ ordered_json as_json(const Variant& variant, const Prediction& prediction) {
           {"delivered", number(prediction.delivered, 1)},
           {"doubt_percent", number(100 * prediction.doubt, 1)},
           {"limit", name(prediction.verdict.limit)},
+          {"curve", as_json(prediction)},
           {"one_thread", as_json(variant.at_min)},
           {"most_threads", as_json(variant.at_max)}};
 }
@@ -132,6 +175,12 @@ std::string Advice::text() const {
     text += fmt::format(", {} give {}", present.at_max.threads, quantity(present.at_max.rate()));
   }
   text += fmt::format(": {}\n\n", stages(present.at_max));
+  text += curve_text(now);
+  text += fmt::format("More than {} not considered: there {} {}.\n\n",
+                      present.at_max.threads == 1
+                          ? "one thread was"
+                          : fmt::format("{} threads were", present.at_max.threads),
+                      consumer.cores == 1 ? "is" : "are", counted(consumer.cores, "core"));
   text +=
       fmt::format("{} {:>12} {:>5} {:>8} {:>12} {:>11} {:>10}\n", fitted("kept as", name_columns),
                   "delivered/s", "", "threads", "supply/s", "size", "converting");

@@ -15,6 +15,30 @@ double Variant::cost(unsigned threads) const {
   return cost + extra_read;
 }
 
+namespace {
+
+using Outcome = Considered::Outcome;
+
+/// Every number of threads from `fewest`, of which `chosen` was.
+std::vector<Considered> curve_of(const Variant& variant, const Consumer& consumer, unsigned fewest,
+                                 unsigned chosen) {
+  std::vector<Considered> curve;
+  const double best = delivered(variant, consumer, chosen);
+  for (unsigned threads = fewest; threads <= variant.at_max.threads; ++threads) {
+    const double rate = delivered(variant, consumer, threads);
+    const bool is_slower = threads < chosen || rate < best * (1 - min_tolerance);
+    curve.push_back({.threads = threads,
+                     .supply = variant.supply(threads),
+                     .delivered = rate,
+                     .outcome = threads == chosen ? Outcome::chosen
+                                : is_slower       ? Outcome::slower
+                                                  : Outcome::no_faster});
+  }
+  return curve;
+}
+
+}  // namespace
+
 double delivered(const Variant& variant, const Consumer& consumer, unsigned threads) {
   if (threads == 0) return 1 / (1 / consumer.demand + variant.cost(0));
   const double supply = variant.supply(threads);
@@ -40,8 +64,10 @@ Prediction predict(const Variant& variant, const Consumer& consumer) {
     if (rate_at(threads).value > rate_at(best).value) best = threads;
   }
   Prediction found;
-  found.threads = std::isfinite(consumer.demand) ? 0 : 1;
+  const unsigned fewest = std::isfinite(consumer.demand) ? 0 : 1;
+  found.threads = fewest;
   while (!as_fast_as(rate_at(found.threads), rate_at(best))) ++found.threads;
+  found.curve = curve_of(variant, consumer, fewest, found.threads);
   found.supply = variant.supply(found.threads);
   found.delivered = delivered(variant, consumer, found.threads);
   const double loader = doubt_at(found.threads);
@@ -56,7 +82,7 @@ Prediction predict(const Variant& variant, const Consumer& consumer) {
                          .delivered = Rate{found.delivered, 2 * found.doubt},
                          .threads = found.threads,
                          .most_threads = most,
-                         .computing = consumer.shares_cores ? all : 1,
+                         .computing = consumer.shares_cores ? all : consumer.driving,
                          .cores = consumer.cores,
                          .read = variant.at_max.read + variant.extra_read,
                          .decode = variant.at_max.decode,

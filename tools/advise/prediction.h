@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "loader/verdict.h"
 #include "tools/advise/supply.h"
@@ -24,6 +25,7 @@ struct Consumer {
   bool shares_cores = false;                                // with the loader
   unsigned cores = 1;                                       // of the machine
   unsigned threads = 0;                                     // computing; 0: as many as cores
+  unsigned driving = 0;                                     // threads that drive a device
   double doubt = 0;                                         // of the demand, as a share: ± this
 };
 
@@ -44,11 +46,21 @@ struct Variant {
   double supply(unsigned threads) const { return std::max(1U, threads) / cost(threads); }
 };
 
-struct Prediction {
-  unsigned threads = 0;  // the fewest that deliver as much as the best
-  double supply = 0;     // images/s at that many
+/// Loader threads that were considered. A number that was ruled out is slower than the best, or it
+/// is no faster than the one chosen, which is lower.
+struct Considered {
+  unsigned threads = 0;  // 0: the loader works in the trainer's thread
+  double supply = 0;     // images/s
   double delivered = 0;  // images/s
-  double doubt = 0;      // of delivered, as a share: ± this
+  enum class Outcome : std::uint8_t { chosen, slower, no_faster } outcome = Outcome::chosen;
+};
+
+struct Prediction {
+  unsigned threads = 0;           // the fewest that deliver as much as the best
+  std::vector<Considered> curve;  // by number of threads
+  double supply = 0;              // images/s at that many
+  double delivered = 0;           // images/s
+  double doubt = 0;               // of delivered, as a share: ± this
   loader::Verdict verdict{};
 };
 

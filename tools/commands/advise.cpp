@@ -63,6 +63,7 @@ Consumer consumer_of(const Options& options, const std::vector<double>& demands)
   consumer.demand = median(demands);
   consumer.doubt = relative_spread(demands) / 2;
   consumer.shares_cores = options.training.device.name == "cpu";
+  consumer.driving = consumer.shares_cores ? 0 : 1;
   return consumer;
 }
 
@@ -81,10 +82,9 @@ std::vector<double> measure(const Options& options, const Dataset& dataset, Vari
                             std::vector<Trial>& trials) {
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
-  // A device needs a core for the thread that drives it; a CPU trainer shares all of them.
   const bool trains = !options.training.model.network.empty();
-  const bool drives = options.target > 0 || (trains && options.training.device.name != "cpu");
-  Turns turns{.rounds = rounds, .max_threads = loader_cores(drives)};
+  // Every core, even where a thread drives a device: mostly it waits for the device.
+  Turns turns{.rounds = rounds, .max_threads = usable_cores()};
   const double slices =
       static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
   const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
@@ -181,8 +181,9 @@ const Command advise_command{
     .description =
         R"(Measures how fast the loader supplies a dataset as it is, how fast a network trains (or
 takes the rate of --target), and, on some images converted into a scratch directory, how
-fast other codecs and sizes would be. Says how many threads to use, what limits the rate,
-and which conversion would deliver more: how much more, in how many bytes, and with what
+fast other codecs and sizes would be. Considers up to one loader thread for each core, and
+says how many to use and why not another number, what limits the rate, and which
+conversion would deliver more: how much more, in how many bytes, and with what
 uncertainty. The converted images are in memory when they are measured, as a dataset is
 that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000

@@ -76,6 +76,34 @@ TEST(UnitAdvise, a_loader_that_costs_next_to_nothing_needs_no_threads) {
   EXPECT_EQ(found.verdict.limit, Limit::trainer);
 }
 
+TEST(UnitAdvise, says_of_every_number_of_threads_why_it_was_chosen_or_not) {
+  using enum Considered::Outcome;
+  const Prediction found = predict(variant(1000, 4000), {.demand = 2500});
+  ASSERT_EQ(found.curve.size(), 5U);
+  const double alone = 1 / (1 / 2500.0 + 1e-3);
+  const std::vector<double> rates = {alone, 1000, 2000, 2500, 2500};
+  const std::vector outcomes = {slower, slower, slower, chosen, no_faster};
+  for (unsigned threads = 0; threads <= 4; ++threads) {
+    EXPECT_EQ(found.curve[threads].threads, threads);
+    EXPECT_DOUBLE_EQ(found.curve[threads].delivered, rates[threads]);
+    EXPECT_EQ(found.curve[threads].outcome, outcomes[threads]) << threads;
+  }
+  // Threads that take cores from the trainer make it slower.
+  const Consumer trainer{.demand = 1000, .shares_cores = true, .cores = 4};
+  EXPECT_EQ(predict(variant(20'000, 2000), trainer).curve.back().outcome, slower);
+  EXPECT_EQ(predict(variant(1000, 4000), {}).curve.front().threads, 1U) << "nobody else loads";
+}
+
+TEST(UnitAdvise, a_target_takes_no_core_of_the_loaders) {
+  Variant half = variant(1041, 4000);
+  half.at_max = supply(2, 2111);
+  const Prediction found = predict(half, {.demand = 20'000, .cores = 2});
+  EXPECT_EQ(found.threads, 2U);
+  EXPECT_DOUBLE_EQ(found.delivered, 2111);
+  EXPECT_EQ(found.verdict.limit, Limit::decode);
+  EXPECT_TRUE(found.verdict.advice.starts_with("More cores, or ")) << found.verdict.advice;
+}
+
 TEST(UnitAdvise, without_a_consumer_the_best_rate_is_predicted) {
   const Prediction found = predict(variant(1000, 4000), Consumer{});
   EXPECT_EQ(found.threads, 4U);
@@ -148,7 +176,7 @@ TEST(UnitAdvise, a_gain_smaller_than_its_doubt_is_not_advised) {
 }
 
 TEST(UnitAdvise, a_device_that_is_fed_needs_no_conversion) {
-  Advice advice = advice_at(8000, {.demand = 3000});
+  Advice advice = advice_at(8000, {.demand = 3000, .cores = 4});
   add(advice, "quicker", variant(9000, 36000), 10);
   EXPECT_EQ(advice.best(), nullptr);
   EXPECT_TRUE(advice.text().starts_with(
@@ -157,6 +185,30 @@ TEST(UnitAdvise, a_device_that_is_fed_needs_no_conversion) {
       "can take. 2 loader threads are enough.\n"
       "No other format would deliver more.\n"))
       << advice.text();
+  EXPECT_NE(advice.text().find("\n  threads     supply/s  delivered/s\n"
+                               "        0        2,000        1,200  slower\n"
+                               "        1        2,000        2,000  slower\n"
+                               "→       2        4,000        3,000\n"
+                               "        3        6,000        3,000  no faster than 2\n"
+                               "        4        8,000        3,000  no faster than 2\n"
+                               "More than 4 threads were not considered: there are 4 cores.\n"),
+            std::string::npos)
+      << advice.text();
+  const auto curve = ordered_json::parse(advice.json()).at("now").at("curve");
+  EXPECT_EQ(curve.at(1).at("ruled_out"), "slower");
+  EXPECT_TRUE(curve.at(2).at("ruled_out").is_null());
+}
+
+TEST(UnitAdvise, a_long_curve_is_shown_in_part) {
+  Advice advice = advice_at(8000, {.demand = 3000, .cores = 64});
+  advice.present.at_max = supply(64, 128'000);
+  advice.now = predict(advice.present, advice.consumer);
+  const std::string text = advice.text();
+  for (const char* shown : {"\n        3 ", "\n        8 ", "\n       64 "}) {
+    EXPECT_NE(text.find(shown), std::string::npos) << shown << text;
+  }
+  EXPECT_EQ(text.find("\n       63 "), std::string::npos) << text;
+  EXPECT_EQ(ordered_json::parse(advice.json()).at("now").at("curve").size(), 65U);
 }
 
 std::vector<std::string> tried(const char* format, const Codec& codec, Shape shape,

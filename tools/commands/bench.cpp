@@ -103,14 +103,24 @@ void warn_of_doubts(const std::vector<BenchPoint>& points) {
   warn(fmt::format("{} loader threads on {}", max_threads, counted(cores, "core")));
 }
 
-/// "5,012 images/s (95 % interval 4,950 to 5,074), spread 1.2 %; predicted 5,100, 1.8 % too high"
-std::string rate_text(const Run& row) {
-  std::string text = fmt::format("{} images/s", quantity(row.images_per_second));
-  if (const auto interval = mean_interval(row.repeats)) {
-    text += fmt::format(" (95 % interval {} to {}), spread {:.1f} %",
-                        quantity(std::max(0.0, interval->low)), quantity(interval->high),
-                        spread_percent(row));
+/// "95 % interval 4,950 to 5,074, spread 1.2 %". An interval of two repeats would say nothing.
+std::string repeats_text(const Run& row) {
+  if (row.repeats.size() < 2) return "spread unknown: one repeat";
+  if (row.repeats.size() == 2) {
+    const auto [low, high] = std::ranges::minmax(row.repeats);
+    return fmt::format("{} and {}, spread {:.1f} %", quantity(low), quantity(high),
+                       spread_percent(row));
   }
+  const auto interval = mean_interval(row.repeats);
+  return fmt::format("95 % interval {} to {}, spread {:.1f} %",
+                     quantity(std::max(0.0, interval->low)), quantity(interval->high),
+                     spread_percent(row));
+}
+
+/// "5,012 images/s (95 % interval 4,950 to 5,074, spread 1.2 %); predicted 5,100, 1.8 % too high"
+std::string rate_text(const Run& row) {
+  std::string text =
+      fmt::format("{} images/s ({})", quantity(row.images_per_second), repeats_text(row));
   if (const auto error = forecast_error_percent(row)) {
     text += fmt::format("; predicted {}, {:.1f} % too {}", quantity(*row.predicted),
                         std::abs(*error), *error < 0 ? "low" : "high");
@@ -189,13 +199,23 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
   note_verdicts(rows);
 }
 
+/// Leaves out what the adapters cannot measure, and says so. Throws Error where that is everything.
+void leave_out_unable(Peers& peers, std::vector<BenchPoint>& points) {
+  const bool planned = !points.empty();
+  const std::vector<std::string> reasons = peers.leave_out(points);
+  if (planned && points.empty()) {
+    throw Error(fmt::format("nothing can be measured: {}", fmt::join(reasons, ". ")));
+  }
+  for (const std::string& reason : reasons) note(reason);
+}
+
 int show_plan(const Options& options, const BenchOptions& bench) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {
     leave_out_measured(points, read_rows(options.out).runs);
   }
-  for (const std::string& sentence : peers.leave_out(points)) note(sentence);
+  leave_out_unable(peers, points);
   print(options.json ? plan_json(points, bench) : plan_text(points, bench));
   return exit_done;
 }
@@ -209,7 +229,7 @@ int run(const Options& options) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   leave_out_measured(points, results.rows());
-  for (const std::string& sentence : peers.leave_out(points)) note(sentence);
+  leave_out_unable(peers, points);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);
   plan.pop_back();  // note() ends the line

@@ -114,8 +114,12 @@ TEST_F(CommandsBenchPeer, a_missing_framework_is_left_out_with_a_reason) {
   setenv("FEEDRATE_PYTHON", at("absent").c_str(), 1);
   std::filesystem::remove(at("r.jsonl"));
   const Said without = bench({"--tool", "mxnet", "--threads", "1"});
-  EXPECT_EQ(without.code, exit_done) << without.errors;
+  EXPECT_EQ(without.code, exit_failed) << without.errors;
+  expect_part(without.errors, "nothing can be measured: mxnet is not available: ");
   expect_part(without.errors, "absent: cannot start");
+  EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
+  const Said planned = bench({"--tool", "mxnet", "--threads", "1", "--dry-run"});
+  EXPECT_EQ(planned.code, exit_failed) << planned.output;
 }
 
 TEST_F(CommandsBenchPeer, what_an_adapter_cannot_do_is_left_out_with_a_reason) {

@@ -90,5 +90,26 @@ TEST(UnitTables, a_format_that_was_never_trained_is_shown_with_its_supply) {
             (std::vector<std::string>{"recordio × raw", "–", "–", "–", "–", "–", "7,000"}));
 }
 
+TEST(UnitTables, fewer_than_three_repeats_have_no_interval_and_one_has_no_spread) {
+  const auto with = [](std::vector<double> repeats) {
+    Run run = testing::delivered("lmdb", 1, 1000, 1);
+    run.repeats = std::move(repeats);
+    const auto studies = make_studies({run});
+    const StudyVerdict verdict = judge(studies.front());
+    const auto cell = [](const Table& table, const char* head) -> std::string {
+      const auto at = std::ranges::find(table.heads, head);
+      if (at == table.heads.end()) return "no column";
+      return table.rows.front().cells[static_cast<std::size_t>(at - table.heads.begin())];
+    };
+    return std::vector{cell(points_table(studies.front(), verdict), "spread"),
+                       cell(formats_table(studies.front(), verdict), "95 % interval"),
+                       spread_text(studies.front().curves.front().delivered.front())};
+  };
+  using Cells = std::vector<std::string>;
+  EXPECT_EQ(with({1000}), (Cells{"no column", "no column", "unknown from one repeat"}));
+  EXPECT_EQ(with({990, 1010}), (Cells{"2.0 %", "990 and 1,010", "2.0 %"}));
+  EXPECT_EQ(with({990, 1000, 1010}), (Cells{"2.0 %", "975–1,025", "2.0 %"}));
+}
+
 }  // namespace
 }  // namespace feedrate::tools

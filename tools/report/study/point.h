@@ -34,13 +34,18 @@ struct Point {
   std::optional<double> cpu_joules;  // per image, of the processor packages
   std::optional<double> upload_gb_per_s;
 
-  /// (high − low) / rate.
-  double spread() const { return rate > 0 ? (high - low) / rate : 0; }
-  loader::Rate as_rate() const { return {rate, spread()}; }
+  /// (high − low) / rate; absent for a single repeat.
+  std::optional<double> spread() const {
+    return rate > 0 && repeats.size() > 1 ? std::optional((high - low) / rate) : std::nullopt;
+  }
+  loader::Rate as_rate() const { return {rate, spread().value_or(0)}; }
   /// |predicted − rate| / rate, in percent.
   std::optional<double> prediction_error() const;
-  /// 95 % confidence interval of the mean; absent for fewer than two repeats.
-  std::optional<formats::Interval> interval() const { return formats::mean_interval(repeats); }
+  /// 95 % confidence interval of the mean; absent for fewer than three repeats, whose interval would
+  /// be so wide that it says nothing.
+  std::optional<formats::Interval> interval() const {
+    return repeats.size() < 3 ? std::nullopt : formats::mean_interval(repeats);
+  }
 };
 
 /// Merges rows (at least one) of the same point, possibly from several benches: pools their rates

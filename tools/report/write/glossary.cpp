@@ -20,8 +20,9 @@ const Fields& glossary() {
        "threads, does the loading itself. The first step is not counted."},
       {"Spread",
        "How far repeats of one measurement lie apart: (fastest − slowest) / median. Differences "
-       "within the spread are noise."},
-      {"95 % interval", "Where the mean rate lies, judging by the repeats (Student's t)."},
+       "within the spread are noise. A single repeat has none."},
+      {"95 % interval",
+       "Where the mean rate lies, judging by at least three repeats (Student's t)."},
       {"Shared cores",
        "Time in which the trainer neither waits nor has all its cores, because the loader uses "
        "some of them."},

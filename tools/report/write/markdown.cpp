@@ -42,9 +42,8 @@ std::string report_markdown(const Report& report) {
     const StudyVerdict& verdict = report.verdicts[i];
     text += "## " + paragraph(study.title());
     if (study.demand) {
-      text +=
-          paragraph(fmt::format("Demand: {} images/s (spread {}).", rate_cell(study.demand->rate),
-                                percent_cell(100 * study.demand->spread())));
+      text += paragraph(fmt::format("Demand: {} images/s (spread {}).",
+                                    rate_cell(study.demand->rate), spread_text(*study.demand)));
     }
     text += titled(points_table(study, verdict)) + paragraph(prediction_sentence(study)) +
             titled(formats_table(study, verdict)) + titled(attribution_table(study));

@@ -28,11 +28,18 @@ std::optional<double> share_of_demand(const Curve& curve, const Point* delivered
   return 100 * delivered->rate / curve.demand->rate;
 }
 
-/// "2,860–2,910"
+std::optional<double> spread_percent(const Point& point) {
+  const auto spread = point.spread();
+  return spread ? std::optional(100 * *spread) : std::nullopt;
+}
+
+/// "2,860–2,910"; of two repeats "2,860 and 2,910".
 std::string interval_cell(const Point* point) {
-  const std::optional<Interval> interval = point == nullptr ? std::nullopt : point->interval();
-  if (!interval) return not_measured;
-  return quantity(std::max(0.0, interval->low)) + "–" + quantity(interval->high);
+  if (point == nullptr || point->repeats.size() < 2) return not_measured;
+  if (const auto interval = point->interval()) {
+    return quantity(std::max(0.0, interval->low)) + "–" + quantity(interval->high);
+  }
+  return quantity(point->low) + " and " + quantity(point->high);
 }
 
 /// The thread counts of a curve, rising.
@@ -63,6 +70,11 @@ constexpr std::array costs{
 
 }  // namespace
 
+std::string spread_text(const Point& point) {
+  const auto percent = spread_percent(point);
+  return percent ? percent_cell(percent) : "unknown from one repeat";
+}
+
 Table points_table(const Study& study, const StudyVerdict& verdict) {
   Table table{.title = "Measured points",
               .heads = {"format", "threads", "supply", "delivered", "predicted", "of demand",
@@ -76,7 +88,7 @@ Table points_table(const Study& study, const StudyVerdict& verdict) {
           {.cells = {curve.format, std::to_string(threads), rate_cell(rate_of(supply)),
                      rate_cell(rate_of(delivered)), rate_cell(shown.predicted),
                      percent_cell(share_of_demand(curve, delivered)),
-                     percent_cell(stall_of(delivered)), percent_cell(100 * shown.spread())},
+                     percent_cell(stall_of(delivered)), percent_cell(spread_percent(shown))},
            .series = series_of(study, curve),
            .chosen = curve.format == verdict.format && threads == verdict.threads});
     }
@@ -89,7 +101,9 @@ Table formats_table(const Study& study, const StudyVerdict& verdict) {
       .title = "Formats side by side",
       .note =
           "Each format at the fewest threads that are as fast as its best: within 3 %, or within "
-          "the spread of its repeats, up to 10 %. Rates are images/s. Times and energies are per "
+          "the spread of its repeats, up to 10 %. Rates are images/s. Two repeats are shown "
+          "instead of "
+          "an interval. Times and energies are per "
           "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
           "computed before its first step. GPU own is the memory of this process, GPU used that "
           "of all processes.",

@@ -12,6 +12,9 @@ namespace feedrate::tools {
 
 /// Every point of the curves; the chosen one is marked.
 Table points_table(const Study& study, const StudyVerdict& verdict);
+/// "1.2 %", or "unknown from one repeat".
+std::string spread_text(const Point& point);
+
 /// Each format at its knee, with its costs: processor time, memory, power and energy.
 Table formats_table(const Study& study, const StudyVerdict& verdict);
 /// Where the time of an image goes, in µs.

@@ -19,8 +19,8 @@ std::string titled(const Table& table) {
 std::string study_text(const Study& study, const StudyVerdict& verdict) {
   std::string text = harmless(study.title());
   if (study.demand) {
-    text += fmt::format(": demand {} images/s (spread {:.1f} %)", quantity(study.demand->rate),
-                        100 * study.demand->spread());
+    text += fmt::format(": demand {} images/s (spread {})", quantity(study.demand->rate),
+                        spread_text(*study.demand));
   }
   text += "\n";
   const Table points = points_table(study, verdict);

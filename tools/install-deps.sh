@@ -19,7 +19,7 @@ build=(
   libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
-  [tests]="ccache chromium debootstrap python3 xz-utils libopenmpi-dev openmpi-bin"
+  [tests]="ccache chromium debootstrap python3 python3-jsonschema xz-utils libopenmpi-dev openmpi-bin"
   [mpi]="libopenmpi-dev openmpi-bin"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"

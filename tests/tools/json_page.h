@@ -36,7 +36,9 @@ class JsonPage {
       } else if (line.starts_with("| `")) {
         const std::string name = between(line, "`", "`");
         const std::vector<std::string> links = links_of(cell(line, 2));
-        const Key key{links.empty() ? "" : links.front(), cell(line, 4) != " "};
+        const std::string last = cell(line, 4);
+        const Key key{links.empty() ? "" : links.front(),
+                      last != " " && !last.starts_with(" absent: ")};
         if (!sections_[current].keys.emplace(name, key).second) {
           throw std::runtime_error(current + " has two rows of " + name);
         }

@@ -18,7 +18,11 @@ class JsonPageReader {
  public:
   void read(const nlohmann::ordered_json& object, const std::string& section) {
     members(object, {{section, ""}});
+    read_.push_back({{"section", section}, {"object", object}});
   }
+
+  /// What was read, each as {"section": …, "object": …}.
+  const nlohmann::ordered_json& all_read() const { return read_; }
 
   /// Every key of these sections has been seen; keys of sections that they include do not count.
   void expect_all_seen(const std::vector<std::string>& sections) const {
@@ -78,6 +82,7 @@ class JsonPageReader {
   }
 
   JsonPage page_;
+  nlohmann::ordered_json read_ = nlohmann::ordered_json::array();
   std::set<std::pair<std::string, std::string>> seen_;  // section and key
 };
 

@@ -1,5 +1,5 @@
 // Compares tools/JSON.md with what the commands print: the page has every key printed, says when it
-// is null, and has no other keys.
+// is null, and has no other keys. tools/schema.json, which is made from the page, holds for it too.
 
 #include <gtest/gtest.h>
 
@@ -31,6 +31,39 @@ using testing::JsonPage;
 using testing::Said;
 using testing::slurp;
 
+constexpr int no_validator = 77;  // python3 has no jsonschema
+
+std::string place(const char* file) { return (testing::source_directory() / file).string(); }
+
+Said python(const std::vector<std::string>& arguments) {
+  return testing::run_program("python3", arguments);
+}
+
+TEST(UnitJsonSchema, is_what_the_page_says) {
+  const Said said = python({place("tools/json_schema.py"), "--check"});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+}
+
+TEST(UnitJsonSchema, refuses_what_the_page_does_not_have) {
+  const testing::TempDirectory directory;
+  const auto validate = [&](const ordered_json& object) {
+    write_text(directory / "read.json",
+               ordered_json{{{"section", "shape"}, {"object", object}}}.dump());
+    return python({place("tests/tools/validate_json.py"), place("tools/schema.json"),
+                   (directory / "read.json").string()});
+  };
+  const Said said = validate({{"height", 28}, {"width", 28}, {"channels", 1}});
+  if (said.code == no_validator) GTEST_SKIP() << "outputs are not validated: " << said.errors;
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  for (const ordered_json& wrong :
+       {ordered_json{{"height", 28}, {"width", 28}},
+        ordered_json{{"height", 28}, {"width", 28}, {"channels", "1"}},
+        ordered_json{{"height", 28}, {"width", nullptr}, {"channels", 1}},
+        ordered_json{{"height", 28}, {"width", 28}, {"channels", 1}, {"depth", 8}}}) {
+    EXPECT_EQ(validate(wrong).code, exit_failed) << wrong;
+  }
+}
+
 class CommandsJsonPage : public ::testing::Test {
  protected:
   std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
@@ -53,6 +86,15 @@ class CommandsJsonPage : public ::testing::Test {
     read(
         {"convert", "mnist", at("archives"), "--to", "lmdb", "--split", "all", "--out", at("lmdb")},
         "convert");
+  }
+
+  /// Everything that a test has read is valid by the schema.
+  void TearDown() override {
+    if (reader_.all_read().empty()) return;
+    write_text(at("read.json"), reader_.all_read().dump());
+    const Said said = python(
+        {place("tests/tools/validate_json.py"), place("tools/schema.json"), at("read.json")});
+    EXPECT_TRUE(said.code == exit_done || said.code == no_validator) << said.errors;
   }
 
   testing::JsonPageReader reader_;

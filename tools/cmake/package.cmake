@@ -24,6 +24,7 @@ install(FILES ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake ${CMAKE_BINARY_DIR}/Feedr
   tools/cmake/dependencies.cmake DESTINATION ${package_dir})
 file(GLOB adapters CONFIGURE_DEPENDS tools/peers/*.py)
 install(FILES ${adapters} DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate/peers)
+install(FILES tools/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # DT_RPATH, not RUNPATH: it also applies to the dependencies of the carried libraries.

@@ -20,6 +20,7 @@ foreign=$(find "$work/first" -name '*.so*' ! -name 'libfeedrate_*')
 headers=$(find "$work/first/include" -type f | wc -l)
 [ "$headers" -le 50 ] || fail "$headers public headers; at most 50 are wanted"
 mv "$work/first" "$work/moved"
+quietly test -s "$work/moved/share/feedrate/schema.json"
 
 echo "== every public header compiles by itself"
 cd "$work/moved/include/feedrate"

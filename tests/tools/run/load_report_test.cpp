@@ -17,12 +17,11 @@ LoadReport report() {
   made.threads = 1;
   made.stats.workers_seen = 1;
   made.epochs = 0.5;
-  made.result = {.images = 240,
-                 .batches = 15,
-                 .seconds = 0.22,
-                 .ready_images = 64,
-                 .timed_images = 176,
-                 .timed_seconds = 0.22};
+  made.result.images = 240;
+  made.result.batches = 15;
+  made.result.seconds = made.result.timed_seconds = 0.22;
+  made.result.ready_images = 64;
+  made.result.timed_images = 176;
   return made;
 }
 
@@ -84,7 +83,7 @@ TEST(UnitLoadReport, says_why_there_is_no_rate) {
 
 TEST(UnitLoadReport, a_search_may_have_tried_more_threads_than_it_ended_with) {
   LoadReport made = report();
-  made.tuning = loader::Tuning{.threads = 1};
+  made.tuning = loader::Tuning{.threads = 1, .tried = {}};
   made.stats.workers_seen = 2;
   EXPECT_TRUE(says(made, ", 1 thread in the end, 2 seen at work in all\n")) << made.text();
   made.tuning.reset();

@@ -48,7 +48,8 @@ std::string datasets_inside(const fs::path& path) {
   const std::string inside = datasets_inside(path);
   if (!inside.empty()) fail(path, "is not a dataset itself, but holds some: ", inside);
   fail(path, "holds no dataset; looked for ", formats,
-       " (data.mdb, data.rec, train-00000-of-00001, train_map.txt, train-000000.tar …)");
+       " (data.mdb, data.rec, train-00000-of-00001, train_map.txt, train-000000.tar …); 'feedrate "
+       "convert' makes one of archives");
 }
 
 }  // namespace

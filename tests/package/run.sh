@@ -19,6 +19,10 @@ foreign=$(find "$work/first" -name '*.so*' ! -name 'libfeedrate_*')
 [ -z "$foreign" ] || fail "the installation holds libraries of other projects: $foreign"
 headers=$(find "$work/first/include" -type f | wc -l)
 [ "$headers" -le 50 ] || fail "$headers public headers; at most 50 are wanted"
+for file in man/man1/feedrate.1 man/man1/feedrate-convert.1 bash-completion/completions/feedrate \
+  zsh/vendor-completions/_feedrate fish/vendor_completions.d/feedrate.fish; do
+  [ -s "$work/first/share/$file" ] || fail "share/$file is missing"
+done
 mv "$work/first" "$work/moved"
 quietly test -s "$work/moved/share/feedrate/schema.json"
 
@@ -81,6 +85,9 @@ cp /var/lib/dpkg/status "$database/status"
 dpkg=(dpkg --force-not-root --force-script-chrootless --root="$work/root" --log="$work/dpkg.log")
 quietly "${dpkg[@]}" --install "$package"
 "$work/root/usr/bin/feedrate" --version | head -n 1
+[ -s "$work/root/usr/share/man/man1/feedrate-train.1" ] || fail "the Debian package has no manual pages"
+[ -s "$work/root/usr/share/bash-completion/completions/feedrate" ] ||
+  fail "the Debian package does not complete commands in bash"
 quietly "${dpkg[@]}" --remove feedrate
 left=$(find "$work/root/usr" -type f 2>/dev/null || true)
 [ -z "$left" ] || fail "left behind by the removed package: $left"

@@ -317,8 +317,8 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
   };
   refused({}, exit_misused, "--network or --preset is required");
   refused({"--preset", "lenet-moder"}, exit_failed, "did you mean lenet-modern?");
-  refused({"--network", "lenet", "--mode", "inferr"}, exit_failed, "did you mean infer?");
-  refused({"--network", "lenet", "--optimizer", "adan"}, exit_failed, "did you mean adam?");
+  refused({"--network", "lenet", "--mode", "inferr"}, exit_misused, "did you mean infer?");
+  refused({"--network", "lenet", "--optimizer", "adan"}, exit_misused, "did you mean adam?");
   refused({"--network", "lenet", "--schedule", "cosin"}, exit_failed, "did you mean cosine?");
   refused({"--network", "lenet", "--label-smoothing", "1"}, exit_failed, "label smoothing");
   refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,

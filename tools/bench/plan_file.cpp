@@ -12,6 +12,7 @@
 #include "formats/io/file.h"
 #include "loader/recipe.h"
 #include "tools/bench/peer.h"
+#include "tools/cli/help.h"
 #include "tools/cli/text.h"
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
@@ -25,7 +26,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t max_threads = 1024;
 constexpr std::uint64_t max_batch = 65536;
 constexpr std::uint64_t max_repeats = 1000;
 constexpr std::uint64_t any_seed = std::numeric_limits<std::uint64_t>::max();
@@ -84,7 +84,8 @@ class PlanReader {
         {"recipes", [&] { options_.recipes = names(key, value); }},
         {"batches", [&] { options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch); }},
         {"caches", [&] { options_.caches = names(key, value); }},
-        {"threads", [&] { options_.threads = wholes<unsigned>(key, value, 0, max_threads); }},
+        {"threads",
+         [&] { options_.threads = wholes<unsigned>(key, value, 0, max_loader_threads); }},
         {"networks", [&] { options_.networks = names(key, value); }},
         {"devices", [&] { options_.devices = names(key, value); }},
         {"precisions", [&] { options_.precisions = names(key, value); }},

@@ -1,7 +1,7 @@
 #pragma once
 // A command of the program: its help texts, its options and its work. Commands are constants;
 // prepare() creates the state of one invocation. The work may throw Error, which main() turns into
-// a message and exit code 1.
+// a message and exit code 1; an AdvisedError (cli/advice.h) adds what to try next.
 
 #include <functional>
 #include <span>
@@ -18,12 +18,11 @@ enum ExitCode : int { exit_done = 0, exit_failed = 1, exit_misused = 2 };
 struct Command {
   std::string_view name;
   std::string_view summary;  // one sentence, without a full stop
-  /// One paragraph at the head of the help; its lines are wrapped by hand.
+  /// At the head of the help, which wraps it. An empty line ends a paragraph; lines that begin with
+  /// a blank stay as they are.
   std::string_view description;
-  /// A few command lines to copy, at the end of the help.
+  /// A few command lines to copy, at the end of the help; a backslash continues a line.
   std::string_view examples;
-  /// One sentence printed below the message of an Error: what to try next.
-  std::string_view advice;
   /// Declares the options on `app` and returns the work, to be called once they are parsed. It
   /// returns the exit code.
   std::function<int()> (*prepare)(CLI::App& app);

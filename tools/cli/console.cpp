@@ -1,9 +1,8 @@
 #include "tools/cli/console.h"
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <cstdio>
 
 #include "formats/base/error.h"
+#include "tools/cli/terminal.h"
 #include "tools/cli/text.h"
 
 namespace feedrate::tools {
@@ -28,12 +28,6 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::size_t terminal_columns() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
-
 bool bar_on_screen = false;
 
 void clear_bar() {
@@ -42,42 +36,67 @@ void clear_bar() {
   bar_on_screen = false;
 }
 
+constexpr std::string_view filled = "━";
+constexpr std::string_view unfilled = "─";
+
 std::string bar(double share, std::size_t count) {
   const auto full = static_cast<std::size_t>(share * static_cast<double>(count));
   std::string cells;
-  for (std::size_t i = 0; i < count; ++i) cells += i < full ? "━" : "─";
+  for (std::size_t i = 0; i < count; ++i) cells += i < full ? filled : unfilled;
   return cells;
+}
+
+std::string with_painted_bar(const std::string& line) {
+  const std::size_t begin = line.find(filled), last = line.rfind(filled);
+  if (begin == std::string::npos) return line;
+  const std::size_t end = last + filled.size();
+  return line.substr(0, begin) +
+         painted(STDERR_FILENO, Colour::cyan, line.substr(begin, end - begin)) + line.substr(end);
 }
 
 }  // namespace
 
+void say(std::string_view text) {
+  const std::string shown = shown_on(STDERR_FILENO, text);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+void complain(std::string_view program, std::string_view problem, std::string_view advice) {
+  clear_bar();
+  say(fmt::format("{} {}\n{}{}", painted(STDERR_FILENO, Colour::red, fmt::format("{}:", program)),
+                  problem, advice, advice.empty() ? "" : "\n"));
+}
+
 void name_console(std::string_view command) {
-  auto logger = spdlog::stderr_color_st(std::string(command));
+  auto logger = spdlog::stderr_logger_st(std::string(command));
   logger->set_pattern("%n: %v");
   spdlog::set_default_logger(std::move(logger));
 }
 
 void note(std::string_view sentence) {
   clear_bar();
-  spdlog::info("{}", sentence);
+  spdlog::info("{}", shown_on(STDERR_FILENO, sentence));
 }
 
 void warn(std::string_view sentence) {
   clear_bar();
-  spdlog::warn("warning: {}", sentence);
+  spdlog::warn("{} {}", painted(STDERR_FILENO, Colour::yellow, "warning:"),
+               shown_on(STDERR_FILENO, sentence));
 }
 
 void mute_notes() { spdlog::set_level(spdlog::level::err); }
 
 void print(std::string_view text) {
   clear_bar();
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+  const std::string shown = shown_on(STDOUT_FILENO, text);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) != shown.size() ||
+      std::fflush(stdout) != 0) {
     fail_errno("standard output", "cannot write", errno);
   }
 }
 
 Progress::Progress(std::string_view title, std::string_view unit)
-    : title_(title), unit_(unit), start_(now()), visible_(isatty(STDERR_FILENO) == 1) {}
+    : title_(title), unit_(unit), start_(now()), visible_(is_terminal(STDERR_FILENO)) {}
 
 Progress::~Progress() { clear_bar(); }
 
@@ -88,8 +107,8 @@ void Progress::update(std::uint64_t done, std::uint64_t total) {
   drawn_ = time;
   const ProgressState state{title_, unit_, done, total, time - start_};
   // One column stays free: a full line would wrap and could not be erased.
-  const std::string line = progress_line(state, terminal_columns() - 1);
-  std::fprintf(stderr, "%s%s", erase_line, line.c_str());
+  const std::string line = progress_line(state, terminal_columns(STDERR_FILENO) - 1);
+  say(erase_line + with_painted_bar(line));
   bar_on_screen = true;
 }
 

@@ -8,6 +8,11 @@
 
 namespace feedrate::tools {
 
+/// Writes to stderr as it shows it. Never throws: if stderr is closed, the exit code still reports
+/// the failure.
+void say(std::string_view text);
+/// "feedrate convert: <problem>", and the advice, if any, in a second line.
+void complain(std::string_view program, std::string_view problem, std::string_view advice);
 /// Sets the prefix of notes and warnings: "feedrate convert". main() calls it once.
 void name_console(std::string_view command);
 /// "feedrate convert: <sentence>"

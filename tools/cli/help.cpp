@@ -1,6 +1,7 @@
 #include "tools/cli/help.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,9 +10,11 @@
 #include <memory>
 #include <optional>
 
+#include "formats/base/kind.h"
 #include "formats/base/text.h"
-#include "tools/cli/bars.h"
+#include "loader/recipe.h"
 #include "trainer/backends/backend.h"
+#include "trainer/networks/network.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -20,25 +23,55 @@ using namespace trainer;
 
 namespace {
 
-constexpr std::size_t name_columns = 26;
-constexpr const char* help_group = "Help";
 constexpr std::uint64_t max_batch = 65536;
-// Far above the cores of any machine: a larger number is a typo and would only exhaust memory.
-constexpr std::uint64_t max_threads = 1024;
 
 constexpr const char* precision_text = "fp32, tf32, bf16 or fp16; on the CPU, bf16 only if faster";
 
-CLI::Validator one_of(const std::vector<std::string>& words) {
-  return CLI::IsMember(words).description("");
-}
-
-CLI::Validator known_precision() {
-  return one_of({std::begin(known_precisions), std::end(known_precisions)});
+CLI::Option* check_precision(CLI::Option* option) {
+  return check_words(option, {std::begin(known_precisions), std::end(known_precisions)});
 }
 
 /// Several values, separated by commas.
 CLI::Option* as_list(CLI::Option* option, const char* type) {
   return option->type_name(type)->delimiter(',')->allow_extra_args(false);
+}
+
+struct Range {
+  std::uint64_t first, last;
+};
+constexpr std::uint64_t max_range = 1000;  // values; more are a typo
+
+/// "8" or "0-4".
+std::optional<Range> parse_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_number<std::uint64_t>(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : parse_number<std::uint64_t>(text.substr(dash + 1));
+  if (!first || !last || *first > *last || *last - *first >= max_range) return {};
+  return Range{*first, *last};
+}
+
+/// Whole numbers and ranges, separated by commas: "0-4,8".
+template <class T>
+CLI::Option* add_whole_list(CLI::App& app, const std::string& name, std::vector<T>& numbers,
+                            const std::string& description, const Range& allowed) {
+  const auto read = [&numbers](const std::vector<std::string>& words) {
+    numbers.clear();
+    for (const std::string& word : words) {
+      const Range range = parse_range(word).value();
+      for (std::uint64_t n = range.first; n <= range.last; ++n) {
+        numbers.push_back(static_cast<T>(n));
+      }
+    }
+  };
+  CLI::Option* option = app.add_option_function<std::vector<std::string>>(name, read, description);
+  option->check([allowed](const std::string& text) {
+    const std::optional<Range> range = parse_range(text);
+    if (range && range->first >= allowed.first && range->last <= allowed.last) return std::string();
+    return fmt::format("expected a whole number from {} to {} or a range such as 1-4, found '{}'",
+                       allowed.first, allowed.last, text);
+  });
+  return as_list(option, "N,N-N…");
 }
 
 template <class Accepts>
@@ -49,115 +82,79 @@ CLI::Option* check_real(CLI::Option* option, std::string range, Accepts accepts)
     const auto [at, error] = std::from_chars(text.data(), end, number);
     const bool read = error == std::errc() && at == end && std::isfinite(number);
     if (read && accepts(number)) return std::string();
-    return fmt::format("expected a number {}, found '{}'", range, text);
+    return fmt::format("expected a number{}, found '{}'", range, text);
   });
 }
 
-std::string value_name(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const bool many = option.get_items_expected_max() > 1 && option.get_delimiter() == '\0';
-  return type.empty() ? "" : type + (many ? "…" : "");
+// CLI11 shows the description of a check after the type of the value: "NAME:{lmdb,recordio}".
+constexpr std::string_view words_begin = ":{";
+constexpr char words_end = '}';
+
+CLI::Validator described(const std::vector<std::string>& words,
+                         std::function<std::string(std::string&)> check) {
+  return {std::move(check), fmt::format("{{{}}}", fmt::join(words, ","))};
 }
-
-/// Our layout: the usage line names what is required; defaults stand at the ends of descriptions.
-class HelpLayout : public CLI::Formatter {
- public:
-  HelpLayout() { column_width(name_columns); }
-
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string usage = "Usage: " + name;
-    for (const CLI::Option* option : app->get_options()) {
-      if (!option->get_positional()) continue;
-      const std::string word =
-          option->get_name() + (option->get_items_expected_max() > 1 ? "…" : "");
-      usage += option->get_required() ? " " + word : " [" + word + "]";
-    }
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional() || !option->get_required()) continue;
-      usage += fmt::format(" {} {}", option->get_name(), value_name(*option));
-    }
-    return usage + " [options]\n";
-  }
-
-  /// Groups are in the order in which their first options were declared; help is last.
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
-    std::string text = make_description(app) + make_usage(app, name) + make_positionals(app);
-    for (const std::string& group : app->get_groups()) {
-      const auto options = app->get_options([&](const CLI::Option* option) {
-        return option->get_group() == group && option->nonpositional();
-      });
-      if (!options.empty() && group != help_group) text += make_group(group, false, options);
-    }
-    text += make_group(help_group, false, {app->get_help_ptr()});
-    return text + "\n" + app->get_footer();
-  }
-
-  std::string make_group(std::string group, bool positional,
-                         std::vector<const CLI::Option*> options) const override {
-    std::string text = "\n" + group + ":\n";
-    for (const CLI::Option* option : options) text += make_option(option, positional);
-    return text;
-  }
-
-  std::string make_description(const CLI::App* app) const override {
-    return app->get_description() + "\n\n";
-  }
-
-  std::string make_positionals(const CLI::App* app) const override {
-    const auto positionals =
-        app->get_options([](const CLI::Option* option) { return option->get_positional(); });
-    return positionals.empty() ? "" : make_group("Arguments", true, positionals);
-  }
-
-  std::string make_option(const CLI::Option* option, bool positional) const override {
-    const std::string left = "  " + make_option_name(option, positional) + make_option_opts(option);
-    const std::size_t columns = columns_of(left);
-    const std::string gap = columns < name_columns ? std::string(name_columns - columns, ' ')
-                                                   : "\n" + std::string(name_columns, ' ');
-    return left + gap + make_option_desc(option) + "\n";
-  }
-
-  std::string make_option_name(const CLI::Option* option, bool positional) const override {
-    return positional ? option->get_name(true, false) : option->get_name(false, true);
-  }
-
-  std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_positional()) return "";
-    const std::string name = value_name(*option);
-    return name.empty() ? "" : " " + name;
-  }
-
-  std::string make_option_desc(const CLI::Option* option) const override {
-    const std::string value = option->get_default_str();
-    return option->get_description() + (value.empty() ? "" : " (default " + value + ")");
-  }
-};
 
 }  // namespace
 
-void set_help(CLI::App& app, const Command& command) {
-  app.description(std::string(command.description));
-  app.footer("Examples:\n" + std::string(command.examples));
-  app.formatter(std::make_shared<HelpLayout>());
-  app.set_help_flag("-h,--help", "Print this help")->group(help_group);
-}
-
-void refuse_empty_values(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_items_expected_max() == 0) continue;  // a flag
+Prepared prepared(const Command& command) {
+  auto app = std::make_shared<CLI::App>("", fmt::format("feedrate {}", command.name));
+  app->set_help_flag("-h,--help", "Print this help")->group("Help");
+  std::function<int()> work = command.prepare(*app);
+  for (CLI::Option* option : app->get_options()) {
+    if (option->get_items_expected_max() == 0) {
+      option->disable_flag_override();  // "--json=no" would look like a value
+      continue;
+    }
     option->check([](const std::string& text) {
       return text.empty() ? std::string("expected a value, found ''") : std::string();
     });
   }
+  return {std::move(app), std::move(work)};
 }
 
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
+CLI::Option* offer(CLI::Option* option, const std::vector<std::string>& words) {
+  return option->check(described(words, [](std::string&) { return std::string(); }));
 }
+
+std::vector<std::string> offered_words(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t begin = type.find(words_begin);
+  if (begin == std::string::npos) return {};
+  const std::size_t first = begin + words_begin.size();
+  return CLI::detail::split(type.substr(first, type.find(words_end, first) - first), ',');
+}
+
+std::string type_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(words_begin));
+}
+
+CLI::Option* check_words(CLI::Option* option, const std::vector<std::string>& words) {
+  return option->check(described(words, [words](std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
+    const std::vector<std::string_view> names(words.begin(), words.end());
+    const std::string_view nearest = nearest_name(text, names);
+    return fmt::format("expected {}, found '{}'{}", fmt::join(words, " or "), text,
+                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+  }));
+}
+
+CLI::Option* check_names(CLI::Option* option, const Names& names) {
+  const std::vector<std::string> words(names.all.begin(), names.all.end());
+  return option->check(described(words, [names](std::string& text) {
+    if (std::ranges::find(names.all, text) != names.all.end()) return std::string();
+    std::string refusal = unknown_kind(names.what, text, names.all);
+    if (!names.list.empty()) {
+      refusal += fmt::format("\n'feedrate list {}' says what each is.", names.list);
+    }
+    return refusal;
+  }));
+}
+
+Names network_names() { return {"network", "networks", kind_names(networks())}; }
+Names recipe_names() { return {"recipe", "recipes", kind_names(recipes())}; }
+Names device_names() { return {"device", "devices", kind_names(backends())}; }
 
 CLI::Option* add_json(CLI::App& app, bool& json) {
   return app.add_flag("--json", json, "Print one JSON object to stdout")->group("Output");
@@ -169,21 +166,20 @@ CLI::Option* add_output(CLI::App& app, const std::string& name, std::filesystem:
 }
 
 CLI::Option* add_name(CLI::App& app, const std::string& option, std::string& name,
-                      const std::string& description) {
-  return app.add_option(option, name, description)->type_name("NAME")->capture_default_str();
+                      const Names& known, const std::string& description) {
+  return check_names(
+      app.add_option(option, name, description)->type_name("NAME")->capture_default_str(), known);
 }
 
 CLI::Option* add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
-                       const std::string& description) {
-  return as_list(app.add_option(option, names, description), "NAME,…");
+                       const Names& known, const std::string& description) {
+  return check_names(as_list(app.add_option(option, names, description), "NAME,…"), known);
 }
 
 CLI::Option* add_choice(CLI::App& app, const std::string& option, std::string& word,
                         const std::vector<std::string>& words, const std::string& description) {
-  return app.add_option(option, word, description)
-      ->type_name("HOW")
-      ->check(one_of(words))
-      ->capture_default_str();
+  return check_words(
+      app.add_option(option, word, description)->type_name("HOW")->capture_default_str(), words);
 }
 
 CLI::Option* check_whole(CLI::Option* option, std::uint64_t min, std::uint64_t max) {
@@ -197,12 +193,16 @@ CLI::Option* check_whole(CLI::Option* option, std::uint64_t min, std::uint64_t m
   });
 }
 
+CLI::Option* check_number(CLI::Option* option) {
+  return check_real(option, "", [](double) { return true; });
+}
+
 CLI::Option* check_positive(CLI::Option* option) {
-  return check_real(option, "above 0", [](double number) { return number > 0; });
+  return check_real(option, " above 0", [](double number) { return number > 0; });
 }
 
 CLI::Option* check_not_negative(CLI::Option* option) {
-  return check_real(option, "of at least 0", [](double number) { return number >= 0; });
+  return check_real(option, " of at least 0", [](double number) { return number >= 0; });
 }
 
 CLI::Option* add_seed(CLI::App& app, std::uint64_t& seed) {
@@ -216,46 +216,45 @@ CLI::Option* add_batch(CLI::App& app, std::uint32_t& batch) {
 }
 
 CLI::Option* add_batch(CLI::App& app, std::vector<std::uint32_t>& batches) {
-  CLI::Option* option = app.add_option("--batch", batches, "Images in a batch");
-  return as_list(check_whole(option, 1, max_batch), "N,N…");
+  return add_whole_list(app, "--batch", batches, "Images in a batch", {1, max_batch});
 }
 
 CLI::Option* add_precision(CLI::App& app, std::string& precision) {
-  return add_name(app, "--precision", precision, precision_text)->check(known_precision());
+  return check_precision(app.add_option("--precision", precision, precision_text)
+                             ->type_name("NAME")
+                             ->capture_default_str());
 }
 
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen) {
-  return add_names(app, "--precision", chosen, precision_text)
-      ->default_str("fp32")
-      ->check(known_precision());
+  return check_precision(as_list(app.add_option("--precision", chosen, precision_text), "NAME,…")
+                             ->default_str("fp32"));
 }
 
 CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
-  return app
-      .add_option_function<std::string>(
-          "--pixels",
-          [&pixels](const std::string& word) {
-            for (const PixelType type : pixel_types) {
-              if (word == name(type)) pixels = type;
-            }
-          },
-          "Values in batches: u8 pixels, or planes of f32 or f16")
-      ->type_name("TYPE")
-      ->check(one_of({"u8", "f32", "f16"}))
-      ->default_str(std::string(name(pixels)));
+  const auto read = [&pixels](const std::string& word) {
+    for (const PixelType type : pixel_types) {
+      if (word == name(type)) pixels = type;
+    }
+  };
+  return check_words(
+      app.add_option_function<std::string>("--pixels", read,
+                                           "Values in batches: u8 pixels, or planes of f32 or f16")
+          ->type_name("TYPE")
+          ->default_str(std::string(name(pixels))),
+      {"u8", "f32", "f16"});
 }
 
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {
-  return app.add_option("--mean", means, "Mean to subtract: one number or R,G,B (0 … 255)")
-      ->delimiter(',')
-      ->type_name("M");
+  return as_list(check_number(app.add_option("--mean", means,
+                                             "Mean to subtract: one number or R,G,B (0 … 255)")),
+                 "M");
 }
 
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
-  return app
-      .add_option("--deviation", deviations, "Standard deviation to divide by: one number or R,G,B")
-      ->delimiter(',')
-      ->type_name("D");
+  return as_list(
+      check_number(app.add_option("--deviation", deviations,
+                                  "Standard deviation to divide by: one number or R,G,B")),
+      "D");
 }
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
@@ -268,21 +267,23 @@ CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threa
   const auto read = [&threads, &automatic](const std::string& text) {
     automatic = text == "auto";
     const std::optional<unsigned> number = parse_number<unsigned>(text);
-    if (number && *number <= max_threads) threads = *number;
-    return automatic || (number && *number <= max_threads)
+    const bool fits = number && *number <= max_loader_threads;
+    if (fits) threads = *number;
+    return automatic || fits
                ? std::string()
                : fmt::format("expected a whole number from 0 to {} or auto, found '{}'",
-                             max_threads, text);
+                             max_loader_threads, text);
   };
-  return app.add_option(name, description)
-      ->check(read)
-      ->default_str(std::to_string(threads))
-      ->type_name("N|auto");
+  return offer(app.add_option(name, description)
+                   ->check(read)
+                   ->default_str(std::to_string(threads))
+                   ->type_name("N|auto"),
+               {"auto"});
 }
 
 CLI::Option* add_threads(CLI::App& app, const std::string& name, std::vector<unsigned>& threads,
                          const std::string& description) {
-  return as_list(check_whole(app.add_option(name, threads, description), 0, max_threads), "N,N…");
+  return add_whole_list(app, name, threads, description, {0, max_loader_threads});
 }
 
 }  // namespace feedrate::tools

@@ -7,73 +7,60 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 #include <vector>
 
-#include "formats/base/error.h"
 #include "formats/base/kind.h"
 #include "formats/base/stop.h"
 #include "formats/io/lost_pages.h"
+#include "tools/cli/advice.h"
+#include "tools/cli/bars.h"
 #include "tools/cli/build_info.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
+#include "tools/cli/misuse.h"
+#include "tools/cli/page.h"
 #include "tools/cli/signals.h"
+#include "tools/cli/terminal.h"
 
 namespace feedrate::tools {
 using namespace formats;
 
 namespace {
 
+constexpr std::size_t name_columns = 13;  // of the commands in the overview
+
 std::string overview() {
-  std::string text =
-      "feedrate: converts image datasets, loads them, trains networks, and measures the rates.\n\n"
-      "Usage: feedrate COMMAND …        feedrate COMMAND --help explains a command\n\n"
-      "Commands:\n";
+  const std::size_t columns = text_columns(STDOUT_FILENO);
+  std::string text = wrapped(summary_of_program, 0, columns) +
+                     "\n\nUsage: feedrate COMMAND …\n"
+                     "       feedrate COMMAND --help    explains a command\n\nCommands:\n";
   for (const Command* command : commands()) {
-    text += fmt::format("  {:<9}{}\n", command->name, command->summary);
+    text += fmt::format("  {:<{}}{}\n", command->name, name_columns - 2,
+                        wrapped(command->summary, name_columns, columns));
   }
-  return text +
-         "\nA typical session, with the files of MNIST or of Fashion-MNIST in archives/:\n"
-         "  feedrate convert mnist archives --to lmdb --split all --out data/lmdb\n"
-         "  feedrate verify data/lmdb/train\n"
-         "  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1\n"
-         "  feedrate bench data/lmdb/train --network lenet --threads 0,1,2,4 --out results.jsonl\n"
-         "  feedrate report results.jsonl --html report.html\n";
+  text += "\nA typical session, with the files of MNIST or of Fashion-MNIST in archives/:\n";
+  for (const std::string_view line : typical_session) {
+    text += example_text(line, columns);
+  }
+  return text;
 }
 
-// Never throws: if stderr is closed, the exit code still reports the failure.
-void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
-int misuse(std::string_view program, std::string_view problem, std::string_view help) {
-  say(fmt::format("{}: {}\nRun '{}' for its usage.\n", program, problem, help));
+int misuse(std::string_view program, std::string_view problem, std::string_view advice) {
+  complain(program, problem, advice);
   return exit_misused;
 }
 
-int failure(std::string_view program, std::string_view problem, std::string_view advice) {
-  say(fmt::format("{}: {}\n{}\n", program, problem, advice));
+int failure(std::string_view program, std::string_view problem, std::string_view advice = "") {
+  complain(program, problem, advice);
   return exit_failed;
 }
 
-/// What is wrong with the arguments. For an unknown option, suggests the nearest one.
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
-  // A misspelt option also looks like a missing one; the misspelling is the better explanation.
-  const std::vector<std::string> extras = app.remaining();
-  const auto option = std::find_if(extras.begin(), extras.end(),
-                                   [](const std::string& one) { return one.starts_with('-'); });
-  if (option == extras.end()) {
-    const bool superfluous = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    return superfluous ? fmt::format("one argument too many: '{}'", extras.front()) : error.what();
-  }
-  const std::vector<std::string> known = option_names(app);
-  const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::string typed = option->substr(0, option->find('='));
-  const std::string_view nearest = nearest_name(typed, names);
-  return fmt::format("no option '{}'{}", typed,
-                     nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+std::string see_help(std::string_view program) {
+  return fmt::format("Run '{} --help' for its usage.", program);
 }
 
 // The next file to be opened would get the number of a closed standard stream, and messages would
@@ -90,18 +77,16 @@ void occupy_standard_streams() {
 int run(const Command& command, std::vector<std::string> arguments) {
   const std::string program = fmt::format("feedrate {}", command.name);
   name_console(program);
-  CLI::App app("", program);
-  set_help(app, command);
-  const std::function<int()> work = command.prepare(app);
-  refuse_empty_values(app);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes the last one first
+  const auto [app, work] = prepared(command);
+  std::ranges::reverse(arguments);  // CLI11 takes the last one first
   try {
-    app.parse(std::move(arguments));
+    app->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
+    print(help_text(page_of(command), text_columns(STDOUT_FILENO)));
     return exit_done;
   } catch (const CLI::ParseError& error) {
-    return misuse(program, what_is_wrong(app, error), program + " --help");
+    const Misuse wrong = explain(*app, error);
+    return misuse(program, wrong.problem, wrong.advice.empty() ? see_help(program) : wrong.advice);
   }
   // If a mapped file has shrunk, neither a result nor an error can be trusted.
   std::string lost;
@@ -116,7 +101,10 @@ int run(const Command& command, std::vector<std::string> arguments) {
     return failure(program, "out of memory", "Try a smaller --batch or fewer --threads.");
   } catch (const std::exception& error) {
     lost = lost_pages_of_process();
-    if (lost.empty()) return failure(program, error.what(), command.advice);
+    const auto* advised = dynamic_cast<const AdvisedError*>(&error);
+    if (lost.empty()) {
+      return failure(program, error.what(), advised == nullptr ? "" : advised->advice());
+    }
   }
   return failure(program, lost, "The results cannot be trusted; run again on the complete file.");
 }
@@ -126,13 +114,17 @@ int run(std::vector<std::string> arguments) {
     say(overview());
     return exit_misused;
   }
-  const std::string word = arguments.front();
+  std::string word = arguments.front();
   arguments.erase(arguments.begin());
+  if (word == "help" && !arguments.empty()) {  // "help convert" is "convert --help"
+    word = arguments.front();
+    arguments = {"--help"};
+  }
   if (word == "--help" || word == "-h" || word == "help") {
     print(overview());
     return exit_done;
   }
-  if (word == "--version") {
+  if (word == "--version" || word == "-V") {
     print(version_text());
     return exit_done;
   }
@@ -141,8 +133,10 @@ int run(std::vector<std::string> arguments) {
     if (command->name == word) return run(*command, std::move(arguments));
     names.push_back(command->name);
   }
-  names.insert(names.end(), {"--help", "--version"});
-  return misuse("feedrate", unknown_kind("command", word, names), "feedrate --help");
+  const bool option = word.starts_with('-');
+  if (option) names = {"--help", "--version"};
+  return misuse("feedrate", unknown_kind(option ? "option" : "command", word, names),
+                see_help("feedrate"));
 }
 
 }  // namespace
@@ -154,7 +148,6 @@ int main(int count, char** values) {
   try {
     return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
   } catch (const std::exception& error) {
-    return feedrate::tools::failure("feedrate", error.what(),
-                                    "Check that standard output can be written.");
+    return feedrate::tools::failure("feedrate", error.what());
   }
 }

@@ -26,6 +26,10 @@ file(GLOB adapters CONFIGURE_DEPENDS tools/peers/*.py)
 install(FILES ${adapters} DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate/peers)
 install(FILES tools/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${printed}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${printed}/feedrate DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${printed}/_feedrate DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${printed}/feedrate.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # DT_RPATH, not RUNPATH: it also applies to the dependencies of the carried libraries.
 target_link_options(feedrate PRIVATE -Wl,--disable-new-dtags)

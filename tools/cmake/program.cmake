@@ -27,5 +27,15 @@ embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/write/page.css)
 add_executable(feedrate tools/cli/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
 
+# It prints its own manual pages and shell completions, whenever it is linked.
+set(printed ${CMAKE_BINARY_DIR}/printed)
+add_custom_command(TARGET feedrate POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${printed}
+  COMMAND feedrate man --out ${printed}/man1
+  COMMAND feedrate completion bash > ${printed}/feedrate
+  COMMAND feedrate completion zsh > ${printed}/_feedrate
+  COMMAND feedrate completion fish > ${printed}/feedrate.fish
+  COMMENT "Printing manual pages and shell completions" VERBATIM)
+
 # In the build tree, the program finds the adapters of other frameworks here.
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/peers ${CMAKE_BINARY_DIR}/peers SYMBOLIC)

@@ -148,14 +148,15 @@ Advice advise(const Options& options) {
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PATH", options->training.data.path, "The dataset")->required();
-  auto* network =
-      add_name(app, "--network", options->training.model.network, "The network to feed");
+  auto* network = add_name(app, "--network", options->training.model.network, network_names(),
+                           "The network to feed");
   auto* target = app.add_option("--target", options->target, "Or the rate to deliver, in images/s")
                      ->type_name("RATE")
                      ->excludes(network);
   check_positive(target);
-  add_name(app, "--recipe", options->training.data.recipe, "Augmentation");
-  add_name(app, "--device", options->training.device.name, "Where the network trains")
+  add_name(app, "--recipe", options->training.data.recipe, recipe_names(), "Augmentation");
+  add_name(app, "--device", options->training.device.name, device_names(),
+           "Where the network trains")
       ->needs(network);
   add_precision(app, options->training.device.precision)->needs(network);
   add_batch(app, options->training.changes.batch)->capture_default_str();
@@ -189,8 +190,6 @@ that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
 )",
-    .advice =
-        "'feedrate list' names networks and recipes; 'feedrate load' measures the loader alone.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -21,6 +21,7 @@
 #include "tools/bench/results_file.h"
 #include "tools/bench/rounds.h"
 #include "tools/bench/summary.h"
+#include "tools/cli/advice.h"
 #include "tools/cli/build_info.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
@@ -29,11 +30,15 @@
 #include "tools/cli/text.h"
 #include "tools/measure/environment.h"
 #include "tools/report/study/report.h"
+#include "tools/report/write/output.h"
 
 namespace feedrate::tools {
 using namespace formats;
 
 namespace {
+
+constexpr std::string_view resume_advice =
+    "Rows written so far are kept; the same command with --resume measures the rest.";
 
 struct Options {
   BenchOptions bench;
@@ -143,6 +148,27 @@ void note_verdicts(const std::vector<Run>& rows) {
   for (const Study& study : make_studies(rows)) note(sentence(study, judge(study)));
 }
 
+/// Where rows go: into --out, to stdout as JSON lines, or both.
+class Results {
+ public:
+  explicit Results(const Options& options) : prints_(options.json) {
+    if (options.out.empty()) return;
+    file_.emplace(options.out, options.resume ? Existing::resume : Existing::refuse);
+  }
+  bool kept() const { return file_.has_value(); }
+  /// Nobody else shows the rows.
+  bool wants_report() const { return !file_ && !prints_; }
+  std::vector<Run> rows() const { return file_ ? file_->rows() : std::vector<Run>(); }
+  void add(const Run& row) {
+    if (file_) file_->add(row);
+    if (prints_) print(to_json_line(row) + "\n");
+  }
+
+ private:
+  std::optional<ResultsFile> file_;
+  bool prints_;
+};
+
 /// Estimates the time left from the time taken so far.
 class Remaining {
  public:
@@ -164,7 +190,7 @@ class Remaining {
 };
 
 void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
-                 const Peers& peers, ResultsFile& results) {
+                 const Peers& peers, Results& results) {
   const GracefulStop graceful;
   const std::string command = command_line();
   Remaining remaining(points.size() * bench.repeat);
@@ -188,15 +214,18 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
   };
   try {
     measure_in_rounds(points, bench, results.rows(), usable_cores(), calls);
-  } catch (const std::exception&) {  // a measurement that the signal ended throws an Error
+  } catch (const std::exception& error) {  // a measurement that the signal ended throws an Error
+    if (!stop_requested() && results.kept() && rows.size() > 0) {
+      throw AdvisedError(error.what(), resume_advice);
+    }
     if (!stop_requested()) throw;
-    note(
-        fmt::format("interrupted; the results have {} (that of a point comes in its last round); "
-                    "the same command with --resume measures the rest",
-                    counted(rows.size(), "row")));
+    note(fmt::format("interrupted; {} measured (that of a point comes in its last round){}",
+                     counted(rows.size(), "row"),
+                     results.kept() ? "; the same command with --resume measures the rest" : ""));
   }
   note_prediction_error(rows);
-  note_verdicts(rows);
+  if (!results.wants_report()) return note_verdicts(rows);
+  if (!rows.empty()) print(report_text(make_report(rows)));
 }
 
 /// Leaves out what the adapters cannot measure, and says so. Throws Error where that is everything.
@@ -223,7 +252,7 @@ int show_plan(const Options& options, const BenchOptions& bench) {
 int run(const Options& options) {
   const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   if (options.dry_run) return show_plan(options, bench);
-  ResultsFile results(options.out, options.resume ? Existing::resume : Existing::refuse);
+  Results results(options);
   std::optional<MachineLock> alone;
   if (!options.beside_others) alone.emplace();
   Peers peers;
@@ -236,9 +265,11 @@ int run(const Options& options) {
   note("the plan:\n" + plan);
   measure_all(points, bench, peers, results);
   throw_if_stop_requested();
-  note(fmt::format("{} in {}; 'feedrate report {}' reads them",
-                   counted(results.rows().size() + points.size(), "row"), options.out.string(),
-                   options.out.string()));
+  if (results.kept()) {
+    note(fmt::format("{} in {}; 'feedrate report {}' reads them",
+                     counted(results.rows().size() + points.size(), "row"), options.out.string(),
+                     options.out.string()));
+  }
   return exit_done;
 }
 
@@ -248,23 +279,27 @@ std::function<int()> prepare(CLI::App& app) {
   auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
   auto* plan = app.add_option("--plan", options->plan, "Measure the plan in this file instead")
                    ->type_name("FILE");
-  auto* out = app.add_option("--out", options->out, "Results file, one JSON line for each point")
+  auto* out = app.add_option("--out", options->out,
+                             "Results file, one JSON line for each point (default: none; print "
+                             "the report)")
                   ->type_name("FILE");
-  app.add_flag("--resume", options->resume, "Measure only points that are not in --out yet");
-  auto* dry_run = app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
+  app.add_flag("--resume", options->resume, "Measure only points that are not in --out yet")
+      ->needs(out);
+  app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
   app.add_flag("--beside-others", options->beside_others,
                "Measure even if another bench runs on this machine");
-  add_json(app, options->json)->needs(dry_run);
+  add_json(app, options->json)
+      ->description("Print each row to stdout as a line of JSON; with --dry-run, the plan");
   app.final_callback([=] {
     if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
-    if (out->empty() && dry_run->empty()) throw CLI::RequiredError("--out");
   });
   std::vector<CLI::Option*> planned = {
       paths,
       add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
-      add_names(app, "--network", bench.networks,
+      add_names(app, "--network", bench.networks, network_names(),
                 "Networks to train (default: measure supply alone)"),
       add_names(app, "--tool", bench.tools,
+                {"tool", "", {bench_tools().begin(), bench_tools().end()}},
                 "Tools to measure: feedrate, pytorch, tensorflow, mxnet")
           ->default_str("feedrate"),
       check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
@@ -274,13 +309,15 @@ std::function<int()> prepare(CLI::App& app) {
           ->type_name("S")
           ->capture_default_str(),
       add_batch(app, bench.batches)->default_str("64"),
-      add_names(app, "--recipe", bench.recipes, "Augmentation")->default_str("none"),
-      add_names(app, "--cache", bench.caches, "The page cache at the start: warm, cold")
-          ->default_str("warm")
-          ->check(CLI::IsMember({"warm", "cold"}).description("")),
+      add_names(app, "--recipe", bench.recipes, recipe_names(), "Augmentation")
+          ->default_str("none"),
+      add_names(app, "--cache", bench.caches, {"state of the cache", "", {warm_cache, cold_cache}},
+                "The page cache at the start: warm, cold")
+          ->default_str("warm"),
       add_threads(app, "--compute-threads", bench.compute_threads,
                   "Threads of a CPU trainer (default: every core)"),
-      add_names(app, "--device", bench.devices, "Where to train")->default_str("cpu"),
+      add_names(app, "--device", bench.devices, device_names(), "Where to train")
+          ->default_str("cpu"),
       add_precision(app, bench.precisions),
       add_seed(app, bench.seed)};
   for (CLI::Option* option : planned) plan->excludes(option);
@@ -300,16 +337,19 @@ values or of a plan's lists. Every repeat is a fresh process. For each set of im
 supply comes first, in rounds with one repeat of each point, in an order drawn from the
 seed; then rounds of demand and delivered. So all points suffer equally when the speed
 of the machine drifts. Delivered rates are predicted from supply and demand before they
-are measured. After the last round of a point, its JSON line is added to the results,
-with the machine, the build and the digest of the images. Datasets given as PATH must
+are measured. After the last round of a point, its JSON line is added to --out, with
+the machine, the build and the digest of the images; without --out, the report is
+printed at the end. Datasets given as PATH must
 hold the same images; a plan may have several sets of images and compares within each.
 A CPU trainer uses every core, whatever the number of loader threads. On other devices,
 demand is measured a second time without copies to the device (compute).
+
 --cache cold drops the dataset from the page cache before each repeat. --tool also
 measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
 dataset with the framework's own loader, run by python3 or by the interpreter that
 FEEDRATE_PYTHON names. A framework that is not installed, or that does not support a
 point, is left out.
+
 A plan is a JSON object of lists. It measures every combination of their values, except
 those that match an exclusion:
   {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
@@ -318,7 +358,8 @@ those that match an exclusion:
    "devices": ["cpu"], "precisions": ["fp32"], "repeat": 3, "seconds": 2,
    "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
    "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",
-    .examples = R"(  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \
+    .examples = R"(  feedrate bench data/lmdb/train --threads 0-2
+  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \
       --network lenet --threads 0,1,2,4 --out results.jsonl
   feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl
   feedrate bench data/lmdb/train --network lenet --tool feedrate,pytorch \
@@ -326,9 +367,6 @@ those that match an exclusion:
   feedrate bench --plan plan.json --dry-run
   feedrate bench --plan plan.json --out results.jsonl --resume
 )",
-    .advice =
-        "Rows written so far are kept, but not the repeats of unfinished points; the same command\n"
-        "with --resume measures the rest.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

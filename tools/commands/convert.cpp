@@ -213,23 +213,31 @@ int run(Options options) {
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  const std::string known_sources = fmt::format("{}", fmt::join(kind_names(sources()), ", "));
-  const std::string known_formats = fmt::format("{}", fmt::join(kind_names(containers()), ", "));
-  const std::string known_codecs = fmt::format("{}", fmt::join(kind_names(codecs()), ", "));
+  const auto known_sources = kind_names(sources()), known_formats = kind_names(containers());
+  const auto known_codecs = kind_names(codecs());
   const std::vector<CLI::Option*> operands = {
-      app.add_option("SOURCE", options->source, "Kind of input: " + known_sources),
+      check_names(app.add_option("SOURCE", options->source,
+                                 fmt::format("Kind of input: {}", fmt::join(known_sources, ", "))),
+                  {"source", "sources", known_sources}),
       app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
-      app.add_option("--to", options->format, "Format to write: " + known_formats)
-          ->type_name("FORMAT"),
+      check_names(app.add_option("--to", options->format,
+                                 fmt::format("Format to write: {}", fmt::join(known_formats, ", ")))
+                      ->type_name("FORMAT"),
+                  {"format", "formats", known_formats}),
       app.add_option("--out", options->out, "Directory to create; it must not exist")
           ->type_name("PATH")};
   for (CLI::Option* operand : operands) operand->required();
-  app.add_option("--split", options->split,
-                 "Split (default: the first); all makes PATH/train, PATH/test, …")
-      ->type_name("NAME");
-  app.add_option("--encode", options->encoding,
-                 "keep, or " + known_codecs + "[:QUALITY] (default: keep if possible)")
-      ->type_name("CODEC");
+  offer(app.add_option("--split", options->split,
+                       "Split (default: the first); all makes PATH/train, PATH/test, …")
+            ->type_name("NAME"),
+        {"all", "train", "test", "val"});
+  std::vector<std::string> encodings{known_codecs.begin(), known_codecs.end()};
+  encodings.insert(encodings.begin(), "keep");
+  offer(app.add_option("--encode", options->encoding,
+                       fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
+                                   fmt::join(known_codecs, ", ")))
+            ->type_name("CODEC"),
+        encodings);
   app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
       ->type_name("SIZE");
   app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
@@ -238,7 +246,7 @@ std::function<int()> prepare(CLI::App& app) {
              "CMYK and misnamed images: keep, or reencode as RGB JPEG");
   add_choice(app, "--on-bad", options->on_bad, {"fail", "skip"},
              "Images that cannot be read: fail, or skip them");
-  app.add_option("--shuffle", options->shuffle, "Shuffle the images with this seed")
+  check_whole(app.add_option("--shuffle", options->shuffle, "Shuffle the images with this seed"), 0)
       ->type_name("SEED");
   check_whole(
       app.add_option("--shards", options->shards, "Number of files (if the format supports it)"), 1,
@@ -278,7 +286,6 @@ unfinished. --part and --join divide one conversion among several machines.)",
         R"(  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion
   feedrate convert mnist archives --to recordio --encode png --split all --out data
 )",
-    .advice = "Unfinished output never has its final name; 'feedrate convert --help' has examples.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "tools/cli/advice.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
@@ -17,6 +18,9 @@ using namespace formats;
 using namespace converters;
 
 namespace {
+
+constexpr std::string_view offline_advice =
+    "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.";
 
 struct Options {
   std::string what;
@@ -33,7 +37,8 @@ int run(const Options& options) {
       .progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
         progress.update(done, total);
       }};
-  const unsigned fetched = fetch(set, options.out, settings);
+  const auto download = [&] { return fetch(set, options.out, settings); };
+  const unsigned fetched = options.from.empty() ? advised(offline_advice, download) : download();
   note(fmt::format("{} of {} in {}, all with their published hashes; {} were already there",
                    counted(set.files().size(), "file"), options.what, options.out.string(),
                    set.files().size() - fetched));
@@ -42,8 +47,10 @@ int run(const Options& options) {
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("NAME", options->what,
-                 fmt::format("One of {}", fmt::join(kind_names(published_sets()), ", ")))
+  const auto known = kind_names(published_sets());
+  check_names(
+      app.add_option("NAME", options->what, fmt::format("One of {}", fmt::join(known, ", "))),
+      {"published dataset", "", known})
       ->required();
   app.add_option("--out", options->out, "Directory for the files; created if missing")
       ->type_name("DIR")
@@ -67,7 +74,6 @@ mirrors.)",
     .examples = R"(  feedrate fetch fashion-mnist --out archives
   feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out archives
 )",
-    .advice = "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -58,7 +58,6 @@ them. Prints the names of the files written.)",
     .examples = R"(  feedrate index train.rec
   feedrate index data/tfrecord/train
 )",
-    .advice = "'feedrate verify' says which records are damaged.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

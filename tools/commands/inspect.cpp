@@ -88,7 +88,6 @@ if that is more. looked_at describes the examined samples only.)",
   feedrate inspect train.rec --all
   feedrate inspect data/lmdb/train --sheet sheet.png
 )",
-    .advice = "A dataset is a directory made by 'feedrate convert', or a bare file of its format.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -141,14 +141,15 @@ int run(const Options& options) {
       if (row.more.is_object()) list.back().update(row.more);
     }
   }
-  if (text.empty()) throw Error(unknown_kind("list", options.what, registry_names()));
   print(options.json ? json_text(object) : text);
   return exit_done;
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("WHAT", options->what, "One list: sources, formats, codecs, recipes, networks, …");
+  check_names(app.add_option("WHAT", options->what,
+                             "One list: sources, formats, codecs, recipes, networks, …"),
+              {"list", "", registry_names()});
   add_json(app, options->json);
   return [options] { return run(*options); };
 }
@@ -167,7 +168,6 @@ settings), optimizers, and devices, with the reason if one cannot be used here.)
     .examples = R"(  feedrate list
   feedrate list devices --json
 )",
-    .advice = "'feedrate list' alone lists everything.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -16,6 +16,7 @@
 #include "formats/io/page_cache.h"
 #include "formats/io/replace.h"
 #include "loader/drive.h"
+#include "tools/cli/advice.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
@@ -169,7 +170,7 @@ LoadReport load(const Options& options) {
       Sampler sampler;
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };
-      loaded.result = drive(loader, drive_options);
+      loaded.result = advised(damage_advice, [&] { return drive(loader, drive_options); });
       loaded.telemetry =
           loaded.result.from_start ? sampler.measured_from_start() : sampler.measured();
       watch.end();
@@ -217,7 +218,8 @@ void add_batch_options(CLI::App& app, Options& options) {
   add_threads(app, "--threads", options.loader.threads, options.loader.engine.tune,
               "Loader threads, or auto; 0: load in the consumer's thread");
   add_batch(app, options.loader.batch)->capture_default_str();
-  add_name(app, "--recipe", options.recipe, "Augmentation: see 'feedrate list recipes'");
+  add_name(app, "--recipe", options.recipe, recipe_names(),
+           "Augmentation: see 'feedrate list recipes'");
   add_pixels(app, options.loader.pixels.type);
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
@@ -334,7 +336,6 @@ with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each chann
   feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
   feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30
 )",
-    .advice = "'feedrate verify PATH' names every damaged sample of a dataset.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -172,7 +172,6 @@ size. PATH may also be such a file, which --out converts.)",
   feedrate mean data/lmdb/train --out mean.binaryproto
   feedrate mean mean.binaryproto --out mean.nd
 )",
-    .advice = "PATH is a dataset or a mean image; the extension of --out decides its format.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

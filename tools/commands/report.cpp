@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 #include "formats/io/file.h"
+#include "tools/cli/advice.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
@@ -18,6 +19,9 @@ using namespace formats;
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view results_advice =
+    "'feedrate bench PATH… --out results.jsonl' writes results.";
 
 struct Options {
   std::vector<fs::path> results;
@@ -34,7 +38,8 @@ void write(const fs::path& file, const std::string& text) {
 }
 
 std::vector<Run> read(const fs::path& file) {
-  Rows rows = read_rows(file);
+  Rows rows =
+      fs::exists(file) ? advised(results_advice, [&] { return read_rows(file); }) : read_rows(file);
   for (const std::string& problem : rows.refused) warn("left out: " + problem);
   return std::move(rows.runs);
 }
@@ -104,7 +109,6 @@ that the repeats allow.)",
   feedrate report results.jsonl --markdown > report.md
   feedrate report before.jsonl after.jsonl --compare
 )",
-    .advice = "'feedrate bench PATH… --out results.jsonl' writes results.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -38,8 +38,10 @@ int run(const Options& options) {
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("KIND", options->what,
-                 fmt::format("Dataset to imitate: {}", fmt::join(kind_names(synths()), ", ")))
+  const auto known = kind_names(synths());
+  check_names(app.add_option("KIND", options->what,
+                             fmt::format("Dataset to imitate: {}", fmt::join(known, ", "))),
+              {"made dataset", "", known})
       ->required();
   app.add_option("--out", options->out, "Directory to create; it must not exist")
       ->type_name("DIR")
@@ -64,7 +66,6 @@ gives the same bytes on every machine.)",
     .examples = R"(  feedrate synth mnist --images 60000 --out archives
   feedrate convert mnist archives --to lmdb --split all --out data
 )",
-    .advice = "Nothing was written under the final name; --out must not exist yet.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -18,13 +18,16 @@ struct Options {
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   LayerTimesRequest& request = options->request;
-  app.add_option("NETWORK", request.network, "Network: see 'feedrate list networks'")->required();
+  check_names(app.add_option("NETWORK", request.network, "Network: see 'feedrate list networks'"),
+              network_names())
+      ->required();
   add_batch(app, request.batch);
   check_positive(
       app.add_option("--seconds", request.seconds, "Time to spend on steps, approximately"))
       ->type_name("S")
       ->capture_default_str();
-  add_name(app, "--device", request.device.name, "Where to train ('feedrate list devices')");
+  add_name(app, "--device", request.device.name, device_names(),
+           "Where to train ('feedrate list devices')");
   add_precision(app, request.device.precision);
   add_threads(app, "--compute-threads", request.device.compute_threads,
               "Threads of a CPU trainer (default: every core)");
@@ -59,8 +62,6 @@ shows every layer. With bf16 on the CPU, layers that would be slower stay in fp3
   feedrate time resnet50 --batch 8 --seconds 20
   feedrate time googlenet --batch 8 --all
 )",
-    .advice =
-        "'feedrate list networks' names networks; 'feedrate list devices' says what can be used.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -10,6 +10,8 @@
 #include "tools/run/train_report.h"
 #include "tools/run/training.h"
 #include "trainer/communicators/communicator.h"
+#include "trainer/optimizers/optimizer.h"
+#include "trainer/presets/preset.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -57,22 +59,24 @@ void check_features(const TrainingRequest& request) {
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
   app.add_option("PATH", request.data.path, "The dataset to train on")->required();
-  auto* network =
-      add_name(app, "--network", request.model.network, "Network: see 'feedrate list networks'");
-  auto* preset = add_name(app, "--preset", request.model.preset,
-                          "Complete training settings: see 'feedrate list presets'");
+  auto* network = add_name(app, "--network", request.model.network, network_names(),
+                           "Network: see 'feedrate list networks'");
+  auto* preset =
+      add_name(app, "--preset", request.model.preset, {"preset", "presets", kind_names(presets())},
+               "Complete training settings: see 'feedrate list presets'");
   app.final_callback([network, preset, &request] {
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
     check_features(request);
   });
-  add_name(app, "--mode", request.mode, "train, infer or features");
+  add_choice(app, "--mode", request.mode, {"train", "infer", "features"},
+             "train, infer or features");
   app.add_option("--val", request.validation.path, "Validate on this dataset at the end")
       ->type_name("PATH");
   check_whole(app.add_option("--val-every", request.validation.every, "And after every N epochs")
                   ->needs("--val")
                   ->type_name("N"),
               1);
-  add_name(app, "--recipe", request.data.recipe,
+  add_name(app, "--recipe", request.data.recipe, recipe_names(),
            "Augmentation (default: the preset's or the network's)");
   app.add_flag("--resident", request.feed.resident,
                "Repeat a few batches held in memory, to measure demand");
@@ -103,7 +107,8 @@ void add_length_options(CLI::App& app, TrainingRequest& request) {
 
 void add_machine_options(CLI::App& app, TrainingRequest& request) {
   app.option_defaults()->group("Machine");
-  add_name(app, "--device", request.device.name, "Where to train ('feedrate list devices')");
+  add_name(app, "--device", request.device.name, device_names(),
+           "Where to train ('feedrate list devices')");
   add_precision(app, request.device.precision);
   add_pixels(app, request.feed.pixels);
   add_threads(app, "--threads", request.feed.threads, request.feed.auto_threads,
@@ -120,6 +125,7 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   };
   add_batch(app, request.changes.batch);
   add_name(app, "--optimizer", request.changes.update.optimizer,
+           {"optimizer", "optimizers", kind_names(optimizers())},
            "See 'feedrate list optimizers'; brings its own defaults");
   add_number("--lr", request.changes.schedule.rate, "R", "Base learning rate");
   add_number("--momentum", request.changes.update.momentum, "M", "Momentum (Adam's beta1)");
@@ -127,14 +133,17 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   add_number("--beta2", request.changes.update.beta2, "B", "Adam's beta2, RMSprop's alpha");
   add_number("--epsilon", request.changes.update.epsilon, "E", "Epsilon of Adam and RMSprop");
   add_number("--trust", request.changes.update.trust, "T", "LARS' trust coefficient");
-  add_name(app, "--schedule", request.changes.schedule.policy,
-           "Learning-rate schedule: fixed, cosine, poly, …");
+  app.add_option("--schedule", request.changes.schedule.policy,
+                 "Learning-rate schedule: fixed, cosine, poly, …")
+      ->type_name("NAME");
   add_number("--warmup", request.changes.schedule.warmup_epochs, "E",
              "Epochs of learning-rate warm-up");
   add_number("--label-smoothing", request.changes.network.smoothing, "S",
              "Share of each target that is spread over all classes");
-  add_name(app, "--init", request.changes.network.init,
-           "Initial weights: xavier, glorot, he, he-fan-out");
+  offer(app.add_option("--init", request.changes.network.init,
+                       "Initial weights: xavier, glorot, he, he-fan-out")
+            ->type_name("NAME"),
+        {"xavier", "glorot", "he", "he-fan-out"});
   add_mean(app, request.changes.network.means);
   add_deviation(app, request.changes.network.deviations);
   app.add_flag("--zero-gamma", request.changes.network.zero_gamma,
@@ -185,17 +194,21 @@ const Command train_command{
 waiting for data, without the first step), the loss and the accuracy. Training resumes
 from a checkpoint as if it had never stopped: with any number of loader threads, and
 bit for bit with the same number of compute threads. A loss that is not finite ends
-training; the error names the step, the layer and the last checkpoint. --mode infer
-runs only forward and reports the time for 1,000 images; --mode features does so up to
-the last pooling layer, and --out stores that layer's values. Both read images in the
-order of the dataset and take their weights from --resume; without it, weights are
-random, which serves the time alone. Without --recipe, images are cropped and flipped as
-the preset or the network's authors did: imagenet-train for photographs, and
-imagenet-eval to validate. Started by mpirun or srun,
-several processes train one network together: --batch is the sum over all of them,
-each computes the gradients of its share, and the result is that of a single process.
-With --device cuda, each process uses the GPU of its local rank, and NCCL adds up the
-gradients.
+training; the error names the step, the layer and the last checkpoint.
+
+Without --recipe, images are cropped and flipped as the preset or the network's authors
+did: imagenet-train for photographs, and imagenet-eval to validate.
+
+--mode infer runs only forward and reports the time for 1,000 images; --mode features
+does so up to the last pooling layer, and --out stores that layer's values. Both read
+images in the order of the dataset and take their weights from --resume; without it,
+weights are random, which serves the time alone.
+
+Started by mpirun or srun, several processes train one network together: --batch is the
+sum over all of them, each computes the gradients of its share, and the result is that
+of a single process. With --device cuda, each process uses the GPU of its local rank,
+and NCCL adds up the gradients.
+
 --log writes one JSON object a line for each event: init, start, epoch_start, progress,
 epoch_end, validation_start, validation, end.)",
     .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
@@ -206,8 +219,6 @@ epoch_end, validation_start, validation, end.)",
   feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st
   mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256
 )",
-    .advice =
-        "'feedrate list' names networks and devices; 'feedrate verify PATH' checks a dataset.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -225,7 +225,6 @@ the datasets differ.)",
     .examples = R"(  feedrate verify data/lmdb/train
   feedrate verify data/lmdb/train --against data/png-map/train
 )",
-    .advice = "A dataset is a directory made by 'feedrate convert', or a bare file of its format.",
     .prepare = prepare};
 
 }  // namespace feedrate::tools

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tools/cli/advice.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/ops/pixels.h"
 
@@ -49,7 +50,8 @@ bool Feed::time_is_up() {
 
 const Batch* Feed::next() {
   calls_.asked(taken_);
-  const Batch* batch = time_is_up() ? nullptr : source().next();
+  const auto take = [&] { return source().next(); };
+  const Batch* batch = time_is_up() ? nullptr : advised(damage_advice, take);
   if (batch != nullptr && calls_.came) calls_.came(taken_, *batch);
   ++taken_;
   return batch;

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <sstream>
 
 #include "tests/support/places.h"
 #include "tests/support/run_program.h"
+#include "tools/cli/bars.h"
 
 namespace feedrate::tools {
 namespace {
@@ -36,7 +39,7 @@ TEST(CommandsHelp, every_command_explains_itself_on_stdout_and_exits_0) {
     EXPECT_EQ(said.errors, "") << command->name;
     for (const std::string_view part :
          {std::string_view("Usage: feedrate "), std::string_view("Examples:\n"),
-          std::string_view("--help"), command->name, command->description}) {
+          std::string_view("--help"), command->name}) {
       EXPECT_NE(said.output.find(part), std::string::npos) << command->name << ": " << part;
     }
   }
@@ -74,28 +77,71 @@ TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
   EXPECT_GT(seen, 50U);
 }
 
-TEST(CommandsHelp, no_line_of_help_is_wider_than_a_common_terminal) {
+/// The help of `command` with this in its environment: "COLUMNS=60".
+std::string help_in(const std::string& environment, std::string_view command) {
+  const std::string line = "env -u COLUMNS " + environment + " " + testing::program_under_test() +
+                           " " + std::string(command) + " --help";
+  return run_program("sh", {"-c", line}).output;
+}
+
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
+}
+
+TEST(CommandsHelp, text_is_wrapped_to_the_width_and_loses_no_word) {
   for (const Command* command : commands()) {
-    const std::string help = feedrate({std::string(command->name), "--help"}).output;
-    std::size_t columns = 0;
-    for (const char c : help) {
-      columns = c == '\n' ? 0 : columns + ((c & 0xC0) != 0x80 ? 1 : 0);
-      ASSERT_LE(columns, 100U) << command->name << "\n" << help;
+    for (const std::size_t width : {60U, 80U, 100U}) {
+      const std::string help = help_in("COLUMNS=" + std::to_string(width), command->name);
+      EXPECT_NE(without_blanks(help).find(without_blanks(std::string(command->description))),
+                std::string::npos)
+          << help;
+      std::istringstream lines(help);
+      for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("  \"") || line.starts_with("   \"")) continue;  // bench: a plan
+        if (line.starts_with("  {\"")) continue;
+        EXPECT_LE(columns_of(line), width) << line;
+      }
     }
   }
+  EXPECT_EQ(help_in("", "train"), help_in("COLUMNS=80", "train")) << "in a pipe";
+}
+
+TEST(CommandsHelp, an_example_that_was_wrapped_is_still_one_command) {
+  const std::string help = help_in("COLUMNS=60", "bench");
+  EXPECT_NE(help.find(" \\\n      "), std::string::npos) << help;
+  const std::string examples = help.substr(help.find("Examples:\n") + 10);
+  const Said said = run_program("sh", {"-c", "feedrate() { echo \"$# $1\"; }\n" + examples});
+  EXPECT_EQ(said.errors, "");
+  std::istringstream lines(said.output);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.ends_with(" bench")) << line;
+  }
+}
+
+TEST(CommandsHelp, help_with_a_command_is_the_help_of_that_command) {
+  const std::string wanted = feedrate({"convert", "--help"}).output;
+  EXPECT_EQ(feedrate({"help", "convert"}).output, wanted);
+  EXPECT_EQ(feedrate({"convert", "-h"}).output, wanted);
+  EXPECT_EQ(feedrate({"help"}).output, feedrate({"--help"}).output);
+  expect_said({"help", "convrt"}, exit_misused, {"did you mean convert?"});
 }
 
 TEST(CommandsHelp, the_overview_names_every_command) {
   const Said said = feedrate({"--help"});
   EXPECT_EQ(said.code, exit_done);
   for (const Command* command : commands()) {
-    EXPECT_NE(said.output.find(command->summary), std::string::npos) << command->name;
+    EXPECT_NE(said.output.find("\n  " + std::string(command->name) + " "), std::string::npos);
+    EXPECT_NE(without_blanks(said.output).find(without_blanks(std::string(command->summary))),
+              std::string::npos)
+        << command->name;
   }
 }
 
 TEST(CommandsHelp, version_names_the_build_and_the_libraries) {
   const Said said = feedrate({"--version"});
   EXPECT_EQ(said.code, exit_done);
+  EXPECT_EQ(feedrate({"-V"}).output, said.output);
   for (const char* part : {"feedrate ", "commit ", "compiler ", "LMDB 0", "oneDNN "}) {
     EXPECT_NE(said.output.find(part), std::string::npos) << part << "\n" << said.output;
   }
@@ -121,11 +167,19 @@ TEST(CommandsMisuse, missing_superfluous_and_invalid_arguments_are_named) {
   expect_said({"load", "x", "--threads", "-1"}, exit_misused, {"--threads"});
   expect_said({"load", "x", "--batch", "0"}, exit_misused, {"--batch"});
   expect_said({"load", "x", "--epochs", "1", "--seconds", "2"}, exit_misused,
-              {"--seconds", "--epochs"});
+              {"--epochs and --seconds exclude one another"});
   expect_said({"train", "x", "--network", "lenet", "--resident", "--checkpoint", "y"}, exit_misused,
-              {"--checkpoint", "--resident"});
+              {"--resident", " exclude one another"});
   expect_said({"train", "x", "--network", "lenet", "--no-upload"}, exit_misused,
-              {"--no-upload", "--resident"});
+              {"--no-upload needs --resident"});
+  expect_said({"load", "x", "--batch"}, exit_misused, {"--batch needs a value: N"});
+  expect_said({"load", "x", "--seed", "1", "--seed", "2"}, exit_misused,
+              {"--seed takes one value, found 2"});
+  expect_said({"load", "x", "--json=yes"}, exit_misused, {"--json takes no value"});
+  expect_said({"load", "x", "--pixels", "f32", "--mean", "much"}, exit_misused,
+              {"--mean: expected a number, found 'much'"});
+  expect_said({"load", "x", "--last", "dorp"}, exit_misused,
+              {"--last: expected partial or drop or wrap, found 'dorp'; did you mean drop?"});
 }
 
 TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence) {
@@ -139,43 +193,76 @@ TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence)
     refused("load", {"--seconds", number}, "a number above 0, found");
     refused("load", {"--emulate", number}, "a number above 0, found");
   }
-  refused("load", {"--threads", "4294967295"}, "a whole number from 0 to 1024");
+  refused("load", {"--threads", "4294967295"}, "a whole number from 0 to 256 or auto");
   refused("load", {"--seed", "-1"}, "a whole number of at least 0, found '-1'");
   refused("load", {"--epochs", "0"}, "a whole number from 1 to 1000000");
   refused("verify", {"--threads", "99999999999"}, "a whole number from 0 to 1024");
   refused("inspect", {"--samples", "-1"}, "a whole number of at least 0");
   refused("train", {"--lr", "nan", "--network", "lenet"}, "a number of at least 0, found 'nan'");
   refused("train", {"--steps", "0", "--network", "lenet"}, "a whole number of at least 1");
-  refused("bench", {"--threads", "1,-1", "--out", "y"}, "a whole number from 0 to 1024");
+  refused("bench", {"--threads", "1,-1", "--out", "y"}, "a whole number from 0 to 256 or a range");
+  refused("bench", {"--threads", "257", "--out", "y"}, "a whole number from 0 to 256 or a range");
   for (const char* limit : {"0", "-1", "99999999999999999999999"}) {
     expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--limit", limit},
                 exit_misused, {"--limit: expected a whole number of at least 1"});
   }
 }
 
-TEST(CommandsFailure, an_unknown_kind_exits_1_with_the_nearest_name) {
-  expect_said({"convert", "mnist", "x", "--to", "lmbd", "--out", "y"}, exit_failed,
+TEST(CommandsMisuse, a_list_of_numbers_may_have_ranges) {
+  expect_said({"bench", "/no/such", "--threads", "0-2,4", "--dry-run"}, exit_failed,
+              {"/no/such: there is no such file"});
+  for (const char* wrong : {"4-2", "1-", "-3", "0-99999", "1-2-3", "0-2000"}) {
+    expect_said({"bench", "x", "--threads", wrong, "--dry-run"}, exit_misused,
+                {"--threads: expected"});
+  }
+  expect_said({"bench", "x", "--batch", "0-4", "--dry-run"}, exit_misused,
+              {"--batch: expected a whole number from 1 to 65536 or a range such as 1-4"});
+}
+
+TEST(CommandsMisuse, an_unknown_name_is_answered_with_the_nearest_and_where_names_are_listed) {
+  expect_said({"train", "x", "--network", "resnet"}, exit_misused,
+              {"no network 'resnet'; did you mean resnet50?\n'feedrate list networks'"});
+  expect_said({"train", "x", "--network", "lenet", "--device", "gpu"}, exit_misused,
+              {"did you mean cuda?", "'feedrate list devices'"});
+  expect_said({"load", "x", "--recipe", "imagenet"}, exit_misused,
+              {"did you mean imagenet-train?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmbd", "--out", "y"}, exit_misused,
               {"no format 'lmbd'; there are lmdb,", "did you mean lmdb?"});
-  expect_said({"convert", "mnits", "x", "--to", "lmdb", "--out", "y"}, exit_failed,
+  expect_said({"convert", "mnits", "x", "--to", "lmdb", "--out", "y"}, exit_misused,
               {"did you mean mnist?"});
+  expect_said({"train", "x", "--network", "lenet", "--device", "cpuu"}, exit_misused,
+              {"did you mean cpu?"});
+  expect_said({"train", "x", "--network", "lent"}, exit_misused, {"did you mean lenet?"});
+  expect_said({"bench", "x", "--network", "mlp,lent", "--out", "y"}, exit_misused,
+              {"did you mean lenet?"});
+  expect_said({"list", "netwroks"}, exit_misused, {"did you mean networks?"});
+  expect_said({"synth", "mnits", "--out", "y"}, exit_misused, {"did you mean mnist?"});
+}
+
+TEST(CommandsFailure, a_name_that_depends_on_the_input_is_answered_with_the_nearest) {
   expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--encode", "pgn"},
               exit_failed, {"did you mean png?"});
   expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "tset"},
               exit_failed, {"no split 'tset'", "did you mean test?"});
-  expect_said({"train", "x", "--network", "lenet", "--device", "cpuu"}, exit_failed,
-              {"did you mean cpu?"});
-  expect_said({"train", "x", "--network", "lent"}, exit_failed, {"did you mean lenet?"});
-  expect_said({"bench", "x", "--network", "lent", "--out", "y"}, exit_failed,
-              {"did you mean lenet?"});
-  expect_said({"list", "netwroks"}, exit_failed, {"did you mean networks?"});
-  expect_said({"synth", "mnits", "--out", "y"}, exit_failed, {"did you mean mnist?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "val"},
+              exit_failed, {"did you mean test?"});
 }
 
-TEST(CommandsFailure, a_path_that_is_no_dataset_is_named_with_a_line_of_advice) {
-  for (const char* command : {"inspect", "verify", "load"}) {
-    expect_said({command, "/no/such/place"}, exit_failed, {"/no/such/place", "feedrate"});
+TEST(CommandsFailure, an_absent_path_is_named_in_one_line_without_advice_that_does_not_fit) {
+  for (const char* command : {"inspect", "verify", "load", "report", "mean", "index"}) {
+    const Said said = feedrate({command, "/no/such/place"});
+    EXPECT_EQ(said.code, exit_failed) << command;
+    EXPECT_EQ(std::ranges::count(said.errors, '\n'), 1) << said.errors;
+    EXPECT_NE(said.errors.find("/no/such/place"), std::string::npos) << said.errors;
   }
-  expect_said({"report", "/no/such/place"}, exit_failed, {"/no/such/place", "feedrate bench"});
+}
+
+TEST(CommandsFailure, advice_names_the_command_that_helps) {
+  const testing::TempDirectory empty;
+  expect_said({"inspect", empty.path().string()}, exit_failed, {"'feedrate convert' makes one"});
+  std::ofstream(empty / "rows.jsonl") << "{}\n";
+  expect_said({"report", (empty / "rows.jsonl").string()}, exit_failed,
+              {"'feedrate bench PATH… --out results.jsonl' writes results."});
 }
 
 TEST(CommandsFailure, a_full_disk_behind_stdout_is_not_success) {

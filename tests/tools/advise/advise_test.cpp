@@ -339,7 +339,7 @@ TEST(HostileAdvise, a_network_and_a_target_exclude_each_other_and_names_are_chec
   EXPECT_EQ(feedrate({"advise", set.string(), "--device", "cpu"}).code, exit_misused);
   EXPECT_EQ(feedrate({"advise", set.string(), "--target", "0"}).code, exit_misused);
   const Said unknown = feedrate({"advise", set.string(), "--network", "lenett"});
-  EXPECT_EQ(unknown.code, exit_failed);
+  EXPECT_EQ(unknown.code, exit_misused);
   EXPECT_EQ(unknown.errors.find("measuring"), std::string::npos) << unknown.errors;
 }
 

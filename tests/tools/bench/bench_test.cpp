@@ -159,7 +159,8 @@ TEST_F(CommandsBench, with_json_it_prints_each_row_as_a_line_and_writes_the_same
   }
   EXPECT_EQ(threads, (std::set<unsigned>{0, 1}));
   measure.insert(measure.end(), {"--out", at("r.jsonl")});
-  EXPECT_EQ(run(measure), slurp(at("r.jsonl")));
+  const std::string lines_printed = run(measure);
+  EXPECT_TRUE(lines_printed == slurp(at("r.jsonl"))) << lines_printed;
 }
 
 TEST_F(CommandsBench, a_dry_run_prints_the_plan_and_measures_nothing) {
@@ -213,7 +214,6 @@ TEST_F(CommandsBench, a_plan_excludes_options) {
   expect_part(run(bench({at("lmdb/train"), "--plan", "p", "--out", "r"}), exit_misused), "--plan");
   expect_part(run(bench({"--threads", "1", "--plan", "p", "--out", "r"}), exit_misused), "--plan");
   expect_part(run(bench({"--out", "r"}), exit_misused), "PATH or --plan");
-  expect_part(run(bench({at("lmdb/train")}), exit_misused), "--out");
 }
 
 TEST_F(CommandsBench, interrupted_it_keeps_whole_rows_and_goes_on_later) {

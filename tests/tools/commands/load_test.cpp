@@ -136,6 +136,8 @@ TEST_F(CommandsLoad, bad_samples_follow_the_policy_and_are_listed_with_their_pla
   const Said failed = feedrate(whole);
   EXPECT_EQ(failed.code, exit_failed);
   EXPECT_NE(failed.errors.find("sample "), std::string::npos) << failed.errors;
+  EXPECT_NE(failed.errors.find("\n'feedrate verify PATH' names"), std::string::npos)
+      << failed.errors;
   for (const auto& [policy, images] : {std::pair("skip", 99), std::pair("replace", 100)}) {
     std::set<std::string> digests;
     for (const char* threads : {"0", "1", "4"}) {

@@ -107,7 +107,7 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
 
 TEST(CommandsTime, an_unknown_network_suggests_the_nearest) {
   const Said said = feedrate({"time", "lennet"});
-  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_EQ(said.code, exit_misused);
   EXPECT_NE(said.errors.find("lenet"), std::string::npos) << said.errors;
 }
 

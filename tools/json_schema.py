@@ -54,6 +54,15 @@ def anchor(title):
     return re.sub(r"[^a-z0-9-]", "", title.lower().replace(" ", "-"))
 
 
+def parent(path):
+    return path.rpartition(".")[0]
+
+
+def spelt_out(cell, above):
+    """The cell with what stands above it instead of "the same"."""
+    return "; ".join(above if part in ("the same", "absent: the same") else part for part in cell.split("; "))
+
+
 def read_page(text):
     sections, name, is_output = {}, "", False
     for number, line in enumerate(text.splitlines(), 1):
@@ -71,8 +80,11 @@ def read_page(text):
                 is_output = cells[3] == "null"  # a table of input says what holds without the key
             elif cells[0].startswith("`"):
                 rows = sections[name].rows
-                above = (rows[-1].meaning, rows[-1].last) if rows else ("", "")
-                cells[2:] = [old if new == "the same" else new for old, new in zip(above, cells[2:])]
+                above = [row for row in rows if parent(row.path) == parent(cells[0].strip("`"))]
+                if "the same" in cells[3].split("; ") and not (above and above[-1].last):
+                    fail(place, "the row above does not say when it is null")
+                if above:
+                    cells[2:] = [spelt_out(cells[2], above[-1].meaning), spelt_out(cells[3], above[-1].last)]
                 rows.append(Row(place, cells, is_output))
     return sections
 

@@ -32,7 +32,7 @@ bool says(const LoadReport& made, const std::string& words) {
 TEST(UnitLoadReport, the_rate_is_the_quotient_of_the_numbers_beside_it) {
   const LoadReport made = report();
   EXPECT_TRUE(made.text().starts_with(
-      "800 images/s: 176 images in 220 ms (0.50 epochs), 1 thread, 1 of them seen at work\n"
+      "800 images/s: 176 images in 220.0 ms (0.50 epochs), 1 thread, 1 of them seen at work\n"
       "  240 images, of which 64 lay ready when the clock started and do not count\n"))
       << made.text();
   const json object = json::parse(made.json());
@@ -50,9 +50,9 @@ TEST(UnitLoadReport, says_which_images_came_while_the_rate_was_settling) {
   made.result.warmup_seconds = 0.12;
   made.result.timed_images = 80;
   made.result.timed_seconds = 0.1;
-  EXPECT_TRUE(says(made, "800 images/s: 80 images in 100 ms"));
+  EXPECT_TRUE(says(made, "800 images/s: 80 images in 100.0 ms"));
   EXPECT_TRUE(says(made,
-                   "  240 images, of which 160 came in the first 120 ms, while the rate was "
+                   "  240 images, of which 160 came in the first 120.0 ms, while the rate was "
                    "settling, and do not count\n"))
       << made.text();
 }
@@ -73,7 +73,7 @@ TEST(UnitLoadReport, says_why_there_is_no_rate) {
   LoadReport made = report();
   made.result.batches = 1;
   EXPECT_TRUE(made.text().starts_with(
-      "rate unknown, one batch is too few: 240 images in 220 ms (0.50 epochs), "))
+      "rate unknown, one batch is too few: 240 images in 220.0 ms (0.50 epochs), "))
       << made.text();
   EXPECT_FALSE(says(made, "do not count"));
   const json object = json::parse(made.json());

@@ -53,7 +53,8 @@ TEST_F(CommandsTrain, prints_the_documented_keys_in_order) {
   EXPECT_EQ(
       keys,
       "network parameters macs device precision pixels optimizer recipe complete batch ranks "
-      "steps images seconds images_per_second warmup_seconds stall_percent wait_ms_per_step busy "
+      "steps images seconds images_per_second timed_images timed_seconds rate_unknown "
+      "warmup_seconds stall_percent wait_ms_per_step busy "
       "cpu_seconds_per_image steps_recorded loss_steps loss "
       "accuracy accuracy5 curve val_accuracy val_accuracy5 validations cpu_seconds "
       "peak_rss_mib read_mib psi_cpu_percent psi_io_percent psi_memory_percent cpu_energy_j "

@@ -317,7 +317,7 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
     EXPECT_NE(said.errors.find(part), std::string::npos) << said.errors;
   };
   refused({}, exit_misused, "--network or --preset is required");
-  refused({"--preset", "lenet-moder"}, exit_failed, "did you mean lenet-modern?");
+  refused({"--preset", "lenet-moder"}, exit_misused, "did you mean lenet-modern?");
   refused({"--network", "lenet", "--mode", "inferr"}, exit_misused, "did you mean infer?");
   refused({"--network", "lenet", "--optimizer", "adan"}, exit_misused, "did you mean adam?");
   refused({"--network", "lenet", "--schedule", "cosin"}, exit_failed, "did you mean cosine?");

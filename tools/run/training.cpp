@@ -120,11 +120,11 @@ class Training {
     options.seconds = request_.seconds;
     if (!request_.feed.uploads) options.uploads = batches_on_device;
     options.report_every = report_every;
-    options.epoch_steps = steps_.per_epoch;
+    if (tells_epochs()) options.epoch_steps = steps_.per_epoch;
     options.progress = [this, &schedule](const TrainOptions::Progress& now) {
       progress_.rename(fmt::format("train {}  loss {:.4f}", request_.model.network, now.loss));
       progress_.update(now.step - start_.step, steps_to_do());
-      if (!request_.feed.resident) say_of_epoch(now);
+      if (tells_epochs()) say_of_epoch(now);
       logs_.progress(fields_of(of_all_ranks(now), schedule.at(now.step - 1)));
     };
     options.warn = [](const std::string& sentence) { warn(sentence); };
@@ -143,6 +143,9 @@ class Training {
   std::uint64_t save_every() const {
     return request_.files.checkpoint.empty() ? 0 : request_.files.save_every;
   }
+
+  /// Not of epochs shorter than a report: their lines would come too fast to be read.
+  bool tells_epochs() const { return !request_.feed.resident && steps_.per_epoch >= report_every; }
 
   /// A line when an epoch ends.
   void say_of_epoch(const TrainOptions::Progress& now) {

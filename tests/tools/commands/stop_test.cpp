@@ -44,7 +44,7 @@ class CommandsStop : public ::testing::Test {
     return slurp(directory_ / "log").find(event) != std::string::npos;
   }
 
- private:
+ protected:
   TempDirectory directory_;
 };
 
@@ -68,9 +68,11 @@ TEST_F(CommandsStop, load_prints_what_it_has_and_dies_of_the_signal) {
 }
 
 TEST_F(CommandsStop, advise_removes_its_scratch_directories) {
+  write_dataset(container("lmdb"), png_codec, directory_ / "encoded",
+                make_examples({28, 28, 1}, 600));
   const std::string scratch = at("scratch");
   fs::create_directory(scratch);
-  const Started advise("env", {"TMPDIR=" + scratch, program_under_test(), "advise", at("set"),
+  const Started advise("env", {"TMPDIR=" + scratch, program_under_test(), "advise", at("encoded"),
                                "--target", "1000", "--seconds", "3600"});
   ASSERT_TRUE(wait_until([&] { return !fs::is_empty(scratch); }));
   advise.send(SIGINT);
@@ -80,7 +82,8 @@ TEST_F(CommandsStop, advise_removes_its_scratch_directories) {
 }
 
 TEST_F(CommandsStop, an_emulated_trainer_is_woken_from_a_step) {
-  const Started load(program_under_test(), {"load", at("set"), "--emulate", "0.001", "--log", at("log")});
+  const Started load(program_under_test(),
+                     {"load", at("set"), "--emulate", "0.001", "--log", at("log")});
   ASSERT_TRUE(wait_until([&] { return logged("\"progress\""); }));
   load.send(SIGINT);
   const Said said = load.finish();

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/places.h"
@@ -32,7 +33,8 @@ inline std::string slurp(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// A running program, with its stdin empty. `program`: an absolute path, or a name on the PATH.
+/// A running program, with its stdin empty. `program`: an absolute path, or a name on the PATH. One
+/// that was not waited for is killed.
 class Started {
  public:
   Started(const std::string& program, const std::vector<std::string>& arguments) {
@@ -53,11 +55,19 @@ class Started {
     posix_spawn_file_actions_destroy(&actions);
     if (refused != 0) throw std::runtime_error("cannot start " + program);
   }
+  ~Started() {
+    if (process_ == 0) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+
   void send(int signal) const { kill(process_, signal); }
   /// Waits for its end. Once.
-  Said finish() const {
+  Said finish() {
     int status = 0;
-    waitpid(process_, &status, 0);
+    waitpid(std::exchange(process_, 0), &status, 0);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
             WIFSIGNALED(status) ? WTERMSIG(status) : 0, slurp(output_), slurp(errors_)};
   }

@@ -51,8 +51,8 @@ class CommandsStop : public ::testing::Test {
 TEST_F(CommandsStop, load_prints_what_it_has_and_dies_of_the_signal) {
   for (const int signal : {SIGINT, SIGTERM}) {
     fs::remove(at("log"));
-    const Started load(program_under_test(), {"load", at("set"), "--seconds", "3600", "--json",
-                                              "--log", at("log"), "--metrics", at("load.prom")});
+    Started load(program_under_test(), {"load", at("set"), "--seconds", "3600", "--json", "--log",
+                                        at("log"), "--metrics", at("load.prom")});
     ASSERT_TRUE(wait_until([&] { return logged("\"progress\""); }));
     load.send(signal);
     const Said said = load.finish();
@@ -72,8 +72,8 @@ TEST_F(CommandsStop, advise_removes_its_scratch_directories) {
                 make_examples({28, 28, 1}, 600));
   const std::string scratch = at("scratch");
   fs::create_directory(scratch);
-  const Started advise("env", {"TMPDIR=" + scratch, program_under_test(), "advise", at("encoded"),
-                               "--target", "1000", "--seconds", "3600"});
+  Started advise("env", {"TMPDIR=" + scratch, program_under_test(), "advise", at("encoded"),
+                         "--target", "1000", "--seconds", "3600"});
   ASSERT_TRUE(wait_until([&] { return !fs::is_empty(scratch); }));
   advise.send(SIGINT);
   const Said said = advise.finish();
@@ -82,8 +82,7 @@ TEST_F(CommandsStop, advise_removes_its_scratch_directories) {
 }
 
 TEST_F(CommandsStop, an_emulated_trainer_is_woken_from_a_step) {
-  const Started load(program_under_test(),
-                     {"load", at("set"), "--emulate", "0.001", "--log", at("log")});
+  Started load(program_under_test(), {"load", at("set"), "--emulate", "0.001", "--log", at("log")});
   ASSERT_TRUE(wait_until([&] { return logged("\"progress\""); }));
   load.send(SIGINT);
   const Said said = load.finish();

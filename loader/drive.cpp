@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "formats/base/bytes.h"
 #include "formats/base/stop.h"
 #include "formats/digests/digest.h"
 #include "loader/tuning/settling.h"
@@ -36,7 +37,9 @@ rusage usage_now() {
 unsigned touch(const Batch& batch) {
   const std::span<const std::byte> bytes = batch.bytes();
   unsigned sum = 0;
-  for (std::size_t i = 0; i < bytes.size(); i += 64) sum += std::to_integer<unsigned>(bytes[i]);
+  for (std::size_t i = 0; i < bytes.size(); i += cache_line) {
+    sum += std::to_integer<unsigned>(bytes[i]);
+  }
   return sum;
 }
 

@@ -51,7 +51,7 @@ struct DriveResult {
 
   /// Timed images / timed seconds; absent where these are too few.
   std::optional<double> images_per_second() const;
-  /// Why there is no rate, such as "one batch is too few"; "" where there is one.
+  /// Why there is no rate, such as "one batch is too few"; "" if there is one.
   std::string unknown_rate() const;
 };
 

@@ -64,7 +64,7 @@ Sidecar describe(const Source& source, std::string_view split, const Container& 
 }
 
 std::string difference(const Sidecar& found, const Sidecar& wanted) {
-  const auto told = [](const Sidecar& sidecar) {
+  const auto lines_of = [](const Sidecar& sidecar) {
     std::vector<std::string> list{"split " + sidecar.split, "--to " + sidecar.format};
     list.insert(list.end(), sidecar.options.begin(), sidecar.options.end());
     for (const Sidecar::Input& input : sidecar.inputs) {
@@ -72,13 +72,9 @@ std::string difference(const Sidecar& found, const Sidecar& wanted) {
     }
     return list;
   };
-  const std::vector<std::string> has = told(found), needs = told(wanted);
-  for (std::size_t i = 0; i < std::max(has.size(), needs.size()); ++i) {
-    const std::string_view one = i < has.size() ? has[i] : "nothing";
-    const std::string_view other = i < needs.size() ? needs[i] : "nothing";
-    if (one != other) return join("has '", one, "', not '", other, "'");
-  }
-  return {};
+  const std::vector<std::string> has = lines_of(found), needs = lines_of(wanted);
+  const auto lines = first_difference(has, needs);
+  return lines ? join("has '", lines->first, "', not '", lines->second, "'") : "";
 }
 
 void complete(Sidecar& sidecar, const Tally& tally, const Conversion& conversion) {

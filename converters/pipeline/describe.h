@@ -13,8 +13,8 @@ Conversion result_of(const Tally& tally);
 formats::Sidecar describe(const Source& source, std::string_view split,
                           const formats::Container& container, const ConvertOptions& options,
                           const StreamInfo& info);
-/// What tells the datasets of two conversions apart, as a sentence: "has --encode png, not --encode
-/// jpeg"; "" when nothing does. Compares split, format, options and inputs.
+/// What tells the datasets of two conversions apart, as a sentence: "has '--encode png', not
+/// '--encode jpeg'"; "" if nothing does. Compares split, format, options and inputs.
 std::string difference(const formats::Sidecar& found, const formats::Sidecar& wanted);
 /// Adds what the dataset holds.
 void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& conversion);

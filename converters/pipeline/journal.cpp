@@ -116,6 +116,15 @@ std::optional<MeanImage> Tally::mean() const {
   return mean;
 }
 
+std::optional<std::pair<std::string_view, std::string_view>> first_difference(
+    const std::vector<std::string>& one, const std::vector<std::string>& other) {
+  const auto [at, there] = std::ranges::mismatch(one, other);
+  if (at == one.end() && there == other.end()) return std::nullopt;
+  constexpr std::string_view nothing = "nothing";
+  return std::pair(at == one.end() ? nothing : std::string_view(*at),
+                   there == other.end() ? nothing : std::string_view(*there));
+}
+
 Journal::Journal(PartialDirectory& directory, std::vector<std::string> purpose)
     : directory_(directory), purpose_(std::move(purpose)) {}
 
@@ -124,14 +133,10 @@ Journal::~Journal() = default;
 std::optional<Tally> Journal::load() {
   if (!fs::exists(directory_.path() / notes_name)) return std::nullopt;
   FinishedPart part = read_journal(directory_.path());
-  for (std::size_t i = 0; i < std::max(purpose_.size(), part.purpose.size()); ++i) {
-    const std::string now = i < purpose_.size() ? purpose_[i] : "nothing";
-    const std::string then = i < part.purpose.size() ? part.purpose[i] : "nothing";
-    if (now != then) {
-      fail(directory_.path(), "was started with '", then, "', now it is '", now,
-           "': it cannot be resumed; give the same inputs and options, or leave out --resume to ",
-           "start over");
-    }
+  if (const auto lines = first_difference(part.purpose, purpose_)) {
+    fail(directory_.path(), "was started with '", lines->first, "', now it is '", lines->second,
+         "': it cannot be resumed; give the same inputs and options, or leave out --resume to ",
+         "start over");
   }
   saved_ = part.tally.written;
   digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name, saved_ * entry_bytes);

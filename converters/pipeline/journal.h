@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "converters/convert.h"
@@ -43,6 +44,11 @@ struct Tally {
   /// Exact: integer sums divided once. Nothing if not every image was decoded or shapes differ.
   std::optional<formats::MeanImage> mean() const;
 };
+
+/// Where two lists of lines first differ: the line of each, "nothing" beyond the end of the shorter
+/// list. Absent if the lists are equal. The views refer to the lists.
+std::optional<std::pair<std::string_view, std::string_view>> first_difference(
+    const std::vector<std::string>& one, const std::vector<std::string>& other);
 
 /// The journal in a directory. For one thread.
 class Journal {

@@ -27,8 +27,8 @@ struct Interval {
 std::optional<Interval> mean_interval(std::span<const double> values);
 
 /// 95 % confidence interval of how many times as large `after` is as `before`: Welch's t interval
-/// for the difference of their logarithms. Nothing where either has fewer than two values, or one
-/// that is not positive.
+/// for the difference of their logarithms. Absent if either has fewer than two
+/// values, or a value that is not positive.
 std::optional<Interval> ratio_interval(std::span<const double> before,
                                        std::span<const double> after);
 

@@ -13,7 +13,8 @@ class Stopped : public std::exception {
   const char* what() const noexcept override { return "stopped on request"; }
 };
 
-/// Holds for the whole process and is never taken back. Any thread, and signal handlers.
+/// Asks all long work of this process to stop; cannot be withdrawn. Safe to call from any thread and
+/// from a signal handler.
 void request_stop() noexcept;
 bool stop_requested() noexcept;
 /// Throws Stopped when a stop has been requested.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 
@@ -77,8 +78,7 @@ void MappedFile::give_back(Bytes part) const {
   constexpr std::uintptr_t around = std::uintptr_t{64} << 10;
   const auto map = reinterpret_cast<std::uintptr_t>(bytes_.data());
   const auto first = reinterpret_cast<std::uintptr_t>(part.data()) / around * around;
-  const auto last =
-      (reinterpret_cast<std::uintptr_t>(part.data()) + part.size() + around - 1) / around * around;
+  const auto last = round_up(reinterpret_cast<std::uintptr_t>(part.data()) + part.size(), around);
   const std::uintptr_t begin = std::max(first, map);
   const std::uintptr_t end = std::min(last, map + bytes_.size());
   ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
@@ -64,7 +65,7 @@ InMemory in_memory(std::span<const fs::path> files) {
   for (const fs::path& path : files) {
     const MappedFile map(path);
     const Bytes bytes = map.bytes();
-    found.bytes += (bytes.size() + page - 1) / page * page;
+    found.bytes += round_up(bytes.size(), page);
     for (std::size_t at = 0; at < bytes.size(); at += window_pages * page) {
       const std::size_t size = std::min(window_pages * page, bytes.size() - at);
       auto* start = const_cast<std::byte*>(bytes.data() + at);

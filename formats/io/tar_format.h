@@ -45,8 +45,6 @@ inline std::uint32_t tar_checksum(const std::byte* header) {
 }
 
 /// `size` with the zeros that follow. The caller has checked that it does not overflow.
-inline std::uint64_t tar_padded(std::uint64_t size) {
-  return (size + tar_block - 1) / tar_block * tar_block;
-}
+inline std::uint64_t tar_padded(std::uint64_t size) { return round_up(size, tar_block); }
 
 }  // namespace feedrate::formats

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formats/base/bytes.h"
+
 namespace feedrate::formats {
 namespace {
 
@@ -69,8 +71,7 @@ void ResizeAxis::set(const ResizeSpan& new_span) {
   from = source.count;
   to = span.count;
   prepared = 0;
-  stride = static_cast<std::size_t>(std::ceil(filter.reach)) * 2 + 1;
-  stride = (stride + together - 1) / together * together;
+  stride = round_up(static_cast<std::size_t>(std::ceil(filter.reach)) * 2 + 1, together);
   first.resize(to);
   count.resize(to);
   weights.assign(to * stride, 0);

@@ -63,9 +63,9 @@ std::string see_help(std::string_view program) {
   return fmt::format("Run '{} --help' for its usage.", program);
 }
 
-// The next file to be opened would get the number of a closed standard stream, and messages would
-// end in a dataset. So /dev/null takes the place of a closed stream, opened in the wrong direction:
-// using it fails, as using a closed stream does.
+// If a standard stream is closed, the next file opened gets its number, and messages would be written
+// into a dataset. /dev/null takes that number instead, opened in the wrong direction, so that using
+// it fails as using the closed stream would.
 void occupy_standard_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (fcntl(stream, F_GETFD) >= 0) continue;

@@ -103,21 +103,22 @@ ConvertOptions settings_of(const Options& options) {
 
 nlohmann::ordered_json as_json(const Done& done) {
   const Conversion& result = done.result;
-  const bool known = !result.earlier;
+  const auto of_this_run = [&](const auto& value) {
+    return null_unless<nlohmann::ordered_json>(!result.earlier, value);
+  };
   return {{"split", done.split},
           {"path", done.path.string()},
           {"codec", result.codec},
           {"samples", result.samples},
-          {"bytes", null_unless<nlohmann::ordered_json>(known, result.bytes)},
-          {"seconds", null_unless<nlohmann::ordered_json>(known, rounded(result.seconds, 6))},
-          {"images_per_second", null_unless<nlohmann::ordered_json>(
-                                    known, rounded(done.images_per_second(), 1))},
+          {"bytes", of_this_run(result.bytes)},
+          {"seconds", of_this_run(rounded(result.seconds, 6))},
+          {"images_per_second", of_this_run(rounded(done.images_per_second(), 1))},
           {"digest", or_null<nlohmann::ordered_json>(result.digest.digest)},
           {"set_digest", or_null<nlohmann::ordered_json>(result.digest.set_digest)},
           {"bytes_digest", result.bytes_digest},
           {"resumed_at", result.resumed_at},
-          {"mended", null_unless<nlohmann::ordered_json>(known, result.mended)},
-          {"skipped", null_unless<nlohmann::ordered_json>(known, result.skipped.size())}};
+          {"mended", of_this_run(result.mended)},
+          {"skipped", of_this_run(result.skipped.size())}};
 }
 
 std::string as_text(const Options& options, const Done& done) {
@@ -199,8 +200,9 @@ int run(Options options) {
         earlier = finished_conversion(from, options.inputs, split, to, out, settings);
       }
       finished.push_back({split, out,
-                          earlier ? std::move(*earlier)
-                                  : convert_dataset(from, options.inputs, split, to, out, settings)});
+                          earlier
+                              ? std::move(*earlier)
+                              : convert_dataset(from, options.inputs, split, to, out, settings)});
     } catch (const Stopped&) {
       note(fmt::format("stopped; '{}{}' goes on where it was", command_line(),
                        options.resume ? "" : " --resume"));

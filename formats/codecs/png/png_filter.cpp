@@ -160,7 +160,7 @@ std::uint64_t total(__m128i sums) {
 void FilteredRow::set_size(std::size_t bytes, std::size_t pixel_bytes) {
   bytes_ = bytes;
   pixel_bytes_ = pixel_bytes;
-  stride_ = (1 + bytes + lanes - 1) / lanes * lanes + lanes;
+  stride_ = round_up(1 + bytes, lanes) + lanes;
   if (candidates_.size() < png_filters * stride_) candidates_.resize(png_filters * stride_);
   for (std::size_t i = 0; i < png_filters; ++i) {
     candidates_[i * stride_] = static_cast<std::byte>(i);

@@ -50,8 +50,8 @@ class RecordingDataset final : public Dataset {
     std::unique_lock lock(mutex_);
     more_.wait(lock, [&] { return asked_.size() >= count; });
   }
-  /// Reading waits until so many samples have been requested: however late their thread starts,
-  /// no worker overtakes it.
+  /// Makes read() wait until this many samples have been requested, so that no worker overtakes the
+  /// look-ahead thread, however late that starts.
   void read_after(std::size_t count) { read_after_ = count; }
 
  private:

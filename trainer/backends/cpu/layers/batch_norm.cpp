@@ -144,9 +144,9 @@ class BatchNormLayer final : public Layer {
     }
   }
 
-  // Calls add(offset of a plane, its first channel, the sums from that channel on) for every actual
-  // image, finish(channels) when their sums are complete, then each_plane(). Without `out`, only
-  // the sums are computed.
+  // Calls add(plane offset, first channel, sums) for each image of the batch, where `sums` begin at
+  // that channel, finish(channels) when their sums are complete, then each_plane(). Without `out`,
+  // only the sums are computed.
   template <class Add, class Finish, class Write>
   void run(const Step& step, float* out, const Add& add, const Finish& finish,
            const Write& write) const {

@@ -27,8 +27,8 @@ enum class Arithmetic : std::uint8_t { fma, tensor_cores };
 /// Our promises: the same call gives the same bits, inputs are not rounded, and sums are fp32.
 bool keeps_promises(const ConvEngine& engine, Arithmetic arithmetic);
 
-/// The engines that one of cuDNN's heuristics offers and that keep our promises, in its order.
-/// Throws Error if it offers none at all.
+/// The engines that this cuDNN heuristic proposes, in its order, without those that break our
+/// promises (determinism, arithmetic). Throws Error if it proposes none at all.
 std::vector<ConvEngine> engines_of(const ConvGraph& graph, cudnnBackendHeurMode_t mode,
                                    Arithmetic arithmetic);
 

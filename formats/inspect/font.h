@@ -1,5 +1,5 @@
 #pragma once
-// Text for pictures: glyphs of the installed font that fontconfig prefers, rasterised by FreeType.
+// Text for pictures: glyphs of the installed fonts that fontconfig prefers, rasterised by FreeType.
 
 #include <limits>
 #include <memory>
@@ -10,15 +10,16 @@
 
 namespace feedrate::formats {
 
-/// A sans-serif font, 15 pixels high. Text is UTF-8: an invalid byte is drawn as U+FFFD, and a
-/// character that the font lacks as a box. Characters are placed one by one from left to right,
-/// without shaping: Arabic letters are not joined. One thread at a time; any number of threads may
-/// have a Font each.
+/// A sans-serif font, 15 pixels high, and others for the characters that it lacks. Text is UTF-8: an
+/// invalid byte is drawn as U+FFFD, and a character that no installed font has as a box. Characters
+/// are placed one by one, runs of Hebrew or Arabic from right to left, without shaping: Arabic
+/// letters are not joined. One thread at a time; any number of threads may have a Font each.
 class Font {
  public:
   static constexpr auto unlimited = std::numeric_limits<std::uint32_t>::max();
 
-  /// The installed font that has most of the characters of `text`. Throws Error if none is
+  /// The installed font that has most of the characters of `text`, and for each of the others the
+  /// first font that has it; other texts get no fonts of their own. Throws Error if none is
   /// installed, or FreeType cannot open it.
   explicit Font(std::string_view text);
   ~Font();
@@ -40,8 +41,8 @@ class Font {
             Colour colour) const;
 
  private:
-  struct Face;
-  std::unique_ptr<Face> face_;
+  struct Faces;
+  std::unique_ptr<Faces> faces_;
 };
 
 }  // namespace feedrate::formats

@@ -78,7 +78,7 @@ const Command inspect_command{
 format, files, origin, samples of each class, sizes, codecs, and the first samples. However
 large the dataset is, it examines at most 10,000 samples, spread evenly over it, for at most
 0.15 s, and says which figures come from these alone. --sheet draws a hundred of them with
-the names of their classes, in an installed font.
+the names of their classes, in installed fonts.
 
 JSON: class_counts counts all samples if all were examined (as with --all), else has the
 counts of feedrate.json, else counts the examined samples; class_counts_from says which:

@@ -1,8 +1,10 @@
 #include "formats/inspect/font.h"
 
+#include <fontconfig/fontconfig.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -27,6 +29,61 @@ TEST(UnitFont, letters_of_any_script_are_drawn_and_differ) {
     pictures.insert(drawn(font, text));
   }
   EXPECT_EQ(pictures.size(), 8U);
+}
+
+// The characters of `text` that at least one installed font has outlines for, each as a text.
+std::vector<std::string> installed(std::string_view text) {
+  const std::unique_ptr<FcConfig, decltype(&FcConfigDestroy)> config(FcInitLoadConfigAndFonts(),
+                                                                     FcConfigDestroy);
+  std::vector<std::string> found;
+  const FcFontSet* fonts = FcConfigGetFonts(config.get(), FcSetSystem);
+  for (int size = 0; !text.empty(); text.remove_prefix(static_cast<std::size_t>(size))) {
+    FcChar32 character = 0;
+    size = FcUtf8ToUcs4(reinterpret_cast<const FcChar8*>(text.data()), &character,
+                        static_cast<int>(text.size()));
+    for (int i = 0; i < fonts->nfont; ++i) {
+      FcCharSet* characters = nullptr;
+      FcBool scalable = FcFalse;
+      FcPatternGetBool(fonts->fonts[i], FC_SCALABLE, 0, &scalable);
+      FcPatternGetCharSet(fonts->fonts[i], FC_CHARSET, 0, &characters);
+      if (scalable == FcFalse || FcCharSetHasChar(characters, character) == FcFalse) continue;
+      found.emplace_back(text.substr(0, static_cast<std::size_t>(size)));
+      break;
+    }
+  }
+  return found;
+}
+
+// No font has all of these: U+1D400 is in DejaVu's font for mathematics alone.
+TEST(UnitFont, every_character_that_an_installed_font_has_is_drawn_beside_others) {
+  const std::string text = "aЖא中あ한कไع𝐀";
+  const Font font(text);
+  std::set<std::string> pictures{drawn(font, "\U000F1234"), drawn(font, "")};
+  const std::vector<std::string> characters = installed(text);
+  EXPECT_GE(characters.size(), 2U);
+  for (const std::string& character : characters) {
+    EXPECT_TRUE(pictures.insert(drawn(font, character)).second) << character;
+  }
+}
+
+TEST(UnitFont, hebrew_and_arabic_run_from_right_to_left_and_the_rest_does_not) {
+  const Font font("ab אבגד");
+  // One letter at the left edge, drawn alone, is what the picture of the word begins with.
+  const auto begins_with = [&](std::string_view text, std::string_view letter) {
+    const std::uint32_t width = font.measure(letter).width;
+    const auto left = [&](std::string_view what) {
+      Canvas canvas(font.height(), width, black);
+      font.draw(canvas, 0, 0, what, white);
+      return canvas.take().pixels;
+    };
+    return left(text) == left(letter);
+  };
+  EXPECT_TRUE(begins_with("אב", "ב"));
+  EXPECT_TRUE(begins_with("ab", "a"));
+  EXPECT_TRUE(begins_with("ab אב", "a"));
+  EXPECT_TRUE(begins_with("אב גד", "ד"));
+  EXPECT_TRUE(begins_with("אב ab", "ב"));
+  EXPECT_FALSE(begins_with("אב", "א"));
 }
 
 TEST(UnitFont, a_character_that_the_font_lacks_has_a_place_of_its_own) {

@@ -1,6 +1,6 @@
 // Tars of samples, as the webdataset library and DALI read them: each sample is a few files with
-// one key, 00000012.cls (the label in decimal), 00000012.jpg or .png, 00000012.json. Several tars,
-// the shards, make a dataset; samples come in their order.
+// one key, 00000012.cls (the label in decimal), 00000012.jpg, .png or .packed, 00000012.json.
+// Several tars, the shards, make a dataset; samples come in their order.
 //
 // In tars of other tools, the label is the .cls, else the "label" of the .json; the name is the
 // "filename" of the .json, else the image's own, unless that is only a number of eight digits.

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view extensions[] = {"cls", "jpg", "json", "png"};  // in the files' order
+// In the order of a sample's files. Older versions called a packed image .png too.
+constexpr std::string_view extensions[] = {"cls", "jpg", "json", "packed", "png"};
 
 // A file, kept for the index until its shard ends, with size and extension in eight bytes.
 class Row {
@@ -138,11 +139,12 @@ class WebdatasetWriter final : public Writer {
     const std::string key = key_of(run_.index());
     const std::string label = fmt::format("{}", sample.label);
     write_sample_json(sample, classes_, json_);
-    const bool jpeg = sample.codec == &jpeg_codec;
+    const std::string_view extension = sample.codec->extension();
+    const bool first = extension < "json";
     shard_->add(key, "cls", as_bytes(label));
-    if (jpeg) shard_->add(key, "jpg", sample.bytes);
+    if (first) shard_->add(key, extension, sample.bytes);
     if (!json_.empty()) shard_->add(key, "json", as_bytes(json_));
-    if (!jpeg) shard_->add(key, "png", sample.bytes);
+    if (!first) shard_->add(key, extension, sample.bytes);
     run_.advance();
   }
 

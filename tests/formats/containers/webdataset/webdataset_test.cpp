@@ -78,6 +78,26 @@ TEST_F(UnitWebdataset, a_sample_is_a_class_a_json_and_an_image_of_one_key) {
   EXPECT_EQ(samples_in(temporary_ / "set"), (Lines{"0 class0/0.png", "1 class1/1.png"}));
 }
 
+TEST_F(UnitWebdataset, a_packed_image_is_called_packed_and_one_of_an_older_version_png) {
+  write_dataset(container("webdataset"), packed_codec, temporary_ / "set",
+                make_examples({16, 16, 3}, 2, true));
+  std::string tar = read_text(temporary_ / "set/train-000000.tar");
+  const std::string index = read_text(temporary_ / "set/train-000000.idx");
+  EXPECT_EQ(index.substr(0, index.find(" packed 2560 ")),
+            "v1.2 2\ncls 512 1 00000000.cls json 1536 28 00000000.json");
+  EXPECT_EQ(tar.substr(2048, 15), "00000000.packed");
+  const auto codec_in = [](const fs::path& path) {
+    Scratch scratch;
+    return std::string(open_dataset(path)->read(0, scratch).codec->name());
+  };
+  EXPECT_EQ(codec_in(temporary_ / "set"), "packed");
+  const auto dataset = open_dataset(temporary_ / "set");
+  Scratch scratch;
+  const std::string packed(as_text(dataset->read(0, scratch).bytes));
+  write_tar(tar_, {{"00000000.cls", "0"}, {"00000000.png", packed}});
+  EXPECT_EQ(codec_in(tar_), "packed");
+}
+
 TEST_F(UnitWebdataset, samples_of_other_tools_are_consecutive_files_with_one_key) {
   EXPECT_EQ(samples_of({{"__meta__", "x"},
                         {"d.d/A.CLS", " 3\n"},

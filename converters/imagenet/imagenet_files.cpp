@@ -129,12 +129,19 @@ class Search {
         found.devkit.push_back(path);
         break;
       case Content::boxes:
-        found.boxes.push_back(path);
+        if (!is_among(found.boxes, path)) found.boxes.push_back(path);
         break;
       case Content::test:
       case Content::unknown:
         break;
     }
+  }
+
+  // The same boxes may be in a directory of inputs and be given with --boxes.
+  static bool is_among(const std::vector<fs::path>& paths, const fs::path& path) {
+    std::error_code ignored;
+    return std::ranges::any_of(
+        paths, [&](const fs::path& known) { return fs::equivalent(known, path, ignored); });
   }
 
   static std::string wnid_of(const fs::path& file) {

@@ -15,7 +15,7 @@ void note_boxes(std::vector<std::string>& notes, const BoxCounts& counts,
   };
   left_out(counts.degenerate, "bounding boxes without area");
   left_out(counts.foreign, "bounding boxes of another class than the image's");
-  left_out(counts.repeated, "annotations of images that had one already");
+  left_out(counts.repeated, "annotations after an image's first");
   left_out(counts.other_files, "files among the annotations that are not XML");
 }
 

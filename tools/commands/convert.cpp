@@ -192,6 +192,7 @@ int run(Options options) {
   std::vector<Done> finished;
   for (const std::string& split : wanted_splits(from, options)) {
     const fs::path out = all ? options.out / split : options.out;
+    const fs::path made = settings.part.count == 1 ? out : part_path(out, settings.part);
     Progress progress(fmt::format("{} {}", options.format, split), "images");
     settings.progress = progress.callback();
     try {
@@ -199,7 +200,7 @@ int run(Options options) {
       if (options.resume && all) {
         earlier = finished_conversion(from, options.inputs, split, to, out, settings);
       }
-      finished.push_back({split, out,
+      finished.push_back({split, made,
                           earlier
                               ? std::move(*earlier)
                               : convert_dataset(from, options.inputs, split, to, out, settings)});

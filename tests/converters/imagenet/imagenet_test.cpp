@@ -135,6 +135,27 @@ TEST(UnitImagenet, a_directory_of_everything_has_both_splits_and_the_boxes) {
             stream->info().notes.end());
 }
 
+TEST(UnitImagenet, boxes_that_are_given_twice_are_read_once) {
+  const TempDirectory directory;
+  write(directory / "ILSVRC2012_img_train.tar", train_tar());
+  const Entries annotation = {{"n01440764/n01440764_10.xml",
+                               make_annotation(100, 100, {{"n01440764", 10, 20, 30, 40}})}};
+  const auto boxes = write(directory / "boxes.tar", tar(annotation));
+  const auto notes_of = [](const Inputs& inputs) {
+    const auto stream = source("imagenet").open(inputs, "train");
+    for (Sample sample; stream->next(sample);) {
+    }
+    return stream->info().notes;
+  };
+  EXPECT_EQ(source("imagenet").files(Inputs{directory.path(), boxes}, "train").size(), 2U);
+  const std::vector<std::string> once = notes_of({directory.path()});
+  EXPECT_EQ(notes_of({directory.path(), boxes}), once);
+  write(directory / "more.tar", tar(annotation));
+  const std::vector<std::string> twice = notes_of({directory.path()});
+  ASSERT_EQ(twice.size(), once.size() + 1);
+  EXPECT_EQ(twice.back(), "left out: 1 annotations after an image's first");
+}
+
 TEST(UnitImagenet, splits_are_those_that_the_inputs_hold) {
   const TempDirectory directory;
   EXPECT_EQ(source("imagenet").splits(Inputs{write(directory / "t.tar", train_tar())}),

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
 
+#include "converters/downloads/fetch.h"
 #include "converters/source.h"
 #include "converters/sources/idx.h"
 #include "converters/sources/mnist_files.h"
 #include "formats/base/error.h"
+#include "formats/digests/digest.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -14,6 +16,27 @@ namespace {
 // Every set in MNIST's packaging has at least ten classes. EMNIST's labels show how many; its
 // `letters` count from 1, so class 0 is empty there.
 constexpr std::uint32_t min_classes = 10;
+
+constexpr std::string_view fashion_mnist = "fashion-mnist";
+constexpr std::array fashion_classes{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+                                     "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+
+// The files of Fashion-MNIST are called as MNIST's are. The hash of the labels tells it, which is
+// that of the published file however it is compressed.
+bool is_fashion_mnist(const std::vector<std::uint8_t>& labels) {
+  const auto count = static_cast<std::uint32_t>(labels.size());
+  std::array<std::uint8_t, 8> header{0, 0, 8, 1};  // of an IDX file of labels
+  for (unsigned i = 0; i < 4; ++i) {
+    header[4 + i] = static_cast<std::uint8_t>(count >> (24 - 8 * i));
+  }
+  Hasher hasher;
+  hasher.add(std::as_bytes(std::span(header)));
+  hasher.add(std::as_bytes(std::span(labels)));
+  const std::string hash = hex(hasher.finish());
+  return std::ranges::any_of(published_set(fashion_mnist).files(), [&](const PublishedFile& file) {
+    return file.content_sha256 == hash;
+  });
+}
 
 class MnistStream final : public SampleStream {
  public:
@@ -31,6 +54,9 @@ class MnistStream final : public SampleStream {
     info_.shape = header_.shape;
     info_.codec = &raw_codec;
     info_.classes = std::max(min_classes, *std::ranges::max_element(labels_) + std::uint32_t{1});
+    if (!is_fashion_mnist(labels_)) return;
+    info_.origin = fashion_mnist;
+    info_.class_names.names.assign(fashion_classes.begin(), fashion_classes.end());
   }
 
   const StreamInfo& info() const override { return info_; }

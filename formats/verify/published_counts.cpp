@@ -8,6 +8,8 @@ std::span<const PublishedCounts> published_counts() {
   static constexpr PublishedCounts rows[] = {
       {"mnist", "train", "MNIST", 60'000, 10, 5'421, 6'742, {9'912'422}},
       {"mnist", "train", "Fashion-MNIST or KMNIST", 60'000, 10, 6'000, 6'000, {26'421'880}},
+      {"fashion-mnist", "train", "Fashion-MNIST", 60'000, 10, 6'000, 6'000, {26'421'880}},
+      {"fashion-mnist", "test", "Fashion-MNIST", 10'000, 10, 1'000, 1'000, {4'422'102}},
       {"mnist", "train", "EMNIST balanced", 112'800, 47, 2'400, 2'400},
       {"mnist", "train", "EMNIST letters", 124'800, 26, 4'800, 4'800},
       {"mnist", "train", "EMNIST digits", 240'000, 10, 24'000, 24'000},

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "converters/archive.h"
 #include "converters/source.h"
 #include "tests/converters/make_archive.h"
 #include "tests/support/data.h"
@@ -92,6 +93,14 @@ TEST(UnitMnist, labels_beyond_nine_make_more_classes) {
   const auto images = write(directory / "i", idx_images(100, 4, 4));
   const auto labels = write(directory / "l", idx_labels(100, 47));
   EXPECT_EQ(source("mnist").open(std::vector{images, labels}, "train")->info().classes, 47U);
+}
+
+TEST(UnitMnist, labels_that_are_not_those_of_fashion_mnist_have_no_names) {
+  const TempDirectory directory;
+  write_mnist(directory.path(), 3, 2);
+  const auto stream = source("mnist").open(std::vector{directory.path()}, "train");
+  EXPECT_TRUE(stream->info().class_names.names.empty());
+  EXPECT_EQ(stream->info().origin, "");
 }
 
 TEST(UnitMnist, of_a_file_there_plain_and_compressed_one_is_taken) {
@@ -202,6 +211,28 @@ TEST(InteropMnist, the_published_files_hold_what_the_world_knows) {
   EXPECT_EQ(test.labels.size(), 10000U);
   EXPECT_EQ(std::vector(test.labels.begin(), test.labels.begin() + 5),
             (std::vector{7, 2, 1, 0, 4}));
+}
+
+TEST(InteropMnist, fashion_mnist_is_known_by_its_labels_however_they_are_compressed) {
+  const fs::path debian = "/usr/share/datasets/fashion-mnist";
+  if (!fs::exists(debian)) GTEST_SKIP() << "no Fashion-MNIST on this machine";
+  const TempDirectory directory;
+  for (const std::string split : {"train", "t10k"}) {
+    Archive labels(debian / (split + "-labels-idx1-ubyte.gz"));
+    ASSERT_TRUE(labels.next());
+    Buffer content;
+    labels.read_all(content, 1 << 20);
+    const auto plain =
+        write(directory / (split + "-labels-idx1-ubyte"), std::string(as_text(content)));
+    const auto images = debian / (split + "-images-idx3-ubyte.gz");
+    for (const auto& inputs : {std::vector{debian}, std::vector{images, plain}}) {
+      const auto stream = source("mnist").open(inputs, split == "train" ? "train" : "test");
+      EXPECT_EQ(stream->info().origin, "fashion-mnist");
+      ASSERT_EQ(stream->info().class_names.names.size(), 10U);
+      EXPECT_EQ(stream->info().class_names.names[0], "T-shirt/top");
+      EXPECT_EQ(stream->info().class_names.names[9], "Ankle boot");
+    }
+  }
 }
 
 }  // namespace

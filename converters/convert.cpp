@@ -178,6 +178,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   conversion.resumed_at = resumed_at;
   Sidecar sidecar = describe(source, split, container, options, run.info());
   complete(sidecar, tally, conversion);
+  sidecar.files = files_beside(directory.path());
   directory.sync();  // while the hashes are still being computed
   sidecar.inputs = hashes.get();
   if (const std::string lost = lost_pages_of_process(); !lost.empty()) throw Error(lost);

@@ -75,6 +75,25 @@ class Dataset {
   /// samples may mix old and new bytes. Any thread.
   virtual void expect_unchanged() const {}
 
+  /// What is stored beside the image of a sample, in its bytes: a key, names, boxes, more labels.
+  /// Empty if the container stores none, or protects them with a checksum. Valid like a sample.
+  virtual Bytes details(std::uint64_t index, Scratch& scratch) const {
+    (void)index, (void)scratch;
+    return {};
+  }
+
+  /// Throws Error if `sample`, which read(index) returned, is not what was written there, as far as
+  /// a list of digests beside the data tells. Any thread.
+  virtual void expect_as_written(std::uint64_t index, const Sample& sample) const {
+    (void)index, (void)sample;
+  }
+
+  /// All indices in the order in which the samples were written; empty if that is their own order,
+  /// nothing if it is not known.
+  virtual std::optional<std::vector<std::uint64_t>> written_order() const {
+    return std::vector<std::uint64_t>();
+  }
+
   /// Checks what reading the samples does not cover: index and list files, bytes between records.
   /// Calls `found` for each fault, in the calling thread.
   virtual void audit(const std::function<void(Finding)>& found) const { (void)found; }
@@ -135,6 +154,8 @@ class Writer {
   /// Adds the next sample, encoded as WriterOptions::codec says. Throws Error when writing fails,
   /// and for a sample that the format cannot hold.
   virtual void add(const Sample& sample) = 0;
+  /// What Dataset::details will return for the sample added last. Valid until the next add().
+  virtual Bytes details() const { return {}; }
   /// Hands everything added so far to the system. The result, given as WriterOptions::resume with
   /// otherwise equal options, lets another writer continue, even after this one was killed.
   virtual WriterState pause() = 0;

@@ -1,14 +1,24 @@
 #include "formats/sidecar.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "formats/base/error.h"
+#include "formats/digests/digest.h"
 #include "formats/io/file.h"
 
 namespace feedrate::formats {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;  // keeps keys in the order in which people read them
+
+constexpr std::string_view checksum_start = ",\n  \"checksum\": \"";  // the last key
+constexpr std::string_view checksum_end = "\"\n}\n";
+
+std::string checksum_of(std::string_view text) {
+  return "xxh128:" + hex(stored_digest(0, as_bytes(text)));
+}
 
 // Missing keys keep their default: the file may come from an older or newer Feedrate.
 template <class T>
@@ -26,6 +36,20 @@ Shape shape_from_json(const Json& object) {
   take(object, "width", shape.width);
   take(object, "channels", shape.channels);
   return shape;
+}
+
+std::vector<Sidecar::File> files_from_json(const Json& object, const char* key) {
+  std::vector<Sidecar::File> files;
+  for (const Json& entry : object.value(key, Json::array())) {
+    Sidecar::File& file = files.emplace_back();
+    take(entry, "name", file.name);
+    take(entry, "bytes", file.bytes);
+    if (entry.contains("sha256")) {  // written by older versions
+      file.hash = join("sha256:", entry.at("sha256").get<std::string>());
+    }
+    take(entry, "hash", file.hash);
+  }
+  return files;
 }
 
 Sidecar from_json(const Json& object) {
@@ -47,26 +71,30 @@ Sidecar from_json(const Json& object) {
   take(object, "digest", sidecar.digest);
   take(object, "set_digest", sidecar.set_digest);
   take(object, "options", sidecar.options);
-  for (const Json& entry : object.value("inputs", Json::array())) {
-    Sidecar::Input input;
-    take(entry, "name", input.name);
-    take(entry, "bytes", input.bytes);
-    if (entry.contains("sha256")) {  // written by older versions
-      input.hash = join("sha256:", entry.at("sha256").get<std::string>());
-    }
-    take(entry, "hash", input.hash);
-    sidecar.inputs.push_back(std::move(input));
-  }
+  take(object, "details_digest", sidecar.details_digest);
+  sidecar.files = files_from_json(object, "files");
+  sidecar.inputs = files_from_json(object, "inputs");
   return sidecar;
+}
+
+Json files_to_json(const std::vector<Sidecar::File>& files) {
+  Json list = Json::array();
+  for (const Sidecar::File& file : files) {
+    list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"hash", file.hash}});
+  }
+  return list;
 }
 
 }  // namespace
 
-std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset) {
-  namespace fs = std::filesystem;
+fs::path sidecar_file(const fs::path& dataset) {
   std::error_code ignored;  // an unreadable path is reported by the dataset's reader
-  const fs::path directory = fs::is_directory(dataset, ignored) ? dataset : dataset.parent_path();
-  const fs::path file = directory / sidecar_name;
+  return (fs::is_directory(dataset, ignored) ? dataset : dataset.parent_path()) / sidecar_name;
+}
+
+std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset) {
+  const fs::path file = sidecar_file(dataset);
+  std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;
   try {
     return from_json(Json::parse(read_text(file)));
@@ -76,10 +104,6 @@ std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset) {
 }
 
 void write_sidecar(const std::filesystem::path& directory, const Sidecar& sidecar) {
-  Json inputs = Json::array();
-  for (const Sidecar::Input& input : sidecar.inputs) {
-    inputs.push_back({{"name", input.name}, {"bytes", input.bytes}, {"hash", input.hash}});
-  }
   const Json object = {{"tool_version", sidecar.tool_version},
                        {"source", sidecar.source},
                        {"split", sidecar.split},
@@ -95,13 +119,39 @@ void write_sidecar(const std::filesystem::path& directory, const Sidecar& sideca
                        {"digest", sidecar.digest},
                        {"set_digest", sidecar.set_digest},
                        {"bytes_digest", sidecar.bytes_digest},
-                       {"inputs", inputs},
+                       {"details_digest", sidecar.details_digest},
+                       {"files", files_to_json(sidecar.files)},
+                       {"inputs", files_to_json(sidecar.inputs)},
                        {"options", sidecar.options},
                        {"notes", sidecar.notes}};
   // Names come from archives and need not be UTF-8; replacing bytes is better than failing at the
   // end.
-  write_text(directory / sidecar_name,
-             object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  std::string text = object.dump(2, ' ', false, Json::error_handler_t::replace);
+  text.resize(text.size() - std::string_view("\n}").size());
+  write_text(directory / sidecar_name, join(text, checksum_start, checksum_of(text), checksum_end));
+}
+
+std::vector<Sidecar::File> files_beside(const fs::path& directory) {
+  constexpr std::string_view extensions[] = {".binaryproto", ".idx", ".lst",   ".nd",
+                                             ".txt",         ".xml", ".xxh128"};
+  std::vector<Sidecar::File> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const auto* end = std::end(extensions);
+    if (std::find(std::begin(extensions), end, entry.path().extension().string()) == end) continue;
+    if (!entry.is_regular_file()) continue;
+    files.push_back({entry.path().filename().string(), entry.file_size(), file_hash(entry.path())});
+  }
+  std::ranges::sort(files, {}, &Sidecar::File::name);
+  return files;
+}
+
+SidecarChecksum sidecar_checksum(const fs::path& dataset) {
+  const std::string text = read_text(sidecar_file(dataset));
+  const std::size_t end = text.rfind(checksum_start);
+  if (end == std::string::npos) return {};
+  std::string_view stated = std::string_view(text).substr(end + checksum_start.size());
+  if (stated.ends_with(checksum_end)) stated.remove_suffix(checksum_end.size());
+  return {std::string(stated), checksum_of(std::string_view(text).substr(0, end))};
 }
 
 }  // namespace feedrate::formats

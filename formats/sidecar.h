@@ -21,6 +21,13 @@ struct ClassNames {
 };
 
 struct Sidecar {
+  struct File {
+    std::string name;  // without directories
+    std::uint64_t bytes = 0;
+    std::string hash;  // of file_hash(); "sha256:" and hex in older sidecars
+  };
+  using Input = File;
+
   std::string tool_version;
   std::string source;  // mnist …
   std::string split;   // train, test …
@@ -32,22 +39,32 @@ struct Sidecar {
   std::uint32_t classes = 0;
   ClassNames class_names;
   std::vector<std::uint64_t> class_counts;  // samples of each class
-  std::string digest;        // of the decoded samples in order, hex; empty: nothing was decoded
-  std::string set_digest;    // the same over the sorted samples
-  std::string bytes_digest;  // of the stored_digest of each sample, in order
-  struct Input {
-    std::string name;  // base name of the archive
-    std::uint64_t bytes = 0;
-    std::string hash;  // of file_hash(); "sha256:" and hex in older sidecars
-  };
-  std::vector<Input> inputs;
+  std::string digest;          // of the decoded samples in order, hex; empty: nothing was decoded
+  std::string set_digest;      // the same over the sorted samples
+  std::string bytes_digest;    // of the stored_digest of each sample, in order
+  std::string details_digest;  // of Dataset::details; empty where there are none
+  std::vector<File> files;     // indexes, lists and means, beside the samples
+  std::vector<Input> inputs;   // the archives that were read
   std::vector<std::string> options;  // the options that shaped the result, as on the command line
   std::vector<std::string> notes;    // for readers: images repaired, images left out, …
 };
 
-/// The sidecar of a dataset directory, or of the directory that holds a dataset's file; nothing
-/// when there is none. Throws Error naming the file when it cannot be parsed.
+/// Where the sidecar of a dataset is: in its directory, or in the directory that holds its file.
+std::filesystem::path sidecar_file(const std::filesystem::path& dataset);
+
+/// The sidecar; nothing when there is none. Throws Error naming the file when it cannot be parsed.
 std::optional<Sidecar> read_sidecar(const std::filesystem::path& dataset);
 void write_sidecar(const std::filesystem::path& directory, const Sidecar& sidecar);
+
+/// The files in a dataset's directory that hold indexes, lists or means, not samples, by name.
+std::vector<Sidecar::File> files_beside(const std::filesystem::path& directory);
+
+/// The checksum at the end of the sidecar, "xxh128:" and that of all text in front of it.
+struct SidecarChecksum {
+  std::string stated;  // empty: older versions wrote none
+  std::string found;
+};
+/// Of a sidecar that exists. Throws Error if it cannot be read.
+SidecarChecksum sidecar_checksum(const std::filesystem::path& dataset);
 
 }  // namespace feedrate::formats

@@ -85,6 +85,7 @@ void complete(Sidecar& sidecar, const Tally& tally, const Conversion& conversion
   sidecar.digest = conversion.digest.digest;
   sidecar.set_digest = conversion.digest.set_digest;
   sidecar.bytes_digest = conversion.bytes_digest;
+  sidecar.details_digest = tally.details.text();
   if (conversion.mended != 0) {
     sidecar.notes.push_back(
         join(conversion.mended, " CMYK or misnamed images were encoded anew as RGB JPEG"));

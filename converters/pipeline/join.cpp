@@ -130,6 +130,7 @@ Conversion join_parts(const fs::path& given) {
   if (!sidecar) fail(parts.front().path, "has no ", sidecar_name, ": is the part finished?");
   const Conversion conversion = result_of(all);
   complete(*sidecar, all, conversion);
+  sidecar->files = files_beside(directory.path());
   write_sidecar(directory.path(), *sidecar);
   directory.commit();
   for (const FoundPart& found : parts) fs::remove_all(found.path);

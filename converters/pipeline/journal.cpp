@@ -36,6 +36,7 @@ Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
           {"class_counts", tally.class_counts},
           {"sums", tally.sums},
           {"skipped", skipped},
+          {"details", tally.details.sums},
           {"writer_samples", tally.writer.samples},
           {"writer_files", tally.writer.files}};
 }
@@ -58,6 +59,7 @@ FinishedPart from_json(const Json& object) {
   for (const Json& sample : object.at("skipped")) {
     tally.skipped.push_back({sample.at(0), sample.at(1), sample.at(2)});
   }
+  object.at("details").get_to(tally.details.sums);
   object.at("writer_samples").get_to(tally.writer.samples);
   object.at("writer_files").get_to(tally.writer.files);
   return part;
@@ -103,6 +105,7 @@ void Tally::append(const Tally& next) {
   mended += next.mended;
   add(class_counts, next.class_counts);
   add(sums, next.sums);
+  details.add(next.details);
   stored.insert(stored.end(), next.stored.begin(), next.stored.end());
   pixels.insert(pixels.end(), next.pixels.begin(), next.pixels.end());
 }

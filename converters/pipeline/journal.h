@@ -37,6 +37,7 @@ struct Tally {
   std::vector<Skipped> skipped;
   std::vector<formats::StoredDigest> stored;  // of each sample written, in order
   std::vector<formats::Sha256> pixels;        // sample_digest of each; zero if not decoded
+  formats::DetailsDigest details;             // of Writer::details
   formats::WriterState writer;
 
   /// Adds the tally of the part that follows this one.

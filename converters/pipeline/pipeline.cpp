@@ -120,6 +120,7 @@ class Pipeline {
         continue;
       }
       writer_.add(item.sample);
+      tally_.details.add(pipeline_.begin + tally_.written, writer_.details());
       note(item);
     }
     if (chunk.summed != Shape{}) {

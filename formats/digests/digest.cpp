@@ -101,6 +101,21 @@ StoredDigest raw_stored_digest(const Sha256& sample_digest) {
   return half;
 }
 
+void DetailsDigest::add(std::uint64_t index, Bytes details) {
+  if (details.empty()) return;
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(details.data(), details.size(), index);
+  sums[0] += hash.high64;
+  sums[1] += hash.low64;
+}
+
+void DetailsDigest::add(const DetailsDigest& other) {
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += other.sums[i];
+}
+
+std::string DetailsDigest::text() const {
+  return sums == decltype(sums){} ? "" : hex(big_endian({.low64 = sums[1], .high64 = sums[0]}));
+}
+
 std::string file_hash(const std::filesystem::path& file) {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        XXH3_freeState);

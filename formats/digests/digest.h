@@ -47,6 +47,20 @@ using StoredDigest = std::array<std::byte, 16>;
 StoredDigest stored_digest(std::int32_t label, Bytes bytes);
 /// Formats store raw pixels in different orders, so half of the sample_digest represents them.
 StoredDigest raw_stored_digest(const Sha256& sample_digest);
+/// The digest of what is stored beside the images (Dataset::details), in the order of the samples.
+/// It is a sum, so that any thread may add any sample, and parts of a dataset may be added up.
+class DetailsDigest {
+ public:
+  /// Empty `details` add nothing.
+  void add(std::uint64_t index, Bytes details);
+  void add(const DetailsDigest& other);
+  /// 32 hex digits; empty if nothing was added.
+  std::string text() const;
+
+  /// The upper and the lower half of XXH3-128 with the index as its seed, each summed modulo 2^64.
+  std::array<std::uint64_t, 2> sums{};
+};
+
 /// "xxh128:" and what `xxhsum -H2` prints for the file: identifies an archive as fast as it can be
 /// read, while SHA-256 takes longer than a conversion that keeps its images. Any thread.
 std::string file_hash(const std::filesystem::path& file);

@@ -1,7 +1,6 @@
 #include "formats/verify/verify.h"
 
 #include <algorithm>
-#include <mutex>
 #include <tuple>
 
 #include "formats/base/error.h"
@@ -22,32 +21,11 @@ struct Part {
   std::uint64_t looked_at = 0;
   std::uint64_t samples = 0;
   std::uint64_t decoded = 0;
+  DetailsDigest details;
   std::vector<std::pair<std::uint64_t, Finding>> findings;
   std::vector<std::uint64_t> class_counts;
   std::map<std::string, std::uint64_t, std::less<>> codecs;
   std::vector<Shape> shapes;
-};
-
-// Hashes runs of digests in index order, whichever thread finishes first. Early runs wait; there
-// are never more than a few, because runs are handed out in order.
-class OrderedHasher {
- public:
-  void add(std::uint64_t begin, std::vector<StoredDigest> run) {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace(begin, std::move(run));
-    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
-         first = waiting_.erase(first)) {
-      hasher_.add(std::as_bytes(std::span(first->second)));
-      next_ += first->second.size();
-    }
-  }
-  std::string finish() { return hex(hasher_.finish()); }
-
- private:
-  std::mutex mutex_;
-  Hasher hasher_;
-  std::uint64_t next_ = 0;
-  std::map<std::uint64_t, std::vector<StoredDigest>> waiting_;
 };
 
 class Verifier {
@@ -55,6 +33,7 @@ class Verifier {
   Verifier(const Dataset& dataset, unsigned threads, Verification& result)
       : dataset_(dataset), info_(dataset.info()), parts_(threads), digests_(result.sample_digests) {
     digests_.resize(dataset.size());
+    stored_.resize(dataset.size());
     facts_.images.resize(dataset.size());
     facts_.names.resize(dataset.size());
     facts_.labels.resize(dataset.size());
@@ -63,9 +42,7 @@ class Verifier {
   /// False: stopped on request.
   bool run(const ProgressCallback& progress) {
     const auto work = [this](unsigned worker, std::uint64_t begin, std::uint64_t end) {
-      std::vector<StoredDigest> stored(end - begin);
-      for (std::uint64_t i = begin; i < end; ++i) check(i, parts_[worker], stored[i - begin]);
-      stored_.add(begin, std::move(stored));
+      for (std::uint64_t i = begin; i < end; ++i) check(i, parts_[worker]);
     };
     try {
       sweep(dataset_.size(), static_cast<unsigned>(parts_.size()), work, progress);
@@ -77,9 +54,10 @@ class Verifier {
 
   const SampleFacts& facts() const { return facts_; }
   void collect(Verification& result);
+  void digest(Verification& result) const;
 
  private:
-  void check(std::uint64_t index, Part& part, StoredDigest& stored) {
+  void check(std::uint64_t index, Part& part) {
     ++part.looked_at;
     Sample sample;
     try {
@@ -90,14 +68,16 @@ class Verifier {
       digests_[index] = sample_digest(sample.label, {sample.shape, part.pixels});
       const std::uint64_t shape = fingerprint(std::as_bytes(std::span(&sample.shape, 1)));
       facts_.images[index] = fingerprint(part.pixels, shape);
-      stored = sample.codec == &raw_codec ? raw_stored_digest(digests_[index])
-                                          : stored_digest(sample.label, sample.bytes);
+      stored_[index] = sample.codec == &raw_codec ? raw_stored_digest(digests_[index])
+                                                  : stored_digest(sample.label, sample.bytes);
       ++part.decoded;
+      dataset_.expect_as_written(index, sample);
       const std::string problem = problem_of(sample);
       if (!problem.empty()) throw Error(problem);
       const auto label = static_cast<std::size_t>(sample.label);
       if (part.class_counts.size() <= label) part.class_counts.resize(label + 1);
       ++part.class_counts[label];
+      part.details.add(index, dataset_.details(index, part.scratch));  // ends the sample's life
       ++part.samples;
     } catch (const std::exception& error) {  // out of memory, too, is reported for one sample
       if (part.findings.size() == max_findings) return;
@@ -150,8 +130,8 @@ class Verifier {
   const DatasetInfo& info_;
   std::vector<Part> parts_;
   std::vector<Sha256>& digests_;
+  std::vector<StoredDigest> stored_;
   SampleFacts facts_;
-  OrderedHasher stored_;
 };
 
 // Sorts and removes duplicates, so that the order does not depend on the threads.
@@ -166,8 +146,10 @@ void tidy(std::vector<Shape>& shapes) {
 void Verifier::collect(Verification& result) {
   std::vector<std::pair<std::uint64_t, Finding>> findings;
   std::uint64_t decoded = 0;
+  DetailsDigest details;
   for (Part& part : parts_) {
     result.looked_at += part.looked_at;
+    details.add(part.details);
     result.samples += part.samples;
     decoded += part.decoded;
     findings.insert(findings.end(), part.findings.begin(), part.findings.end());
@@ -190,8 +172,28 @@ void Verifier::collect(Verification& result) {
                                                          " more samples with a finding")});
   }
   if (decoded != dataset_.size()) return;
+  result.details_digest = details.text();
+  digest(result);
+}
+
+template <class T>
+std::vector<T> arranged(const std::vector<T>& values, const std::vector<std::uint64_t>& order) {
+  std::vector<T> result;
+  result.reserve(order.size());
+  for (const std::uint64_t index : order) result.push_back(values[index]);
+  return result;
+}
+
+void Verifier::digest(Verification& result) const {
   result.digest = dataset_digest(digests_);
-  result.bytes_digest = stored_.finish();
+  result.bytes_digest = ordered_digest(stored_);
+  const auto order = dataset_.written_order();
+  if (!order) return;
+  const bool as_read = order->empty();
+  result.written_digest =
+      as_read ? result.digest.digest : ordered_digest(arranged(digests_, *order));
+  result.written_bytes_digest =
+      as_read ? result.bytes_digest : ordered_digest(arranged(stored_, *order));
 }
 
 }  // namespace

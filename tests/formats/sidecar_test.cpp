@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "formats/digests/digest.h"
 #include "formats/io/file.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
@@ -48,6 +49,28 @@ TEST(UnitSidecar, everything_written_is_read_again) {
   EXPECT_EQ(read->inputs[1].name, "b.gz");
   EXPECT_EQ(read->inputs[1].bytes, 34U);
   EXPECT_EQ(read->inputs[1].hash, "bb");
+}
+
+TEST(UnitSidecar, its_last_key_is_the_checksum_of_the_text_in_front_of_it) {
+  TempDirectory temporary;
+  Sidecar sidecar;
+  sidecar.class_names.names = {"ant", "bee"};
+  write_sidecar(temporary.path(), sidecar);
+  const std::string text = read_text(temporary / sidecar_name);
+  const std::size_t at = text.find(",\n  \"checksum\": \"xxh128:");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(text.substr(text.size() - 4), "\"\n}\n");
+  SidecarChecksum checksum = sidecar_checksum(temporary.path());
+  EXPECT_EQ(checksum.stated, checksum.found);
+  EXPECT_EQ(checksum.found, "xxh128:" + hex(stored_digest(0, as_bytes(text.substr(0, at)))));
+  std::string changed = text;
+  changed.replace(text.find("bee"), 3, "bed");
+  write_text(temporary / sidecar_name, changed);
+  checksum = sidecar_checksum(temporary.path());
+  EXPECT_EQ(checksum.stated, text.substr(at + 17, 39));
+  EXPECT_NE(checksum.stated, checksum.found);
+  write_text(temporary / sidecar_name, "{\"notes\": []\n}\n");
+  EXPECT_EQ(sidecar_checksum(temporary.path()).stated, "") << "older versions wrote none";
 }
 
 TEST(UnitSidecar, hashes_of_an_older_feedrate_are_kept_with_what_they_are) {

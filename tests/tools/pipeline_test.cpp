@@ -75,6 +75,28 @@ TEST_F(CommandsPipeline, every_format_holds_the_same_images) {
   }
 }
 
+TEST_F(CommandsPipeline, a_folder_has_one_digest_as_written_and_another_as_read) {
+  const ordered_json converted = convert("folder").at("splits").at(0);
+  const std::string set = at("folder") + "/train";
+  const ordered_json verified = json({"verify", set});
+  EXPECT_EQ(converted.at("digest"), json({"verify", at("lmdb/train")}).at("digest"));
+  EXPECT_EQ(converted.at("digest"), json({"inspect", set}).at("digest"));
+  EXPECT_EQ(converted.at("digest"), verified.at("written_digest"));
+  EXPECT_NE(converted.at("digest"), verified.at("digest"));
+  EXPECT_EQ(converted.at("bytes_digest"), verified.at("written_bytes_digest"));
+  const auto digest = converted.at("digest").get<std::string>();
+  EXPECT_NE(run({"verify", set}).find(digest + " as written"), std::string::npos);
+  EXPECT_NE(run({"inspect", set}).find(digest + " as written"), std::string::npos);
+}
+
+TEST_F(CommandsPipeline, a_part_is_announced_under_the_name_that_it_has) {
+  const std::vector<std::string> command{"convert",  "mnist", at("archives"), "--to", "tfrecord",
+                                         "--shards", "3",     "--part",       "2/3",  "--out",
+                                         at("out")};
+  EXPECT_TRUE(run(command).starts_with(at("out") + ".part-2-of-3: 200 images"));
+  EXPECT_TRUE(std::filesystem::exists(at("out") + ".part-2-of-3"));
+}
+
 TEST_F(CommandsPipeline, datasets_that_differ_exit_1_and_name_the_first_difference) {
   const std::string text =
       run({"verify", at("lmdb/train"), "--against", at("lmdb/test")}, exit_failed);

@@ -135,7 +135,10 @@ std::string as_text(const Options& options, const Done& done) {
     text += fmt::format("  bytes digest {} (JPEGs were not decoded: 'feedrate verify' does)\n",
                         result.bytes_digest);
   } else {
-    text += fmt::format("  digest {}\n", result.digest.digest);
+    text += fmt::format("  digest {}{}\n", result.digest.digest,
+                        container(options.format).keeps_order()
+                            ? ""
+                            : " (as written; 'feedrate verify' shows that of reading too)");
   }
   return text;
 }

@@ -85,14 +85,15 @@ ordered_json quantiles_json(const Quantiles& of) {
 
 // The keys that only a sidecar knows; null without one.
 void add_sidecar(ordered_json& object, const std::optional<Sidecar>& sidecar) {
-  const char* keys[] = {"source",       "split",  "digest",  "set_digest", "label_space",
-                        "tool_version", "inputs", "options", "notes"};
+  const char* keys[] = {"source",      "split",        "digest", "set_digest", "bytes_digest",
+                        "label_space", "tool_version", "inputs", "options",    "notes"};
   for (const char* key : keys) object[key] = nullptr;
   if (!sidecar) return;
   object["source"] = sidecar->source;
   object["split"] = sidecar->split;
   object["digest"] = sidecar->digest;
   object["set_digest"] = sidecar->set_digest;
+  object["bytes_digest"] = sidecar->bytes_digest;
   object["label_space"] = sidecar->label_space;
   object["tool_version"] = sidecar->tool_version;
   object["options"] = sidecar->options;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formats/container.h"
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
 #include "tools/commands/inspect_report.h"
@@ -72,7 +73,11 @@ std::string files_text(const Inspection& found) {
   return text;
 }
 
-std::string sidecar_text(const Sidecar& sidecar) {
+std::string sidecar_text(const DatasetInfo& info) {
+  const Sidecar& sidecar = *info.sidecar;
+  const bool reordered = std::ranges::any_of(containers(), [&](const Container* one) {
+    return one->name() == info.format && !one->keeps_order();
+  });
   std::string text = line("source", harmless(sidecar.source + ", " + sidecar.split));
   for (const Sidecar::Input& input : sidecar.inputs) {
     std::string described = fmt::format("{}, {}", input.name, bytes_text(input.bytes));
@@ -83,7 +88,11 @@ std::string sidecar_text(const Sidecar& sidecar) {
   for (const std::string& option : sidecar.options)
     options += (options.empty() ? "" : " ") + option;
   if (!options.empty()) text += line("options", harmless(options));
-  if (!sidecar.digest.empty()) text += line("digest", sidecar.digest);
+  if (!sidecar.digest.empty()) {
+    text += line("digest", sidecar.digest + (reordered ? " as written" : ""));
+  } else if (!sidecar.bytes_digest.empty()) {
+    text += line("digest", sidecar.bytes_digest + " of the bytes");
+  }
   for (const std::string& note : sidecar.notes) text += line("note", harmless(note));
   return text;
 }
@@ -259,7 +268,7 @@ std::string inspection_text(const Inspection& found) {
   text += line("format", found.info.format + " × " + found.info.codec);
   text += line("images", images_text(found));
   text += fitted("files", title_columns) + files_text(found);
-  if (found.info.sidecar) text += sidecar_text(*found.info.sidecar);
+  if (found.info.sidecar) text += sidecar_text(found.info);
   return text + classes_text(found) + sizes_text(found) + samples_text(found);
 }
 

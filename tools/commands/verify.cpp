@@ -127,6 +127,19 @@ std::vector<std::string> codec_names(const Verification& result) {
   return names;
 }
 
+std::string digests_text(const Verification& result) {
+  const bool as_written = result.written_digest == result.digest.digest;
+  const std::string& bytes =
+      result.written_bytes_digest.empty() ? result.bytes_digest : result.written_bytes_digest;
+  std::string text = fmt::format("  digest        {}{}\n", result.digest.digest,
+                                 as_written ? "" : " as read: class by class");
+  if (!as_written && !result.written_digest.empty()) {
+    text += fmt::format("                {} as written\n", result.written_digest);
+  }
+  return text +
+         fmt::format("  set digest    {}\n  bytes digest  {}\n", result.digest.set_digest, bytes);
+}
+
 std::string as_text(const Verified& verified) {
   const DatasetInfo& info = verified.dataset->info();
   const Verification& result = verified.result;
@@ -139,10 +152,9 @@ std::string as_text(const Verified& verified) {
                         grouped(result.looked_at), counted(info.size, "image"));
   }
   text += list_text("findings", result.findings) + list_text("notes", result.notes);
-  text += fmt::format("  classes     {}\n", classes_text(result.class_counts));
+  text += fmt::format("  classes       {}\n", classes_text(result.class_counts));
   if (result.digest.digest.empty()) return text;
-  return text + fmt::format("  digest      {}\n  set digest  {}\n", result.digest.digest,
-                            result.digest.set_digest);
+  return text + digests_text(result);
 }
 
 ordered_json list_json(const std::vector<Finding>& list) {
@@ -164,6 +176,9 @@ ordered_json as_json(const Verified& verified) {
           {"digest", or_null<ordered_json>(result.digest.digest)},
           {"set_digest", or_null<ordered_json>(result.digest.set_digest)},
           {"bytes_digest", or_null<ordered_json>(result.bytes_digest)},
+          {"details_digest", or_null<ordered_json>(result.details_digest)},
+          {"written_digest", or_null<ordered_json>(result.written_digest)},
+          {"written_bytes_digest", or_null<ordered_json>(result.written_bytes_digest)},
           {"class_counts", result.class_counts},
           {"findings", list_json(result.findings)},
           {"notes", list_json(result.notes)}};

@@ -90,6 +90,7 @@ class Lister {
     for (std::size_t label = 0; label < files_.classes.size(); ++label) {
       std::map<std::string, std::vector<std::string>> directories;
       walk(files_.classes[label], 1, directories);
+      const std::size_t before = files_.images.size();
       for (auto& [directory, names] : directories) {
         std::sort(names.begin(), names.end());
         for (const std::string& name : names) {
@@ -97,6 +98,8 @@ class Lister {
           files_.paths.append(directory).append(1, '/').append(name).append(1, '\0');
         }
       }
+      if (files_.images.size() != before) continue;
+      if (files_.empty_classes++ == 0) files_.first_empty_class = files_.classes[label];
     }
     return std::move(files_);
   }

@@ -15,11 +15,14 @@ namespace feedrate::formats {
 struct FolderFiles {
   struct Image {
     std::uint64_t path = 0;  // in `paths`, relative to the folder, zero-terminated
-    std::int32_t label = 0;
+    std::int32_t label = 0;  // position of its class
   };
   std::vector<std::string> classes;  // names of the sub-directories
   std::string paths;
   std::vector<Image> images;
+
+  std::uint64_t empty_classes = 0;
+  std::string first_empty_class;
 
   // Files in classes that are not named like images, and everything hidden (".x").
   std::uint64_t passed_over = 0;

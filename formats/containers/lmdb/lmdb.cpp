@@ -131,6 +131,11 @@ class LmdbDataset final : public Dataset {
     }
   }
 
+  // A key holds the sample's name.
+  Bytes details(std::uint64_t index, Scratch&) const override {
+    return as_bytes(lmdb_item(file_.bytes(), entries_[index]).key);
+  }
+
   bool look_ahead(std::uint64_t index) const override {
     file_.look_ahead(file_.bytes().subspan(entries_[index].value, entries_[index].value_size));
     return true;

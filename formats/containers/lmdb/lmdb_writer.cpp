@@ -72,6 +72,8 @@ class LmdbWriter final : public Writer {
     ++count_;
   }
 
+  Bytes details() const override { return as_bytes(key_); }
+
   WriterState pause() override {
     store_->sync();
     return {count_, {}};

@@ -75,6 +75,7 @@ ImageRecord parse_image_record(Bytes payload) {
   record.id = load_le<std::uint64_t>(payload.data() + 8);
   record.labels = payload.subspan(fixed_head, flag * sizeof(float));
   record.image = payload.subspan(fixed_head + record.labels.size());
+  record.head = payload.first(fixed_head + record.labels.size());
   return record;
 }
 

@@ -15,6 +15,7 @@ struct ImageRecord {
   Bytes labels;     // f32, little-endian; empty where only the header has a label
   std::uint64_t id = 0;
   Bytes image;
+  Bytes head;  // everything in front of the image
 
   std::size_t label_count() const { return labels.size() / sizeof(float); }
   float label_at(std::size_t i) const { return load_le<float>(labels.data() + i * sizeof(float)); }

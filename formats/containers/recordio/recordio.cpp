@@ -112,6 +112,11 @@ class RecordioDataset final : public Dataset {
     }
   }
 
+  Bytes details(std::uint64_t index, Scratch& scratch) const override {
+    const Place place = place_of(index);
+    return place.file->read(place.image, scratch.bytes).head;
+  }
+
   bool look_ahead(std::uint64_t index) const override {
     const Place at = place_of(index);
     at.file->look_ahead(at.image);

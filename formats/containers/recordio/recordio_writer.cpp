@@ -53,6 +53,8 @@ class RecordioWriter final : public Writer {
     run_.advance();
   }
 
+  Bytes details() const override { return head_; }
+
   WriterState pause() override {
     WriterState state{run_.added(), {}};
     for (std::optional<OutputFile>& file : files_) {

@@ -80,6 +80,13 @@ class WebdatasetDataset final : public Dataset {
     }
   }
 
+  Bytes details(std::uint64_t index, Scratch&) const override {
+    const Place place = place_of(index);
+    TarSample files;
+    place.shard.read(place.sample, files);
+    return files.json ? place.shard.bytes(*files.json) : Bytes();
+  }
+
   bool look_ahead(std::uint64_t index) const override {
     const Place at = place_of(index);
     return at.shard.look_ahead(at.sample);

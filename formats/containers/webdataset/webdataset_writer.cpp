@@ -148,6 +148,8 @@ class WebdatasetWriter final : public Writer {
     run_.advance();
   }
 
+  Bytes details() const override { return as_bytes(json_); }
+
   WriterState pause() override {
     WriterState state{run_.added(), {}};
     if (shard_) state.files.push_back(shard_->pause());

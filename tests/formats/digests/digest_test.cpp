@@ -58,5 +58,26 @@ TEST(UnitDigest, the_set_digest_forgets_the_order_and_the_digest_does_not) {
   EXPECT_EQ(forward.set_digest, backward.set_digest);
 }
 
+TEST(UnitDigest, the_digest_of_details_knows_their_order_and_can_be_added_up) {
+  DetailsDigest whole, front, back, swapped;
+  whole.add(0, as_bytes("ant"));
+  whole.add(1, as_bytes("bee"));
+  back.add(1, as_bytes("bee"));
+  front.add(0, as_bytes("ant"));
+  front.add(back);
+  EXPECT_EQ(front.text(), whole.text());
+  EXPECT_EQ(whole.text().size(), 32U);
+  swapped.add(0, as_bytes("bee"));
+  swapped.add(1, as_bytes("ant"));
+  EXPECT_NE(swapped.text(), whole.text());
+  // With the index 0, which is xxHash's default seed, one sample's is what `xxhsum -H2` prints.
+  DetailsDigest one;
+  one.add(0, as_bytes("ant"));
+  EXPECT_EQ(one.text(), hex(stored_digest(0, as_bytes("ant"))));
+  DetailsDigest none;
+  none.add(0, {});
+  EXPECT_EQ(none.text(), "");
+}
+
 }  // namespace
 }  // namespace feedrate::formats

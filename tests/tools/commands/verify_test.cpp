@@ -53,7 +53,7 @@ TEST_F(CommandsVerify, notes_are_shown_and_are_no_failure) {
   write("set", examples);
   const std::string said = text({"verify", at("set")}, exit_done);
   expect_part(said, "20 images read and decoded, sound\n  notes\n    samples 1 (00001.png) and 11");
-  expect_part(said, "classes     10, 2 images each");
+  expect_part(said, "classes       10, 2 images each");
   const ordered_json object = json({"verify", at("set")}, exit_done);
   EXPECT_TRUE(object.at("findings").empty());
   EXPECT_EQ(object.at("notes").at(0).at("problem"), "hold the same image, of class 1");

@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <functional>
+
+#include "formats/containers/folder/digest_list.h"
+#include "formats/digests/digest.h"
 #include "formats/verify/verify.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/partial_writes.h"
@@ -160,7 +165,9 @@ class UnitFolderWriter : public UnitFolder {
     fs::remove_all(set_);
     write_part(folder(), set_, options, examples);
     Lines names;
-    for (const auto& [name, content] : files_of(set_)) names.push_back(name);
+    for (const auto& [name, content] : files_of(set_)) {
+      if (name != digest_list_name) names.push_back(name);
+    }
     return names;
   }
   static Example named(std::string name, std::int32_t label) {
@@ -173,15 +180,33 @@ TEST_F(UnitFolderWriter, directories_are_the_classes_where_their_names_sort_as_t
   WriterOptions with;
   with.classes.names = {"ant", "bee", "cat"};
   EXPECT_EQ(written(two, with), (Lines{"ant/00000000.png", "cat/00000001.png"}));
-  EXPECT_TRUE(fs::is_directory(set_ / "bee"));
-  EXPECT_EQ(samples(), (Lines{"0 ant/00000000.png", "2 cat/00000001.png"}));
   for (const Lines& names :
        {Lines{"bee", "ant", "cat"}, Lines{"a", "a", "b"}, Lines{"T-shirt/top", "b", "c"},
         Lines{"", "a", "b"}, Lines{"..", "a", "b"}, Lines{".a", "a", "b"}}) {
     with.classes.names = names;
     EXPECT_EQ(written(two, with), (Lines{"00000/00000000.png", "00002/00000001.png"})) << names[0];
-    EXPECT_TRUE(fs::is_directory(set_ / "00001"));
   }
+}
+
+// torchvision's ImageFolder refuses a directory without images.
+TEST_F(UnitFolderWriter, a_class_without_images_has_no_directory_and_the_others_keep_their_labels) {
+  const std::vector<Example> two = {named("", 1), named("", 3)};
+  written(two);
+  EXPECT_EQ(samples(), (Lines{"1 00001/00000000.png", "3 00003/00000001.png"}));
+  EXPECT_FALSE(fs::exists(set_ / "00000"));
+  EXPECT_EQ(folder().open(set_)->info().classes, 4U);
+  WriterOptions with;
+  with.classes.names = {"ant", "bee", "cat", "dog"};
+  written(two, with);
+  Sidecar sidecar;
+  sidecar.format = "folder";
+  sidecar.classes = 4;
+  sidecar.class_names = with.classes;
+  write_sidecar(set_, sidecar);
+  EXPECT_EQ(samples(), (Lines{"1 bee/00000000.png", "3 dog/00000001.png"}));
+  EXPECT_EQ(folder().open(set_)->info().class_names.names, with.classes.names);
+  fs::rename(set_ / "dog", set_ / "dig");
+  expect_error([&] { samples(); }, {"/set", "2 directories", "the 4 classes of feedrate.json"});
 }
 
 TEST_F(UnitFolderWriter, files_are_called_as_the_samples_are) {
@@ -228,7 +253,7 @@ TEST_F(UnitFolderWriter, a_writer_killed_anywhere_is_gone_on_from) {
   const WriterOptions options{.codec = &png_codec};
   write_part(folder(), set_, options, examples);
   const auto whole = files_of(set_);
-  EXPECT_EQ(whole.size(), 8U);
+  EXPECT_EQ(whole.size(), 8U + 1);
   for (std::uint64_t paused = 0; paused <= examples.size(); ++paused) {
     for (const std::uint64_t more : {0U, 1U, 5U}) {
       const fs::path killed = temporary_ / "killed";
@@ -241,30 +266,132 @@ TEST_F(UnitFolderWriter, a_writer_killed_anywhere_is_gone_on_from) {
 }
 
 TEST_F(UnitFolderWriter, what_was_left_must_be_what_the_state_says) {
-  const WriterState state{3, {{".written", 10}}};
+  const WriterState state{3, {{std::string(digest_list_name), 53}}};
   WriterOptions options{.codec = &png_codec};
   const auto writer = folder().create(temporary_.path(), options);
   testing::add_examples(*writer, png_codec, make_examples({4, 4, 1}, 2), 0, 2);
   writer->pause();
   options.resume = &state;
   expect_error([&] { folder().create(temporary_.path(), options); },
-               {".written", "names 1 samples of 3"});
+               {"feedrate.xxh128", "lists 1 samples of 3"});
 }
 
-TEST_F(UnitFolderWriter, verify_compares_the_set_not_the_order) {
-  write_dataset(folder(), png_codec, set_, make_examples({4, 4, 1}, 23));
-  Sidecar sidecar;
-  sidecar.format = "folder";
-  sidecar.count = 23;
-  sidecar.digest = "that of the order in which they were written";
-  sidecar.set_digest = verify(*open_dataset(set_), 1).digest.set_digest;
-  write_sidecar(set_, sidecar);
-  EXPECT_TRUE(verify(*open_dataset(set_), 1).findings.empty());
-  sidecar.set_digest = "another";
-  write_sidecar(set_, sidecar);
-  const auto findings = verify(*open_dataset(set_), 1).findings;
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_NE(findings[0].problem.find("set digest another"), std::string::npos);
+// The digests of a folder whose samples are read class by class but were written in another order.
+class UnitFolderDigests : public UnitFolderWriter {
+ protected:
+  UnitFolderDigests() {
+    write_dataset(folder(), png_codec, set_, examples_);
+    std::vector<Sha256> hashes;
+    for (const Example& example : examples_) {
+      hashes.push_back(sample_digest(example.label, example.image));
+    }
+    sidecar_.format = "folder";
+    sidecar_.count = examples_.size();
+    sidecar_.digest = ordered_digest(hashes);
+    sidecar_.set_digest = dataset_digest(hashes).set_digest;
+    write_sidecar(set_, sidecar_);
+  }
+  Verification verified() const { return verify(*open_dataset(set_), 2); }
+  Lines problems() const {
+    Lines lines;
+    for (const Finding& finding : verified().findings) {
+      lines.push_back(join(finding.place, ": ", finding.problem));
+    }
+    return lines;
+  }
+  void expect_problem(std::initializer_list<std::string_view> parts) const {
+    const Lines lines = problems();
+    ASSERT_FALSE(lines.empty());
+    for (const std::string_view part : parts) {
+      EXPECT_NE(lines.front().find(part), std::string::npos) << lines.front();
+    }
+  }
+  void change(const fs::path& name, const std::function<void(std::string&)>& how) const {
+    std::string content = read_text(set_ / name);
+    how(content);
+    write_text(set_ / name, content);
+  }
+
+  std::vector<Example> examples_ = make_examples({4, 4, 1}, 23);
+  Sidecar sidecar_;
+  fs::path image_ = "00003/00000013.png";
+};
+
+TEST_F(UnitFolderDigests, the_order_of_writing_is_known_and_gives_the_digest_of_the_sidecar) {
+  const Verification result = verified();
+  EXPECT_EQ(problems(), Lines());
+  EXPECT_TRUE(result.notes.empty());
+  EXPECT_EQ(result.written_digest, sidecar_.digest);
+  EXPECT_NE(result.digest.digest, sidecar_.digest);
+  sidecar_.digest = "another";
+  write_sidecar(set_, sidecar_);
+  expect_problem({"states the digest another, found "});
+}
+
+TEST_F(UnitFolderDigests, a_line_is_what_xxhsum_prints) {
+  const std::string list = read_text(set_ / digest_list_name);
+  EXPECT_TRUE(list.starts_with(
+      join(file_hash(set_ / "00000/00000000.png").substr(std::string_view("xxh128:").size()),
+           "  00000/00000000.png\n")));
+  EXPECT_EQ(std::ranges::count(list, '\n'), 23);
+}
+
+// The pixels stay the same: only the bytes of the file tell.
+TEST_F(UnitFolderDigests, a_file_that_changed_though_its_pixels_did_not_is_named) {
+  fs::remove_all(set_);
+  write_dataset(folder(), jpeg_codec, set_, examples_);
+  EXPECT_EQ(problems(), Lines());
+  change("00003/00000013.jpg", [](std::string& jpeg) { jpeg.insert(2, "\xff\xfe\0\4hi", 6); });
+  expect_problem({"sample 10 (00003/00000013.jpg): ", "expected xxh128:", "(feedrate.xxh128)",
+                  "found xxh128:"});
+}
+
+TEST_F(UnitFolderDigests, files_that_are_missing_or_were_added_are_named) {
+  fs::rename(set_ / image_, set_ / "00003/x.png");
+  const Lines lines = problems();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[0].find("feedrate.xxh128: line 14: lists '00003/00000013.png'"),
+            std::string::npos);
+  EXPECT_NE(lines[1].find("/00003/x.png: is not listed"), std::string::npos);
+}
+
+TEST_F(UnitFolderDigests, a_damaged_list_names_its_line) {
+  const auto expect_line = [&](const std::function<void(std::string&)>& how, std::string_view line,
+                               std::string_view problem) {
+    const std::string sound = read_text(set_ / digest_list_name);
+    change(digest_list_name, how);
+    expect_problem({"feedrate.xxh128: line ", line, problem});
+    write_text(set_ / digest_list_name, sound);
+  };
+  expect_line([](std::string& list) { list[54] = 'x'; }, "line 2:", "32 hex digits");
+  expect_line([](std::string& list) { list.pop_back(); }, "line 23:", "cut off");
+  expect_line([](std::string& list) { list += list.substr(0, 53); }, "line 24:", "a second time");
+  expect_line([](std::string& list) { list = "\n" + list; }, "line 1:", "a path");
+  change(digest_list_name, [](std::string& list) { list[0] = list[0] == '0' ? '1' : '0'; });
+  expect_problem({"sample 0 (00000/00000000.png): ", "expected xxh128:"});
+}
+
+TEST_F(UnitFolderDigests, lines_in_another_order_are_a_finding) {
+  change(digest_list_name, [](std::string& list) {
+    const std::string first = list.substr(0, 53);
+    list = list.substr(53) + first;
+  });
+  expect_problem({"states the digest ", "found "});
+}
+
+TEST_F(UnitFolderDigests,
+       a_folder_of_an_older_version_is_read_and_what_cannot_be_compared_is_told) {
+  fs::remove(set_ / digest_list_name);
+  EXPECT_EQ(problems(), Lines());
+  EXPECT_TRUE(verified().notes.empty()) << "its pixels are compared by the set digest";
+  EXPECT_EQ(verified().written_digest, "");
+  sidecar_.digest = sidecar_.set_digest = "";
+  write_sidecar(set_, sidecar_);
+  ASSERT_EQ(verified().notes.size(), 1U);
+  EXPECT_NE(verified().notes[0].problem.find("holds no digests of its images"), std::string::npos);
+  sidecar_.set_digest = "another";
+  write_sidecar(set_, sidecar_);
+  expect_problem({"set digest another"});
 }
 
 }  // namespace

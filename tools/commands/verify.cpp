@@ -127,17 +127,20 @@ std::vector<std::string> codec_names(const Verification& result) {
   return names;
 }
 
+// A folder is read in another order than that in which it was written, if that is known.
 std::string digests_text(const Verification& result) {
+  const bool known = !result.written_digest.empty();
   const bool as_written = result.written_digest == result.digest.digest;
-  const std::string& bytes =
-      result.written_bytes_digest.empty() ? result.bytes_digest : result.written_bytes_digest;
   std::string text = fmt::format("  digest        {}{}\n", result.digest.digest,
                                  as_written ? "" : " as read: class by class");
-  if (!as_written && !result.written_digest.empty()) {
+  if (!as_written && known) {
     text += fmt::format("                {} as written\n", result.written_digest);
   }
-  return text +
-         fmt::format("  set digest    {}\n  bytes digest  {}\n", result.digest.set_digest, bytes);
+  return text + fmt::format("  set digest    {}\n  bytes digest  {}{}\n", result.digest.set_digest,
+                            known ? result.written_bytes_digest : result.bytes_digest,
+                            as_written ? ""
+                            : known    ? " as written"
+                                       : " as read");
 }
 
 std::string as_text(const Verified& verified) {

@@ -227,6 +227,8 @@ class Training {
 TrainingReport run_training(const TrainingRequest& request) {
   const Opened opened = open(request);
   Logs logs(world().rank() == 0 ? request.files.logs : LogPaths{});
+  const std::string advice = rate_advice(request);
+  if (!advice.empty() && !request.feed.resident && world().rank() == 0) note(advice);
   const Steps steps = count_steps(request, opened);
   const Schedule schedule = schedule_for(opened, steps);
   const std::unique_ptr<Session> session = compile(request, opened);

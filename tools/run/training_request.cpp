@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "formats/base/error.h"
 #include "trainer/networks/network.h"
 #include "trainer/presets/preset.h"
@@ -22,11 +24,20 @@ void complete(TrainingRequest& request) {
   }
 }
 
+namespace {
+
+constexpr std::uint32_t far_below =
+    4;  // times smaller: training seldom survives the published rate
+
+const TrainRecipe& published_recipe(const TrainingRequest::Model& model) {
+  return model.preset.empty() ? network(model.network).recipe() : preset(model.preset).recipe();
+}
+
+}  // namespace
+
 TrainRecipe changed_recipe(const TrainingRequest& request) {
-  const auto& [network_name, preset_name] = request.model;
   const RecipeChanges& changes = request.changes;
-  TrainRecipe recipe =
-      preset_name.empty() ? network(network_name).recipe() : preset(preset_name).recipe();
+  TrainRecipe recipe = published_recipe(request.model);
   if (!changes.update.optimizer.empty() && changes.update.optimizer != recipe.update.optimizer) {
     recipe = with_optimizer(recipe, changes.update.optimizer);
   }
@@ -48,6 +59,20 @@ TrainRecipe changed_recipe(const TrainingRequest& request) {
   if (!changes.network.means.empty()) recipe.changes.means = changes.network.means;
   if (!changes.network.deviations.empty()) recipe.changes.deviations = changes.network.deviations;
   return recipe;
+}
+
+std::string rate_advice(const TrainingRequest& request) {
+  const TrainRecipe& published = published_recipe(request.model);
+  const RecipeChanges& changes = request.changes;
+  const std::string_view optimizer = published.update.optimizer;
+  if (changes.batch == 0 || changes.schedule.rate || !changes.update.optimizer.empty()) return "";
+  if (optimizer != "sgd" && optimizer != "nesterov") return "";
+  if (changes.batch > published.batch / far_below) return "";
+  return fmt::format(
+      "the learning rate, {:.2g}, was published for batches of {} images; if the loss grows, try "
+      "--lr {:.2g}",
+      published.schedule.rate, published.batch,
+      published.schedule.rate * changes.batch / published.batch);
 }
 
 }  // namespace feedrate::tools

@@ -94,4 +94,9 @@ void complete(TrainingRequest& request);
 /// to the request's strings.
 trainer::TrainRecipe changed_recipe(const TrainingRequest& request);
 
+/// A sentence that advises a smaller learning rate where --batch is far below the recipe's batch
+/// and the rate was left as published; else "". The published rates of SGD fit their batches and
+/// grow with them (Goyal et al., arXiv:1706.02677); those of other optimizers do not.
+std::string rate_advice(const TrainingRequest& request);
+
 }  // namespace feedrate::tools

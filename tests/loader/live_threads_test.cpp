@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/loader/batches.h"
+#include "tests/loader/gathering.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
 
@@ -63,23 +64,18 @@ TEST(ConformanceThreads, a_loader_that_tunes_itself_gives_the_same_batches) {
 }
 
 TEST(UnitThreads, as_many_work_at_once_as_were_requested_last) {
-  std::atomic<unsigned> working{0}, peak{0};
-  const auto work = [&](std::uint64_t, Sample&) {
-    const unsigned now = ++working;
-    for (unsigned seen = peak; seen < now && !peak.compare_exchange_weak(seen, now);) continue;
-    std::this_thread::sleep_for(500us);
-    --working;
-  };
-  const MemoryDataset dataset(1000, {28, 28, 1}, work);
+  Gathering gathering;
+  const MemoryDataset dataset(1000, {28, 28, 1}, [&](auto, auto&) { gathering.work(); });
   Loader loader(dataset, none(),
                 {.threads = 2, .batch = 1, .epochs = 0, .engine = {.max_threads = 12}});
   for (const unsigned threads : {2U, 12U, 1U, 7U, 3U, 4U}) {
     loader.set_threads(threads);
     EXPECT_EQ(loader.stats().threads, threads);
     for (int i = 0; i < 40; ++i) loader.next();  // surplus workers finish their runs
-    peak = 0;
+    gathering.expect(threads);
     for (unsigned i = 0; i < 60 + 20 * threads; ++i) loader.next();
-    EXPECT_EQ(peak.load(), threads);
+    EXPECT_EQ(gathering.peak(), threads);
+    gathering.expect(0);
   }
 }
 

@@ -36,9 +36,10 @@ class HostileFormats : public ::testing::TestWithParam<FormatPair> {
     write_dataset(*GetParam().container, *GetParam().codec, set_, examples);
     Sidecar sidecar;
     sidecar.count = examples.size();
-    const DatasetDigest digest = verify(*open_dataset(set_), 1).digest;
-    sidecar.digest = digest_ = digest.digest;
-    sidecar.set_digest = digest.set_digest;
+    const Verification sound = verify(*open_dataset(set_), 1);
+    sidecar.digest = sound.written_digest;
+    sidecar.set_digest = sound.digest.set_digest;
+    digest_ = sound.digest.digest;
     write_sidecar(set_, sidecar);
     for (const auto& entry : fs::recursive_directory_iterator(set_)) {
       if (entry.is_regular_file() && entry.path().filename() != sidecar_name) {

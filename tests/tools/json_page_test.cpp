@@ -165,8 +165,9 @@ TEST_F(CommandsJsonPage, train_in_all_its_modes) {
 
 TEST_F(CommandsJsonPage, time_and_list) {
   read({"time", "mlp", "--batch", "2", "--seconds", "0.01"}, "time");
+  read({"time", "mlp", "--batch", "2", "--passes"}, "passes");
   read({"list"}, "list");
-  reader_.expect_all_seen({"time", "list", "kind"});
+  reader_.expect_all_seen({"time", "passes", "list", "kind"});
 }
 
 TEST_F(CommandsJsonPage, advise) {

@@ -5,6 +5,7 @@
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 #include "tools/run/layer_times.h"
+#include "tools/run/pass_counts.h"
 
 namespace feedrate::tools {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 struct Options {
   LayerTimesRequest request;
   bool all = false;
+  bool passes = false;
   bool json = false;
 };
 
@@ -32,9 +34,17 @@ std::function<int()> prepare(CLI::App& app) {
   add_threads(app, "--compute-threads", request.device.compute_threads,
               "Threads of a CPU trainer (default: every core)");
   app.add_flag("--all", options->all, "Every layer, in the order of the network");
+  app.add_flag("--passes", options->passes,
+               "Count the memory passes of a step on CUDA instead; needs no GPU");
   add_seed(app, request.seed);
   add_json(app, options->json);
   return [options] {
+    if (options->passes) {
+      const PassCountsRequest counted{options->request.network, options->request.device.precision,
+                                      options->request.batch};
+      print(options->json ? pass_counts_json(counted) : pass_counts_text(counted));
+      return exit_done;
+    }
     const LayerTimes times = time_layers(options->request);
     if (options->json) {
       print(times.json());
@@ -57,10 +67,12 @@ of each layer forward and backward (medians over the steps), its GFLOP/s, and it
 of the roofline: the least time that the layer's multiply-adds and memory traffic need on
 this device, divided by the measured time. The limits of the device are measured in the
 same run. First come the sums of each operator, then the ten costliest layers; --all
-shows every layer. With bf16 on the CPU, layers that would be slower stay in fp32.)",
+shows every layer. With --passes nothing is timed: the kernels and library calls of a
+step on CUDA are counted from the plan, and the bytes that they read and write. With bf16 on the CPU, layers that would be slower stay in fp32.)",
     .examples = R"(  feedrate time lenet
   feedrate time resnet50 --batch 8 --seconds 20
   feedrate time googlenet --batch 8 --all
+  feedrate time resnet50 --batch 8 --precision bf16 --passes
 )",
     .prepare = prepare};
 

@@ -37,6 +37,8 @@ struct OpTraits {
   bool is_relu = false;
   /// It adds a shortcut (its second input) to a residual branch (its first input).
   bool is_residual_sum = false;
+  /// It runs over the rows of an image, one after the other.
+  bool is_recurrent = false;
   /// Its first parameter multiplies each channel, so an initial value of 0 makes the output 0.
   bool scales_channels = false;
   /// Its first parameter holds weights of this kind.

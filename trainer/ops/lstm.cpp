@@ -36,7 +36,8 @@ class Lstm final : public Op {
 };
 
 // Backends save their own copy of the rows, so backward reads neither input nor output.
-const Lstm row("lstm", "long short-term memory over an image's rows: units");
+const Lstm row("lstm", "long short-term memory over an image's rows: units",
+               {.is_recurrent = true});
 
 }  // namespace
 

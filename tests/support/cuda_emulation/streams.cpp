@@ -253,6 +253,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     if (reached[list] != capture->lists[list].size()) return cudaErrorStreamCaptureUnjoined;
   }
   ++counts().captures;
+  counts().recorded = 0;
+  for (const auto& list : capture->lists) {
+    counts().recorded += static_cast<std::size_t>(
+        std::ranges::count_if(list, [](const Recorded& item) { return item.work != nullptr; }));
+  }
   *graph = new CUgraph_st{std::make_shared<const Lists>(std::move(capture->lists))};
   return cudaSuccess;
 }

@@ -1,9 +1,9 @@
 #include "trainer/backends/cuda/layout.cuh"
 
-#include <algorithm>
 #include <cassert>
 
 #include "trainer/graph/op.h"
+#include "trainer/graph/passes.h"
 #include "trainer/ops/check.h"
 
 namespace feedrate::trainer::cuda {
@@ -20,14 +20,6 @@ void each_value(const Layout& a, const Body& body) {
       }
     }
   }
-}
-
-bool convolutions_alone_read(const Graph& graph, std::size_t i) {
-  return std::ranges::all_of(graph.nodes, [i](const Node& node) {
-    const bool reads = std::ranges::find(node.inputs, i) != node.inputs.end();
-    return !reads ||
-           (node.op->traits().weights == WeightKind::filters && groups_of(node.attributes) == 1);
-  });
 }
 
 Layout canonical_layout(std::int64_t elements) { return {1, elements, 1, elements}; }
@@ -51,9 +43,7 @@ std::vector<float> from_stored(const Layout& layout, std::span<const float> stor
 std::vector<Extent> stored_extents(const Graph& graph) {
   std::vector<Extent> stored;
   for (const Node& node : graph.nodes) stored.push_back(node.extent);
-  if (stored[0].channels == 3 && convolutions_alone_read(graph, 0)) {
-    stored[0].channels = 4;
-  }
+  stored[0].channels = stored_pixel_channels(graph);
   return stored;
 }
 

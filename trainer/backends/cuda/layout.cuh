@@ -23,8 +23,8 @@ struct Layout {
 std::vector<float> to_stored(const Layout& layout, std::span<const float> canonical);
 std::vector<float> from_stored(const Layout& layout, std::span<const float> stored);
 
-/// By node: the extent of its output for one image, as it lies in memory. If only convolutions read
-/// the input's pixels of 3 channels, these get a fourth, so that a pixel is a single load.
+/// By node: the extent of its output for one image, as it lies in memory. Only the input's pixels
+/// may have more channels than the graph says (stored_pixel_channels()).
 std::vector<Extent> stored_extents(const Graph& graph);
 /// By parameter.
 std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored);

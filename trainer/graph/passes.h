@@ -1,0 +1,31 @@
+#pragma once
+// The passes over memory of a training step as the CUDA backend runs it (with plain SGD), counted
+// from the plan: each kernel or library call once, and every value that it reads or writes once.
+// What an engine of cuDNN does inside (workspaces, kernels of its own) is not counted.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/graph/plan.h"
+
+namespace feedrate::trainer {
+
+/// One kernel or library call: a node of the CUDA graph of a step.
+struct Pass {
+  std::string_view op;    // the operator; "gradient sums", "update"
+  std::string_view what;  // "forward", "filter gradient" …
+  double values = 0;      // bytes of activations and their gradients for the batch
+  double parameters = 0;  // bytes of parameters, their gradients and state
+};
+
+/// In the order of the step. `precision`: fp32 | tf32 | bf16 | fp16.
+std::vector<Pass> count_passes(const Plan& plan, std::string_view precision);
+
+/// Channels of one pixel of the input as it lies in device memory. If only convolutions read pixels
+/// of 3 channels, they get one of zeros, so that a pixel is a single load.
+std::int64_t stored_pixel_channels(const Graph& graph);
+
+}  // namespace feedrate::trainer

@@ -40,11 +40,12 @@ struct Counts {
 Counts count(PassCountsRequest request) {
   const Network& definition = network(request.network);
   if (request.batch == 0) request.batch = definition.recipe().batch;
-  const Plan plan =
+  Plan plan =
       make_plan(definition.build(definition.published_input(), definition.published_classes()),
                 request.batch);
+  const Fused fused = fuse(plan, fusions_of_environment());
   Counts counts{std::move(request), {}, {}};
-  for (const Pass& pass : count_passes(plan, counts.request.precision)) {
+  for (const Pass& pass : count_passes(plan, fused, counts.request.precision)) {
     auto kind = std::ranges::find_if(
         counts.kinds, [&](const Kind& one) { return one.op == pass.op && one.what == pass.what; });
     if (kind == counts.kinds.end()) kind = counts.kinds.insert(kind, {pass.op, pass.what});

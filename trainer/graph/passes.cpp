@@ -11,12 +11,13 @@ namespace {
 
 class Counter {
  public:
-  Counter(const Plan& plan, std::string_view precision)
+  Counter(const Plan& plan, const Fused& fused, std::string_view precision)
       : plan_(plan),
+        fused_(fused),
         nodes_(plan.graph.nodes),
         narrow_(precision == "bf16" || precision == "fp16"),
         loss_scaled_(precision == "fp16"),
-        pixel_channels_(stored_pixel_channels(plan.graph)) {}
+        pixel_channels_(stored_pixel_channels(plan.graph, narrow_ ? 2 : 4)) {}
 
   std::vector<Pass> count() {
     std::vector<bool> relu_done(nodes_.size());
@@ -26,13 +27,8 @@ class Counter {
     }
     for (std::size_t i = nodes_.size(); i-- > 0;) {
       if (!plan_.learns[i]) continue;
-      backward(i);
-      for (std::size_t k = 0; k < nodes_[i].inputs.size(); ++k) {
-        const std::size_t input = nodes_[i].inputs[k];
-        if (plan_.adds[i][k] && plan_.has_gradient(input)) {
-          add("gradient sums", "2 terms", {3 * bytes(input)});
-        }
-      }
+      if (!fused_.gradient_done(plan_, i)) backward(i);
+      gradient_sums(i);
     }
     update();
     return std::move(passes_);
@@ -64,11 +60,22 @@ class Counter {
                              return sum + static_cast<double>(one.learned ? one.elements() : 0);
                            });
   }
+  double filter_values(const Node& node) const {
+    return static_cast<double>(plan_.graph.parameters[node.parameters[0]].elements());
+  }
   double weight_bytes(const Node& node) const { return value_bytes() * parameter_values(node); }
   bool has_bias(const Node& node) const { return node.parameters.size() > 1; }
   /// The position of each largest value, a byte each.
   double winners(std::size_t i) const {
     return nodes_[i].op->traits().pooling == Pooling::maximum ? bytes(i) / value_bytes() : 0;
+  }
+
+  /// Which values are positive: a byte for each 16 bytes of values, or, where channels do not fill
+  /// them, for each value.
+  double bits(std::size_t i) const {
+    const auto lanes = static_cast<std::int64_t>(16 / value_bytes());
+    const double groups = nodes_[i].extent.channels % lanes == 0 ? 16 : value_bytes();
+    return bytes(i) / groups;
   }
 
   /// Whether the layer computes the relu behind it, as the CUDA layers' does_relu() say.
@@ -92,13 +99,15 @@ class Counter {
       if (traits.weights == WeightKind::filters && has_bias(node)) add(op, "bias", {2 * out});
     } else if (traits.scales_channels) {
       add(op, "statistics", {in});
-      add(op, "statistics, finished", {});
-      add(op, "forward", {in, out});
+      const BlockEnd* end = fused_.end_with_norm(i);
+      if (end == nullptr || !end->forward) add(op, "forward", {in, out});
     } else if (traits.is_loss) {
       add(op, "forward", {in, out});
       add(op, "metrics", {});
     } else if (traits.is_recurrent) {
       recurrent_forward(i);
+    } else if (fused_.end_of(i) != nullptr && fused_.end_of(i)->forward) {
+      add(op, "block end, forward", {in, out, bits(i)});
     } else if (node.inputs.size() > 1 && !traits.is_residual_sum) {
       for (const std::size_t input : node.inputs) add(op, "forward", {2 * bytes(input)});
     } else {
@@ -115,16 +124,13 @@ class Counter {
     if (traits.weights != WeightKind::none) {
       products_backward(i);
     } else if (traits.scales_channels) {
-      add(op, "gradient sums", {out, in});
-      add(op, "gradient sums, finished", {});
+      const BlockEnd* end = fused_.end_with_norm(i);
+      if (end == nullptr || !end->backward) add(op, "gradient sums", {out, in});
       if (input_learns) add(op, "input gradient", {out, 2 * in});
     } else if (traits.is_recurrent) {
       recurrent_backward(i);
     } else if (traits.is_residual_sum) {
-      for (const std::size_t input : node.inputs) {
-        const bool in_place = plan_.gradient_homes[input] == plan_.gradient_homes[i];
-        if (plan_.has_gradient(input) && !in_place) add(op, "gradient's copy", {2 * out});
-      }
+      sum_backward(i);
     } else if (node.inputs.size() > 1) {
       for (const std::size_t input : node.inputs) {
         if (plan_.has_gradient(input)) add(op, "input gradient", {2 * bytes(input)});
@@ -136,19 +142,45 @@ class Counter {
     }
   }
 
+  void sum_backward(std::size_t i) {
+    const Node& node = nodes_[i];
+    const std::string_view op = node.op->name();
+    const BlockEnd* end = fused_.end_of(i);
+    if (end != nullptr && end->backward) {
+      // The terms in, the gradient out, what the norms read, and where the relu is open.
+      double moved = (end->reader == no_node ? 2 : 3) * bytes(i);
+      for (const std::size_t norm : end->norms) moved += norm == no_node ? 0 : bytes(norm);
+      add(op, "block end, backward", {moved, end->forward ? bits(i) : bytes(i)});
+    }
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::size_t input = node.inputs[k];
+      const bool in_place = plan_.gradient_homes[input] == plan_.gradient_homes[i] ||
+                            (k == 1 && fused_.alias_of(i) != nullptr);
+      if (plan_.has_gradient(input) && !in_place) add(op, "gradient's copy", {2 * bytes(i)});
+    }
+  }
+
+  void gradient_sums(std::size_t i) {
+    const auto add_sum = [this](std::size_t input) {
+      add("gradient sums", "2 terms", {3 * bytes(input)});
+    };
+    for (std::size_t k = 0; k < nodes_[i].inputs.size(); ++k) {
+      const bool sums = plan_.adds[i][k] && plan_.has_gradient(nodes_[i].inputs[k]);
+      if (sums && fused_.end_with_term(i, k) == nullptr) add_sum(nodes_[i].inputs[k]);
+    }
+    for (const Alias& alias : fused_.aliases) {
+      if (alias.joins == i) add_sum(nodes_[alias.sum].inputs[1]);
+    }
+  }
+
   void products_backward(std::size_t i) {
     const Node& node = nodes_[i];
     const std::string_view op = node.op->name();
     const double out = bytes(i), in = all_inputs(node);
     const bool filters = node.op->traits().weights == WeightKind::filters;
-    if (has_bias(node)) {
-      add(op, "bias gradient", {out});
-      if (filters) add(op, "bias gradient, finished", {});
-    }
+    if (has_bias(node)) add(op, "bias gradient", {out});
     add(op, "weight gradient", {in, out}, (filters ? value_bytes() : 4) * parameter_values(node));
-    if (filters && narrow_) {
-      add(op, "weight gradient, widened", {}, (value_bytes() + 4) * parameter_values(node));
-    }
+    if (filters && narrow_) narrow_gradients_ += filter_values(node);
     if (plan_.has_gradient(node.inputs[0])) {
       add(op, "input gradient", {out, in}, weight_bytes(node));
     }
@@ -196,6 +228,9 @@ class Counter {
       if (parameter.learned) learned += static_cast<double>(parameter.elements());
       statistics |= !parameter.learned;
     }
+    if (narrow_gradients_ > 0) {
+      add("update", "widened gradients", {}, (value_bytes() + 4) * narrow_gradients_);
+    }
     if (loss_scaled_) add("update", "unscaled gradients", {}, 8 * learned);
     add("update", "rules", {});
     // Gradient, value and momentum; the copy that products read.
@@ -205,27 +240,30 @@ class Counter {
   }
 
   const Plan& plan_;
+  const Fused& fused_;
   const std::vector<Node>& nodes_;
   bool narrow_;
   bool loss_scaled_;
   std::int64_t pixel_channels_;
+  double narrow_gradients_ = 0;  // values of filters
   std::vector<Pass> passes_;
 };
 
 }  // namespace
 
-std::vector<Pass> count_passes(const Plan& plan, std::string_view precision) {
-  return Counter(plan, precision).count();
+std::vector<Pass> count_passes(const Plan& plan, const Fused& fused, std::string_view precision) {
+  return Counter(plan, fused, precision).count();
 }
 
-std::int64_t stored_pixel_channels(const Graph& graph) {
+std::int64_t stored_pixel_channels(const Graph& graph, std::size_t value_bytes) {
   const std::int64_t channels = graph.nodes.at(0).extent.channels;
   const bool convolutions_alone = std::ranges::all_of(graph.nodes, [](const Node& node) {
     const bool reads = std::ranges::find(node.inputs, std::size_t{0}) != node.inputs.end();
     return !reads || (node.op->traits().weights == WeightKind::filters &&
                       node.attributes.integer("groups", 1) == 1);
   });
-  return channels == 3 && convolutions_alone ? 4 : channels;
+  return channels == 3 && convolutions_alone ? static_cast<std::int64_t>(16 / value_bytes)
+                                             : channels;
 }
 
 }  // namespace feedrate::trainer

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trainer/graph/fusion.h"
 #include "trainer/graph/plan.h"
 
 namespace feedrate::trainer {
@@ -21,11 +22,12 @@ struct Pass {
   double parameters = 0;  // bytes of parameters, their gradients and state
 };
 
-/// In the order of the step. `precision`: fp32 | tf32 | bf16 | fp16.
-std::vector<Pass> count_passes(const Plan& plan, std::string_view precision);
+/// In the order of the step, with what fuse() has found in the plan. `precision`: fp32 | tf32 | bf16
+/// | fp16.
+std::vector<Pass> count_passes(const Plan& plan, const Fused& fused, std::string_view precision);
 
 /// Channels of one pixel of the input as it lies in device memory. If only convolutions read pixels
-/// of 3 channels, they get one of zeros, so that a pixel is a single load.
-std::int64_t stored_pixel_channels(const Graph& graph);
+/// of 3 channels, they get channels of zeros up to 16 bytes, which engines load at once.
+std::int64_t stored_pixel_channels(const Graph& graph, std::size_t value_bytes);
 
 }  // namespace feedrate::trainer

@@ -20,7 +20,8 @@ class Blocks {
 
 }  // namespace
 
-Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment) {
+Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment,
+                 const Fused& fused) {
   const std::vector<Node>& nodes = plan.graph.nodes;
   const std::size_t n = nodes.size();
   const std::size_t end = 2 * n - 1;  // backward of node i is moment end − i
@@ -35,14 +36,22 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
   }
   places.input_gradients.resize(n);
   places.sums.resize(n);
+  places.terms.resize(n);
   for (std::size_t j = 0; j < n; ++j) {
     for (std::size_t k = 0; k < nodes[j].inputs.size(); ++k) {
       const std::size_t i = nodes[j].inputs[k];
+      const Alias* alias = k == 1 ? fused.alias_of(j) : nullptr;
+      const BlockEnd* end_of_term = fused.end_with_term(j, k);
       std::size_t block = places.gradients[plan.gradient_homes[i]];
-      if (plan.adds[j][k] && plan.has_gradient(i)) {
-        block = blocks.add({end - j, end - j}, bytes.outputs[i]);
-        places.sums[j].push_back({i, block});
+      if (alias != nullptr) {
+        block = places.gradients[plan.gradient_homes[j]];
+        if (alias->joins != no_node) places.sums[alias->joins].push_back({i, block});
+      } else if (plan.adds[j][k] && plan.has_gradient(i)) {
+        const std::size_t reader = end_of_term != nullptr ? end_of_term->sum : j;
+        block = blocks.add({end - j, end - reader}, bytes.outputs[i]);
+        if (end_of_term == nullptr) places.sums[j].push_back({i, block});
       }
+      if (end_of_term != nullptr) places.terms[end_of_term->sum] = block;
       places.input_gradients[j].push_back(block);
     }
   }
@@ -54,6 +63,7 @@ Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment
     places.activations[i] = arena.offsets[homes[plan.activation_homes[i]]];
     places.gradients[i] = arena.offsets[gradient_homes[plan.gradient_homes[i]]];
     offset(places.saved[i]);
+    offset(places.terms[i]);
     for (std::size_t& block : places.input_gradients[i]) offset(block);
     for (GradientSum& sum : places.sums[i]) offset(sum.part);
   }

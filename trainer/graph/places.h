@@ -3,6 +3,7 @@
 // from forward to backward, and the terms of gradients that are sums because several nodes read one
 // value.
 
+#include "trainer/graph/fusion.h"
 #include "trainer/graph/plan.h"
 
 namespace feedrate::trainer {
@@ -26,9 +27,11 @@ struct Places {
   std::vector<std::size_t> saved;                         // by node
   std::vector<std::vector<std::size_t>> input_gradients;  // by node, by input: to write
   std::vector<std::vector<GradientSum>> sums;             // by node: to add after its backward
+  std::vector<std::size_t> terms;  // by node: the second term of a BlockEnd, by its sum
   std::size_t bytes = 0;
 };
 
-Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment);
+Places place_all(const Plan& plan, const NodeBytes& bytes, std::size_t alignment,
+                 const Fused& fused = {});
 
 }  // namespace feedrate::trainer

@@ -34,6 +34,17 @@ extern dim3 threadIdx;
 inline void __syncthreads() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::block); }
 inline void __syncwarp() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::warp); }
 
+inline void __threadfence() {}
+template <class T>
+T __ldcg(const T* from) {
+  return *from;
+}
+inline unsigned atomicAdd(unsigned* to, unsigned value) {
+  const unsigned before = *to;
+  *to += value;
+  return before;
+}
+
 template <class T>
 T __shfl_xor_sync(unsigned, T mine, unsigned mask) {
   T theirs{};

@@ -28,7 +28,7 @@ std::map<std::string, ConvShape> shapes_of(ValueType type) {
   std::map<std::string, ConvShape> shapes;
   for (const Network* row : networks()) {
     const Graph graph = row->build(row->published_input(), row->published_classes());
-    const std::vector<Extent> stored = stored_extents(graph);
+    const std::vector<Extent> stored = stored_extents(graph, type);
     for (const Node& node : graph.nodes) {
       if (node.op->traits().weights != WeightKind::filters) continue;
       const ConvShape shape = shape_of(node, stored[node.inputs[0]], images, type);

@@ -15,7 +15,7 @@ Counted count(std::string_view name, std::uint32_t batch, std::string_view preci
   const Network& row = network(name);
   const Plan plan = make_plan(row.build(row.published_input(), row.published_classes()), batch);
   Counted counted;
-  for (const Pass& pass : count_passes(plan, precision)) {
+  for (const Pass& pass : count_passes(plan, {}, precision)) {
     ++counted.calls;
     counted.image_bytes += pass.values / batch;
   }
@@ -28,7 +28,7 @@ TEST(UnitPasses, a_convolution_reads_its_output_gradient_once_for_each_gradient)
   const Plan plan =
       make_plan(b.softmax_loss(b.dense(b.conv(x, 2, 1, 1, 0, {.no_bias = true}), 3, {})), 2);
   double forward = 0, weights = 0, inputs = 0;
-  for (const Pass& pass : count_passes(plan, "bf16")) {
+  for (const Pass& pass : count_passes(plan, {}, "bf16")) {
     if (pass.op != "conv") continue;
     if (pass.what == "forward") forward += pass.values;
     if (pass.what == "weight gradient") weights += pass.values;

@@ -29,6 +29,9 @@ std::size_t free_bytes() {
   return cudaMemGetInfo(&free, &total) == cudaSuccess ? free : 0;
 }
 
+/// Columns of one sum in groups of at least 8: half a million channels.
+constexpr unsigned max_arrivals = 1U << 16;
+
 constexpr std::size_t mib(std::size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
 }  // namespace
@@ -86,6 +89,14 @@ Context::Context(std::string_view precision)
   cudnn_ = make<cudnnHandle_t, cudnnDestroy>("cudnnCreate", cudnnCreate);
   check(cudnnSetStream(cudnn_.get(), compute_.get()), "cudnnSetStream");
   blas_ = make<cublasLtHandle_t, cublasLtDestroy>("cublasLtCreate", cublasLtCreate);
+  arrivals_ = DeviceMemory(max_arrivals * sizeof(unsigned), "counters");
+}
+
+unsigned* Context::arrivals(unsigned count) const {
+  if (count > max_arrivals) {
+    throw Error(join("a sum over ", count, " groups of channels, more than ", max_arrivals));
+  }
+  return arrivals_.as<unsigned>();
 }
 
 std::string device_name() {

@@ -61,34 +61,6 @@ inline constexpr std::size_t device_alignment = 256;
 /// The most workspace an algorithm may use: enough for the fast ones, small beside a batch.
 inline constexpr std::size_t workspace_limit = std::size_t{256} << 20;
 
-/// The streams and library handles of one session on own_device(). For one thread.
-class Context {
- public:
-  /// `precision`: fp32 | tf32 | bf16 | fp16.
-  explicit Context(std::string_view precision);
-
-  cudaStream_t compute() const { return compute_.get(); }
-  cudaStream_t uploads() const { return uploads_.get(); }
-  cudnnHandle_t cudnn() const { return cudnn_.get(); }
-  cublasLtHandle_t blas() const { return blas_.get(); }
-  /// The type of activations, of their gradients and of the weights that products read.
-  ValueType values() const { return values_; }
-  /// Whether products in fp32 may round their inputs to 10 bits of mantissa.
-  bool tf32() const { return tf32_; }
-  unsigned multiprocessors() const { return multiprocessors_; }
-  /// Waits until the device has done all work queued so far.
-  void wait() const;
-
- private:
-  ValueType values_;
-  bool tf32_;
-  unsigned multiprocessors_ = 0;
-  Stream compute_;
-  Stream uploads_;
-  Owned<cudnnHandle_t, cudnnDestroy> cudnn_;
-  Owned<cublasLtHandle_t, cublasLtDestroy> blas_;
-};
-
 /// Zeroed device memory; 0 bytes allocate nothing. Throws Error, which names `what`, when the
 /// device has too little.
 class DeviceMemory {
@@ -105,6 +77,38 @@ class DeviceMemory {
  private:
   std::unique_ptr<std::byte, Destroy<cudaFree>> data_;
   std::size_t bytes_ = 0;
+};
+
+/// The streams and library handles of one session on own_device(). For one thread.
+class Context {
+ public:
+  /// `precision`: fp32 | tf32 | bf16 | fp16.
+  explicit Context(std::string_view precision);
+
+  cudaStream_t compute() const { return compute_.get(); }
+  cudaStream_t uploads() const { return uploads_.get(); }
+  cudnnHandle_t cudnn() const { return cudnn_.get(); }
+  cublasLtHandle_t blas() const { return blas_.get(); }
+  /// The type of activations, of their gradients and of the weights that products read.
+  ValueType values() const { return values_; }
+  /// Whether products in fp32 may round their inputs to 10 bits of mantissa.
+  bool tf32() const { return tf32_; }
+  unsigned multiprocessors() const { return multiprocessors_; }
+  /// Counters on the device, all 0, for the blocks of one kernel on compute(). A kernel leaves them
+  /// 0 again. Throws Error for more than there are.
+  unsigned* arrivals(unsigned count) const;
+  /// Waits until the device has done all work queued so far.
+  void wait() const;
+
+ private:
+  ValueType values_;
+  bool tf32_;
+  unsigned multiprocessors_ = 0;
+  Stream compute_;
+  Stream uploads_;
+  Owned<cudnnHandle_t, cudnnDestroy> cudnn_;
+  Owned<cublasLtHandle_t, cublasLtDestroy> blas_;
+  DeviceMemory arrivals_;
 };
 
 /// Page-locked host memory, which the device reads and writes directly.

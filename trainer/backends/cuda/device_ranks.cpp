@@ -32,7 +32,7 @@ DeviceRanks::DeviceRanks(Communicator& hosts, const Context& context, const Plan
       stream_(make_stream()),
       finished_(make_event(cudaEventDisableTiming)),
       losses_(sizeof(DeviceMetrics), "metrics"),
-      gradients_(flat.gradients()),
+      flat_(flat),
       buckets_(gradient_buckets(plan.graph, flat.floats(), bucket_floats, [&](std::size_t number) {
         return static_cast<std::size_t>(flat.parameter(number).gradient - flat.gradients());
       })) {
@@ -71,7 +71,8 @@ void DeviceRanks::share_loss(const DeviceMetrics* own) {
 void DeviceRanks::share_gradients(std::size_t node) {
   for (const GradientBucket& bucket : buckets_) {
     if (bucket.node != node) continue;
-    float* gradients = gradients_ + bucket.begin;
+    flat_.widen(context_, bucket.begin, bucket.floats);
+    float* gradients = flat_.gradients() + bucket.begin;
     check_nccl(nccl().all_reduce(gradients, gradients, bucket.floats, Nccl::float32, Nccl::add,
                                  all_, stream_after_compute()),
                "ncclAllReduce");

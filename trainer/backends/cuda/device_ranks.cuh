@@ -43,7 +43,7 @@ class DeviceRanks {
   std::size_t sums_ = 0;         // started in this step
   Event finished_;
   DeviceMemory losses_;
-  float* gradients_;  // the flat buffer
+  const FlatParameters& flat_;
   std::vector<GradientBucket> buckets_;
   ncclComm* all_ = nullptr;
 };

@@ -4,6 +4,7 @@
 //
 // A step always runs on whole batches: missing images have label −1.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/loss_scale.cuh"
+#include "trainer/graph/fusion.h"
 #include "trainer/graph/graph.h"
 #include "trainer/ops/layout.h"
 #include "trainer/optimizers/optimizer.h"
@@ -33,7 +35,10 @@ struct DeviceParameter {
   float* value = nullptr;
   float* gradient = nullptr;  // each backward writes all of it
   void* rounded = nullptr;    // the same values in the session's type; in fp32 `value` itself
-  float* next = nullptr;      // statistics only: their next values, if the step's loss is finite
+  /// Where products write the gradient. For filters in 16 bits it is a copy in 16 bits, which
+  /// FlatParameters::widen() turns into `gradient`; else it is `gradient`.
+  void* product_gradient = nullptr;
+  float* next = nullptr;  // statistics only: their next values, if the step's loss is finite
 
   /// The copy that products read.
   template <class T>
@@ -63,6 +68,10 @@ struct LayerSite {
   bool learns = true;                           // backward will be called …
   bool input_learns = true;                     // … and the gradient of inputs[0] is needed
   bool relu_follows = false;                    // the only reader is a relu that works in place
+  bool masks_relu = false;                      // a norm's backward also does that relu's
+  /// The end of a residual block of which the node is the sum or a norm; null: of none.
+  const BlockEnd* block_end = nullptr;
+  std::array<std::vector<DeviceParameter>, 2> norm_parameters{};  // of the sum's norms
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -75,7 +84,7 @@ struct Step {
   std::uint32_t count;         // images present
   std::uint32_t all_images;    // images of all ranks in this step: gradients are means over these
   bool training;
-  bool relu_separate;  // each relu is computed by its own node, so that every output can be read
+  bool unfused;  // forward: each node computes its own output, so that every output can be read
   DeviceMetrics* metrics;
   const UpdateSettings* settings;  // on the device; settings->step draws dropout's mask
 };
@@ -85,10 +94,13 @@ struct Step {
 struct Buffers {
   std::vector<const std::byte*> inputs{};
   std::byte* output = nullptr;
-  const std::byte* output_gradient = nullptr;  // null for a loss
-  std::vector<std::byte*> input_gradients{};   // null where none is needed
-  std::byte* saved = nullptr;                  // saved_bytes(), kept from forward to backward
-  std::byte* scratch = nullptr;                // scratch_bytes(), for the duration of a call
+  std::byte* output_gradient = nullptr;       // null for a loss
+  std::vector<std::byte*> input_gradients{};  // null where none is needed
+  std::byte* saved = nullptr;                 // saved_bytes(), kept from forward to backward
+  std::byte* scratch = nullptr;               // scratch_bytes(), for the duration of a call
+  // For the end of a residual block only.
+  const std::byte* second_term = nullptr;  // to add to output_gradient; null: none
+  std::array<const Buffers*, 2> norms{};   // of the norms of its inputs; null: none
 };
 
 /// The same, with the type of the values.
@@ -108,6 +120,11 @@ struct BuffersOf {
   T* input_gradients(std::size_t k) const {
     return reinterpret_cast<T*>(untyped_.input_gradients[k]);
   }
+  const Buffers& untyped() const { return untyped_; }
+  const Buffers& norm(std::size_t k) const { return *untyped_.norms[k]; }
+  const T* second_term() const { return reinterpret_cast<const T*>(untyped_.second_term); }
+  /// output_gradient, for the end of a residual block, which completes it.
+  T* own_gradient() const { return reinterpret_cast<T*>(untyped_.output_gradient); }
 
   const T* input = nullptr;  // inputs(0)
   T* output;

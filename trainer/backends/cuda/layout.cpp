@@ -40,11 +40,19 @@ std::vector<float> from_stored(const Layout& layout, std::span<const float> stor
   return values;
 }
 
-std::vector<Extent> stored_extents(const Graph& graph) {
+std::vector<Extent> stored_extents(const Graph& graph, ValueType type) {
   std::vector<Extent> stored;
   for (const Node& node : graph.nodes) stored.push_back(node.extent);
-  stored[0].channels = stored_pixel_channels(graph);
+  stored[0].channels = stored_pixel_channels(graph, bytes_of(type));
   return stored;
+}
+
+std::vector<bool> parameters_of_filters(const Graph& graph) {
+  std::vector<bool> filters(graph.parameters.size());
+  for (const Node& node : graph.nodes) {
+    if (node.op->traits().weights == WeightKind::filters) filters[node.parameters[0]] = true;
+  }
+  return filters;
 }
 
 std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored) {

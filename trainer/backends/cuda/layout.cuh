@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "trainer/backends/cuda/values.cuh"
 #include "trainer/graph/graph.h"
 
 namespace feedrate::trainer::cuda {
@@ -25,7 +26,9 @@ std::vector<float> from_stored(const Layout& layout, std::span<const float> stor
 
 /// By node: the extent of its output for one image, as it lies in memory. Only the input's pixels
 /// may have more channels than the graph says (stored_pixel_channels()).
-std::vector<Extent> stored_extents(const Graph& graph);
+std::vector<Extent> stored_extents(const Graph& graph, ValueType type);
+/// By parameter: whether it holds a convolution's filters.
+std::vector<bool> parameters_of_filters(const Graph& graph);
 /// By parameter.
 std::vector<Layout> parameter_layouts(const Graph& graph, std::span<const Extent> stored);
 

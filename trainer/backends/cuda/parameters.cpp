@@ -32,7 +32,7 @@ DeviceMemory on_device(std::span<const T> values) {
 
 }  // namespace
 
-FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vector<Layout> layouts,
+FlatParameters::FlatParameters(const Graph& graph, std::vector<Layout> layouts,
                                const Optimizer* optimizer, ValueType type)
     : type_(type),
       layouts_(std::move(layouts)),
@@ -40,10 +40,13 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vecto
   std::vector<ParameterChunk> chunks;
   std::vector<ParameterFacts> facts;
   std::vector<StatisticsChunk> statistics;
-  std::size_t next_floats = 0;
-  for (const Parameter& parameter : parameters) {
+  std::vector<NarrowChunk> narrow;
+  std::size_t next_floats = 0, narrow_values = 0;
+  const std::vector<bool> filters = parameters_of_filters(graph);
+  for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<std::size_t>(layouts_[facts.size()].stored_elements());
     const auto first_chunk = static_cast<std::int64_t>(chunks.size());
+    const bool narrows = is_narrow(type) && optimizer != nullptr && filters[facts.size()];
     for (std::size_t done = 0; done < count; done += chunk_floats) {
       const auto begin = static_cast<std::int64_t>(floats_ + done);
       const auto some = static_cast<std::int64_t>(std::min(chunk_floats, count - done));
@@ -52,10 +55,18 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vecto
       } else {
         statistics.push_back({begin, static_cast<std::int64_t>(next_floats + done), some});
       }
+      if (narrows) {
+        narrow.push_back({begin, static_cast<std::int64_t>(narrow_values + done), some});
+        narrow_begins_.push_back(begin);
+      }
     }
     facts.push_back({update_scale(parameter), first_chunk,
                      static_cast<std::int64_t>(chunks.size()) - first_chunk});
-    ranges_.push_back({floats_, count, std::nullopt});
+    ranges_.push_back({floats_, count, std::nullopt, std::nullopt});
+    if (narrows) {
+      ranges_.back().narrow = narrow_values;
+      narrow_values += aligned(count, type);
+    }
     if (!parameter.learned) {
       ranges_.back().next = next_floats;
       next_floats += count;
@@ -65,6 +76,8 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vecto
   values_ = DeviceMemory(floats_ * sizeof(float), "parameters");
   if (is_narrow(type)) rounded_ = DeviceMemory(floats_ * bytes_of(type), "rounded parameters");
   gradients_ = DeviceMemory(floats_ * sizeof(float), "gradients");
+  narrow_gradients_ = DeviceMemory(narrow_values * bytes_of(type), "gradients");
+  narrow_chunks_ = on_device(std::span<const NarrowChunk>(narrow));
   state_ = DeviceMemory(floats_ * states_ * sizeof(float), "the optimizer's state");
   chunk_count_ = static_cast<unsigned>(chunks.size());
   statistics_count_ = static_cast<unsigned>(statistics.size());
@@ -81,11 +94,28 @@ FlatParameters::FlatParameters(std::span<const Parameter> parameters, std::vecto
 }
 
 DeviceParameter FlatParameters::parameter(std::size_t number) const {
-  const auto& [begin, count, next] = ranges_.at(number);
+  const auto& [begin, count, next, narrow] = ranges_.at(number);
   void* rounded = is_narrow(type_) ? rounded_.data() + begin * bytes_of(type_)
                                    : values_.data() + begin * sizeof(float);
-  return {values() + begin, gradients() + begin, rounded,
-          next ? next_.as<float>() + *next : nullptr};
+  float* gradient = gradients() + begin;
+  return {.value = values() + begin,
+          .gradient = gradient,
+          .rounded = rounded,
+          .product_gradient =
+              narrow ? static_cast<void*>(narrow_gradients_.data() + *narrow * bytes_of(type_))
+                     : gradient,
+          .next = next ? next_.as<float>() + *next : nullptr};
+}
+
+void FlatParameters::widen(const Context& context, std::size_t begin, std::size_t floats) const {
+  const auto at = [this](std::size_t place) {
+    return std::ranges::lower_bound(narrow_begins_, static_cast<std::int64_t>(place)) -
+           narrow_begins_.begin();
+  };
+  const std::ptrdiff_t first = at(begin), last = at(begin + floats);
+  if (first == last) return;
+  widen_chunks(context, type_, narrow_chunks_.as<NarrowChunk>() + first,
+               static_cast<unsigned>(last - first), narrow_gradients_.data(), gradients());
 }
 
 float* FlatParameters::state(std::size_t slot) const {
@@ -127,7 +157,8 @@ void FlatParameters::round(const Context& context, const Range& range) const {
 }
 
 std::size_t FlatParameters::bytes() const {
-  return values_.bytes() + rounded_.bytes() + gradients_.bytes() + state_.bytes();
+  return values_.bytes() + rounded_.bytes() + gradients_.bytes() + narrow_gradients_.bytes() +
+         state_.bytes();
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -29,6 +29,13 @@ struct StatisticsChunk {
   std::int64_t count;
 };
 
+/// A run of filters whose gradients products write in 16 bits.
+struct NarrowChunk {
+  std::int64_t begin;   // in the flat buffer
+  std::int64_t narrow;  // in the buffer of 16 bits
+  std::int64_t count;
+};
+
 /// What an update needs to know about a parameter.
 struct ParameterFacts {
   UpdateScale scale;  // without the norms, which each update computes
@@ -45,8 +52,8 @@ struct ChunkSquares {
 class FlatParameters {
  public:
   /// `optimizer`: null for a session that only evaluates, which has no state.
-  FlatParameters(std::span<const Parameter> parameters, std::vector<Layout> layouts,
-                 const Optimizer* optimizer, ValueType type);
+  FlatParameters(const Graph& graph, std::vector<Layout> layouts, const Optimizer* optimizer,
+                 ValueType type);
 
   DeviceParameter parameter(std::size_t number) const;
   float* values() const { return values_.as<float>(); }
@@ -65,6 +72,11 @@ class FlatParameters {
   /// By chunk; null if the optimizer uses no norms.
   ChunkSquares* squares() const { return squares_.as<ChunkSquares>(); }
 
+  /// Queues the widening of the gradients that products have written in 16 bits: those in `floats`
+  /// floats of the flat buffer from `begin` on. Call it before anything reads gradients().
+  void widen(const Context& context, std::size_t begin, std::size_t floats) const;
+  void widen(const Context& context) const { widen(context, 0, floats_); }
+
   /// Reads or writes parameter `number`, in canonical order, in one of the flat buffers above.
   /// Waits for the device.
   std::vector<float> read(const Context& context, const float* flat, std::size_t number) const;
@@ -79,7 +91,8 @@ class FlatParameters {
   struct Range {
     std::size_t begin;
     std::size_t count;
-    std::optional<std::size_t> next;  // statistics only: where their next values begin
+    std::optional<std::size_t> next;    // statistics only: where their next values begin
+    std::optional<std::size_t> narrow;  // filters in 16 bits only: where their gradients begin
   };
   void round(const Context& context, const Range& range) const;
 
@@ -93,6 +106,9 @@ class FlatParameters {
   DeviceMemory values_;
   DeviceMemory rounded_;
   DeviceMemory gradients_;
+  DeviceMemory narrow_gradients_;
+  std::vector<std::int64_t> narrow_begins_;  // of narrow_chunks_, in the flat buffer
+  DeviceMemory narrow_chunks_;
   DeviceMemory state_;
   DeviceMemory next_;
   DeviceMemory chunks_;
@@ -123,6 +139,9 @@ void set_settings(const Context& context, const UpdateSettings& settings, Update
 /// to[i] = from[i], rounded to `type`.
 void round_values(const Context& context, ValueType type, std::size_t count, const float* from,
                   void* to);
+/// to[chunk] = from[chunk] for `count` chunks, one block each; `from` holds values of `type`.
+void widen_chunks(const Context& context, ValueType type, const NarrowChunk* chunks, unsigned count,
+                  const void* from, float* to);
 /// Bytes on the device for one parameter's rule.
 inline constexpr std::size_t rule_bytes = 64;
 

@@ -38,12 +38,13 @@ std::vector<float> widened(ValueType type, const std::vector<std::byte>& values)
 
 CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     : plan_(std::move(plan)),
+      fused_(fuse(plan_, fusions_of_environment())),
       optimizer_(options.optimizer),
       communicator_(options.communicator),
       context_(options.precision),
       update_(optimizer_ == nullptr ? nullptr : update_of(*optimizer_)),
-      stored_(stored_extents(plan_.graph)),
-      parameters_(plan_.graph.parameters, parameter_layouts(plan_.graph, stored_), optimizer_,
+      stored_(stored_extents(plan_.graph, context_.values())),
+      parameters_(plan_.graph, parameter_layouts(plan_.graph, stored_), optimizer_,
                   context_.values()),
       inputs_(plan_.graph.input, plan_.batch),
       metrics_(sizeof(DeviceMetrics), "metrics"),
@@ -72,6 +73,7 @@ CudaSession::~CudaSession() {
 void CudaSession::make_layers(std::uint64_t seed) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
   done_elsewhere_.resize(nodes.size());
+  gradient_done_.resize(nodes.size());
   AlgorithmCache algorithms(AlgorithmCache::usual_file(),
                             join(device_name(), "; cuDNN ", cudnnGetVersion()));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -94,6 +96,17 @@ void CudaSession::make_layers(std::uint64_t seed) {
     for (const std::size_t number : nodes[i].parameters) {
       site.parameters.push_back(parameters_.parameter(number));
     }
+    site.masks_relu = fused_.masked_norms[i];
+    site.block_end = fused_.end_of(i);
+    for (std::size_t k = 0; k < 2 && site.block_end != nullptr; ++k) {
+      const std::size_t norm = site.block_end->norms[k];
+      if (norm == no_node) continue;
+      for (const std::size_t number : nodes[norm].parameters) {
+        site.norm_parameters[k].push_back(parameters_.parameter(number));
+      }
+    }
+    if (site.block_end == nullptr) site.block_end = fused_.end_with_norm(i);
+    gradient_done_[i] = fused_.gradient_done(plan_, i);
     layers_.push_back(make_layer(site));
     if (site.relu_follows && layers_[i]->does_relu()) done_elsewhere_[relu] = true;
   }
@@ -109,7 +122,7 @@ void CudaSession::place_values() {
     bytes.saved.push_back(layers_[i]->saved_bytes());
     scratch = std::max(scratch, layers_[i]->scratch_bytes());
   }
-  const Places places = place_all(plan_, bytes, device_alignment);
+  const Places places = place_all(plan_, bytes, device_alignment, fused_);
   check_memory(places.bytes, scratch);
   arena_ = DeviceMemory(places.bytes, "activations");
   scratch_ = DeviceMemory(scratch, "workspaces");
@@ -158,6 +171,13 @@ void CudaSession::bind(const Places& places) {
     buffers_.push_back(std::move(buffers));
     sums_.push_back(std::move(sums));
   }
+  for (const BlockEnd& end : fused_.block_ends) {
+    Buffers& buffers = buffers_[end.sum];
+    if (end.reader != no_node) buffers.second_term = arena + places.terms[end.sum];
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (end.norms[k] != no_node) buffers.norms[k] = &buffers_[end.norms[k]];
+    }
+  }
 }
 
 void CudaSession::upload(const Batch& batch) {
@@ -184,7 +204,7 @@ Step CudaSession::step_on(std::size_t side, const Count& count, bool training) c
           .count = count.own,
           .all_images = count.all,
           .training = training,
-          .relu_separate = false,
+          .unfused = false,
           .metrics = metrics_.as<DeviceMetrics>(),
           .settings = settings()};
 }
@@ -199,7 +219,7 @@ void CudaSession::forward(const Step& step) {
 void CudaSession::backward(const Step& step) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (!plan_.learns[i]) continue;
-    layers_[i]->backward(buffers_[i], step);
+    if (!gradient_done_[i]) layers_[i]->backward(buffers_[i], step);
     for (const Sum& sum : sums_[i]) add_values(context_, sum.part, sum.size, sum.to);
     if (ranks_ != nullptr) ranks_->share_gradients(i);
   }
@@ -210,7 +230,11 @@ void CudaSession::run(const Step& step) {
   if (!step.training) return;
   if (ranks_ != nullptr) ranks_->share_loss(step.metrics);
   backward(step);
-  if (ranks_ != nullptr) ranks_->finish();
+  if (ranks_ != nullptr) {
+    ranks_->finish();
+  } else {
+    parameters_.widen(context_);
+  }
   update_(context_, parameters_, step.settings,
           {ranks_ == nullptr ? step.metrics : ranks_->losses(), diverged_at_.values().data(),
            device_loss_scale()});
@@ -273,7 +297,7 @@ std::vector<float> CudaSession::output(std::size_t node) {
 
 void CudaSession::forward_to(std::size_t node, std::span<float> values) {
   Step step = make_step(false);
-  step.relu_separate = true;
+  step.unfused = true;
   for (std::size_t i = 0; i <= node; ++i) {
     if (!plan_.training_only[i]) layers_[i]->forward(buffers_[i], step);
   }
@@ -290,7 +314,7 @@ void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
   if (divergence_ || number == never_diverged || !last || number > *last) return;
   if (!inputs_.select(number)) return;
   Step step = make_step(true);
-  step.relu_separate = true;
+  step.unfused = true;
   step.metrics = discarded_metrics_.as<DeviceMetrics>();
   set_settings(context_, {.step = number}, settings());
   std::size_t i = 0;

@@ -11,6 +11,7 @@
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/backends/cuda/recorded_steps.cuh"
+#include "trainer/graph/fusion.h"
 #include "trainer/graph/places.h"
 
 namespace feedrate::trainer::cuda {
@@ -69,6 +70,7 @@ class CudaSession final : public Session {
   float* state_buffer(std::size_t slot) const;
 
   Plan plan_;
+  Fused fused_;
   const Optimizer* optimizer_;  // null: evaluation only
   Communicator* communicator_;  // null: one rank
   Context context_;
@@ -85,6 +87,7 @@ class CudaSession final : public Session {
   std::optional<Divergence> divergence_;
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
   std::vector<bool> done_elsewhere_;            // by node: the layer before computes this relu
+  std::vector<bool> gradient_done_;             // by node: the same in backward
   std::vector<Buffers> buffers_;                // by node
   // Adds a part to a gradient that is a sum.
   struct Sum {

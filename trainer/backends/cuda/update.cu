@@ -147,6 +147,27 @@ void round_values(const Context& context, ValueType type, std::size_t count, con
   });
 }
 
+namespace {
+
+template <class T>
+__global__ void widen_kernel(const NarrowChunk* chunks, const T* from, float* to) {
+  const NarrowChunk chunk = chunks[blockIdx.x];
+  for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
+    to[chunk.begin + i] = static_cast<float>(from[chunk.narrow + i]);
+  }
+}
+
+}  // namespace
+
+void widen_chunks(const Context& context, ValueType type, const NarrowChunk* chunks, unsigned count,
+                  const void* from, float* to) {
+  with_type(type, [&](auto value) {
+    using T = decltype(value);
+    launch(context, "widened gradients", widen_kernel<T>, count, block_threads, chunks,
+           static_cast<const T*>(from), to);
+  });
+}
+
 Update update_of(const Optimizer& optimizer) {
 #define FEEDRATE_ROW(prefix) \
   if (optimizer.name() == prefix##Rule::name) return run_rule<prefix##Rule>;

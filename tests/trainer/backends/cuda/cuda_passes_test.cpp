@@ -23,8 +23,9 @@ class CudaPasses : public CudaParity {
     session->train_step(settings, 0);
     session->wait();
     ASSERT_EQ(session->steps_recorded(), true);
-    EXPECT_EQ(emulated_counts().recorded, count_passes(session->plan(), precision).size())
-        << precision;
+    Plan plan = make_plan(graph, 2);
+    const Fused fused = fuse(plan, fusions_of_environment());
+    EXPECT_EQ(emulated_counts().recorded, count_passes(plan, fused, precision).size()) << precision;
   }
 };
 

@@ -54,70 +54,128 @@ void each_of_columns(const Context& context, const char* name, std::int64_t rows
          block_threads, rows, columns, body);
 }
 
-/// Two sums over a column.
-template <class T>
+/// Sums over a column.
+template <class T, unsigned count>
 struct ColumnSums {
-  T first, second;
+  T values[count];
 };
 /// The type in which a thread sums values of T; sums over threads and bands are fp64.
 template <class T>
 using SumOf = std::conditional_t<narrow<T>, float, double>;
 
-template <unsigned lanes, class Sum, class Term>
-__global__ void bands_kernel(std::int64_t rows, std::int64_t columns, Term term,
-                             ColumnSums<Sum>* bands) {
-  __shared__ ColumnSums<Sum> all[block_threads * lanes];
-  const ColumnWalk walk(lanes);
-  ColumnSums<Sum> sums[lanes] = {};
-  for (std::int64_t row = walk.row; row < rows && walk.column < columns; row += walk.stride) {
-    term(walk.column, row * columns + walk.column, sums);
-  }
-  for (unsigned k = 0; k < lanes; ++k) all[threadIdx.x * lanes + k] = sums[k];
-  __syncthreads();
-  constexpr unsigned wide = columns_wide * lanes;
-  const std::int64_t column = std::int64_t{blockIdx.x} * wide + threadIdx.x;
-  if (threadIdx.x >= wide || column >= columns) return;
-  ColumnSums<double> sum{};
-  for (unsigned row = 0; row < columns_high; ++row) {
-    sum.first += static_cast<double>(all[row * wide + threadIdx.x].first);
-    sum.second += static_cast<double>(all[row * wide + threadIdx.x].second);
-  }
-  bands[blockIdx.y * columns + column] = {static_cast<Sum>(sum.first),
-                                          static_cast<Sum>(sum.second)};
+/// The grid for sums: enough blocks to keep memory busy, but few bands, because the last block of
+/// a column adds them all.
+inline dim3 sum_blocks(const Context& context, std::int64_t rows, std::int64_t columns,
+                       unsigned lanes) {
+  constexpr unsigned blocks_for_sums = 4;  // per multiprocessor
+  const dim3 blocks = column_blocks(context, rows, columns, lanes);
+  const unsigned max_bands = std::max(1U, context.multiprocessors() * blocks_for_sums / blocks.x);
+  return {blocks.x, std::min(blocks.y, max_bands)};
 }
 
-template <class Sum, class Finish>
-__global__ void finish_kernel(std::int64_t bands, std::int64_t columns,
-                              const ColumnSums<Sum>* of_bands, Finish finish) {
-  const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (column >= columns) return;
-  ColumnSums<double> sum{};
-  for (std::int64_t band = 0; band < bands; ++band) {
-    sum.first += static_cast<double>(of_bands[band * columns + column].first);
-    sum.second += static_cast<double>(of_bands[band * columns + column].second);
+// Each block sums a band of rows. The block that comes last adds the bands, always in the same
+// order, so the bits do not depend on which one it is.
+template <unsigned lanes, class Sum, unsigned count, class Term, class Finish>
+__global__ void sums_kernel(std::int64_t rows, std::int64_t columns, Term term, Finish finish,
+                            ColumnSums<Sum, count>* bands, unsigned* arrivals) {
+  constexpr unsigned wide = columns_wide * lanes;
+  constexpr unsigned parts = block_threads / wide;
+  __shared__ ColumnSums<Sum, count> of_threads[block_threads * lanes];
+  __shared__ ColumnSums<double, count> of_parts[block_threads];
+  __shared__ bool last;
+  const ColumnWalk walk(lanes);
+  ColumnSums<Sum, count> sums[lanes] = {};
+  if (walk.column < columns) {
+    const auto body = term.column(walk.column);
+    for (std::int64_t row = walk.row; row < rows; row += walk.stride) {
+      body(row, row * columns + walk.column, sums);
+    }
+  }
+  for (unsigned k = 0; k < lanes; ++k) of_threads[threadIdx.x * lanes + k] = sums[k];
+  __syncthreads();
+  const unsigned own = threadIdx.x % wide, part = threadIdx.x / wide;
+  const std::int64_t column = std::int64_t{blockIdx.x} * wide + own;
+  if (part == 0 && column < columns) {
+    for (unsigned v = 0; v < count; ++v) {
+      double sum = 0;
+      for (unsigned row = 0; row < columns_high; ++row) {
+        sum += static_cast<double>(of_threads[row * wide + own].values[v]);
+      }
+      bands[blockIdx.y * columns + column].values[v] = static_cast<Sum>(sum);
+    }
+    __threadfence();  // before this block counts as arrived
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(arrivals + blockIdx.x, 1U) + 1 == gridDim.y;
+    if (last) arrivals[blockIdx.x] = 0;  // for the next kernel
+    __threadfence();
+  }
+  __syncthreads();
+  if (!last) return;
+  ColumnSums<double, count> sum{};
+  for (std::int64_t band = part; band < gridDim.y && column < columns; band += parts) {
+    for (unsigned v = 0; v < count; ++v) {
+      // Other blocks have just written it: from the cache that all of them share.
+      sum.values[v] += static_cast<double>(__ldcg(&bands[band * columns + column].values[v]));
+    }
+  }
+  of_parts[threadIdx.x] = sum;
+  __syncthreads();
+  if (part != 0 || column >= columns) return;
+  for (unsigned other = 1; other < parts; ++other) {
+    for (unsigned v = 0; v < count; ++v) sum.values[v] += of_parts[other * wide + own].values[v];
   }
   finish(column, sum);
 }
 
-/// Bytes of scratch that sum_columns() needs for values of T.
-template <class T>
+/// Bytes of scratch that sum_columns() needs for `count` sums over values of T.
+template <class T, unsigned count>
 std::size_t column_scratch(const Context& context, std::int64_t rows, std::int64_t columns) {
-  return column_blocks(context, rows, columns, lanes_of<T>(columns)).y *
-         static_cast<std::size_t>(columns) * sizeof(ColumnSums<SumOf<T>>);
+  return sum_blocks(context, rows, columns, lanes_of<T>(columns)).y *
+         static_cast<std::size_t>(columns) * sizeof(ColumnSums<SumOf<T>, count>);
 }
 
-/// Sums over columns of values of T, in a fixed order: calls term(column, offset, sums[lanes]) for
-/// all rows, then finish(column, sums) for each column.
-template <class T, unsigned lanes, class Term, class Finish>
+/// `count` sums over columns of values of T, in a fixed order: calls term.column(c)(row, offset,
+/// sums[lanes]) for every `lanes`-th column c of all rows, then finish(column, sums) for each
+/// column. One kernel.
+template <class T, unsigned lanes, unsigned count, class Term, class Finish>
 void sum_columns(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
                  Term term, Finish finish, std::byte* scratch) {
-  auto* bands = reinterpret_cast<ColumnSums<SumOf<T>>*>(scratch);
-  const dim3 blocks = column_blocks(context, rows, columns, lanes);
-  launch(context, name, bands_kernel<lanes, SumOf<T>, Term>, blocks, block_threads, rows, columns,
-         term, bands);
-  launch(context, name, finish_kernel<SumOf<T>, Finish>,
-         static_cast<unsigned>((columns + block_threads - 1) / block_threads), block_threads,
-         std::int64_t{blocks.y}, columns, bands, finish);
+  const dim3 blocks = sum_blocks(context, rows, columns, lanes);
+  launch(context, name, sums_kernel<lanes, SumOf<T>, count, Term, Finish>, blocks, block_threads,
+         rows, columns, term, finish, reinterpret_cast<ColumnSums<SumOf<T>, count>*>(scratch),
+         context.arrivals(blocks.x));
+}
+
+template <class T, unsigned lanes>
+struct SumRows {
+  const T* values;
+  struct Column {
+    const T* values;
+    __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>, 1>* sums) const {
+      const auto found = load<T, lanes>(values + i);
+      for (unsigned k = 0; k < lanes; ++k) sums[k].values[0] += found.values[k];
+    }
+  };
+  __device__ Column column(std::int64_t) const { return {values}; }
+};
+struct WriteSum {
+  float* sums;
+  __device__ void operator()(std::int64_t column, const ColumnSums<double, 1>& sum) const {
+    sums[column] = static_cast<float>(sum.values[0]);
+  }
+};
+
+/// sums[column] = the sum over the rows of a row-major matrix, in a fixed order. `scratch` holds
+/// column_scratch<T, 1>(rows, columns).
+template <class T>
+void sum_rows(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
+              const T* values, float* sums, std::byte* scratch) {
+  with_lanes<T>(columns, [&](auto lanes) {
+    sum_columns<T, lanes, 1>(context, name, rows, columns, SumRows<T, lanes>{values},
+                             WriteSum{sums}, scratch);
+  });
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -154,26 +154,4 @@ __device__ T block_sum(T value) {
   return values[0];
 }
 
-// One thread per column: neighbouring threads read neighbouring values.
-template <class T>
-__global__ void sum_rows_kernel(std::int64_t rows, std::int64_t columns, const T* values,
-                                float* sums) {
-  const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (column >= columns) return;
-  float sum = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    sum += static_cast<float>(values[row * columns + column]);
-  }
-  sums[column] = sum;
-}
-
-/// sums[column] = the sum over the rows of a row-major matrix, in a fixed order.
-template <class T>
-void sum_rows(const Context& context, const char* name, std::int64_t rows, std::int64_t columns,
-              const T* values, float* sums) {
-  launch(context, name, sum_rows_kernel<T>,
-         static_cast<unsigned>((columns + block_threads - 1) / block_threads), block_threads, rows,
-         columns, values, sums);
-}
-
 }  // namespace feedrate::trainer::cuda

@@ -1,7 +1,9 @@
 // a + b, in place of a where the plan allows. Forward also computes a relu that follows in place.
+// Backward copies the gradient for the inputs that do not read it where it lies.
 
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
+#include "trainer/backends/cuda/layers/block_end.cuh"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cuda {
@@ -27,7 +29,7 @@ class AddLayer final : public LayerOf<T> {
 
  protected:
   void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
-    map(context_, "add forward", count_, buffers.output, Plus{relu_follows_ && !step.relu_separate},
+    map(context_, "add forward", count_, buffers.output, Plus{relu_follows_ && !step.unfused},
         buffers.input, buffers.inputs(1));
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
@@ -54,6 +56,10 @@ void add_values(const Context& context, const std::byte* from, std::int64_t size
   });
 }
 
-std::unique_ptr<Layer> make_add_layer(const LayerSite& site) { return make_typed<AddLayer>(site); }
+std::unique_ptr<Layer> make_sum_layer(const LayerSite& site) { return make_typed<AddLayer>(site); }
+
+std::unique_ptr<Layer> make_add_layer(const LayerSite& site) {
+  return site.block_end == nullptr ? make_sum_layer(site) : make_block_end_layer(site);
+}
 
 }  // namespace feedrate::trainer::cuda

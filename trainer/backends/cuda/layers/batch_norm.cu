@@ -1,143 +1,78 @@
 // Batch normalisation: sums over each channel, then a kernel over all values. Forward also computes
-// a relu that follows in place.
+// a relu that follows in place, and backward that relu's, whose sign it finds again from the input.
+// At the end of a residual block the sum may normalise, and find the sums of backward
+// (block_end.cu).
 
-#include "trainer/backends/cuda/kernels/columns.cuh"
-#include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/layer.cuh"
-#include "trainer/ops/elementwise.h"
+#include "trainer/backends/cuda/layers/norm_channels.cuh"
 
 namespace feedrate::trainer::cuda {
 namespace {
 
-// By channel: what the first kernel of forward or backward passes to the second. Backward also
-// reads what forward has found.
-struct Saved {
-  float* mean;
-  float* inverse;  // 1 / deviation
-  float* mean_gradient;
-  float* slope;
-};
-
-struct Channel {
-  std::int64_t images;  // those present
-  std::int64_t channels;
-  std::int64_t plane;
-  double epsilon;
-  double momentum;
-  __device__ double values() const {
-    return static_cast<double>(images) * static_cast<double>(plane);
-  }
-};
-
-// Writes the next values of the running statistics. The update takes them over if the step's loss
-// is finite on all ranks.
-struct Statistics {
-  Channel c;
-  Saved saved;
-  DeviceParameter running_mean;
-  DeviceParameter running_variance;
-  __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
-    const double mean = sums.first / c.values();
-    const double difference = sums.second / c.values() - mean * mean;
-    const double variance = difference < 0 ? 0 : difference;
-    saved.mean[k] = static_cast<float>(mean);
-    saved.inverse[k] = static_cast<float>(1 / sqrt(variance + c.epsilon));
-    take_over(running_mean, k, mean);
-    take_over(running_variance, k, unbiased_variance(variance, c.values()));
-  }
-
- private:
-  __device__ void take_over(const DeviceParameter& running, std::int64_t k, double found) const {
-    running.next[k] = static_cast<float>(
-        running_statistic(static_cast<double>(running.value[k]), found, c.momentum));
-  }
-};
-
-struct Gradients {
-  Channel c;
-  Saved saved;
-  float* weight_gradient;
-  float* bias_gradient;
-  __device__ void operator()(std::int64_t k, const ColumnSums<double>& sums) const {
-    const double inverse = saved.inverse[k];
-    weight_gradient[k] = static_cast<float>(sums.second * inverse);
-    bias_gradient[k] = static_cast<float>(sums.first);
-    saved.mean_gradient[k] = static_cast<float>(sums.first / c.values());
-    saved.slope[k] = static_cast<float>(sums.second / c.values() * inverse * inverse);
-  }
-};
-
-__global__ void running_kernel(Channel c, Saved saved, const float* running_mean,
+__global__ void running_kernel(NormValues of, NormSaved saved, const float* running_mean,
                                const float* running_variance) {
-  for (std::int64_t k = threadIdx.x; k < c.channels; k += blockDim.x) {
+  for (std::int64_t k = threadIdx.x; k < of.channels; k += blockDim.x) {
     saved.mean[k] = running_mean[k];
     saved.inverse[k] =
-        static_cast<float>(1 / sqrt(static_cast<double>(running_variance[k]) + c.epsilon));
+        static_cast<float>(1 / sqrt(static_cast<double>(running_variance[k]) + of.epsilon));
   }
 }
 
-// What every value of one channel needs.
-struct ChannelForward {
-  float mean, scale, shift;
-  bool then_relu;
-  __device__ float operator()(float x) const {
-    const float value = batch_normalised(x, mean, scale, shift);
-    return then_relu ? relu(value) : value;
-  }
-};
-struct ChannelBackward {
-  float mean, scale, mean_gradient, slope;
-  __device__ float operator()(float gradient, float x) const {
-    return batch_norm_gradient(gradient, x, mean, scale, mean_gradient, slope);
-  }
-};
-struct Weights {
-  Saved saved;
-  const float* weight;
-  const float* bias;
-  bool then_relu;
-  __device__ ChannelForward forward(std::int64_t k) const {
-    return {saved.mean[k], weight[k] * saved.inverse[k], bias[k], then_relu};
-  }
-  __device__ ChannelBackward backward(std::int64_t k) const {
-    return {saved.mean[k], weight[k] * saved.inverse[k], saved.mean_gradient[k], saved.slope[k]};
-  }
-};
-
 // `lanes` channels per thread.
 template <class T, unsigned lanes>
-struct BandMoments {
+struct Moments {
   const T* input;
-  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
-    const auto values = load<T, lanes>(input + i);
-    for (unsigned k = 0; k < lanes; ++k) {
-      const SumOf<T> value = values.values[k];
-      sums[k].first += value;
-      sums[k].second += value * value;
+  struct Column {
+    const T* input;
+    __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>, 2>* sums) const {
+      const auto values = load<T, lanes>(input + i);
+      for (unsigned k = 0; k < lanes; ++k) {
+        const SumOf<T> value = values.values[k];
+        sums[k].values[0] += value;
+        sums[k].values[1] += value * value;
+      }
     }
-  }
+  };
+  __device__ Column column(std::int64_t) const { return {input}; }
 };
 
-template <class T, unsigned lanes>
-struct BandProducts {
+/// The gradient before the relu behind the norm: the forward pass stored max(0, value) as a T.
+template <class T>
+__device__ float before_relu(float gradient, float value) {
+  return relu_gradient(gradient, static_cast<float>(static_cast<T>(value)));
+}
+
+template <class T, unsigned lanes, bool masked>
+struct Products {
+  NormChannels channels;
   const T* output_gradient;
   const T* input;
-  const float* mean;
-  __device__ void operator()(std::int64_t column, std::int64_t i,
-                             ColumnSums<SumOf<T>>* sums) const {
-    const auto gradients = load<T, lanes>(output_gradient + i), values = load<T, lanes>(input + i);
-    for (unsigned k = 0; k < lanes; ++k) {
-      const SumOf<T> gradient = gradients.values[k];
-      sums[k].first += gradient;
-      sums[k].second += gradient * (values.values[k] - mean[column + k]);
+  struct Column {
+    Products body;
+    ChannelForward forward[lanes];
+    __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>, 2>* sums) const {
+      const auto gradients = load<T, lanes>(body.output_gradient + i);
+      const auto values = load<T, lanes>(body.input + i);
+      for (unsigned k = 0; k < lanes; ++k) {
+        const float x = values.values[k];
+        const SumOf<T> gradient =
+            masked ? before_relu<T>(gradients.values[k], forward[k](x)) : gradients.values[k];
+        sums[k].values[0] += gradient;
+        sums[k].values[1] += gradient * (x - forward[k].mean);
+      }
     }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{*this, {}};
+    for (unsigned k = 0; k < lanes; ++k) column.forward[k] = channels.forward(c + k);
+    return column;
   }
 };
 
 template <class T, unsigned lanes>
 struct ForwardColumns {
   std::int64_t rows;  // of the images present
-  Weights weights;
+  NormChannels channels;
+  bool then_relu;
   const T* input;
   T* output;
   struct Column {
@@ -146,42 +81,59 @@ struct ForwardColumns {
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
       auto values = load<T, lanes>(body.input + i);
       for (unsigned k = 0; k < lanes; ++k) {
-        values.values[k] = row < body.rows ? channels[k](values.values[k]) : 0.0F;
+        const float value = row < body.rows ? channels[k](values.values[k]) : 0.0F;
+        values.values[k] = body.then_relu ? relu(value) : value;
       }
       store(body.output + i, values);
     }
   };
   __device__ Column column(std::int64_t c) const {
     Column column{*this, {}};
-    for (unsigned k = 0; k < lanes; ++k) column.channels[k] = weights.forward(c + k);
+    for (unsigned k = 0; k < lanes; ++k) column.channels[k] = channels.forward(c + k);
     return column;
   }
 };
 
-template <class T, unsigned lanes>
+template <class T, unsigned lanes, bool masked>
 struct BackwardColumns {
   std::int64_t rows;
-  Weights weights;
+  NormChannels channels;
   const T* output_gradient;
   const T* input;
   T* input_gradient;
   struct Column {
     BackwardColumns body;
     ChannelBackward channels[lanes];
+    float shifts[lanes];
     __device__ void operator()(std::int64_t row, std::int64_t i) const {
       auto gradients = load<T, lanes>(body.output_gradient + i);
       const auto values = load<T, lanes>(body.input + i);
       for (unsigned k = 0; k < lanes; ++k) {
-        gradients.values[k] =
-            row < body.rows ? channels[k](gradients.values[k], values.values[k]) : 0.0F;
+        const float x = values.values[k];
+        float gradient = gradients.values[k];
+        if constexpr (masked) {
+          const ChannelForward forward{channels[k].mean, channels[k].scale, shifts[k]};
+          gradient = before_relu<T>(gradient, forward(x));
+        }
+        gradients.values[k] = row < body.rows ? channels[k](gradient, x) : 0.0F;
       }
       store(body.input_gradient + i, gradients);
     }
   };
   __device__ Column column(std::int64_t c) const {
-    Column column{*this, {}};
-    for (unsigned k = 0; k < lanes; ++k) column.channels[k] = weights.backward(c + k);
+    Column column{*this, {}, {}};
+    for (unsigned k = 0; k < lanes; ++k) {
+      column.channels[k] = channels.backward(c + k);
+      column.shifts[k] = channels.forward(c + k).shift;
+    }
     return column;
+  }
+};
+
+struct Finish {
+  NormGradients gradients;
+  __device__ void operator()(std::int64_t k, const ColumnSums<double, 2>& sums) const {
+    gradients.write(k, sums.values[0], sums.values[1]);
   }
 };
 
@@ -192,22 +144,16 @@ class BatchNormLayer final : public LayerOf<T> {
       : context_(site.context),
         batch_(site.batch),
         input_(site.input),
-        epsilon_(site.node().attributes.number("epsilon")),
-        momentum_(site.node().attributes.number("momentum")),
-        weight_(site.parameters.at(0)),
-        bias_(site.parameters.at(1)),
-        running_mean_(site.parameters.at(2)),
-        running_variance_(site.parameters.at(3)),
-        relu_follows_(site.relu_follows) {}
+        norm_(site.node(), site.input, site.parameters),
+        relu_follows_(site.relu_follows),
+        masks_(site.masks_relu),
+        sum_normalises_(site.block_end != nullptr && site.block_end->forward),
+        sum_finds_sums_(site.block_end != nullptr && site.block_end->backward) {}
 
   bool does_relu() const override { return relu_follows_; }
-
-  std::size_t saved_bytes() const override {
-    return static_cast<std::size_t>(4 * input_.channels) * sizeof(float);
-  }
-
+  std::size_t saved_bytes() const override { return norm_.saved_bytes(); }
   std::size_t scratch_bytes() const override {
-    return column_scratch<T>(context_, all_rows(), input_.channels);
+    return column_scratch<T, 2>(context_, all_rows(), input_.channels);
   }
 
  protected:
@@ -216,67 +162,63 @@ class BatchNormLayer final : public LayerOf<T> {
       find_statistics(buffers, step);
     } else {
       launch(context_, "batch_norm running statistics", running_kernel, 1, block_threads,
-             channel(step), saved(buffers), running_mean_.value, running_variance_.value);
+             norm_.values(step.count), norm_.saved(buffers.saved), norm_.running_mean(),
+             norm_.running_variance());
     }
+    if (sum_normalises_ && !step.unfused) return;
     with_lanes<T>(input_.channels, [&](auto lanes) {
-      each_of_columns<lanes>(context_, "batch_norm forward", all_rows(), input_.channels,
-                             ForwardColumns<T, lanes>{rows(step), weights(buffers, step),
-                                                      buffers.input, buffers.output});
+      each_of_columns<lanes>(
+          context_, "batch_norm forward", all_rows(), input_.channels,
+          ForwardColumns<T, lanes>{rows(step), norm_.channels(buffers.saved),
+                                   relu_follows_ && !step.unfused, buffers.input, buffers.output});
     });
   }
   void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
-    find_gradients(buffers, step);
-    if (buffers.input_gradient == nullptr) return;
     with_lanes<T>(input_.channels, [&](auto lanes) {
-      each_of_columns<lanes>(
-          context_, "batch_norm backward", all_rows(), input_.channels,
-          BackwardColumns<T, lanes>{rows(step), weights(buffers, step), buffers.output_gradient,
-                                    buffers.input, buffers.input_gradient});
+      if (masks_) {
+        backward<lanes, true>(buffers, step);
+      } else {
+        backward<lanes, false>(buffers, step);
+      }
     });
   }
 
  private:
-  Channel channel(const Step& step) const {
-    return {step.count, input_.channels, input_.height * input_.width, epsilon_, momentum_};
-  }
   std::int64_t all_rows() const { return batch_ * input_.height * input_.width; }
   std::int64_t rows(const Step& step) const { return step.count * input_.height * input_.width; }
-  Weights weights(const BuffersOf<T>& buffers, const Step& step) const {
-    return {saved(buffers), weight_.value, bias_.value, relu_follows_ && !step.relu_separate};
-  }
 
   void find_statistics(const BuffersOf<T>& buffers, const Step& step) const {
-    const Statistics finish{channel(step), saved(buffers), running_mean_, running_variance_};
     with_lanes<T>(input_.channels, [&](auto lanes) {
-      sum_columns<T, lanes>(context_, "batch_norm statistics", rows(step), input_.channels,
-                            BandMoments<T, lanes>{buffers.input}, finish, buffers.scratch);
+      sum_columns<T, lanes, 2>(context_, "batch_norm statistics", rows(step), input_.channels,
+                               Moments<T, lanes>{buffers.input},
+                               norm_.statistics(step.count, buffers.saved), buffers.scratch);
     });
   }
-  void find_gradients(const BuffersOf<T>& buffers, const Step& step) const {
-    const Gradients finish{channel(step), saved(buffers), weight_.gradient, bias_.gradient};
-    with_lanes<T>(input_.channels, [&](auto lanes) {
-      sum_columns<T, lanes>(
+
+  template <unsigned lanes, bool masked>
+  void backward(const BuffersOf<T>& buffers, const Step& step) const {
+    const NormChannels channels = norm_.channels(buffers.saved);
+    if (!sum_finds_sums_) {
+      sum_columns<T, lanes, 2>(
           context_, "batch_norm gradients", rows(step), input_.channels,
-          BandProducts<T, lanes>{buffers.output_gradient, buffers.input, saved(buffers).mean},
-          finish, buffers.scratch);
-    });
-  }
-  Saved saved(const BuffersOf<T>& buffers) const {
-    auto* start = reinterpret_cast<float*>(buffers.saved);
-    const auto part = [&](std::int64_t number) { return start + number * input_.channels; };
-    return {part(0), part(1), part(2), part(3)};
+          Products<T, lanes, masked>{channels, buffers.output_gradient, buffers.input},
+          Finish{norm_.gradients(step.count, buffers.saved)}, buffers.scratch);
+    }
+    if (buffers.input_gradient == nullptr) return;
+    each_of_columns<lanes>(
+        context_, "batch_norm backward", all_rows(), input_.channels,
+        BackwardColumns<T, lanes, masked>{rows(step), channels, buffers.output_gradient,
+                                          buffers.input, buffers.input_gradient});
   }
 
   const Context& context_;
   std::int64_t batch_;
   Extent input_;
-  double epsilon_;
-  double momentum_;
-  DeviceParameter weight_;
-  DeviceParameter bias_;
-  DeviceParameter running_mean_;
-  DeviceParameter running_variance_;
+  Norm norm_;
   bool relu_follows_;
+  bool masks_;           // backward does the relu's too
+  bool sum_normalises_;  // the sum behind it
+  bool sum_finds_sums_;
 };
 
 }  // namespace

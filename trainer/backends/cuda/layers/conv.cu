@@ -1,10 +1,9 @@
 // Convolution by cuDNN's graphs. Our own kernels add the bias and compute its gradient. In 16 bits
-// cuDNN writes the filter gradient in 16 bits, which we then widen.
+// cuDNN writes the filter gradient in 16 bits; the session widens those of all layers at once.
 
 #include <algorithm>
 #include <optional>
 
-#include "formats/base/bytes.h"
 #include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -40,21 +39,6 @@ struct AddBias {
   }
 };
 
-template <class T, unsigned lanes>
-struct SumGradients {
-  const T* output_gradient;
-  __device__ void operator()(std::int64_t, std::int64_t i, ColumnSums<SumOf<T>>* sums) const {
-    const auto values = load<T, lanes>(output_gradient + i);
-    for (unsigned k = 0; k < lanes; ++k) sums[k].first += values.values[k];
-  }
-};
-struct WriteGradient {
-  float* gradient;
-  __device__ void operator()(std::int64_t column, const ColumnSums<double>& sums) const {
-    gradient[column] = static_cast<float>(sums.first);
-  }
-};
-
 template <class T>
 class ConvLayer final : public LayerOf<T> {
  public:
@@ -76,8 +60,7 @@ class ConvLayer final : public LayerOf<T> {
     for (const auto& call : {&data_, &filters_}) {
       if (*call) libraries = std::max(libraries, (*call)->workspace());
     }
-    return filter_bytes() +
-           std::max(libraries, column_scratch<T>(context_, rows(), shape_.out.channels));
+    return std::max(libraries, column_scratch<T, 1>(context_, rows(), shape_.out.channels));
   }
 
  protected:
@@ -88,8 +71,12 @@ class ConvLayer final : public LayerOf<T> {
   }
 
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
-    if (bias_.gradient != nullptr) sum_bias_gradient(buffers);
-    find_filter_gradient(buffers);
+    if (bias_.gradient != nullptr) {
+      sum_rows(context_, "conv bias gradient", rows(), shape_.out.channels, buffers.output_gradient,
+               bias_.gradient, buffers.scratch);
+    }
+    filters_->run(context_, ConvBuffers{buffers.input, weight_.product_gradient,
+                                        buffers.output_gradient, buffers.scratch});
     if (buffers.input_gradient == nullptr) return;
     data_->run(context_, ConvBuffers{buffers.input_gradient, weight_.as<T>(),
                                      buffers.output_gradient, buffers.scratch});
@@ -97,42 +84,12 @@ class ConvLayer final : public LayerOf<T> {
 
  private:
   std::int64_t rows() const { return shape_.images * shape_.out.height * shape_.out.width; }
-  /// Bytes of the filter gradient that is to be widened.
-  std::size_t filter_bytes() const {
-    if (!narrow<T>) return 0;
-    return formats::round_up(shape_.filter_bytes(), device_alignment);
-  }
-
   void add_bias(const BuffersOf<T>& buffers, const Step& step) const {
     with_lanes<T>(shape_.out.channels, [&](auto lanes) {
       each_of_columns<lanes>(
           context_, "conv bias", rows(), shape_.out.channels,
-          AddBias<T, lanes>{bias_.value, buffers.output, does_relu() && !step.relu_separate});
+          AddBias<T, lanes>{bias_.value, buffers.output, does_relu() && !step.unfused});
     });
-  }
-
-  void sum_bias_gradient(const BuffersOf<T>& buffers) const {
-    with_lanes<T>(shape_.out.channels, [&](auto lanes) {
-      sum_columns<T, lanes>(context_, "conv bias gradient", rows(), shape_.out.channels,
-                            SumGradients<T, lanes>{buffers.output_gradient},
-                            WriteGradient{bias_.gradient}, buffers.scratch);
-    });
-  }
-
-  void find_filter_gradient(const BuffersOf<T>& buffers) {
-    void* gradient = weight_.gradient;
-    std::byte* workspace = buffers.scratch;
-    if constexpr (narrow<T>) {
-      gradient = buffers.scratch;
-      workspace += filter_bytes();
-    }
-    filters_->run(context_,
-                  ConvBuffers{buffers.input, gradient, buffers.output_gradient, workspace});
-    if constexpr (narrow<T>) {
-      convert(context_, "conv filter gradient",
-              static_cast<std::int64_t>(shape_.filter_bytes() / sizeof(T)),
-              static_cast<const T*>(gradient), weight_.gradient);
-    }
   }
 
   const Context& context_;

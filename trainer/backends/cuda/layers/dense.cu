@@ -1,7 +1,7 @@
 // A fully connected layer by cuBLASLt. cuBLASLt is column-major and our tensors are row-major, so
 // it sees their transposes: x (images × in) as in × images, the weight (out × in) as in × out.
 
-#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/matmul.cuh"
 
@@ -41,17 +41,17 @@ class DenseLayer final : public LayerOf<T> {
   std::size_t scratch_bytes() const override {
     return std::max({does_relu() ? forward_and_relu_->workspace_bytes() : 0,
                      forward_.workspace_bytes(), data_.workspace_bytes(),
-                     weights_.workspace_bytes()});
+                     weights_.workspace_bytes(), column_scratch<T, 1>(context_, batch_, units_)});
   }
 
  protected:
   void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
-    const Matmul& forward = does_relu() && !step.relu_separate ? *forward_and_relu_ : forward_;
+    const Matmul& forward = does_relu() && !step.unfused ? *forward_and_relu_ : forward_;
     forward.run(weight_.as<T>(), buffers.input, buffers.output, buffers.scratch);
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     sum_rows(context_, "dense bias gradient", batch_, units_, buffers.output_gradient,
-             bias_.gradient);
+             bias_.gradient, buffers.scratch);
     weights_.run(buffers.input, buffers.output_gradient, weight_.gradient, buffers.scratch);
     if (buffers.input_gradient != nullptr) {
       data_.run(weight_.as<T>(), buffers.output_gradient, buffers.input_gradient, buffers.scratch);

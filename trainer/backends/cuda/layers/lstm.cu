@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "formats/base/bytes.h"
-#include "trainer/backends/cuda/kernels/kernels.cuh"
+#include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/products/matmul.cuh"
 #include "trainer/ops/lstm_cell.h"
@@ -146,10 +146,10 @@ class LstmLayer final : public LayerOf<T> {
     return aligned(all_ * row_) + aligned(all_ * gates_) + 2 * aligned(all_ * units_);
   }
   std::size_t scratch_bytes() const override {
-    const std::size_t workspace =
-        std::max({inputs_.workspace_bytes(), hidden_.workspace_bytes(),
-                  hidden_gradient_.workspace_bytes(), weight_gradient_.workspace_bytes(),
-                  recurrent_gradient_.workspace_bytes(), input_gradient_.workspace_bytes()});
+    const std::size_t workspace = std::max(
+        {inputs_.workspace_bytes(), hidden_.workspace_bytes(), hidden_gradient_.workspace_bytes(),
+         weight_gradient_.workspace_bytes(), recurrent_gradient_.workspace_bytes(),
+         input_gradient_.workspace_bytes(), column_scratch<float, 1>(context_, all_, gates_)});
     return aligned(images_ * gates_) + 2 * aligned(images_ * units_) + workspace;
   }
 
@@ -184,7 +184,7 @@ class LstmLayer final : public LayerOf<T> {
     }
     weight_gradient_.run(at.inputs, at.sums, weight_.gradient, at.workspace);
     recurrent_gradient_.run(at.before, at.sums, recurrent_.gradient, at.workspace);
-    sum_rows(context_, "lstm bias gradient", all_, gates_, at.sums, bias_.gradient);
+    sum_rows(context_, "lstm bias gradient", all_, gates_, at.sums, bias_.gradient, at.workspace);
     if (buffers.input_gradient == nullptr) return;
     // The inputs are no longer needed: their gradient overwrites them.
     input_gradient_.run(weight_.value, at.sums, at.inputs, at.workspace);

@@ -1,0 +1,127 @@
+// Fused passes give the bits of unfused ones in fp32, and follow the CPU in every precision.
+
+#include <cstdlib>
+
+#include "tests/trainer/cuda_parity.h"
+#include "trainer/graph/passes.h"
+
+namespace feedrate::testing {
+using namespace trainer;
+
+namespace {
+
+class CudaFusion : public CudaParity {
+ protected:
+  void TearDown() override {
+    CudaParity::TearDown();
+    unsetenv("FEEDRATE_UNFUSED");
+  }
+
+  /// Blocks of every kind: an identity behind a norm, behind a pool and behind a block; a
+  /// projection; a shortcut without parameters; a branch that ends without a norm; three readers.
+  static Graph blocks(std::int64_t width) {
+    Builder b("blocks", {12, 12, 3}, 5);
+    const auto conv_norm = [&](Builder::Value x, std::int64_t filters, std::int64_t kernel,
+                               std::int64_t stride) {
+      return b.batch_norm(b.conv(x, filters, kernel, stride, kernel / 2, {.no_bias = true}), {});
+    };
+    auto x = b.relu(conv_norm(b.input(1.0 / 64, 120), width, 3, 1));
+    x = b.relu(b.sum(conv_norm(b.relu(conv_norm(x, width, 1, 1)), width, 3, 1), x));
+    x = b.max_pool(x, 2, 2);
+    for (int i = 0; i < 2; ++i) {
+      x = b.relu(b.sum(conv_norm(b.relu(conv_norm(x, width, 1, 1)), width, 3, 1), x));
+    }
+    x = b.relu(b.sum(conv_norm(x, 2 * width, 3, 2), conv_norm(x, 2 * width, 1, 2)));
+    x = b.relu(b.sum(conv_norm(x, 4 * width, 3, 2), b.shortcut(x, 4 * width, 2)));
+    x = b.relu(b.sum(b.conv(x, 4 * width, 1, 1, 0, {}), conv_norm(x, 4 * width, 1, 1)));
+    x = b.sum(b.relu(conv_norm(x, 4 * width, 1, 1)), b.sum(x, conv_norm(x, 4 * width, 1, 1)));
+    return b.softmax_loss(b.dense(b.global_avg_pool(x), 5, {}));
+  }
+
+  /// All that three steps change, and their losses.
+  std::vector<std::vector<float>> train(const Graph& graph, const std::string& precision,
+                                        const char* unfused) const {
+    setenv("FEEDRATE_UNFUSED", unfused, 1);
+    const auto session = start(*cuda_, graph, 4, optimizer("sgd"), precision);
+    std::vector<std::vector<float>> seen;
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      session->upload(RandomBatch(graph, 4, step).batch());
+      session->train_step(settings, step);
+      seen.push_back({static_cast<float>(session->take_metrics().loss_sum)});
+    }
+    for (std::size_t p = 0; p < graph.parameters.size(); ++p) {
+      seen.push_back(session->gradient(p));
+      seen.push_back(session->parameter(p));
+    }
+    return seen;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaFusion, ::testing::Values(Device::real), device_label);
+INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaFusion, ::testing::Values(Device::emulated),
+                         device_label);
+
+// In fp32 a fused kernel computes what its parts compute. A real device may contract products and
+// sums otherwise in one kernel than in two, so only the emulated one must give the same bits.
+TEST_P(CudaFusion, fused_and_unfused_steps_give_the_same_bits_in_fp32) {
+  if (GetParam() == Device::real) GTEST_SKIP() << "kernels may round differently";
+  for (const std::int64_t width : {8, 3}) {  // 16 bytes of channels a thread, and one channel
+    const Graph graph = blocks(width);
+    const auto expected = train(graph, "fp32", "all");
+    EXPECT_EQ(train(graph, "fp32", ""), expected) << width;
+    for (const char* one : {"norm-sum", "sum-gradient", "relu-gradient"}) {
+      EXPECT_EQ(train(graph, "fp32", one), expected) << one << ", " << width;
+    }
+  }
+}
+
+// In 16 bits a norm's output is rounded before it is added, but not inside a fused kernel.
+TEST_P(CudaFusion, gradients_fused_alone_give_the_same_bits_in_16_bits) {
+  if (GetParam() == Device::real) GTEST_SKIP() << "kernels may round differently";
+  const Graph graph = blocks(8);
+  for (const std::string precision : {"bf16", "fp16"}) {
+    EXPECT_EQ(train(graph, precision, "norm-sum"), train(graph, precision, "all")) << precision;
+  }
+}
+
+TEST_P(CudaFusion, blocks_follow_the_cpu) { expect_parity(blocks(4), 5, 3); }
+
+TEST_P(CudaFusion, the_bits_do_not_depend_on_the_order_of_threads_and_blocks) {
+  const Graph graph = blocks(8);
+  const auto expected = train(graph, "bf16", "");
+  setenv("FEEDRATE_EMULATED_REVERSE", "1", 1);
+  EXPECT_EQ(train(graph, "bf16", ""), expected);
+}
+
+TEST_P(CudaFusion, outputs_are_those_of_the_cpu_although_training_does_not_write_them) {
+  const Graph graph = blocks(8);
+  const auto cpu = start(backend("cpu"), graph, 4);
+  const auto gpu = start(*cuda_, graph, 4);
+  for (Session* session : {cpu.get(), gpu.get()}) {
+    session->upload(RandomBatch(graph, 4, 1).batch());
+    session->train_step(settings, 0);
+    session->upload(RandomBatch(graph, 4, 2).batch());
+  }
+  for (std::size_t node = 0; node + 1 < graph.nodes.size(); ++node) {
+    std::vector<float> values[2];
+    for (const std::size_t side : {0U, 1U}) {
+      values[side].resize(4 * static_cast<std::size_t>(graph.nodes[node].extent.elements()));
+      (side == 0 ? *cpu : *gpu).forward_to(node, values[side]);
+    }
+    EXPECT_LT(relative_difference(values[1], values[0]), 1e-4) << graph.nodes[node].name;
+  }
+}
+
+TEST_P(CudaFusion, the_counted_passes_are_those_recorded_whatever_is_fused) {
+  if (GetParam() == Device::real) GTEST_SKIP() << "only the emulated device counts";
+  const Graph graph = blocks(8);
+  for (const char* unfused : {"", "all", "norm-sum", "sum-gradient", "relu-gradient"}) {
+    train(graph, "bf16", unfused);
+    Plan plan = make_plan(graph, 4);
+    const Fused fused = fuse(plan, fusions_of_environment());
+    EXPECT_EQ(emulated_counts().recorded, count_passes(plan, fused, "bf16").size()) << unfused;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::testing

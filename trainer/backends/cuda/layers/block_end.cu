@@ -1,0 +1,225 @@
+// The end of a residual block, relu(branch + shortcut), with the norms of its inputs
+// (trainer/graph/fusion.h). Forward normalises, adds and stores which values are positive, one bit
+// each. Backward adds the terms of the output gradient, does the relu's, and finds the sums that the
+// norms need, in one pass:
+//
+//   forward    conv's output, shortcut ─────────────► output, bits
+//   backward   two terms, bits, conv's output(s) ───► gradient, sums by channel
+
+#include "trainer/backends/cuda/layers/block_end.cuh"
+
+#include "trainer/backends/cuda/layers/norm_channels.cuh"
+
+namespace feedrate::trainer::cuda {
+namespace {
+
+/// Which of a thread's values are positive; `lanes` is at most 8.
+template <class T, unsigned lanes>
+__device__ std::uint8_t positive(const Lanes<T, lanes>& values) {
+  unsigned bits = 0;
+  for (unsigned k = 0; k < lanes; ++k) {
+    bits |= static_cast<float>(static_cast<T>(values.values[k])) > 0.0F ? 1U << k : 0U;
+  }
+  return static_cast<std::uint8_t>(bits);
+}
+
+template <class T, unsigned lanes>
+struct ForwardColumns {
+  std::int64_t rows;  // of the images present
+  NormChannels norms[2];
+  bool normalises[2];
+  const T* inputs[2];
+  T* output;
+  std::uint8_t* bits;  // by `lanes` values
+  struct Column {
+    ForwardColumns body;
+    ChannelForward channels[2][lanes];
+    __device__ void operator()(std::int64_t row, std::int64_t i) const {
+      Lanes<T, lanes> terms[2];
+      for (unsigned s = 0; s < 2; ++s) {
+        terms[s] = load<T, lanes>(body.inputs[s] + i);
+        if (!body.normalises[s]) continue;
+        for (unsigned k = 0; k < lanes; ++k) {
+          float& value = terms[s].values[k];
+          value = row < body.rows ? channels[s][k](value) : 0.0F;
+        }
+      }
+      for (unsigned k = 0; k < lanes; ++k) {
+        terms[0].values[k] = relu(terms[0].values[k] + terms[1].values[k]);
+      }
+      store(body.output + i, terms[0]);
+      body.bits[i / lanes] = positive<T, lanes>(terms[0]);
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{*this, {}};
+    for (unsigned s = 0; s < 2; ++s) {
+      for (unsigned k = 0; k < lanes && normalises[s]; ++k) {
+        column.channels[s][k] = norms[s].forward(c + k);
+      }
+    }
+    return column;
+  }
+};
+
+template <class T, unsigned lanes>
+struct BackwardColumns {
+  std::int64_t rows;
+  const T* terms[2];         // the second may be null
+  const std::uint8_t* bits;  // null: the signs of `output`
+  const T* output;
+  const T* inputs[2];  // of the norms; null for none
+  const float* means[2];
+  T* gradient;
+  struct Column {
+    BackwardColumns body;
+    float means[2][lanes];
+    __device__ void operator()(std::int64_t row, std::int64_t i,
+                               ColumnSums<SumOf<T>, 3>* sums) const {
+      auto gradients = load<T, lanes>(body.terms[0] + i);
+      if (body.terms[1] != nullptr) {
+        const auto more = load<T, lanes>(body.terms[1] + i);
+        for (unsigned k = 0; k < lanes; ++k) gradients.values[k] += more.values[k];
+      }
+      const unsigned open = body.bits != nullptr
+                                ? body.bits[i / lanes]
+                                : positive<T, lanes>(load<T, lanes>(body.output + i));
+      for (unsigned k = 0; k < lanes; ++k) {
+        // As it is stored, because the norms read it again.
+        gradients.values[k] =
+            (open >> k & 1U) == 0 ? 0.0F : static_cast<float>(static_cast<T>(gradients.values[k]));
+      }
+      store(body.gradient + i, gradients);
+      if (row >= body.rows) return;
+      for (unsigned k = 0; k < lanes; ++k) sums[k].values[0] += gradients.values[k];
+      for (unsigned s = 0; s < 2; ++s) {
+        if (body.inputs[s] == nullptr) continue;
+        const auto values = load<T, lanes>(body.inputs[s] + i);
+        for (unsigned k = 0; k < lanes; ++k) {
+          const SumOf<T> gradient = gradients.values[k];
+          sums[k].values[1 + s] += gradient * (values.values[k] - means[s][k]);
+        }
+      }
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{*this, {}};
+    for (unsigned s = 0; s < 2; ++s) {
+      for (unsigned k = 0; k < lanes && inputs[s] != nullptr; ++k) {
+        column.means[s][k] = means[s][c + k];
+      }
+    }
+    return column;
+  }
+};
+
+struct Finish {
+  NormGradients norms[2];
+  bool present[2];
+  __device__ void operator()(std::int64_t k, const ColumnSums<double, 3>& sums) const {
+    for (unsigned s = 0; s < 2; ++s) {
+      if (present[s]) norms[s].write(k, sums.values[0], sums.values[1 + s]);
+    }
+  }
+};
+
+template <class T>
+class BlockEndLayer final : public LayerOf<T> {
+ public:
+  explicit BlockEndLayer(const LayerSite& site)
+      : context_(site.context),
+        batch_(site.batch),
+        extent_(site.input),
+        forward_(site.block_end->forward),
+        backward_(site.block_end->backward),
+        plain_(make_sum_layer(site)) {
+    for (std::size_t s = 0; s < 2; ++s) {
+      const std::size_t norm = site.block_end->norms[s];
+      if (norm == no_node) continue;
+      norms_[s].emplace(site.graph.nodes[norm], extent_, site.norm_parameters[s]);
+    }
+  }
+
+  bool does_relu() const override { return true; }
+  std::size_t saved_bytes() const override {
+    return forward_ ? static_cast<std::size_t>(batch_ * extent_.elements()) /
+                          lanes_of<T>(extent_.channels)
+                    : 0;
+  }
+  std::size_t scratch_bytes() const override {
+    return column_scratch<T, 3>(context_, all_rows(), extent_.channels);
+  }
+
+ protected:
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
+    if (!forward_ || step.unfused) return plain_->forward(buffers.untyped(), step);
+    with_lanes<T>(extent_.channels, [&](auto lanes) {
+      ForwardColumns<T, lanes> columns{.rows = rows(step),
+                                       .norms = {},
+                                       .normalises = {},
+                                       .inputs = {buffers.inputs(0), buffers.inputs(1)},
+                                       .output = buffers.output,
+                                       .bits = bits(buffers)};
+      for (std::size_t s = 0; s < 2; ++s) {
+        if (!norms_[s]) continue;
+        const Buffers& norm = buffers.norm(s);
+        columns.norms[s] = norms_[s]->channels(norm.saved);
+        columns.normalises[s] = true;
+        columns.inputs[s] = reinterpret_cast<const T*>(norm.inputs[0]);
+      }
+      each_of_columns<lanes>(context_, "block end forward", all_rows(), extent_.channels, columns);
+    });
+  }
+
+  void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
+    if (backward_) find_gradient(buffers, step);
+    plain_->backward(buffers.untyped(), step);  // copies what is not read where it lies
+  }
+
+ private:
+  std::int64_t all_rows() const { return batch_ * extent_.height * extent_.width; }
+  std::int64_t rows(const Step& step) const { return step.count * extent_.height * extent_.width; }
+  std::uint8_t* bits(const BuffersOf<T>& buffers) const {
+    return reinterpret_cast<std::uint8_t*>(buffers.saved);
+  }
+
+  void find_gradient(const BuffersOf<T>& buffers, const Step& step) const {
+    with_lanes<T>(extent_.channels, [&](auto lanes) {
+      T* gradient = buffers.own_gradient();
+      BackwardColumns<T, lanes> columns{.rows = rows(step),
+                                        .terms = {gradient, buffers.second_term()},
+                                        .bits = forward_ ? bits(buffers) : nullptr,
+                                        .output = buffers.output,
+                                        .inputs = {},
+                                        .means = {},
+                                        .gradient = gradient};
+      Finish finish{};
+      for (std::size_t s = 0; s < 2; ++s) {
+        if (!norms_[s]) continue;
+        const Buffers& norm = buffers.norm(s);
+        columns.inputs[s] = reinterpret_cast<const T*>(norm.inputs[0]);
+        columns.means[s] = norms_[s]->saved(norm.saved).mean;
+        finish.norms[s] = norms_[s]->gradients(step.count, norm.saved);
+        finish.present[s] = true;
+      }
+      sum_columns<T, lanes, 3>(context_, "block end backward", all_rows(), extent_.channels,
+                               columns, finish, buffers.scratch);
+    });
+  }
+
+  const Context& context_;
+  std::int64_t batch_;
+  Extent extent_;
+  bool forward_;
+  bool backward_;
+  std::unique_ptr<Layer> plain_;  // the sum and the relu alone
+  std::optional<Norm> norms_[2];
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> make_block_end_layer(const LayerSite& site) {
+  return make_typed<BlockEndLayer>(site);
+}
+
+}  // namespace feedrate::trainer::cuda

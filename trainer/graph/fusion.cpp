@@ -1,0 +1,252 @@
+#include "trainer/graph/fusion.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "formats/base/error.h"
+#include "formats/base/kind.h"
+#include "trainer/graph/op.h"
+
+namespace feedrate::trainer {
+using namespace formats;
+
+namespace {
+
+constexpr struct {
+  std::string_view name;
+  bool Fusions::*wanted;
+} kinds[] = {{"norm-sum", &Fusions::norm_sum},
+             {"sum-gradient", &Fusions::sum_gradient},
+             {"relu-gradient", &Fusions::relu_gradient}};
+
+struct Reader {
+  std::size_t node;
+  std::size_t input;  // its number
+};
+
+class Fuser {
+ public:
+  Fuser(Plan& plan, const Fusions& wanted)
+      : plan_(plan),
+        wanted_(wanted),
+        nodes_(plan.graph.nodes),
+        end_(2 * nodes_.size() - 1),
+        readers_(nodes_.size()) {
+    for (std::size_t j = 0; j < nodes_.size(); ++j) {
+      for (std::size_t k = 0; k < nodes_[j].inputs.size(); ++k) {
+        readers_[nodes_[j].inputs[k]].push_back({j, k});
+      }
+    }
+  }
+
+  Fused fuse() {
+    fused_.masked_norms.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (traits(i).is_residual_sum) find_block_end(i);
+    }
+    if (wanted_.sum_gradient) move_gradients();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      fused_.masked_norms[i] = wanted_.relu_gradient && traits(i).scales_channels &&
+                               plan_.learns[i] && relu_after(plan_, i) != 0;
+    }
+    return std::move(fused_);
+  }
+
+ private:
+  const OpTraits& traits(std::size_t i) const { return nodes_[i].op->traits(); }
+  std::size_t backward_of(std::size_t i) const { return end_ - i; }
+
+  bool is_norm_of(std::size_t i, std::size_t sum) const {
+    return traits(i).scales_channels && readers_[i].size() == 1 && readers_[i][0].node == sum;
+  }
+
+  void move_gradients() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (traits(i).is_residual_sum) find_alias(i);
+    }
+    order_sums();
+    for (BlockEnd& end : fused_.block_ends) find_second_term(end);
+    for (const Alias& alias : fused_.aliases) keep_until_read(alias);
+    plan_lifetimes();
+  }
+
+  void find_block_end(std::size_t sum) {
+    BlockEnd end{.sum = sum, .relu = relu_after(plan_, sum)};
+    const std::vector<std::size_t>& inputs = nodes_[sum].inputs;
+    if (end.relu == 0 || inputs[0] == inputs[1]) return;
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (is_norm_of(inputs[k], sum)) end.norms[k] = inputs[k];
+    }
+    if (end.norms[0] == no_node && end.norms[1] == no_node) return;
+    end.forward = wanted_.norm_sum;
+    end.backward = wanted_.sum_gradient;  // a norm has parameters, so the sum learns
+    if (end.forward || end.backward) fused_.block_ends.push_back(end);
+  }
+
+  // Gives the input of a node that works in place a gradient of its own.
+  void leave_home(std::size_t node) {
+    const std::size_t old = plan_.gradient_homes[node];
+    std::size_t i = nodes_[node].inputs[0];
+    const std::size_t home = i;
+    while (plan_.gradient_homes[i] == old) {
+      plan_.gradient_homes[i] = home;
+      if (!traits(i).in_place || nodes_[i].inputs.empty()) return;
+      i = nodes_[i].inputs[0];
+    }
+  }
+  bool in_place(std::size_t i) const {
+    return traits(i).in_place &&
+           plan_.gradient_homes[nodes_[i].inputs[0]] == plan_.gradient_homes[i];
+  }
+
+  void find_alias(std::size_t sum) {
+    const std::size_t x = nodes_[sum].inputs[1];
+    const bool known = std::ranges::any_of(
+        fused_.aliases, [&](const Alias& other) { return nodes_[other.sum].inputs[1] == x; });
+    const std::size_t branch = nodes_[sum].inputs[0];
+    if (branch == x || known || !plan_.has_gradient(x)) return;
+    if (in_place(branch) && !traits(branch).scales_channels) return;  // it would have to move
+    std::size_t first_other = no_node;                                // in the order of backward
+    for (const Reader& reader : readers_[x]) {
+      if (reader.node != sum) first_other = reader.node;
+    }
+    if (first_other == no_node) {
+      // Its only reader: x must leave the gradient as it is.
+      if (in_place(x) && !traits(x).scales_channels) return;
+      if (in_place(x)) leave_home(x);
+      plan_.gradient_homes[x] = plan_.gradient_homes[sum];
+      fused_.aliases.push_back({sum, no_node});
+      return;
+    }
+    fused_.aliases.push_back({sum, std::min(first_other, sum)});
+  }
+
+  // As in make_plan(), but an alias writes nothing.
+  void order_sums() {
+    std::vector<bool> written(nodes_.size());
+    for (std::size_t j = nodes_.size(); j-- > 0;) {
+      for (std::size_t k = 0; k < nodes_[j].inputs.size(); ++k) {
+        const std::size_t i = nodes_[j].inputs[k];
+        if (is_alias(j, k)) continue;
+        plan_.adds[j][k] = written[i];
+        written[i] = true;
+      }
+    }
+    for (const Alias& alias : fused_.aliases) plan_.adds[alias.sum][1] = false;
+  }
+  bool is_alias(std::size_t j, std::size_t k) const {
+    return k == 1 && fused_.alias_of(j) != nullptr;
+  }
+
+  void find_second_term(BlockEnd& end) {
+    const std::vector<Reader>& readers = readers_[end.relu];
+    if (!end.backward || readers.size() != 2) return;
+    for (const Reader& reader : readers) {
+      if (!is_alias(reader.node, reader.input) && !plan_.adds[reader.node][reader.input]) continue;
+      end.reader = reader.node;
+      end.input = reader.input;
+    }
+    for (Alias& alias : fused_.aliases) {
+      if (alias.sum == end.reader && end.input == 1) alias.joins = no_node;
+    }
+  }
+
+  // When an alias is last read.
+  std::size_t last_read(const Alias& alias) const {
+    if (alias.joins != no_node) return backward_of(alias.joins);
+    const BlockEnd* end = fused_.end_with_term(alias.sum, 1);
+    return backward_of(end != nullptr ? end->sum : nodes_[alias.sum].inputs[1]);
+  }
+
+  // The sum's first input must not work in the memory of an alias that is read later.
+  void keep_until_read(const Alias& alias) {
+    const std::size_t branch = nodes_[alias.sum].inputs[0];
+    const bool shares = plan_.gradient_homes[branch] == plan_.gradient_homes[alias.sum];
+    if (shares && in_place(branch) && backward_of(branch) <= last_read(alias)) leave_home(branch);
+  }
+
+  void plan_lifetimes() {
+    std::vector<Lifetime> lifetimes;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      lifetimes.push_back({backward_of(i), backward_of(i)});
+      for (const Reader& reader : readers_[i]) {
+        if (is_alias(reader.node, reader.input)) continue;
+        lifetimes[i].first = std::min(lifetimes[i].first, backward_of(reader.node));
+      }
+    }
+    const std::vector<Lifetime> own = lifetimes;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      Lifetime& home = lifetimes[plan_.gradient_homes[i]];
+      home.first = std::min(home.first, own[i].first);
+      home.last = std::max(home.last, own[i].last);
+    }
+    for (const Alias& alias : fused_.aliases) {
+      Lifetime& home = lifetimes[plan_.gradient_homes[alias.sum]];
+      home.last = std::max(home.last, last_read(alias));
+    }
+    plan_.gradients = std::move(lifetimes);
+  }
+
+  Plan& plan_;
+  const Fusions& wanted_;
+  const std::vector<Node>& nodes_;
+  std::size_t end_;
+  std::vector<std::vector<Reader>> readers_;  // by node, in the order of the network
+  Fused fused_;
+};
+
+template <class Rows, class Match>
+auto* find(Rows& rows, const Match& match) {
+  const auto row = std::ranges::find_if(rows, match);
+  return row == rows.end() ? nullptr : &*row;
+}
+
+}  // namespace
+
+Fusions fusions_of_environment() {
+  Fusions fusions;
+  const char* given = std::getenv("FEEDRATE_UNFUSED");
+  std::string_view left = given == nullptr ? "" : given;
+  while (!left.empty()) {
+    const std::string_view name = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), name.size() + 1));
+    bool known = false;
+    std::vector<std::string_view> names{"all"};
+    for (const auto& kind : kinds) {
+      names.push_back(kind.name);
+      if (name != kind.name && name != "all") continue;
+      fusions.*kind.wanted = false;
+      known = true;
+    }
+    if (!known) throw Error(join("FEEDRATE_UNFUSED: ", unknown_kind("fusion", name, names)));
+  }
+  return fusions;
+}
+
+const BlockEnd* Fused::end_of(std::size_t sum) const {
+  return find(block_ends, [sum](const BlockEnd& end) { return end.sum == sum; });
+}
+const Alias* Fused::alias_of(std::size_t sum) const {
+  return find(aliases, [sum](const Alias& alias) { return alias.sum == sum; });
+}
+const BlockEnd* Fused::end_with_norm(std::size_t norm) const {
+  return find(block_ends,
+              [norm](const BlockEnd& end) { return end.norms[0] == norm || end.norms[1] == norm; });
+}
+const BlockEnd* Fused::end_with_term(std::size_t reader, std::size_t input) const {
+  return find(block_ends, [reader, input](const BlockEnd& end) {
+    return end.reader == reader && end.input == input;
+  });
+}
+bool Fused::gradient_done(const Plan& plan, std::size_t relu) const {
+  if (!plan.graph.nodes[relu].op->traits().is_relu) return false;
+  const std::size_t before = plan.graph.nodes[relu].inputs[0];
+  const BlockEnd* end = end_of(before);
+  const bool masked = before < masked_norms.size() && masked_norms[before];
+  return (end != nullptr && end->backward) || (masked && relu_after(plan, before) == relu);
+}
+
+Fused fuse(Plan& plan, const Fusions& wanted) { return Fuser(plan, wanted).fuse(); }
+
+}  // namespace feedrate::trainer

@@ -1,0 +1,71 @@
+#pragma once
+// Passes over memory that nodes of a plan share. The nodes and their numbers stay the same; fuse()
+// says which node does the work of which, and moves gradients accordingly. Only the CUDA backend
+// fuses: it is limited by memory, while the CPU's caches keep much of what a pass leaves behind.
+
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "trainer/graph/plan.h"
+
+namespace feedrate::trainer {
+
+inline constexpr std::size_t no_node = std::numeric_limits<std::size_t>::max();
+
+/// Which passes are fused. Each can be turned off by its name, for comparison.
+struct Fusions {
+  bool norm_sum = true;       // "norm-sum": a residual sum normalises its inputs
+  bool sum_gradient = true;   // "sum-gradient": one kernel adds gradients and sums for norms
+  bool relu_gradient = true;  // "relu-gradient": a norm's backward computes that of its relu
+};
+/// All but those in $FEEDRATE_UNFUSED: names separated by commas, or "all". Throws Error for an
+/// unknown name.
+Fusions fusions_of_environment();
+
+/// relu(branch + shortcut), the end of a residual block. At least one of the two is normalised.
+///
+///   conv ─ norm ─ sum ─ relu      norms[0] and norms[1]: those that only the sum reads
+///          norm ─┘
+struct BlockEnd {
+  std::size_t sum = no_node;
+  std::size_t relu = no_node;
+  std::array<std::size_t, 2> norms{no_node, no_node};  // by input of the sum
+  bool forward = false;   // the sum also normalises; its norms only find their statistics
+  bool backward = false;  // the sum's backward also does the relu's and finds its norms' sums
+  /// With `backward`: the relu's output gradient has a second term, which is added there too: the
+  /// gradient that node `reader` computes for its input number `input`.
+  std::size_t reader = no_node;
+  std::size_t input = 0;
+};
+
+/// A residual sum's output gradient is also that of its second input. It is read where it lies.
+struct Alias {
+  std::size_t sum = no_node;
+  /// The node after whose backward it is added to what other readers of the input have computed;
+  /// no_node if it is the whole gradient, or the second term of a BlockEnd.
+  std::size_t joins = no_node;
+};
+
+struct Fused {
+  std::vector<BlockEnd> block_ends;
+  std::vector<Alias> aliases;
+  std::vector<bool> masked_norms;  // by node: norms whose backward computes that of their relu
+
+  /// Those of a residual sum; null if it has none.
+  const BlockEnd* end_of(std::size_t sum) const;
+  const Alias* alias_of(std::size_t sum) const;
+  /// The block end whose sum normalises for this norm, or finds its sums in backward; else null.
+  const BlockEnd* end_with_norm(std::size_t norm) const;
+  /// The block end of which the gradient for a node's input is the second term; else null.
+  const BlockEnd* end_with_term(std::size_t reader, std::size_t input) const;
+  /// Whether another node computes this relu's backward.
+  bool gradient_done(const Plan& plan, std::size_t relu) const;
+};
+
+/// Finds what can be fused and changes the plan's gradients: their homes, lifetimes and sums.
+Fused fuse(Plan& plan, const Fusions& wanted);
+
+}  // namespace feedrate::trainer

@@ -6,7 +6,8 @@
 
 namespace feedrate::testing {
 
-/// The root of the source tree.
+/// The root of the source tree, or of the part that tests read: $FEEDRATE_SOURCE where they were
+/// moved to another machine.
 std::filesystem::path source_directory();
 
 inline std::filesystem::path beside_this_program(const std::filesystem::path& file) {

@@ -59,6 +59,7 @@ endif()
 if(TARGET feedrate_cuda AND TARGET test_trainer)
   include(cuda_emulation)
   add_dependencies(test_trainer feedrate_cuda feedrate_cuda_emulated)
+  add_dependencies(test_tools feedrate_cuda_emulated)
   if(NOT FEEDRATE_SANITIZE) # cuDNN never frees some of what it allocates for a plan
     include(cudnn_tests)
   endif()

@@ -66,12 +66,17 @@ const Command time_command{
 of each layer forward and backward (medians over the steps), its GFLOP/s, and its share
 of the roofline: the least time that the layer's multiply-adds and memory traffic need on
 this device, divided by the measured time. The limits of the device are measured in the
-same run. First come the sums of each operator, then the ten costliest layers; --all
-shows every layer. With --passes nothing is timed: the kernels and library calls of a
-step on CUDA are counted from the plan, and the bytes that they read and write. With bf16 on the CPU, layers that would be slower stay in fp32.)",
+same run, on a GPU in the same precision. First come the sums of each operator, then the
+ten costliest layers; --all shows every layer. With bf16 on the CPU, layers that would be
+slower stay in fp32. On a GPU, events between the layers' kernels take the times, which
+makes a step a little longer than 'feedrate train' needs.
+
+With --passes nothing is timed: the kernels and library calls of a step on CUDA are
+counted from the plan, and the bytes that they read and write.)",
     .examples = R"(  feedrate time lenet
   feedrate time resnet50 --batch 8 --seconds 20
   feedrate time googlenet --batch 8 --all
+  feedrate time resnet50 --batch 256 --device cuda --precision bf16
   feedrate time resnet50 --batch 8 --precision bf16 --passes
 )",
     .prepare = prepare};

@@ -149,8 +149,8 @@ LayerTimes time_layers(LayerTimesRequest request) {
   times.device_name = device.device_name();
   times.steps = steps.seconds.size();
   times.step_seconds = median(steps.seconds);
-  times.roof = device.measure_roof(request.device.compute_threads);
-  const std::vector<NodeWork> work = count_work(plan);
+  times.roof = device.measure_roof(request.device.compute_threads, request.device.precision);
+  const std::vector<NodeWork> work = count_work(plan, times.roof->value_bytes);
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
     const Node& node = plan.graph.nodes[i];
     times.layers.push_back({.name = node.name,

@@ -96,9 +96,10 @@ std::string notes(const LayerTimes& times) {
   if (merged) text += "  –: computed with the layer before or after it, or not at all\n";
   if (times.roof) {
     text += fmt::format(
-        "  the roof, measured now: {} GFLOP/s of matrix products in fp32, {} GB/s of copying; "
+        "  the roof, measured now: {} GFLOP/s of matrix products in {}, {} GB/s of copying; "
         "values in a cache can beat it\n",
-        quantity(times.roof->flops / giga), quantity(times.roof->bytes / giga));
+        quantity(times.roof->flops / giga), times.roof->precision,
+        quantity(times.roof->bytes / giga));
   }
   return text;
 }
@@ -115,7 +116,6 @@ std::string LayerTimes::text() const {
     title = fmt::format("layer, {} of {}", most_layers, layers.size());
   }
   std::string text = headline(*this) + operator_table(*this);
-  // A device that runs a step as one piece says nothing of its layers.
   if (!costliest.empty()) {
     text += '\n';
     text += layer_table(*this, title, costliest);
@@ -164,7 +164,9 @@ std::string LayerTimes::json() const {
       {"rest_ms", rounded(rest() * 1e3, 4)},
       {"images_per_second", rounded(images_per_second(), 3)},
       {"roof", roof ? ordered_json{{"gflops_per_second", rounded(roof->flops / giga, 1)},
-                                   {"gb_per_second", rounded(roof->bytes / giga, 1)}}
+                                   {"gb_per_second", rounded(roof->bytes / giga, 1)},
+                                   {"precision", roof->precision},
+                                   {"value_bytes", roof->value_bytes}}
                     : ordered_json(nullptr)},
       {"by_operator", operators},
       {"layers", list}};

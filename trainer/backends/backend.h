@@ -43,8 +43,8 @@ struct SessionOptions {
   /// The ranks to train with: gradients are means over the batches of all ranks, metrics cover the
   /// images of all. Null: one process.
   Communicator* communicator = nullptr;
-  /// If not null, every step adds the time of each node; compile() sizes it, by node. A device that
-  /// launches a whole step at once leaves it empty.
+  /// If not null, every training step adds the time of each node; compile() sizes it, by node. A
+  /// device that works behind the host is then waited for after each step.
   std::vector<NodeSeconds>* node_seconds = nullptr;
 };
 
@@ -136,8 +136,9 @@ class Backend : public formats::Kind {
   virtual std::string device_name() const = 0;
   /// Throws Error when the device lacks memory or does not support the options.
   virtual std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const = 0;
-  /// Measures what this many threads of the device can do; absent where it cannot be measured.
-  virtual std::optional<Roof> measure_roof(unsigned /*threads*/) const { return std::nullopt; }
+  /// Measures what the device can do in this precision, a CPU with this many threads. Throws Error
+  /// as compile() does.
+  virtual Roof measure_roof(unsigned threads, const std::string& precision) const = 0;
   /// The memory that the device reads fastest, for the loader's slots. Never freed.
   virtual loader::PixelMemory& pixel_memory() const = 0;
 };

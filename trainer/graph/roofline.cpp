@@ -7,9 +7,9 @@
 namespace feedrate::trainer {
 namespace {
 
-constexpr double value_bytes = 4;
+constexpr double gradient_bytes = 4;  // of parameters
 
-NodeWork work_of(const Plan& plan, std::size_t i) {
+NodeWork work_of(const Plan& plan, std::size_t i, double value_bytes) {
   const Node& node = plan.graph.nodes[i];
   const double batch = plan.batch;
   std::vector<Extent> extents;
@@ -39,12 +39,12 @@ NodeWork work_of(const Plan& plan, std::size_t i) {
   if (!plan.learns[i]) return work;
   // One product for the gradient of the weights, one for the input gradient where it is needed.
   const double passes = (parameters > 0 ? 1 : 0) + (input_gradients > 0 ? 1 : 0);
-  double values = input_gradients + parameters;
+  double values = input_gradients;
   if (plan.has_gradient(i)) values += output;
   if (input_gradients > 0) values += parameters;
   if (node.op->traits().backward_reads_input) values += inputs;
   if (node.op->traits().backward_reads_output) values += output;
-  work.backward = {passes * products, value_bytes * values};
+  work.backward = {passes * products, value_bytes * values + gradient_bytes * parameters};
   return work;
 }
 
@@ -54,9 +54,11 @@ double Work::least_seconds(const Roof& roof) const {
   return std::max(flops / roof.flops, bytes / roof.bytes);
 }
 
-std::vector<NodeWork> count_work(const Plan& plan) {
+std::vector<NodeWork> count_work(const Plan& plan, double value_bytes) {
   std::vector<NodeWork> all;
-  for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) all.push_back(work_of(plan, i));
+  for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) {
+    all.push_back(work_of(plan, i, value_bytes));
+  }
   return all;
 }
 

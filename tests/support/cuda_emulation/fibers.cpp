@@ -127,7 +127,10 @@ void exchange(const void* mine, void* theirs, std::size_t bytes, unsigned mask) 
 
 cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread) {
   if (!captured(stream)) ++counts().kernels;
-  return enqueue(stream, [=] { run(blocks, threads, thread); });
+  return enqueue(stream, [=] {
+    run(blocks, threads, thread);
+    pass(launch_milliseconds);
+  });
 }
 
 }  // namespace feedrate::emulation

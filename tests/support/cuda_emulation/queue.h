@@ -27,5 +27,7 @@ std::size_t room_at(const void* memory);
 
 /// Advances the device's clock, which timed events read, as running work does.
 void pass(double milliseconds);
+/// What a kernel, a product or a copy takes.
+inline constexpr double launch_milliseconds = 1e-3;
 
 }  // namespace feedrate::emulation

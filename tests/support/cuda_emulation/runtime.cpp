@@ -109,7 +109,10 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
                             cudaStream_t stream) {
-  return enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+  return enqueue(stream, [=] {
+    std::memcpy(to, from, bytes);
+    feedrate::emulation::pass(feedrate::emulation::launch_milliseconds);
+  });
 }
 
 }  // extern "C"

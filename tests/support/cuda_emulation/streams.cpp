@@ -215,6 +215,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   *event = {event->timed, -1, stream, stream->given, nullptr, 0};
   return cudaSuccess;
 }
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  if (flags == cudaEventRecordDefault) return cudaEventRecord(event, stream);
+  if (flags != cudaEventRecordExternal || !stream->capture) return cudaErrorInvalidValue;
+  return record(*stream, {[event] { event->at = clock_milliseconds; }});
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->timed || !end->timed) return cudaErrorInvalidResourceHandle;
   if (begin->at < 0 || end->at < 0) return cudaErrorNotReady;
@@ -238,6 +243,12 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   capturing->lists.emplace_back();
   stream->capture = capturing;
   stream->list = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = stream->capture == nullptr ? cudaStreamCaptureStatusNone
+            : stream->capture->lost    ? cudaStreamCaptureStatusInvalidated
+                                       : cudaStreamCaptureStatusActive;
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/run_program.h"
@@ -82,6 +85,7 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
   EXPECT_EQ(object.at("batch"), 4);
   EXPECT_EQ(object.at("layers").size(), 9U);
   EXPECT_GT(object.at("roof").at("gflops_per_second"), 0);
+  EXPECT_EQ(object.at("roof").at("precision"), "fp32");
   double sum = object.at("rest_ms");
   for (const auto& one : object.at("layers")) {
     for (const char* part : {"forward_ms", "backward_ms"}) {
@@ -102,6 +106,34 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
   const Said table = feedrate({"time", "lenet", "--batch", "4", "--seconds", "0.05", "--all"});
   for (const char* part : {"conv2", "dense1", "update and the rest", "GFLOP/s"}) {
     EXPECT_NE(table.output.find(part), std::string::npos) << part;
+  }
+}
+
+// The program beside the emulated device, as if that were the plug-in.
+TEST(CommandsTime, a_gpu_runs_a_step_as_one_piece_and_still_tells_the_time_of_each_layer) {
+  namespace fs = std::filesystem;
+  const fs::path plugin = testing::beside_this_program("libfeedrate_cuda_emulated.so");
+  if (!fs::exists(plugin)) GTEST_SKIP() << "this build has no CUDA plug-in";
+  const testing::TempDirectory directory;
+  const fs::path program = directory.path() / "feedrate";
+  fs::copy_file(testing::program_under_test(), program);
+  fs::create_symlink(plugin, directory.path() / "libfeedrate_cuda.so");
+  setenv("XDG_CACHE_HOME", "/dev/null", 1);
+  const Said said =
+      testing::run_program(program, {"time", "mlp", "--device", "cuda", "--precision", "bf16",
+                                     "--batch", "4", "--seconds", "0.01", "--json"});
+  unsetenv("XDG_CACHE_HOME");
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const auto object = nlohmann::json::parse(said.output);
+  EXPECT_EQ(object.at("device_name"), "emulated GPU");
+  EXPECT_EQ(object.at("roof").at("precision"), "bf16");
+  EXPECT_EQ(object.at("roof").at("value_bytes"), 2);
+  for (const auto& layer : object.at("layers")) {
+    SCOPED_TRACE(layer.at("name").get<std::string>());
+    if (layer.at("op") != "dense") continue;
+    EXPECT_GT(layer.at("forward_ms"), 0);
+    EXPECT_GT(layer.at("backward_ms"), 0);
+    EXPECT_GT(layer.at("of_roofline"), 0);
   }
 }
 

@@ -25,6 +25,14 @@ TEST(UnitRoofline, a_convolution_counts_its_products_and_every_value_once_a_way)
   EXPECT_EQ(work.backward.bytes, 4 * (out + in + weights + in + weights));
 }
 
+TEST(UnitRoofline, in_16_bits_only_the_gradients_of_parameters_stay_wide) {
+  const Plan plan = make_plan(network("lenet").build({28, 28, 1}, 10), 64);
+  const NodeWork work = count_work(plan, 2)[node(plan, "conv2")];
+  const double in = 64.0 * 20 * 12 * 12, out = 64.0 * 50 * 8 * 8, weights = 50 * 20 * 25 + 50;
+  EXPECT_EQ(work.forward.bytes, 2 * (in + weights + out));
+  EXPECT_EQ(work.backward.bytes, 2 * (out + in + weights + in) + 4 * weights);
+}
+
 TEST(UnitRoofline, nobody_wants_the_gradient_of_the_pixels) {
   const Plan plan = make_plan(network("lenet").build({28, 28, 1}, 10), 64);
   const NodeWork work = count_work(plan)[node(plan, "conv1")];

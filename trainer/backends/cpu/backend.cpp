@@ -59,7 +59,7 @@ class CpuBackend final : public Backend {
     const unsigned threads = options.threads != 0 ? options.threads : usable_cores();
     return std::make_unique<cpu::CpuSession>(std::move(plan), options, threads);
   }
-  std::optional<Roof> measure_roof(unsigned threads) const override {
+  Roof measure_roof(unsigned threads, const std::string&) const override {
     return cpu::measure_roof(threads != 0 ? threads : usable_cores());
   }
   PixelMemory& pixel_memory() const override { return plain_memory(); }

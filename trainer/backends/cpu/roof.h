@@ -5,7 +5,8 @@
 
 namespace feedrate::trainer::cpu {
 
-/// On `threads` OpenMP threads. Takes about half a second.
+/// On `threads` OpenMP threads, in fp32, in which activations are stored whatever the precision.
+/// Takes about half a second.
 Roof measure_roof(unsigned threads);
 
 }  // namespace feedrate::trainer::cpu

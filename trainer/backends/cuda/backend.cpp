@@ -8,6 +8,7 @@
 
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/context.cuh"
+#include "trainer/backends/cuda/roof.cuh"
 #include "trainer/backends/cuda/session.cuh"
 #include "trainer/backends/cuda_plugin/plugin.h"
 
@@ -76,12 +77,15 @@ class CudaBackend final : public Backend {
   }
 
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
-    if (std::ranges::find(known_precisions, options.precision) == std::end(known_precisions)) {
-      throw Error(join("the cuda backend computes in fp32, tf32, bf16 or fp16, not in '",
-                       options.precision, "'"));
-    }
+    check_precision(options.precision);
     require_device();
     return std::make_unique<CudaSession>(std::move(plan), options);
+  }
+
+  Roof measure_roof(unsigned, const std::string& precision) const override {
+    check_precision(precision);
+    require_device();
+    return cuda::measure_roof(precision);
   }
 
   PixelMemory& pixel_memory() const override {
@@ -92,6 +96,12 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  static void check_precision(const std::string& precision) {
+    if (std::ranges::find(known_precisions, precision) == std::end(known_precisions)) {
+      throw Error(
+          join("the cuda backend computes in fp32, tf32, bf16 or fp16, not in '", precision, "'"));
+    }
+  }
   void require_device() const {
     if (const std::string reason = unavailable(); !reason.empty()) throw Error(reason);
   }

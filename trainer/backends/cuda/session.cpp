@@ -62,6 +62,9 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
   if (communicator_ != nullptr) {
     ranks_ = std::make_unique<DeviceRanks>(*communicator_, context_, plan_, parameters_);
   }
+  if (options.node_seconds != nullptr) {
+    timer_ = std::make_unique<NodeTimer>(layers_.size(), *options.node_seconds);
+  }
 }
 
 CudaSession::~CudaSession() {
@@ -210,17 +213,23 @@ Step CudaSession::step_on(std::size_t side, const Count& count, bool training) c
 }
 
 void CudaSession::forward(const Step& step) {
+  const bool timed = timer_ != nullptr && step.training;
+  if (timed) timer_->begin_forward(context_);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const bool wanted = step.training || !plan_.training_only[i];
-    if (wanted && !done_elsewhere_[i]) layers_[i]->forward(buffers_[i], step);
+    if (!wanted || done_elsewhere_[i]) continue;
+    layers_[i]->forward(buffers_[i], step);
+    if (timed) timer_->end_forward(context_, i);
   }
 }
 
 void CudaSession::backward(const Step& step) {
+  if (timer_ != nullptr) timer_->begin_backward(context_);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (!plan_.learns[i]) continue;
     if (!gradient_done_[i]) layers_[i]->backward(buffers_[i], step);
     for (const Sum& sum : sums_[i]) add_values(context_, sum.part, sum.size, sum.to);
+    if (timer_ != nullptr) timer_->end_backward(context_, i);
     if (ranks_ != nullptr) ranks_->share_gradients(i);
   }
 }
@@ -264,6 +273,7 @@ void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t numbe
   numbered.step = number;
   set_settings(context_, numbered, this->settings());
   run_or_replay(step);
+  if (timer_ != nullptr) timer_->add_times(context_);
   inputs_.release_after_work(context_, number);
 }
 

@@ -9,6 +9,7 @@
 #include "trainer/backends/cuda/device_ranks.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/layer.cuh"
+#include "trainer/backends/cuda/node_timer.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/backends/cuda/recorded_steps.cuh"
 #include "trainer/graph/fusion.h"
@@ -99,6 +100,7 @@ class CudaSession final : public Session {
   DeviceMemory arena_;
   DeviceMemory scratch_;                // of the layer that runs
   std::unique_ptr<DeviceRanks> ranks_;  // null: one rank
+  std::unique_ptr<NodeTimer> timer_;    // null: nobody asked
   RecordedSteps training_;
   RecordedSteps evaluation_;
 };

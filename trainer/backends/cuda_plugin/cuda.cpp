@@ -54,6 +54,9 @@ class CudaRow final : public Backend {
     }
     return plugin().backend->compile(std::move(plan), options);
   }
+  Roof measure_roof(unsigned threads, const std::string& precision) const override {
+    return plugin().backend->measure_roof(threads, precision);
+  }
   PixelMemory& pixel_memory() const override { return plugin().backend->pixel_memory(); }
 };
 

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "formats/base/error.h"
 #include "formats/dataset.h"
 
 namespace feedrate::loader {
@@ -24,6 +26,16 @@ struct BadSample {
   std::uint64_t index = 0;  // in the dataset
   std::string key;          // the sample's name; empty when it has none or could not be read
   std::string reason;
+};
+
+/// What Loader::next() throws under BadPolicy::fail. Its text is the reason.
+class SampleError : public formats::Error {
+ public:
+  explicit SampleError(BadSample sample) : Error(sample.reason), sample_(std::move(sample)) {}
+  const BadSample& sample() const noexcept { return sample_; }
+
+ private:
+  BadSample sample_;
 };
 
 /// Writes the samples as tab-separated lines under a header: file, offset, index, key, reason.

@@ -31,10 +31,11 @@ constexpr std::string_view name(PixelType type) {
 struct Batch {
   std::uint64_t number = 0;  // from 0, through all epochs
   std::uint64_t epoch = 0;
-  std::uint32_t count = 0;         // images: the batch size, fewer in an epoch's last batch
-  formats::Shape shape;            // of each image
-  std::span<std::uint8_t> pixels;  // type u8: count × shape, HWC, image after image
-  std::span<std::int32_t> labels;  // count
+  std::uint32_t count = 0;             // images: the batch size, fewer in an epoch's last batch
+  formats::Shape shape;                // of each image
+  std::span<std::uint8_t> pixels;      // type u8: count × shape, HWC, image after image
+  std::span<std::int32_t> labels;      // count
+  std::span<std::uint64_t> indices{};  // count: which sample is where; empty in a Replay
   bool last_of_epoch = false;
 
   // For the other types, `pixels` is empty and one of these holds count × shape, CHW.

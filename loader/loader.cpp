@@ -17,6 +17,8 @@ Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions
 Loader::~Loader() = default;
 
 const Batch* Loader::next() { return engine_->next(); }
+bool Loader::wait(std::chrono::nanoseconds limit) { return engine_->wait(limit); }
+std::shared_ptr<const std::byte> Loader::keep() const { return engine_->keep(); }
 Shape Loader::shape() const { return engine_->shape(); }
 std::uint32_t Loader::batch_size() const { return engine_->batch_size(); }
 std::uint64_t Loader::batches_per_epoch() const { return engine_->batches_per_epoch(); }

@@ -9,6 +9,8 @@
 //       ▲            ▲          │
 //   exactly `threads` workers;       next() waits here, and the wait is timed here
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -118,6 +120,14 @@ class Loader : public BatchSource {
   ~Loader() override;
 
   const Batch* next() override;
+  /// Waits until next() need not wait, but for `limit` at most; false when it still has to. Like
+  /// next(), it ends the use of the last batch. For callers that must look elsewhere meanwhile.
+  bool wait(std::chrono::nanoseconds limit);
+  /// Keeps the memory of the batch returned last: while a copy of the result lives, its images,
+  /// labels and indices stay as they are, also after the loader. Its slot goes on with the memory of
+  /// a batch that nobody keeps any more, or with new memory, which options.engine.memory gives and
+  /// which must outlive all copies. Consumer thread, before the next call; any thread may drop it.
+  std::shared_ptr<const std::byte> keep() const;
   formats::Shape shape() const override;
   std::uint32_t batch_size() const override;
   std::uint64_t batches_per_epoch() const;

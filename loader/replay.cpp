@@ -32,6 +32,7 @@ struct Replay::State {
     Batch& copy = held.back().batch;
     copy.set_bytes(start);
     copy.labels = {reinterpret_cast<std::int32_t*>(start + labels_at), batch.labels.size()};
+    copy.indices = {};
     copy.last_of_epoch = false;
   }
 

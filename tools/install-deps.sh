@@ -4,6 +4,7 @@
 #
 #   tools/install-deps.sh            what the build needs
 #   tools/install-deps.sh tests      and what tests use where available (a headless browser, …)
+#   tools/install-deps.sh python     and what the Python package needs to be built (part of tests)
 #   tools/install-deps.sh mpi        and Open MPI, for training by several processes
 #   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
@@ -19,7 +20,9 @@ build=(
   libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
-  [tests]="ccache chromium debootstrap python3 python3-jsonschema xz-utils libopenmpi-dev openmpi-bin"
+  [tests]="ccache chromium debootstrap python3 python3-jsonschema xz-utils libopenmpi-dev openmpi-bin
+           python3-dev python3-venv"
+  [python]="python3 python3-dev python3-venv"
   [mpi]="libopenmpi-dev openmpi-bin"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"
@@ -41,7 +44,8 @@ install-deps: this system has no apt. Install by hand, with headers:
   OpenBLAS  oneDNN 2.6 or 3 (OpenMP)  OpenSSL 3  libcurl  CLI11  fmt
   nlohmann-json  pugixml  spdlog  GoogleTest  Google Benchmark
 and, for the CUDA backend, the CUDA toolkit 12 or newer with cuDNN 9;
-for training by several processes, an MPI 3 (Open MPI, MPICH).
+for training by several processes, an MPI 3 (Open MPI, MPICH);
+for the Python package, Python 3.10 or newer with headers, and nanobind 3.1.
 EOF
   exit 1
 fi
@@ -78,3 +82,17 @@ for group in "$@"; do
     install "$package" || echo "install-deps: $package could not be installed; going on without it" >&2
   done
 done
+
+# nanobind comes from PyPI, into an environment where CMake looks for it.
+environment=$(dirname "$0")/../build/python-tools
+case " $* " in *" tests "* | *" python "*)
+  if ! "$environment/bin/python" -m nanobind --version >/dev/null 2>&1; then
+    rm -rf "$environment"
+    { python3 -m venv "$environment" &&
+      "$environment/bin/pip" install --disable-pip-version-check -q --require-hashes \
+        -r "$(dirname "$0")/python/nanobind.txt"; } >&2 || {
+      rm -rf "$environment"
+      echo "install-deps: nanobind could not be installed; going on without the Python package" >&2
+    }
+  fi ;;
+esac

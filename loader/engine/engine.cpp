@@ -165,6 +165,7 @@ const Batch* Loader::Engine::next() {
               .shape = job_.shape,
               .pixels = {},
               .labels = {slot.labels, count},
+              .indices = {slot.indices, count},
               .last_of_epoch = place.last_of_epoch,
               .type = job_.pixels.type,
               .scales = job_.pixels.scales};
@@ -190,10 +191,25 @@ std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchPlace& place
   return count;
 }
 
-void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
+bool Loader::Engine::wait(std::chrono::nanoseconds limit) {
+  give_back();
+  if (stop_.load() || taken_ == plan_.batches() || max_threads_ == 0) return true;
+  Slot& slot = ring_.slot(taken_);
+  return slot.filled() || await(slot, plan_.batch(taken_).number, limit);
+}
+
+std::shared_ptr<const std::byte> Loader::Engine::keep() const {
+  return in_use_ ? ring_.slot(taken_ - 1).block : nullptr;
+}
+
+bool Loader::Engine::await(Slot& slot, std::uint64_t batch,
+                           std::optional<std::chrono::nanoseconds> limit) {
   const std::uint64_t start = clock_ns();
+  bool filled = true;
   if (max_threads_ == 0) {
     while (!slot.filled()) fill(*fillers_.front(), claimed_.fetch_add(1));
+  } else if (limit) {
+    filled = ready_.wait_for(*limit, [&] { return slot.filled(); });
   } else {
     ready_.wait([&] { return slot.filled(); });
   }
@@ -201,16 +217,19 @@ void Loader::Engine::await(Slot& slot, std::uint64_t batch) {
   consumer_.wait_ns.add(end - start);
   if (taken_ == 0) consumer_.first_wait_ns.add(end - start);
   if (TraceLane* trace = lane(0)) trace->add(Activity::wait, start, end, batch);
+  return filled;
 }
 
 void Loader::Engine::give_back() {
   if (!in_use_) return;
+  // The slot's next batch is `depth` further on, unless the run ends before it.
+  const bool reused = taken_ - 1 + ring_.depth() < plan_.batches();
+  if (reused) ring_.renew(ring_.slot(taken_ - 1));
   in_use_ = false;
   if (TraceLane* trace = lane(0)) {
     trace->add(Activity::use, use_start_ns_, clock_ns(), batch_.number);
   }
-  // The slot's next batch is `depth` further on, unless the run ends before it.
-  if (taken_ - 1 + ring_.depth() >= plan_.batches()) return;
+  if (!reused) return;
   ring_.slot(taken_ - 1).pending.store(plan_.runs_per_batch());
   open_.fetch_add(plan_.runs_per_batch());
   room_.wake(plan_.runs_per_batch());

@@ -12,6 +12,7 @@
 // lock while there is work, and no barrier between batches or epochs.
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -36,6 +37,8 @@ class Loader::Engine {
   Engine& operator=(const Engine&) = delete;
 
   const Batch* next();
+  bool wait(std::chrono::nanoseconds limit);
+  std::shared_ptr<const std::byte> keep() const;
   formats::Shape shape() const { return job_.shape; }
   std::uint32_t batch_size() const { return batch_size_; }
   std::uint64_t batches_per_epoch() const { return plan_.batches_per_epoch(); }
@@ -56,7 +59,9 @@ class Loader::Engine {
 
   // Called by the consumer.
   void give_back();
-  void await(detail::Slot& slot, std::uint64_t batch);
+  // Returns whether the slot is filled; false after `limit`.
+  bool await(detail::Slot& slot, std::uint64_t batch,
+             std::optional<std::chrono::nanoseconds> limit = std::nullopt);
   std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchPlace& place);
   std::uint64_t filled() const;  // batches that can be handed out now
   void tune();

@@ -48,23 +48,23 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
   if (counters_.thread.load(std::memory_order_relaxed) == std::thread::id()) {
     counters_.thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
-  std::byte* seats = slot.pixels + run.seat * ring.image_bytes();
-  std::int32_t* labels = slot.labels + run.seat;
+  const Seats seats{slot.pixels + run.seat * ring.image_bytes(), slot.labels + run.seat,
+                    slot.indices + run.seat};
   StageClock clock(job_.counts);
   std::string problem;
   try {
-    read(run, labels, stop);
+    read(run, seats, stop);
     clock.add_to(counters_.read_ns);
-    const bool all_seated = decode(run, seats, stop);
+    const bool all_seated = decode(run, seats.pixels, stop);
     clock.add_to(counters_.decode_ns);
     if (!all_seated) {
-      augment(run, seats, stop);
+      augment(run, seats.pixels, stop);
       clock.add_to(counters_.augment_ns);
     }
     for (const Fault& fault : faults_) {
       current_ = fault.seat - run.seat;
       if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
-      replace(run, fault, seats + current_ * ring.image_bytes(), labels[current_]);
+      replace(run, fault, seats);
     }
     if (clock.on()) counters_.images.add(run.count);
     if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
@@ -72,14 +72,18 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     problem = with_place(error.what());
   }
   // When the file itself is damaged, no sample is to blame and no policy helps.
+  std::optional<std::string> damage;
   if (std::string lost = lost_pages_of_thread(); !lost.empty()) {
-    problem = std::move(lost);
+    damage = std::move(lost);
   } else if (!problem.empty() || !faults_.empty()) {
     // Another thread may have hit the missing page first: this one then read zeros.
-    problem = changed_file().value_or(problem);
+    damage = changed_file();
   }
-  if (!problem.empty())
-    ring.fail(slot, run.seat + current_, std::make_exception_ptr(Error(problem)));
+  if (damage) {
+    ring.fail(slot, run.seat + current_, std::make_exception_ptr(Error(*damage)));
+  } else if (!problem.empty()) {
+    ring.fail(slot, run.seat + current_, sample_error(problem));
+  }
   if (!faults_.empty()) {
     ring.add_faults(slot, faults_);
     faults_.clear();
@@ -107,7 +111,7 @@ void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
   }
 }
 
-void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop) {
+void Filler::read(const Run& run, const Seats& seats, const std::atomic<bool>& stop) {
   order_.enter(run);
   for (std::uint32_t i = 0; i < run.count; ++i) items_[i].bad = false;
   std::uint64_t bytes = 0;
@@ -118,27 +122,28 @@ void Filler::read(const Run& run, std::int32_t* labels, const std::atomic<bool>&
     check(item.sample);
     prefetch(item.sample.bytes);
     touch_pages(item.sample.bytes);
-    labels[current_] = item.sample.label;
+    seats.labels[current_] = item.sample.label;
+    seats.indices[current_] = item.index;
     bytes += item.sample.bytes.size();
   });
   if (job_.counts) counters_.bytes_read.add(bytes);
 }
 
-bool Filler::decode(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
+bool Filler::decode(const Run& run, std::byte* pixels, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.seat_bytes();
   bool all_seated = true;
   each(run, stop, [&](Item& item) {
     decode(item, SampleRandom(job_.seed, run.batch.epoch, item.index),
-           {seats + current_ * image_bytes, image_bytes});
+           {pixels + current_ * image_bytes, image_bytes});
     all_seated = all_seated && item.seated;
   });
   return all_seated;
 }
 
-void Filler::augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop) {
+void Filler::augment(const Run& run, std::byte* pixels, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.seat_bytes();
   each(run, stop, [&](Item& item) {
-    augment(item, {seats + current_ * image_bytes, image_bytes});
+    augment(item, {pixels + current_ * image_bytes, image_bytes});
   });
 }
 
@@ -190,9 +195,9 @@ std::optional<std::string> Filler::changed_file() const {
 }
 
 // Called at the end of a run, when the memory of its items is free to use.
-void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label) {
+void Filler::replace(const Run& run, const Fault& fault, const Seats& seats) {
   const SampleRandom random(job_.seed, run.batch.epoch, fault.index);
-  const MutableBytes place(seat, job_.seat_bytes());
+  const MutableBytes place(seats.pixels + current_ * job_.seat_bytes(), job_.seat_bytes());
   Item& item = items_[current_];
   for (std::uint32_t attempt = 0; attempt < max_substitutes; ++attempt) {
     try {
@@ -201,7 +206,8 @@ void Filler::replace(const Run& run, const Fault& fault, std::byte* seat, std::i
       check(item.sample);
       decode(item, random, place);
       augment(item, place);
-      label = item.sample.label;
+      seats.labels[current_] = item.sample.label;
+      seats.indices[current_] = index;
       return;
     } catch (const std::bad_alloc&) {
       throw;
@@ -234,6 +240,19 @@ void Filler::check(const Item& item) const {
                      " needs images of one size"));
   }
   check_view(item.view, stored);
+}
+
+// What is known of the current item. Called outside of any stage, so it must not throw.
+std::exception_ptr Filler::sample_error(const std::string& problem) const {
+  const Item& item = items_[current_ < items_.size() ? current_ : 0];
+  try {
+    return std::make_exception_ptr(SampleError({.place = job_.dataset.place(item.index),
+                                                .index = item.index,
+                                                .key = std::string(item.sample.name),
+                                                .reason = problem}));
+  } catch (const std::exception&) {
+    return std::make_exception_ptr(Error(problem));
+  }
 }
 
 // Readers name the file and the sample themselves; decoders know neither.

@@ -33,6 +33,13 @@ class alignas(64) Filler {
   const WorkerCounters& counters() const { return counters_; }
 
  private:
+  // Where the run's first image goes, with its label and its index.
+  struct Seats {
+    std::byte* pixels;
+    std::int32_t* labels;
+    std::uint64_t* indices;
+  };
+
   // A sample of the run on its way to its seat. Each has its own scratch, so that the whole run can
   // be read first and then decoded.
   struct Item {
@@ -48,10 +55,10 @@ class alignas(64) Filler {
 
   // The stages of a run. Each handles all samples before the next starts: the clock is read once a
   // stage, not once a sample, and memory prefetched in one stage has arrived by the next.
-  void read(const Run& run, std::int32_t* labels, const std::atomic<bool>& stop);
+  void read(const Run& run, const Seats& seats, const std::atomic<bool>& stop);
   // Decodes directly into the seats where possible. Returns whether it was for all samples.
-  bool decode(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
-  void augment(const Run& run, std::byte* seats, const std::atomic<bool>& stop);
+  bool decode(const Run& run, std::byte* pixels, const std::atomic<bool>& stop);
+  void augment(const Run& run, std::byte* pixels, const std::atomic<bool>& stop);
   // Calls `step(item)` for every sample of the run that is not bad. A sample whose step throws
   // becomes a fault, or ends the stage under BadPolicy::fail.
   template <class Step>
@@ -59,7 +66,7 @@ class alignas(64) Filler {
   // What the dataset reports when one of its files was changed while it was open.
   std::optional<std::string> changed_file() const;
   // All stages for a substitute, into the seat of the bad sample.
-  void replace(const Run& run, const Fault& fault, std::byte* seat, std::int32_t& label);
+  void replace(const Run& run, const Fault& fault, const Seats& seats);
   // The stages for one sample.
   void decode(Item& item, const SampleRandom& random, formats::MutableBytes seat);
   void augment(Item& item, formats::MutableBytes seat);
@@ -68,6 +75,7 @@ class alignas(64) Filler {
   void check(const formats::Sample& sample) const;
   void check(const Item& item) const;
   std::string with_place(std::string_view what) const;
+  std::exception_ptr sample_error(const std::string& problem) const;
 
   const Job& job_;
   TraceLane* lane_;

@@ -2,6 +2,7 @@
 // Where threads sleep until a condition holds that other threads change.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -24,6 +25,18 @@ class Gate {
     sleepers_.fetch_add(1);
     changed_.wait(lock, ready);
     sleepers_.fetch_sub(1);
+  }
+
+  /// The same, but for `limit` at most. Returns whether `ready`.
+  template <class Ready>
+  bool wait_for(std::chrono::nanoseconds limit, Ready ready) {
+    std::this_thread::yield();
+    if (ready()) return true;
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    const bool done = changed_.wait_for(lock, limit, ready);
+    sleepers_.fetch_sub(1);
+    return done;
   }
 
   /// Wakes up to `count` sleepers.

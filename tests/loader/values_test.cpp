@@ -167,7 +167,8 @@ TEST(UnitValues, slots_are_exactly_as_large_as_their_numbers) {
                          .batch = 64,
                          .pixels = {.type = type},
                          .engine = {.depth = 4, .memory = &memory}});
-    EXPECT_EQ(memory.allocated, 4 * 64 * (3072 * bytes_of(type) + sizeof(std::int32_t)));
+    EXPECT_EQ(memory.allocated,
+              4 * 64 * (3072 * bytes_of(type) + sizeof(std::int32_t) + sizeof(std::uint64_t)));
   }
 }
 

@@ -78,7 +78,9 @@ const std::map<std::string, Folder> architecture{
        {"report/write"},
        {"advise"},
        {"bench"},
-       {"commands"}}}},
+       {"commands"},
+       {"python"},
+       {"python:wiring"}}}},
 };
 
 constexpr std::size_t max_lines = 400;

@@ -1,0 +1,231 @@
+"""Batches, threads and memory: who keeps what, for how long; interruptions, exits and forks."""
+
+import array
+import gc
+import os
+import signal
+import threading
+import time
+import unittest
+
+import feedrate
+from support import content, mnist, patience, photographs, python
+
+
+def threads_now():
+    return len(os.listdir("/proc/self/task"))
+
+
+class UnitLifetimes(unittest.TestCase):
+    def test_all_batches_can_be_kept_and_stay_as_they_are(self):
+        expected = [content(batch) for batch in feedrate.Loader(mnist(), batch=10, threads=0)]
+        for threads in 0, 1, 4:
+            loader = feedrate.Loader(mnist(), batch=10, threads=threads)
+            kept = list(loader)  # 60 batches, far more than slots
+            self.assertEqual([content(batch) for batch in kept], expected)
+            del loader
+            gc.collect()
+            self.assertEqual([content(batch) for batch in kept], expected, "after the loader's end")
+
+    def test_an_array_outlives_its_batch_and_its_loader(self):
+        expected = content(next(iter(feedrate.Loader(mnist(), batch=600))))
+        images = next(iter(feedrate.Loader(mnist(), batch=600, threads=2))).images
+        view = memoryview(images._native)
+        del images
+        gc.collect()
+        other = list(feedrate.Loader(mnist(), batch=600, epochs=5, threads=2))
+        self.assertEqual(view.tobytes(), expected[0])
+        self.assertEqual(len(other), 5)
+
+    def test_memory_does_not_grow_in_a_usual_loop(self):
+        def resident():
+            with open("/proc/self/statm") as statm:
+                return int(statm.read().split()[1]) * 4096
+
+        loader = feedrate.Loader(mnist(), batch=200, epochs=400, threads=2)  # 188 MB of pixels
+        for batch in loader:
+            if batch.number == 100:
+                before = resident()
+        self.assertLess(resident() - before, 16 << 20)
+
+    def test_abandoned_iterators_end_their_threads(self):
+        loader = feedrate.Loader(mnist(), batch=10, threads=4, epochs=None)
+        for _ in range(3):
+            next(iter(loader))
+        before = threads_now()
+        for _ in range(30):
+            for _batch in loader:
+                break
+        self.assertLessEqual(threads_now(), before)
+        self.assertEqual(loader.stats(), {}, "no iteration is alive")
+
+    def test_threads_end_after_an_exception_in_the_loop(self):
+        loader = feedrate.Loader(mnist(), batch=10, threads=4, epochs=None)
+        with self.assertRaises(ZeroDivisionError):
+            for _ in loader:
+                1 / 0
+        gc.collect()
+        self.assertEqual(loader.stats(), {})
+
+    def test_closing_ends_an_iteration_but_not_its_batches(self):
+        expected = content(next(iter(feedrate.Loader(mnist(), batch=10))))
+        loader = feedrate.Loader(mnist(), batch=10, threads=2)
+        batches = iter(loader)
+        batch = next(batches)
+        loader.close()
+        with self.assertRaisesRegex(RuntimeError, "ended by close"):
+            next(batches)
+        self.assertEqual(content(batch), expected)
+        self.assertEqual(len(list(loader)), 59, "the next one goes on")
+
+    def test_a_newer_iteration_ends_the_one_before_and_says_so(self):
+        loader = feedrate.Loader(mnist(), batch=10, threads=2)
+        first, second = iter(loader), iter(loader)
+        with self.assertRaisesRegex(RuntimeError, "newer iteration"):
+            next(first)
+        self.assertEqual(len(list(second)), 60)
+
+    def test_other_threads_run_while_one_waits(self):
+        loader = feedrate.Loader(photographs(), "imagenet-train", batch=256, threads=1, last="wrap")
+        counted = []
+
+        def count():
+            while not counted or counted[-1] is not None:
+                counted.append(time.monotonic())
+                time.sleep(0.005)
+
+        counter = threading.Thread(target=count)
+        counter.start()
+        start = time.monotonic()
+        next(iter(loader))
+        end = time.monotonic()
+        counted.append(None)
+        counter.join()
+        meanwhile = [at for at in counted if at is not None and start < at < end]
+        self.assertGreater(len(meanwhile), (end - start) / 0.1)
+
+    def test_loaders_of_several_threads_do_not_disturb_each_other(self):
+        expected = [content(batch) for batch in feedrate.Loader(mnist(), batch=20)]
+        results = [None] * 4
+
+        def load(place):
+            results[place] = [content(batch) for batch in feedrate.Loader(mnist(), batch=20, threads=2)]
+
+        workers = [threading.Thread(target=load, args=(place,)) for place in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        self.assertTrue(all(result == expected for result in results))
+
+    def test_waiting_takes_no_processor_time(self):
+        loader = feedrate.Loader(mnist(), batch=10, threads=2, epochs=None)
+        batches = iter(loader)
+        next(batches)
+        time.sleep(0.2)  # until the ring is full
+        before = time.process_time()
+        time.sleep(0.5)
+        self.assertLess(time.process_time() - before, 0.1)
+
+
+class UnitInterruptions(unittest.TestCase):
+    def test_ctrl_c_works_while_a_batch_is_awaited(self):
+        def first_batch():
+            loader = feedrate.Loader(
+                photographs(), "imagenet-train", batch=640, threads=1, last="wrap"
+            )
+            start = time.monotonic()
+            try:
+                next(iter(loader))
+            finally:
+                took.append(time.monotonic() - start)
+
+        took = []
+        first_batch()
+        old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, took[0] / 5)
+            with self.assertRaises(KeyboardInterrupt):
+                first_batch()
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        self.assertLess(took[1], took[0] / 2)
+
+    def test_an_interpreter_ends_with_loaders_at_work(self):
+        code = """
+import sys, feedrate
+loader = feedrate.Loader(sys.argv[1], batch=10, threads=3, epochs=None)
+batches = iter(loader)
+kept = [next(batches) for _ in range(20)]
+sys.kept_by_nobody_knows_whom = (batches, loader, kept)
+cycle = [batches, kept]; cycle.append(cycle)
+if len(sys.argv) > 2: raise SystemExit(3)
+"""
+        for arguments, code_expected in ([], 0), (["raise"], 3):
+            done = python(code, mnist(), *arguments)
+            self.assertEqual((done.returncode, done.stderr), (code_expected, ""))
+
+
+class HostileForks(unittest.TestCase):
+    def in_child(self, work):
+        """What `work` says in a forked child."""
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                said = work()
+            except BaseException as error:
+                said = f"{type(error).__name__}: {error}"
+            os.write(write, said.encode())
+            os._exit(0)
+        os.close(write)
+        deadline = time.monotonic() + patience
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                self.fail("the child hangs")
+            time.sleep(0.01)
+        with os.fdopen(read) as pipe:
+            return pipe.read()
+
+    def test_a_child_is_told_that_the_threads_stayed_behind(self):
+        loader = feedrate.Loader(mnist(), batch=10, threads=2)
+        batches = iter(loader)
+        kept = next(batches)
+        expected = content(kept)
+
+        def use_parents():
+            return repr(next(batches))
+
+        self.assertRegex(self.in_child(use_parents), "RuntimeError: this loader belongs to the process")
+
+        def make_another():
+            return repr(next(iter(feedrate.Loader(mnist(), threads=2))))
+
+        self.assertRegex(self.in_child(make_another), "RuntimeError: this process was forked .*spawn")
+
+        def read_without_threads():
+            nonlocal batches, kept, loader
+            alone = [content(batch) for batch in feedrate.Loader(mnist(), batch=10, threads=0)]
+            same = alone[0] == expected == content(kept)
+            del batches, kept, loader
+            gc.collect()
+            return f"{same} {len(alone)}"
+
+        self.assertEqual(self.in_child(read_without_threads), "True 60")
+        self.assertEqual(content(next(batches)), content(list(feedrate.Loader(mnist(), batch=10))[1]))
+
+    def test_a_child_of_a_process_without_threads_may_have_some(self):
+        code = """
+import os, sys, feedrate
+dataset = feedrate.open(sys.argv[1])
+if os.fork() == 0:
+    os._exit(len(list(feedrate.Loader(dataset, batch=10, threads=2))))
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+        self.assertEqual(python(code, mnist()).stdout, "60\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

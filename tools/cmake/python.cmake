@@ -1,0 +1,90 @@
+# The Python package: `cmake --build` leaves it ready to import in <build>/python, and
+# tools/build_wheel.sh makes the wheel from the component `python`.
+# FEEDRATE_PYTHON=AUTO builds it where Python's headers and nanobind are found, ON requires them.
+if(NOT FEEDRATE_PYTHON OR FEEDRATE_FUZZ OR FEEDRATE_LTO)
+  return()
+endif()
+
+function(python_absent what)
+  if(FEEDRATE_PYTHON STREQUAL "ON")
+    message(FATAL_ERROR "FEEDRATE_PYTHON=ON, but ${what}; see tools/install-deps.sh python")
+  endif()
+  message(STATUS "Python package: off (${what})")
+endfunction()
+
+# scikit-build-core knows which Python the wheel is for. Otherwise: the environment that
+# tools/install-deps.sh makes, or the first python3.
+set(python_environment ${CMAKE_SOURCE_DIR}/build/python-tools)
+if(NOT DEFINED Python_EXECUTABLE AND EXISTS ${python_environment}/bin/python)
+  set(Python_EXECUTABLE ${python_environment}/bin/python)
+endif()
+set(python_parts Interpreter Development.Module)
+if(SKBUILD_SABI_COMPONENT)
+  list(APPEND python_parts ${SKBUILD_SABI_COMPONENT}) # one module for every later Python
+endif()
+find_package(Python 3.10 COMPONENTS ${python_parts})
+if(NOT Python_Development.Module_FOUND)
+  python_absent("Python's headers were not found")
+  return()
+endif()
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+find_package(nanobind 3.1 CONFIG QUIET)
+if(NOT nanobind_FOUND)
+  python_absent("${Python_EXECUTABLE} has no nanobind 3.1")
+  return()
+endif()
+message(STATUS "Python package: on (Python ${Python_VERSION}, nanobind ${nanobind_VERSION})")
+
+file(GLOB native CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/python/*.cpp)
+nanobind_add_module(_native NB_STATIC STABLE_ABI FREE_THREADED NB_SUPPRESS_WARNINGS NOMINSIZE ${native})
+set(package ${CMAKE_BINARY_DIR}/python/feedrate)
+set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package})
+target_link_libraries(_native PRIVATE feedrate_flags feedrate_loader)
+# It links parts of the libraries, and exports nothing of them to other modules of the process.
+target_link_options(_native PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL)
+
+# The package in the build tree: the module between links to the sources and to the program.
+file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tools/python/feedrate
+  ${CMAKE_SOURCE_DIR}/tools/python/feedrate/*.py ${CMAKE_SOURCE_DIR}/tools/python/feedrate/py*)
+file(MAKE_DIRECTORY ${package}/bin)
+foreach(source IN LISTS sources)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/python/feedrate/${source} ${package}/${source} SYMBOLIC)
+endforeach()
+file(CREATE_LINK ${CMAKE_BINARY_DIR}/feedrate ${package}/bin/feedrate SYMBOLIC)
+add_custom_target(python DEPENDS _native feedrate)
+
+# Type checkers read what nanobind says of the module. A sanitized module cannot simply be imported.
+if(NOT FEEDRATE_SANITIZE)
+  nanobind_add_stub(python_stub MODULE _native OUTPUT ${package}/_native.pyi PYTHON_PATH ${package}
+    DEPENDS _native)
+  add_dependencies(python python_stub)
+endif()
+
+if(FEEDRATE_TESTS)
+  set(environment PYTHONPATH=${CMAKE_BINARY_DIR}/python PYTHONWARNINGS=ignore::DeprecationWarning)
+  if(FEEDRATE_SANITIZE)
+    # The interpreter is not sanitized, so the library has to be there first; it frees little at exit.
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so
+      OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libstdc++.so
+      OUTPUT_VARIABLE stdcxx OUTPUT_STRIP_TRAILING_WHITESPACE)
+    list(APPEND environment "LD_PRELOAD=${asan} ${stdcxx}" ASAN_OPTIONS=detect_leaks=0)
+  endif()
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/python/*_test.py)
+  foreach(test IN LISTS tests)
+    get_filename_component(name ${test} NAME_WE)
+    add_test(NAME python/${name} COMMAND ${Python_EXECUTABLE} ${test})
+    set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 300 ENVIRONMENT "${environment}")
+  endforeach()
+endif()
+
+install(TARGETS _native LIBRARY DESTINATION feedrate COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${package}/_native.pyi DESTINATION feedrate COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
+install(TARGETS feedrate RUNTIME DESTINATION feedrate/bin COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${adapters} DESTINATION feedrate/share/feedrate/peers COMPONENT python EXCLUDE_FROM_ALL)
+install(CODE "
+  set(PROGRAM [[$<TARGET_FILE:feedrate>]])
+  set(EXCLUDE [[${not_carried}]])
+  set(INTO feedrate/licenses)" COMPONENT python EXCLUDE_FROM_ALL)
+install(SCRIPT tools/cmake/licenses.cmake COMPONENT python EXCLUDE_FROM_ALL)

@@ -1,0 +1,33 @@
+"""Feedrate: image data from a published archive to the trainer, as fast as the hardware allows.
+
+    import feedrate
+
+    dataset = feedrate.open("data/lmdb/train")
+    loader = feedrate.Loader(dataset, recipe="cifar-train", batch=256, epochs=10)
+    for batch in loader:
+        images = torch.from_dlpack(batch.images)  # u8, N x H x W x C, not copied
+
+`feedrate.torch.DataLoader` yields PyTorch tensors, an epoch at a time. `convert`, `verify`, `inspect`
+and `advise` run the commands of those names; the program `feedrate` has the others.
+"""
+
+from feedrate._commands import advise, convert, inspect, verify
+from feedrate._data import Array, Batch, Dataset, Sample, open
+from feedrate._errors import DataError
+from feedrate._loader import Loader
+from feedrate._native import recipes, version as __version__
+
+__all__ = [
+    "Array",
+    "Batch",
+    "DataError",
+    "Dataset",
+    "Loader",
+    "Sample",
+    "advise",
+    "convert",
+    "inspect",
+    "open",
+    "recipes",
+    "verify",
+]

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import errno
+import operator
+import os
+from typing import Any, Iterator, NamedTuple
+
+from feedrate import _native
+from feedrate._errors import DataError
+
+
+class Array:
+    """Memory with a shape, which other libraries use without a copy.
+
+    `torch.from_dlpack(array)`, `jax.dlpack.from_dlpack(array)`, `numpy.asarray(array)`,
+    `tf.experimental.dlpack.from_dlpack(array.__dlpack__())`. The memory lives as long as anything
+    made from it, and nobody else writes into it meanwhile.
+    """
+
+    __slots__ = ("_native", "dtype", "shape")
+
+    def __init__(self, native: Any, shape: tuple[int, ...], dtype: str) -> None:
+        self._native = native
+        self.shape = shape
+        """Its dimensions, outermost first. The memory is dense."""
+        self.dtype = dtype
+        """The type of a value, as NumPy calls it: uint8, float32, float16 or int64."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._native.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._native.__dlpack_device__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        import numpy
+
+        array = numpy.asarray(self._native)
+        if copy or (dtype is not None and dtype != array.dtype):
+            if copy is False:
+                raise ValueError(f"{self.dtype} values cannot become {dtype} without a copy")
+            return array.astype(dtype or array.dtype)
+        return array
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self._native)  # asked for by memoryview() from Python 3.12 on
+
+    def tobytes(self) -> bytes:
+        """A copy of the values, in the machine's byte order."""
+        return memoryview(self._native).tobytes()
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"feedrate.Array({' x '.join(map(str, self.shape))} {self.dtype})"
+
+
+class Batch:
+    """Images that belong together in a step of training, with what is known of them.
+
+    A batch and what is made from it can be kept as long as wanted: the loader goes on with other
+    memory.
+    """
+
+    __slots__ = ("epoch", "images", "indices", "labels", "last_of_epoch", "number")
+
+    images: Array
+    """With pixels="u8" count x height x width x channels, 0 ... 255, RGB or grey. With "f32" or
+    "f16" count x channels x height x width, (pixel - mean) / deviation."""
+    labels: Array
+    """int64: the class of each image, from 0."""
+    indices: Array
+    """int64: where each image is in the dataset."""
+    number: int
+    """From 0, through all epochs."""
+    epoch: int
+    """From 0."""
+    last_of_epoch: bool
+
+    def __init__(
+        self,
+        images: Array,
+        labels: Array,
+        indices: Array,
+        number: int,
+        epoch: int,
+        last_of_epoch: bool,
+    ) -> None:
+        self.images = images
+        self.labels = labels
+        self.indices = indices
+        self.number = number
+        self.epoch = epoch
+        self.last_of_epoch = last_of_epoch
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"feedrate.Batch({self.number} of epoch {self.epoch}: {self.images!r})"
+
+
+class Sample(NamedTuple):
+    """One image of a dataset."""
+
+    image: Array
+    """height x width x channels, uint8, RGB or grey, as stored: no recipe changes it."""
+    label: int
+    """Its class, from 0."""
+    name: str
+    """File name or key in the source; empty where the format keeps none."""
+    boxes: list[tuple[float, float, float, float]]
+    """(xmin, ymin, xmax, ymax) of every object, 0 ... 1 of the image's sides; empty where not known."""
+
+
+class Dataset:
+    """A dataset on disk, opened by `feedrate.open`. Any thread may read it."""
+
+    def __init__(self, native: _native.Dataset) -> None:
+        self._native = native
+        self._info: dict[str, Any] = native.info()
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """path, format, codec, images, shape (height, width, channels of the first image), classes
+        (0: not stated), class_names, class_texts (for people, where names are ids)."""
+        return dict(self._info)
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes, by label; empty where not known."""
+        return list(self._info["class_names"])
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __getitem__(self, index: int) -> Sample:
+        """The sample at `index`, decoded. Negative indices count from the end.
+
+        Raises IndexError, and DataError where the sample is damaged."""
+        position = operator.index(index)
+        if position < 0:
+            position += len(self)
+        if not 0 <= position < len(self):
+            raise IndexError(f"index {index} is outside the dataset's {len(self)} samples")
+        image, label, name, boxes = self._native.sample(position)
+        shape = memoryview(image).shape
+        return Sample(Array(image, shape, "uint8"), label, name, boxes)
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        info = self._info
+        return f"feedrate.open({info['path']!r})  # {info['images']} images, {info['format']}"
+
+    def __reduce__(self) -> Any:
+        return open, (self._info["path"],)
+
+
+def open(path: str | os.PathLike[str]) -> Dataset:
+    """Opens a dataset in any format that Feedrate reads: a directory, or a file of another tool.
+
+    Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
+    that is damaged."""
+    name = os.fspath(path)
+    if not os.path.exists(name):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    try:
+        return Dataset(_native.open(name))
+    except DataError as error:
+        raise DataError(str(error), error.file or name, error.sample, error.byte) from None

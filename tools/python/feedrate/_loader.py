@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import atexit
+import os
+import weakref
+from typing import Any, Callable, Iterator, Literal, Sequence
+
+from feedrate import _native
+from feedrate._data import Array, Batch, Dataset, open
+
+_DTYPES = {"u8": "uint8", "f32": "float32", "f16": "float16"}
+
+# Threads must not outlive the interpreter. Weak: dropping an iterator ends its threads at once.
+_running: weakref.WeakSet[_native.Run] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for run in list(_running):
+        run.close()
+
+
+class Loader:
+    """Reads, decodes and augments images in parallel, into batches of ready memory.
+
+    The order of an epoch and every random draw are pure functions of (seed, epoch, index): the
+    batches are the same bytes at any number of threads.
+
+    Iterating starts the threads; dropping the iterator, an exception in the loop or the last batch
+    ends them. Ctrl-C interrupts the wait for a batch. The next iteration goes on behind the last
+    batch handed out, and one iteration at a time is alive: a new one ends the one before. Other
+    Python threads run while this one waits. After a fork, the child needs a loader of its own.
+
+    Raises ValueError for options that make no sense or do not suit the dataset, and from the
+    iterator DataError for a sample that is damaged.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | str | os.PathLike[str],
+        recipe: str = "none",
+        *,
+        batch: int = 64,
+        threads: int | Literal["auto"] = "auto",
+        seed: int = 1,
+        epochs: int | None = 1,
+        rank: int = 0,
+        ranks: int = 1,
+        shuffle: bool = True,
+        window: int = 0,
+        last: Literal["partial", "drop", "wrap"] = "partial",
+        pixels: Literal["u8", "f32", "f16"] = "u8",
+        mean: float | Sequence[float] = (),
+        deviation: float | Sequence[float] = (),
+        on_bad: Literal["fail", "replace", "skip"] = "fail",
+        bad_budget: int = 100,
+        io_threads: int = 1,
+    ) -> None:
+        """
+        Args:
+            dataset: a dataset, or the path of one.
+            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
+            batch: images in a batch of this rank.
+            threads: that decode; 0: the calling thread does; "auto": the best number up to one for
+                each usable core, less one for the caller.
+            epochs: of the whole run, those before a resumed state included; None: without end.
+            rank, ranks: this process takes its share of each epoch. Batch k of all ranks together is
+                batch k of one loader with ranks x batch images.
+            window: shuffle among this many neighbours, for media that read best in order; 0: among
+                all.
+            last: what becomes of images that do not fill a batch: a smaller one, none, or one
+                completed with the epoch's first images.
+            pixels: what batches hold; see `Batch.images`.
+            mean, deviation: of pixels 0 ... 255, one number or one for each channel; for f32 and f16.
+            on_bad: fail at a damaged sample, replace it by another one, or leave it out.
+            bad_budget: damaged samples to accept before failing anyway.
+            io_threads: that ask the disk for samples ahead of the others.
+        """
+        self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
+        if epochs is not None and epochs < 1:
+            raise ValueError(f"epochs: expected 1 or more, or None for a run without end; found {epochs}")
+        self._settings = _native.Settings(
+            self.dataset._native,
+            recipe=recipe,
+            batch=_whole("batch", batch, 1, 2**31 - 1),
+            threads=None if threads == "auto" else _whole("threads", threads, 0, 256),
+            seed=_whole("seed", seed, 0, 2**64 - 1),
+            rank=_whole("rank", rank, 0, 65535),
+            ranks=_whole("ranks", ranks, 1, 65536),
+            shuffle=shuffle,
+            window=_whole("window", window, 0, 2**64 - 1),
+            last=last,
+            pixels=pixels,
+            mean=_numbers(mean),
+            deviation=_numbers(deviation),
+            on_bad=on_bad,
+            bad_budget=_whole("bad_budget", bad_budget, 0, 2**64 - 1),
+            io_threads=_whole("io_threads", io_threads, 0, 64),
+        )
+        self._dtype = _DTYPES[pixels]
+        self._planar = pixels != "u8"
+        self._seed, self._epoch, self._position = seed, 0, 0
+        self._epochs = epochs
+        self._run: weakref.ref[_native.Run] | None = None
+        self._pin: tuple[Callable[[int, int], None], Callable[[int], None]] | None = None
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Batches of this rank in a whole epoch."""
+        return self._settings.batches_per_epoch
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Height, width, channels of every image in a batch."""
+        height, width, channels = self._settings.image_shape
+        return height, width, channels
+
+    def __len__(self) -> int:
+        """Batches of the whole run, from its start. Raises TypeError for a run without end."""
+        if self._epochs is None:
+            raise TypeError("a run without end has no length; see batches_per_epoch")
+        return self._epochs * self.batches_per_epoch
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Starts the threads, behind the last batch handed out."""
+        return self._batches(self._start())
+
+    def _start(self) -> _native.Run | None:
+        self.close()
+        if self._epochs is not None and self._epoch >= self._epochs:
+            return None
+        pin, unpin = self._pin or (None, None)
+        epochs = 0 if self._epochs is None else self._epochs - self._epoch
+        run = _native.Run(
+            self._settings, self._seed, self._epoch, self._position, epochs, pin, unpin
+        )
+        _running.add(run)
+        self._run = weakref.ref(run)
+        return run
+
+    def _batches(self, run: _native.Run | None) -> Iterator[Batch]:
+        if run is None:
+            return
+        while (batch := self._next(run)) is not None:
+            held = [batch]
+            del batch  # the caller alone holds a batch while the next one is awaited
+            yield held.pop()
+
+    def _next(self, run: _native.Run) -> Batch | None:
+        given = run.next()
+        if given is None:
+            if self._run is None or self._run() is not run:
+                raise RuntimeError(
+                    "this iteration was ended by close(), load_state_dict() or a newer iteration"
+                )
+            return None
+        images, labels, indices, number, epoch, last_of_epoch, *state = given
+        self._epoch, self._position = state
+        count = memoryview(labels).shape
+        height, width, channels = self.image_shape
+        sides = (channels, height, width) if self._planar else (height, width, channels)
+        return Batch(
+            Array(images, count + sides, self._dtype),
+            Array(labels, count, "int64"),
+            Array(indices, count, "int64"),
+            number,
+            epoch,
+            last_of_epoch,
+        )
+
+    def close(self) -> None:
+        """Ends the threads now. Batches stay valid; iterating starts threads again."""
+        run = self._run() if self._run is not None else None
+        if run is not None:
+            run.close()
+        self._run = None
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the run stands, behind the last batch handed out: three integers.
+
+        `load_state_dict` of a loader of the same dataset and recipe takes it, at any number of
+        threads, ranks and images a batch."""
+        return {"seed": self._seed, "epoch": self._epoch, "position": self._position}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Goes on where `state` was taken, from the next iteration. Ends the current one.
+
+        Raises ValueError where it cannot be a state of this dataset."""
+        try:
+            seed, epoch, position = (state[key] for key in ("seed", "epoch", "position"))
+        except KeyError as error:
+            raise ValueError(f"the state has no {error}; expected seed, epoch and position") from None
+        _whole("seed", seed, 0, 2**64 - 1)
+        _whole("epoch", epoch, 0, 2**63)
+        _whole("position", position, 0, len(self.dataset))
+        self.close()
+        self._seed, self._epoch, self._position = seed, epoch, position
+
+    def stats(self) -> dict[str, float]:
+        """Sums of the iteration that is alive; empty without one: images, batches, bytes_read
+        (encoded), wait_seconds (of the caller, for batches), busy_read_seconds, busy_decode_seconds
+        and busy_augment_seconds (over all threads), bad_seats (replaced or skipped), threads (now)."""
+        run = self._run() if self._run is not None else None
+        return run.stats() if run is not None else {}
+
+    def __repr__(self) -> str:
+        return f"feedrate.Loader({self.dataset.info['path']!r}: {self.state_dict()})"
+
+
+def _whole(name: str, value: int, low: int, high: int) -> int:
+    if not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{name}: expected a whole number from {low} to {high}, found {value!r}")
+    return value
+
+
+def _numbers(values: float | Sequence[float]) -> list[float]:
+    return [float(values)] if isinstance(values, (int, float)) else [float(value) for value in values]

@@ -1,0 +1,73 @@
+// The module feedrate._native: the part of the Python package that is C++. Its users are the
+// package's own files, which document what it does.
+
+#include "tools/python/native.hpp"
+
+#include <nanobind/stl/string.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "loader/bad.h"
+#include "loader/recipe.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace nb = nanobind;
+
+namespace {
+
+std::atomic<unsigned> generation{0};
+
+extern "C" void count_fork() { generation.fetch_add(1); }
+
+void raise_data_error(const char* text, nb::handle file, nb::handle sample, nb::handle byte) {
+  const nb::object type = nb::module_::import_("feedrate._errors").attr("DataError");
+  PyErr_SetObject(type.ptr(), type(text, file, sample, byte).ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const loader::SampleError& error) {
+    const loader::BadSample& bad = error.sample();
+    raise_data_error(error.what(), nb::str(bad.place.file.c_str()), nb::int_(bad.index),
+                     nb::int_(bad.place.offset));
+  } catch (const Error& error) {
+    raise_data_error(error.what(), nb::none(), nb::none(), nb::none());
+  }
+}
+
+nb::dict recipe_summaries() {
+  nb::dict all;
+  for (const loader::Recipe* recipe : loader::recipes()) {
+    all[nb::str(recipe->name().data(), recipe->name().size())] =
+        nb::str(recipe->summary().data(), recipe->summary().size());
+  }
+  return all;
+}
+
+}  // namespace
+
+unsigned fork_generation() { return generation.load(); }
+
+void add_errors(nb::module_&) { nb::register_exception_translator(translate); }
+
+nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpack::dtype type,
+                 nb::handle owner) {
+  return nb::cast(nb::ndarray<nb::array_api>(first, dims.size(), dims.begin(), owner, nullptr, type,
+                                             nb::device::cpu::value));
+}
+
+}  // namespace feedrate::tools
+
+NB_MODULE(_native, module) {
+  using namespace feedrate::tools;
+  pthread_atfork(nullptr, nullptr, count_fork);
+  module.attr("version") = FEEDRATE_VERSION;
+  add_errors(module);
+  add_dataset(module);
+  add_loader(module);
+  module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
+}

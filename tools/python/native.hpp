@@ -1,0 +1,33 @@
+#pragma once
+// What the parts of the Python module share. Everything here needs the GIL, unless it says
+// otherwise.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <initializer_list>
+#include <memory>
+
+#include "formats/dataset.h"
+
+namespace feedrate::tools {
+
+/// A dataset and what reads it: loaders keep it open.
+struct OpenDataset {
+  std::shared_ptr<const formats::Dataset> data;
+};
+
+/// How often this process was forked since the module was loaded. Threads stay in the parent, so
+/// what uses threads belongs to one generation. Any thread, no GIL.
+unsigned fork_generation();
+
+/// Says which Python exceptions C++ exceptions become.
+void add_errors(nanobind::module_& module);
+void add_dataset(nanobind::module_& module);
+void add_loader(nanobind::module_& module);
+
+/// `dims` long, dense, and owned by `owner`: any library can take it by DLPack.
+nanobind::object array(void* first, std::initializer_list<std::size_t> dims,
+                       nanobind::dlpack::dtype type, nanobind::handle owner);
+
+}  // namespace feedrate::tools

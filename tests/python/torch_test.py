@@ -1,0 +1,173 @@
+"""feedrate.torch.DataLoader, and the arrays in other libraries: whatever of them is installed."""
+
+import unittest
+
+import feedrate
+from support import IMAGES, content, mnist, photographs
+
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import jax
+except ImportError:
+    jax = None
+try:
+    import tensorflow
+except ImportError:
+    tensorflow = None
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+def first_batch(**options):
+    return next(iter(feedrate.Loader(photographs(), "imagenet-eval", batch=8, **options)))
+
+
+class InteropArrays(unittest.TestCase):
+    """Of u8 images and int64 labels: the same values, at the same address."""
+
+    def check(self, images, labels, batch):
+        self.assertEqual((images.tobytes(), labels.tobytes()), content(batch)[:2])
+        self.assertEqual((images.shape, labels.shape), ((8, 224, 224, 3), (8,)))
+
+    @unittest.skipUnless(numpy, "NumPy is not installed")
+    def test_numpy(self):
+        batch = first_batch()
+        self.check(numpy.asarray(batch.images), numpy.from_dlpack(batch.labels), batch)
+        self.assertTrue(
+            numpy.shares_memory(numpy.asarray(batch.images), numpy.from_dlpack(batch.images))
+        )
+        halves = first_batch(pixels="f16", deviation=64.0).images
+        whole = first_batch(pixels="f32", deviation=64.0).images
+        difference = numpy.asarray(halves).astype("f4") - numpy.asarray(whole)
+        self.assertLess(abs(difference).max(), 2**-9)
+
+    @unittest.skipUnless(torch, "PyTorch is not installed")
+    def test_pytorch(self):
+        batch = first_batch()
+        images, labels = torch.from_dlpack(batch.images), torch.from_dlpack(batch.labels)
+        self.check(images.numpy(), labels.numpy(), batch)
+        self.assertEqual(images.data_ptr(), torch.from_dlpack(batch.images).data_ptr())
+        self.assertEqual(labels.dtype, torch.int64)
+        self.assertEqual(torch.from_dlpack(first_batch(pixels="f16").images).dtype, torch.float16)
+
+    @unittest.skipUnless(jax, "JAX is not installed")
+    def test_jax(self):
+        batch = first_batch()
+        images = jax.dlpack.from_dlpack(batch.images)
+        self.assertEqual(images.shape, (8, 224, 224, 3))
+        self.assertEqual(numpy.asarray(images).tobytes(), batch.images.tobytes())
+        again = jax.dlpack.from_dlpack(batch.images)
+        self.assertEqual(images.unsafe_buffer_pointer(), again.unsafe_buffer_pointer())
+
+    @unittest.skipUnless(tensorflow, "TensorFlow is not installed")
+    def test_tensorflow(self):
+        batch = first_batch()
+        from_dlpack = tensorflow.experimental.dlpack.from_dlpack
+        images, labels = (from_dlpack(one.__dlpack__()) for one in (batch.images, batch.labels))
+        self.check(images.numpy(), labels.numpy(), batch)
+
+
+@unittest.skipUnless(torch, "PyTorch is not installed")
+class InteropDataLoader(unittest.TestCase):
+    def loader(self, **options):
+        from feedrate.torch import DataLoader
+
+        return DataLoader(mnist(), "mnist", **{"batch_size": 64, "threads": 2, **options})
+
+    def values(self, batches):
+        return [(images.contiguous().numpy().tobytes(), labels.tolist()) for images, labels in batches]
+
+    def epochs(self, count, **options):
+        loader = self.loader(**options)
+        return [self.values(loader) for _ in range(count)]
+
+    def test_an_iteration_is_an_epoch(self):
+        loader = self.loader()
+        self.assertEqual((len(loader), len(loader.dataset), loader.batch_size), (10, IMAGES, 64))
+        expected = [
+            (batch.images.tobytes(), torch.from_dlpack(batch.labels).tolist())
+            for batch in feedrate.Loader(mnist(), "mnist", batch=64, epochs=3)
+        ]
+        found = [self.values(loader) for _ in range(3)]
+        self.assertEqual([len(epoch) for epoch in found], [10, 10, 10])
+        self.assertEqual(sum(found, []), expected)
+
+    def test_images_are_channels_last_without_a_copy(self):
+        from feedrate.torch import DataLoader
+
+        loader = DataLoader(photographs(), "imagenet-train", batch_size=8)
+        images, labels = next(iter(loader))
+        self.assertEqual((images.shape, images.dtype), ((8, 3, 224, 224), torch.uint8))
+        self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))
+        images, _ = next(iter(self.loader(pixels="f32", mean=127.5, deviation=127.5)))
+        self.assertEqual((images.shape, images.dtype), ((64, 1, 28, 28), torch.float32))
+        self.assertTrue(images.is_contiguous())
+        self.assertEqual(labels.dtype, torch.int64)
+
+    def test_kept_tensors_stay_as_they_are(self):
+        loader = self.loader(batch_size=10)
+        kept = [list(loader) for _ in range(2)]
+        del loader
+        self.assertEqual([self.values(epoch) for epoch in kept], self.epochs(2, batch_size=10))
+
+    def test_after_a_break_the_next_epoch_starts_at_its_beginning(self):
+        epochs = self.epochs(2)
+        loader = self.loader()
+        for _ in loader:
+            break
+        self.assertEqual(self.values(loader), epochs[1])
+
+    def test_set_epoch_chooses_the_order(self):
+        epochs = self.epochs(3)
+        loader = self.loader()
+        for epoch in 2, 0, 1, 1:
+            loader.set_epoch(epoch)
+            self.assertEqual(self.values(loader), epochs[epoch])
+
+    def test_a_state_resumes_in_the_middle_of_an_epoch(self):
+        epochs = self.epochs(2)
+        loader = self.loader()
+        list(loader)
+        for step, _ in enumerate(loader):
+            if step == 3:
+                break
+        state = loader.state_dict()
+        self.assertEqual(state, {"seed": 1, "epoch": 1, "position": 256})
+        again = self.loader(threads=0)
+        again.load_state_dict(state)
+        again.set_epoch(1)  # as Trainers do before each epoch
+        self.assertEqual(self.values(again), epochs[1][4:])
+        self.assertEqual(again.state_dict(), {"seed": 1, "epoch": 2, "position": 0})
+
+    def test_what_transform_returns_is_yielded(self):
+        loader = self.loader(transform=lambda images, labels: {"pixel_values": images, "labels": labels})
+        self.assertEqual({len(batch["labels"]) for batch in loader}, {64, 24})
+
+    def test_ranks_are_torch_distributeds(self):
+        import os
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as directory:
+            store = "file://" + os.path.join(directory, "store")
+            torch.distributed.init_process_group("gloo", store, rank=0, world_size=1)
+            try:
+                self.assertEqual(len(self.loader(batch_size=100)), 6)
+            finally:
+                torch.distributed.destroy_process_group()
+        self.assertEqual(len(self.loader(batch_size=100, rank=1, ranks=3)), 2)
+
+    def test_options_of_whole_runs_are_refused(self):
+        for options in {"epochs": 2}, {"batch": 3}, {"rank": 0}, {"last": "wrap", "drop_last": True}:
+            with self.assertRaises(ValueError):
+                self.loader(**options)
+        with self.assertRaises(TypeError):
+            self.loader(num_workers=4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,208 @@
+"""Feedrate's loader for PyTorch: `feedrate.torch.DataLoader`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Iterator, NamedTuple
+
+import torch
+
+from feedrate._data import Batch, Dataset
+from feedrate._loader import Loader
+
+__all__ = ["DataLoader"]
+
+
+class _Host(NamedTuple):
+    """A batch in the memory that the loader filled."""
+
+    images: torch.Tensor
+    labels: torch.Tensor
+    state: dict[str, int]  # behind it
+    last_of_epoch: bool
+
+
+class DataLoader:
+    """Yields (images, labels) of one epoch, as `torch.utils.data.DataLoader` does.
+
+    Images are u8, count x channels x height x width in channels_last memory, which convolutions on a
+    GPU prefer; with pixels="f32" or "f16" they are (pixel - mean) / deviation, contiguous. Labels are
+    int64. Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked
+    where PyTorch has a GPU. With a `device` of CUDA the tensors are on it; batches are copied ahead
+    on a stream of their own.
+
+    Each iteration is an epoch, in an order and with random draws of its own. When it was broken off,
+    the next one is the next epoch, from its start; its threads end at once. `load_state_dict` makes
+    the next iteration the rest of the epoch that was saved. After a whole epoch the threads prepare
+    the next one, until `close`. Any Trainer that takes an iterable with a length takes this one. One
+    thread.
+
+    Raises what `feedrate.Loader` raises.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | str | os.PathLike[str],
+        recipe: str = "none",
+        *,
+        batch_size: int = 64,
+        device: torch.device | str | None = None,
+        pin_memory: bool | None = None,
+        drop_last: bool = False,
+        rank: int | None = None,
+        ranks: int | None = None,
+        transform: Callable[[torch.Tensor, torch.Tensor], Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """
+        Args:
+            dataset: a dataset of `feedrate.open`, or the path of one.
+            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
+            batch_size: images in a batch of this rank.
+            device: where the tensors shall be; None: in the memory that the loader filled.
+            pin_memory: page-lock that memory; None: where PyTorch has a GPU.
+            drop_last: leave out images that do not fill a batch.
+            rank, ranks: this process's share of each epoch; None: torch.distributed's.
+            transform: called with images and labels; what it returns is yielded.
+            options: further ones of `feedrate.Loader`: threads, seed, shuffle, pixels, mean ...
+        """
+        if "epochs" in options or "batch" in options or ("last" in options and drop_last):
+            raise ValueError("epochs, batch and last: each iteration is an epoch; see batch_size, drop_last")
+        if (rank is None) != (ranks is None):
+            raise ValueError("rank and ranks go together")
+        if rank is None or ranks is None:
+            rank, ranks = _share()
+        if drop_last:
+            options["last"] = "drop"
+        self._loader = Loader(
+            dataset, recipe, batch=batch_size, epochs=None, rank=rank, ranks=ranks, **options
+        )
+        self._planar = options.get("pixels", "u8") != "u8"
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.device = torch.device(device) if device is not None else None
+        self._transform = transform
+        if pin_memory if pin_memory is not None else torch.cuda.is_available():
+            self._loader._pin = (_pin, _unpin)
+        self._live: Iterator[Batch] | None = None  # at the start of the next epoch
+        self._state = self._loader.state_dict()  # behind the last batch handed out
+        self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
+
+    @property
+    def dataset(self) -> Dataset:
+        """What is loaded; its length is that of an epoch of all ranks."""
+        return self._loader.dataset
+
+    def __len__(self) -> int:
+        """Batches of this rank in an epoch."""
+        return self._loader.batches_per_epoch
+
+    def __iter__(self) -> Iterator[Any]:
+        batches = self._start()
+        hosts = self._hosts(batches)
+        cuda = self.device is not None and self.device.type == "cuda"
+        for images, labels, state, last_of_epoch in self._on_gpu(hosts) if cuda else hosts:
+            self._state = state
+            if last_of_epoch:
+                self._live = batches
+            if self.device is not None and not cuda:
+                images, labels = images.to(self.device), labels.to(self.device)
+            held = [(images, labels) if self._transform is None else self._transform(images, labels)]
+            del images, labels  # the caller alone holds a batch while the next one is awaited
+            yield held.pop()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Makes the next iteration that epoch, from 0; one to be resumed there stays as it is."""
+        if epoch != self._state["epoch"] or not self._resumes:
+            self._go_to({**self._state, "epoch": epoch, "position": 0})
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the run stands, behind the last batch handed out: three integers."""
+        return dict(self._state)
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Makes the next iteration the rest of the epoch in which `state` was taken.
+
+        It may come from another number of threads, ranks and images a batch."""
+        self._go_to(state)
+
+    def close(self) -> None:
+        """Ends the threads. The next iteration starts them again."""
+        self._live = None
+        self._loader.close()
+
+    def _go_to(self, state: dict[str, int]) -> None:
+        if self._live is not None and state == self._loader.state_dict():
+            self._resumes = True
+            return
+        self._live = None
+        self._loader.load_state_dict(state)
+        self._state = self._loader.state_dict()
+        self._resumes = True
+
+    def _start(self) -> Iterator[Batch]:
+        if not self._resumes and self._state["position"] != 0:  # the last one was broken off
+            self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
+        self._resumes = False
+        live, self._live = self._live, None
+        return live if live is not None else iter(self._loader)
+
+    def _hosts(self, batches: Iterator[Batch]) -> Iterator[_Host]:
+        for batch in batches:
+            images = torch.from_dlpack(batch.images)
+            labels = torch.from_dlpack(batch.labels)
+            last = batch.last_of_epoch
+            held = [
+                _Host(
+                    images if self._planar else images.permute(0, 3, 1, 2),
+                    labels,
+                    self._loader.state_dict(),
+                    last,
+                )
+            ]
+            del batch, images, labels
+            yield held.pop()
+            if last:
+                return
+
+    def _on_gpu(self, hosts: Iterator[_Host]) -> Iterator[_Host]:
+        stream = torch.cuda.Stream(self.device)
+        copied = None  # the next batch: on the host, on the device, and when it is there
+        for host in hosts:
+            with torch.cuda.stream(stream):
+                images = host.images.to(self.device, non_blocking=True)
+                labels = host.labels.to(self.device, non_blocking=True)
+                there = stream.record_event()
+            if copied is not None:
+                yield self._handed_out(*copied)
+                copied[2].synchronize()  # before the loader may fill that memory again
+            copied = host, host._replace(images=images, labels=labels), there
+            del host, images, labels
+        if copied is not None:
+            yield self._handed_out(*copied)
+            copied[2].synchronize()
+
+    def _handed_out(self, _: _Host, batch: _Host, there: torch.cuda.Event) -> _Host:
+        stream = torch.cuda.current_stream(self.device)
+        stream.wait_event(there)
+        # Its memory belongs to the other stream, which must not use it again too early.
+        batch.images.record_stream(stream)
+        batch.labels.record_stream(stream)
+        return batch
+
+
+def _share() -> tuple[int, int]:
+    distributed = torch.distributed
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return 0, 1
+
+
+def _pin(address: int, size: int) -> None:
+    result = torch.cuda.cudart().cudaHostRegister(address, size, 0)
+    if int(result) != 0:
+        raise RuntimeError(f"cudaHostRegister failed: {result}")
+
+
+def _unpin(address: int) -> None:
+    torch.cuda.cudart().cudaHostUnregister(address)

@@ -1,7 +1,6 @@
 #include "formats/io/partial_directory.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,29 +73,18 @@ void PartialDirectory::make_parents() {
 void PartialDirectory::make_partial(Stale stale) {
   std::error_code error;
   if (fs::exists(partial_, error)) {
-    lock();  // left by a killed run, or being filled by another process
+    lock_ = DirectoryLock(partial_);  // left by a killed run, or being filled by another process
     adopted_ = kept_ = stale == Stale::adopted;
     if (adopted_) return;
     fs::remove_all(partial_, error);
+    lock_ = DirectoryLock();  // as a lock file it would keep this process out, too
     if (error) fail_errno(partial_, "cannot remove what an earlier run left", error.value());
   }
   if (mkdir(partial_.c_str(), 0777) != 0) {
     const int failure = errno;
     fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), failure);
   }
-  lock();
-}
-
-// Between opening and locking, another process may have replaced a stale directory by its own: the
-// lock counts only while the name still refers to the locked directory.
-void PartialDirectory::lock() {
-  lock_ = open_directory(partial_);
-  const bool locked = flock(lock_.number(), LOCK_EX | LOCK_NB) == 0;
-  struct stat held {
-  }, named{};
-  const bool same = fstat(lock_.number(), &held) == 0 && stat(partial_.c_str(), &named) == 0 &&
-                    held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-  if (!locked || !same) fail(partial_, "another process is writing it");
+  lock_ = DirectoryLock(partial_);
 }
 
 void PartialDirectory::remove_parents() noexcept {
@@ -114,8 +102,8 @@ PartialDirectory::~PartialDirectory() {
 void PartialDirectory::sync() {
   // One call for the whole file system is far quicker than fsync for each of 60,000 small PNG
   // files.
-  if (syncfs(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
-  if (fsync(lock_.number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
+  if (syncfs(lock_.directory().number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
+  if (fsync(lock_.directory().number()) != 0) fail_errno(partial_, "cannot reach the disk", errno);
 }
 
 void PartialDirectory::commit() {

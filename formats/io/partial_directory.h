@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "formats/io/file.h"
+#include "formats/io/directory_lock.h"
 
 namespace feedrate::formats {
 
@@ -17,13 +17,16 @@ class PartialDirectory {
  public:
   /// What happens to the partial directory of an earlier run.
   enum class Stale : std::uint8_t { removed, adopted };
-  /// Throws Error when `path` exists already or its parent cannot be written.
+  /// Throws Error when `path` exists already or its parent cannot be written, and BeingWritten when
+  /// another process is making it.
   explicit PartialDirectory(const std::filesystem::path& path, Stale stale = Stale::removed);
   ~PartialDirectory();
   PartialDirectory(const PartialDirectory&) = delete;
   PartialDirectory& operator=(const PartialDirectory&) = delete;
 
   const std::filesystem::path& path() const { return partial_; }
+  /// The name that commit() gives it.
+  const std::filesystem::path& target() const { return final_; }
   /// True when the directory of an earlier run existed and has been adopted.
   bool adopted() const { return adopted_; }
   /// Syncs everything written so far to disk.
@@ -36,13 +39,12 @@ class PartialDirectory {
  private:
   void make_parents();
   void make_partial(Stale stale);
-  void lock();
   void remove_parents() noexcept;
 
   std::filesystem::path final_;
   std::filesystem::path partial_;
   std::vector<std::filesystem::path> made_parents_;  // outermost first
-  Descriptor lock_;                                  // on partial_, held while it is being written
+  DirectoryLock lock_;                               // on partial_, held while it is being written
   bool adopted_ = false;
   bool kept_ = false;
   bool committed_ = false;

@@ -138,8 +138,34 @@ class ConversionRun {
   Range range_;
 };
 
+// A part's inputs, hashed only where join_parts() takes the hashes from.
+std::vector<Sidecar::Input> inputs_of(const Source& source, std::span<const fs::path> inputs,
+                                      std::string_view split, const ConversionPart& part) {
+  if (part.number == 1) return source.inputs(inputs, split);
+  std::vector<Sidecar::Input> list;
+  for (const fs::path& file : source.files(inputs, split)) {
+    const std::uint64_t bytes = fs::is_regular_file(file) ? fs::file_size(file) : 0;
+    list.push_back({.name = file.filename().string(), .bytes = bytes, .hash = {}});
+  }
+  return list;
+}
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::optional<Conversion> finished_part(const fs::path& directory,
+                                        const std::vector<std::string>& purpose) {
+  if (!fs::exists(directory)) return std::nullopt;
+  const FinishedPart part = read_journal(directory);
+  // Times may differ: each machine may have its own copy of the archives.
+  if (const auto lines = first_difference(common_purpose(part.purpose), common_purpose(purpose))) {
+    fail(directory, "was made with '", lines->first, "', now it is '", lines->second, "'");
+  }
+  Conversion conversion = result_of(part.tally);
+  conversion.earlier = true;
+  conversion.resumed_at = conversion.samples;
+  return conversion;
 }
 
 }  // namespace
@@ -169,11 +195,12 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   std::optional<Tally> earlier;
   if (directory.adopted()) earlier = journal.load();
   // Hash while converting: both read the same files, so the second reader finds them in memory.
-  auto hashes = std::async(std::launch::async, [&] { return source.inputs(inputs, split); });
+  auto hashes = std::async(std::launch::async,
+                           [&] { return inputs_of(source, inputs, split, options.part); });
 
   const std::uint64_t resumed_at = earlier ? earlier->written : 0;
-  const Tally tally = run.execute(directory.path(), split, earlier ? std::move(*earlier) : Tally{},
-                                  [&](const Tally& now) { journal.save(now); });
+  Tally tally = run.execute(directory.path(), split, earlier ? std::move(*earlier) : Tally{},
+                            [&](const Tally& now) { journal.save(now); });
   Conversion conversion = result_of(tally);
   conversion.resumed_at = resumed_at;
   Sidecar sidecar = describe(source, split, container, options, run.info());
@@ -186,6 +213,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   if (whole) {
     journal.remove();
   } else {
+    tally.seconds += seconds_since(start);
     journal.save(tally);
   }
   directory.commit();
@@ -197,6 +225,10 @@ std::optional<Conversion> finished_conversion(const Source& source,
                                               std::span<const fs::path> inputs,
                                               std::string_view split, const Container& container,
                                               const fs::path& out, const ConvertOptions& options) {
+  if (options.part.count > 1) {
+    return finished_part(part_path(out, options.part),
+                         purpose_of(source, inputs, split, container, options));
+  }
   if (!fs::exists(out)) return std::nullopt;
   const std::optional<Sidecar> found = read_sidecar(out);
   if (!found) fail(out, "exists already, and has no ", sidecar_name, " that says what it is");

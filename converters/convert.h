@@ -65,7 +65,7 @@ struct Skipped {
 };
 
 struct Conversion {
-  bool earlier = false;       // an earlier run finished it: what follows is from its sidecar
+  bool earlier = false;  // an earlier run finished it: what follows is from its sidecar
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  // of the encoded images, without the container's overhead
   double seconds = 0;
@@ -87,14 +87,17 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const formats::Containe
 
 /// What `feedrate convert` does for one split: opens the source, converts into `<out>.partial`,
 /// writes the sidecar, renames. If it throws, nothing is left under `out`, and `<out>.partial`
-/// stays only if `--resume` can continue from it. A part is written to `part_path(out, part)`.
+/// stays only if `--resume` can continue from it. A part is written to `part_path(out, part)`; of
+/// all parts, only the first hashes the inputs, since each part of a large archive would read all
+/// of it.
 Conversion convert_dataset(const Source& source, std::span<const std::filesystem::path> inputs,
                            std::string_view split, const formats::Container& container,
                            const std::filesystem::path& out, const ConvertOptions& options);
 
-/// What an earlier run finished under `out`, for one that resumes several splits; nothing when `out`
-/// does not exist. Its bytes, seconds and samples left out are not known. Throws Error naming what
-/// differs when it holds something else than this conversion would make.
+/// What an earlier run finished under `out`, or of a part under `part_path(out, part)`; nothing when
+/// that does not exist. Seconds, and for a whole dataset its bytes and the samples left out, are not
+/// known. Throws Error naming what differs when it holds something else than this conversion would
+/// make.
 std::optional<Conversion> finished_conversion(const Source& source,
                                               std::span<const std::filesystem::path> inputs,
                                               std::string_view split,

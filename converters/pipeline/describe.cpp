@@ -114,4 +114,14 @@ std::vector<std::string> purpose_of(const Source& source, std::span<const fs::pa
   return purpose;
 }
 
+std::vector<std::string> common_purpose(const std::vector<std::string>& purpose) {
+  std::vector<std::string> common;
+  for (const std::string& line : purpose) {
+    if (line.starts_with("--part ")) continue;
+    const bool input = line.starts_with("input ");
+    common.push_back(input ? line.substr(0, line.rfind(',')) : line);
+  }
+  return common;
+}
+
 }  // namespace feedrate::converters

@@ -24,5 +24,8 @@ std::vector<std::string> purpose_of(const Source& source,
                                     std::span<const std::filesystem::path> inputs,
                                     std::string_view split, const formats::Container& container,
                                     const ConvertOptions& options);
+/// The lines of a purpose that are the same for all parts of a conversion: without the part itself
+/// and the times of the inputs, of which each machine may have its own copy.
+std::vector<std::string> common_purpose(const std::vector<std::string>& purpose);
 
 }  // namespace feedrate::converters

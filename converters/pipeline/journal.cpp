@@ -28,6 +28,7 @@ Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
           {"read", tally.read},
           {"written", tally.written},
           {"bytes", tally.bytes},
+          {"seconds", tally.seconds},
           {"mended", tally.mended},
           {"same_shape", tally.same_shape},
           {"decoded", tally.decoded},
@@ -48,6 +49,7 @@ FinishedPart from_json(const Json& object) {
   object.at("read").get_to(tally.read);
   object.at("written").get_to(tally.written);
   object.at("bytes").get_to(tally.bytes);
+  tally.seconds = object.value("seconds", 0.0);  // 1.0 wrote none
   object.at("mended").get_to(tally.mended);
   object.at("same_shape").get_to(tally.same_shape);
   object.at("decoded").get_to(tally.decoded);
@@ -63,6 +65,14 @@ FinishedPart from_json(const Json& object) {
   object.at("writer_samples").get_to(tally.writer.samples);
   object.at("writer_files").get_to(tally.writer.files);
   return part;
+}
+
+FinishedPart read_notes(const fs::path& file) {
+  try {
+    return from_json(Json::parse(read_text(file)));
+  } catch (const nlohmann::json::exception& error) {
+    fail(file, "cannot be understood: ", error.what());
+  }
 }
 
 void read_digests(const fs::path& file, Tally& tally) {
@@ -102,6 +112,7 @@ void Tally::append(const Tally& next) {
   read += next.read;
   written += next.written;
   bytes += next.bytes;
+  seconds += next.seconds;
   mended += next.mended;
   add(class_counts, next.class_counts);
   add(sums, next.sums);
@@ -119,13 +130,12 @@ std::optional<MeanImage> Tally::mean() const {
   return mean;
 }
 
-std::optional<std::pair<std::string_view, std::string_view>> first_difference(
+std::optional<std::pair<std::string, std::string>> first_difference(
     const std::vector<std::string>& one, const std::vector<std::string>& other) {
   const auto [at, there] = std::ranges::mismatch(one, other);
   if (at == one.end() && there == other.end()) return std::nullopt;
-  constexpr std::string_view nothing = "nothing";
-  return std::pair(at == one.end() ? nothing : std::string_view(*at),
-                   there == other.end() ? nothing : std::string_view(*there));
+  const std::string nothing = "nothing";
+  return std::pair(at == one.end() ? nothing : *at, there == other.end() ? nothing : *there);
 }
 
 Journal::Journal(PartialDirectory& directory, std::vector<std::string> purpose)
@@ -138,8 +148,7 @@ std::optional<Tally> Journal::load() {
   FinishedPart part = read_journal(directory_.path());
   if (const auto lines = first_difference(part.purpose, purpose_)) {
     fail(directory_.path(), "was started with '", lines->first, "', now it is '", lines->second,
-         "': it cannot be resumed; give the same inputs and options, or leave out --resume to ",
-         "start over");
+         "': it cannot be resumed; give the same inputs and options, or remove it to start over");
   }
   saved_ = part.tally.written;
   digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name, saved_ * entry_bytes);
@@ -172,14 +181,14 @@ bool is_journal(std::string_view file_name) {
 }
 
 FinishedPart read_journal(const fs::path& directory) {
+  FinishedPart part = read_notes(directory / notes_name);
+  read_digests(directory / digests_name, part.tally);
+  return part;
+}
+
+Tally read_journal_counts(const fs::path& directory) {
   const fs::path file = directory / notes_name;
-  try {
-    FinishedPart part = from_json(Json::parse(read_text(file)));
-    read_digests(directory / digests_name, part.tally);
-    return part;
-  } catch (const nlohmann::json::exception& error) {
-    fail(file, "cannot be understood: ", error.what());
-  }
+  return fs::exists(file) ? read_notes(file).tally : Tally{};
 }
 
 }  // namespace feedrate::converters

@@ -27,6 +27,7 @@ struct Tally {
   std::uint64_t read = 0;     // samples read from the source, including those left out
   std::uint64_t written = 0;  // samples added to the dataset
   std::uint64_t bytes = 0;    // their encoded bytes
+  double seconds = 0;         // that a finished part took, without the runs that were killed
   std::uint64_t mended = 0;   // samples that `--fix reencode` re-encoded
   bool same_shape = true;
   bool decoded = true;   // every sample was decoded: `pixels` and `sums` are complete
@@ -47,8 +48,8 @@ struct Tally {
 };
 
 /// Where two lists of lines first differ: the line of each, "nothing" beyond the end of the shorter
-/// list. Absent if the lists are equal. The views refer to the lists.
-std::optional<std::pair<std::string_view, std::string_view>> first_difference(
+/// list. Absent if the lists are equal.
+std::optional<std::pair<std::string, std::string>> first_difference(
     const std::vector<std::string>& one, const std::vector<std::string>& other);
 
 /// The journal in a directory. For one thread.
@@ -79,6 +80,9 @@ struct FinishedPart {
   std::vector<std::string> purpose;
 };
 FinishedPart read_journal(const std::filesystem::path& directory);
+/// The journal without the digests of samples, at once however many there are; an empty tally if it
+/// was never saved.
+Tally read_journal_counts(const std::filesystem::path& directory);
 /// True for the names of the journal's own files.
 bool is_journal(std::string_view file_name);
 

@@ -72,7 +72,7 @@ const std::map<std::string, Folder> architecture{
      {{"formats", "converters", "loader", "trainer"},
       {{"cli"},
        {"logs", "measure", "peers"},
-       {"run"},
+       {"cluster", "run"},
        {"report/study"},
        {"report/draw"},
        {"report/write"},

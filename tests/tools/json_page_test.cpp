@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "formats/io/file.h"
+#include "formats/io/directory_lock.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tests/tools/invented_rows.h"
@@ -135,6 +135,17 @@ TEST_F(CommandsJsonPage, convert_index_and_mean) {
   read({"mean", at("lmdb/train"), "--out", at("mean.binaryproto")}, "mean");
   read({"mean", at("mean.binaryproto")}, "mean");
   reader_.expect_all_seen({"convert", "index", "mean"});
+}
+
+TEST_F(CommandsJsonPage, status) {
+  convert();
+  run({"convert", "dataset", at("lmdb/train"), "--to", "recordio", "--shards", "2", "--part", "1/2",
+       "--out", at("parts")});
+  std::filesystem::create_directory(at("parts.part-2-of-2.partial"));
+  read({"status", at("parts")}, "status");
+  const DirectoryLock running(at("parts.part-2-of-2.partial"));
+  read({"status", at("parts")}, "status");
+  reader_.expect_all_seen({"status"});
 }
 
 TEST_F(CommandsJsonPage, load) {

@@ -4,20 +4,24 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "converters/pipeline/join.h"
 #include "formats/base/stop.h"
 #include "formats/base/text.h"
+#include "tools/cli/advice.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/text.h"
+#include "tools/cluster/own_part.h"
+#include "tools/cluster/ranks.h"
+#include "tools/commands/convert_report.h"
 #include "tools/measure/environment.h"
-#include "tools/measure/or_null.h"
+#include "trainer/communicators/communicator.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -49,16 +53,6 @@ struct Options {
   bool json = false;
 };
 
-struct Done {
-  std::string split;
-  fs::path path;
-  Conversion result;
-  double images_per_second() const {
-    const std::uint64_t here = result.samples - result.resumed_at;
-    return result.seconds > 0 ? static_cast<double>(here) / result.seconds : 0;
-  }
-};
-
 std::vector<std::string> wanted_splits(const Source& from, const Options& options) {
   const std::string& asked = options.split;
   const std::vector<std::string> splits = from.splits(options.inputs);
@@ -70,9 +64,11 @@ std::vector<std::string> wanted_splits(const Source& from, const Options& option
   throw Error(unknown_kind("split", asked, names));
 }
 
+constexpr std::string_view auto_part = "auto";
+
 // "3/8"
 ConversionPart parse_part(const std::string& text) {
-  if (text.empty()) return {};
+  if (text.empty() || text == auto_part) return {};
   const std::size_t slash = text.find('/');
   const std::string_view view(text);
   const auto number = parse_number<std::uint32_t>(view.substr(0, slash));
@@ -80,7 +76,7 @@ ConversionPart parse_part(const std::string& text) {
                          ? std::nullopt
                          : parse_number<std::uint32_t>(view.substr(slash + 1));
   if (!number || !count || *number < 1 || *number > *count) {
-    throw Error(fmt::format("--part is I/N, from 1/N to N/N; found '{}'", text));
+    throw Error(fmt::format("--part is auto, or I/N from 1/N to N/N; found '{}'", text));
   }
   return {*number, *count};
 }
@@ -101,79 +97,6 @@ ConvertOptions settings_of(const Options& options) {
   return settings;
 }
 
-nlohmann::ordered_json as_json(const Done& done) {
-  const Conversion& result = done.result;
-  const auto of_this_run = [&](const auto& value) {
-    return null_unless<nlohmann::ordered_json>(!result.earlier, value);
-  };
-  return {{"split", done.split},
-          {"path", done.path.string()},
-          {"codec", result.codec},
-          {"samples", result.samples},
-          {"bytes", of_this_run(result.bytes)},
-          {"seconds", of_this_run(rounded(result.seconds, 6))},
-          {"images_per_second", of_this_run(rounded(done.images_per_second(), 1))},
-          {"digest", or_null<nlohmann::ordered_json>(result.digest.digest)},
-          {"set_digest", or_null<nlohmann::ordered_json>(result.digest.set_digest)},
-          {"bytes_digest", result.bytes_digest},
-          {"resumed_at", result.resumed_at},
-          {"mended", of_this_run(result.mended)},
-          {"skipped", of_this_run(result.skipped.size())}};
-}
-
-std::string as_text(const Options& options, const Done& done) {
-  const Conversion& result = done.result;
-  if (result.earlier) {
-    return fmt::format("{}: {} as {} × {}, whole from an earlier run\n", done.path.string(),
-                       counted(result.samples, "image"), options.format, result.codec);
-  }
-  std::string text = fmt::format("{}: {} as {} × {}, {} in {} ({} images/s)\n", done.path.string(),
-                                 counted(result.samples, "image"), options.format, result.codec,
-                                 bytes_text(result.bytes), duration_text(result.seconds),
-                                 quantity(done.images_per_second()));
-  if (result.digest.digest.empty()) {
-    text += fmt::format("  bytes digest {} (JPEGs were not decoded: 'feedrate verify' does)\n",
-                        result.bytes_digest);
-  } else {
-    text += fmt::format("  digest {}{}\n", result.digest.digest,
-                        container(options.format).keeps_order()
-                            ? ""
-                            : " (as written; 'feedrate verify' shows that of reading too)");
-  }
-  return text;
-}
-
-// Notes and warnings that accompany the result, with and without --json.
-void note_details(const Done& done) {
-  const Conversion& result = done.result;
-  if (result.resumed_at != 0 && !result.earlier) {
-    note(fmt::format("{}: resumed after {}", done.path.string(),
-                     counted(result.resumed_at, "image")));
-  }
-  if (result.mended != 0) {
-    note(fmt::format("{}: {} re-encoded (CMYK, or a PNG named JPEG)", done.path.string(),
-                     counted(result.mended, "image")));
-  }
-  for (const Skipped& sample : result.skipped) {
-    warn(fmt::format("left out: sample {} {}: {}", sample.position, sample.name, sample.reason));
-  }
-}
-
-void print_result(const Options& options, const std::vector<Done>& all) {
-  for (const Done& done : all) note_details(done);
-  if (!options.json) {
-    for (const Done& done : all) print(as_text(options, done));
-    return;
-  }
-  nlohmann::ordered_json splits = nlohmann::ordered_json::array();
-  for (const Done& done : all) splits.push_back(as_json(done));
-  const nlohmann::ordered_json object{{"source", options.source},
-                                      {"format", options.format},
-                                      {"codec", all.front().result.codec},
-                                      {"splits", splits}};
-  print(json_text(object));
-}
-
 int join(const Options& options) {
   const Conversion result = join_parts(options.join);
   print(fmt::format("{}: {} in {}\n", options.join.string(), counted(result.samples, "image"),
@@ -181,39 +104,96 @@ int join(const Options& options) {
   return exit_done;
 }
 
+// This process's part, from the variables of its launcher.
+Place own_place() {
+  if (const std::optional<Place> place = place_in(&std::getenv)) return *place;
+  throw Error(
+      "--part auto finds no number of this process: expected a task of a Slurm array "
+      "(SLURM_ARRAY_TASK_ID), or a process started by srun, mpirun or torchrun (SLURM_PROCID, "
+      "OMPI_COMM_WORLD_RANK, PMI_RANK or RANK, and how many there are)");
+}
+
+// Without MPI, each of several processes would convert the whole, into the same output.
+void refuse_strangers() {
+  const std::optional<Place> place = place_in(&std::getenv);
+  if (!place || place->count == 1) return;
+  throw AdvisedError(fmt::format("{}: this is process {} of {}, and each would convert the whole",
+                                 place->from, place->number, place->count),
+                     "Give --part auto: each then converts its part, and the last one joins them.");
+}
+
+bool joins_other_ranks(const Options& options) {
+  if (!options.part.empty()) return false;
+  if (!trainer::launched_with_others()) {
+    refuse_strangers();
+    return false;
+  }
+  const unsigned rank = advised("--part auto needs no MPI: each process converts its part.",
+                                [] { return trainer::world().rank(); });
+  if (rank != 0) mute_notes();
+  return true;
+}
+
+std::vector<Converted> convert_alone(const ConversionJob& job, const Options& options) {
+  std::vector<Converted> made;
+  for (const ConversionJob::Split& split : job.splits) {
+    Progress progress(fmt::format("{} {}", job.to.name(), split.name), "images");
+    ConvertOptions settings = job.settings;
+    settings.progress = progress.callback();
+    const bool part = settings.part.count > 1;
+    const bool keeps = options.resume && options.split == "all";
+    made.push_back(
+        {split.name, part ? part_path(split.out, settings.part) : split.out,
+         keeps ? keep_or_convert(job, split, settings)
+               : convert_dataset(job.from, job.inputs, split.name, job.to, split.out, settings)});
+  }
+  return made;
+}
+
+// Says how many parts are left to the process whose part was not the last.
+void note_missing(const std::vector<Converted>& made, const ConversionJob& job,
+                  const Place& place) {
+  for (std::size_t i = 0; i < made.size() && place.count > 1; ++i) {
+    if (made[i].path == job.splits[i].out) continue;
+    note(fmt::format("{}: part {} of {} is whole; the process that makes the last one joins them",
+                     made[i].path.string(), place.number, place.count));
+  }
+}
+
 int run(Options options) {
   if (!options.join.empty()) return join(options);
   const GracefulStop graceful;
   const Source& from = source(options.source);
-  const Container& to = container(options.format);
-  ConvertOptions settings = settings_of(options);
   if (!options.boxes.empty() && !from.takes_boxes()) {
     throw Error(fmt::format("{} does not take --boxes", from.name()));
   }
   options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
-  const bool all = options.split == "all";
-  std::vector<Done> finished;
+  ConversionJob job{from, options.inputs, container(options.format), settings_of(options), {}};
   for (const std::string& split : wanted_splits(from, options)) {
-    const fs::path out = all ? options.out / split : options.out;
-    const fs::path made = settings.part.count == 1 ? out : part_path(out, settings.part);
-    Progress progress(fmt::format("{} {}", options.format, split), "images");
-    settings.progress = progress.callback();
-    try {
-      std::optional<Conversion> earlier;
-      if (options.resume && all) {
-        earlier = finished_conversion(from, options.inputs, split, to, out, settings);
-      }
-      finished.push_back({split, made,
-                          earlier
-                              ? std::move(*earlier)
-                              : convert_dataset(from, options.inputs, split, to, out, settings)});
-    } catch (const Stopped&) {
-      note(fmt::format("stopped; '{}{}' goes on where it was", command_line(),
-                       options.resume ? "" : " --resume"));
-      throw;
-    }
+    job.splits.push_back({split, options.split == "all" ? options.out / split : options.out});
   }
-  print_result(options, finished);
+  const bool by_ranks = joins_other_ranks(options);
+  const bool same_line = by_ranks || options.part == auto_part || options.resume;
+  try {
+    std::vector<Converted> made;
+    if (by_ranks) {
+      made = convert_by_ranks(job);
+      if (made.empty()) return exit_done;  // the first rank tells
+    } else if (options.part == auto_part) {
+      const Place place = own_place();
+      made = convert_own_part(job, place);
+      note_missing(made, job, place);
+    } else {
+      made = convert_alone(job, options);
+    }
+    print_conversions({options.source, options.format}, made, options.json);
+  } catch (const Stopped&) {
+    note(fmt::format("stopped; '{}{}' goes on where it was", command_line(),
+                     same_line ? "" : " --resume"));
+    throw;
+  } catch (const AnotherRankFailed&) {
+    return exit_failed;
+  }
   return exit_done;
 }
 
@@ -258,8 +238,10 @@ std::function<int()> prepare(CLI::App& app) {
       app.add_option("--shards", options->shards, "Number of files (if the format supports it)"), 1,
       99'999)
       ->type_name("N");
-  app.add_option("--part", options->part, "Convert part I of N, on one of N machines")
-      ->type_name("I/N");
+  offer(app.add_option("--part", options->part,
+                       "Convert part I of N; auto: of a Slurm array or other launcher")
+            ->type_name("I/N"),
+        {std::string(auto_part)});
   // Finished parts describe themselves: --join needs only their path.
   app.add_option_function<fs::path>(
          "--join",
@@ -287,10 +269,19 @@ const Command convert_command{
         R"(Reads the archives of a published dataset and writes it in one of the formats. The
 samples, their order and the files are the same at any thread count. The dataset is
 written to PATH.partial and renamed once it is complete and on disk, so PATH is never
-unfinished. --part and --join divide one conversion among several machines.)",
+unfinished.
+
+Several processes can share one conversion. Those that mpirun or srun --mpi=pmix started
+take one piece of its shards after the other, and the first joins them. With --part auto,
+each task of a Slurm array, or each process of another launcher, converts its part, and
+the last joins them. The files are those that one process makes. After a failure, the same
+line goes on: what is whole is kept. 'feedrate status PATH' shows how far they are. --part
+I/N and --join divide a conversion by hand.)",
     .examples =
         R"(  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion
   feedrate convert mnist archives --to recordio --encode png --split all --out data
+  mpirun -n 4 feedrate convert imagenet ILSVRC2012_img_train.tar --to webdataset \
+    --shards 1024 --out data/imagenet
 )",
     .prepare = prepare};
 

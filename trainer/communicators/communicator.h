@@ -1,13 +1,15 @@
 #pragma once
-// Processes (ranks) that train one network together: each computes the gradients of its share of a
-// batch and learns from the sum of all. mpirun or Slurm starts them.
+// Processes (ranks) that work together, as mpirun or Slurm starts them. To train one network, each
+// computes the gradients of its share of a batch and learns from the sum of all; to convert one
+// dataset, each takes the next piece.
 
+#include <cstdint>
 #include <span>
 #include <string>
 
 namespace feedrate::trainer {
 
-/// All ranks make the same calls in the same order, each from one thread. All ranks get the same
+/// Unless stated otherwise, all ranks make the same calls in the same order, each from one thread. All ranks get the same
 /// bits. If a rank ends early, the launcher ends the others.
 class Communicator {
  public:
@@ -24,6 +26,21 @@ class Communicator {
   virtual void finish() = 0;
   /// Sums `values` over all ranks, in place, and waits.
   virtual void sum(std::span<double> values) = 0;
+
+  /// The next of the numbers 0, 1, 2 …, each of which one rank gets, or no_more. For one rank alone,
+  /// at any time; it waits until the first rank calls answer_others() or wait_for_all().
+  virtual std::uint64_t take() = 0;
+  /// Gives those that wait in take() their numbers, and returns at once. The first rank calls it often
+  /// while it is at its own work.
+  virtual void answer_others() = 0;
+  /// From now on, take() is no_more for every rank.
+  virtual void stop_taking() = 0;
+  static constexpr std::uint64_t no_more = ~std::uint64_t{0};
+  /// Waits for every rank, however long, and leaves the processor to others meanwhile.
+  virtual void wait_for_all() = 0;
+  /// The text of the first rank, for all.
+  std::string of_first(const std::string& text);
+
   /// Waits for every rank. The last call: the process may end after it.
   virtual void close() = 0;
 };
@@ -31,5 +48,8 @@ class Communicator {
 /// The communicator of this process: with all ranks that mpirun or srun started, or of this process
 /// alone. Throws Error if it was started as one of several and MPI cannot be used.
 Communicator& world();
+
+/// Whether mpirun or srun started this process as one of several: world() then joins them.
+bool launched_with_others();
 
 }  // namespace feedrate::trainer

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -19,12 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The variables in which Open MPI, MPICH (Hydra) and Intel MPI, and Slurm give the number of
-// processes.
-constexpr std::array counts = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-// Slurm also sets SLURM_NTASKS for a batch script, which is one process; only srun gives each
-// process a number.
-constexpr const char* slurm_number = "SLURM_PROCID";
+// The variables in which Open MPI, MPICH (Hydra) and Intel MPI, and srun give the number of
+// processes. Slurm also sets SLURM_NTASKS, and SLURM_PROCID to 0, for a batch script, which is one
+// process; only srun makes a step.
+constexpr std::array counts = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+
+constexpr const char* other_mpi =
+    "was it built with another MPI than this launcher's? With srun, try --mpi=pmix "
+    "(srun --mpi=list shows what there is)";
 
 void* open_plugin() {
   std::error_code failed;
@@ -47,23 +50,29 @@ class Mpi final : public Communicator {
   void progress() override { mpi_.progress(); }
   void finish() override { mpi_.finish(); }
   void sum(std::span<double> values) override { mpi_.sum(values.data(), values.size()); }
+  void answer_others() override { mpi_.answer_others(); }
+  std::uint64_t take() override {
+    const std::uint64_t number = mpi_.add_to_counter(1);
+    return number < stopped ? number : no_more;
+  }
+  void stop_taking() override { mpi_.add_to_counter(stopped); }
+  void wait_for_all() override { mpi_.wait_for_all(); }
   void close() override { mpi_.close(); }
 
  private:
+  // Added to the counter once by each rank that stops; 65,535 of them do not overflow it.
+  static constexpr std::uint64_t stopped = std::uint64_t{1} << 48;
+
   const FeedrateMpi& mpi_;
 };
 
 }  // namespace
 
 bool launched_with_others() {
-  for (const char* name : counts) {
+  return std::ranges::any_of(counts, [](const char* name) {
     const char* text = std::getenv(name);
-    if (text == nullptr || std::atoi(text) < 2) continue;
-    if (std::string_view(name).starts_with("SLURM") && std::getenv(slurm_number) == nullptr)
-      continue;
-    return true;
-  }
-  return false;
+    return text != nullptr && std::atoi(text) > 1;
+  });
 }
 
 std::unique_ptr<Communicator> join_mpi() {
@@ -71,13 +80,12 @@ std::unique_ptr<Communicator> join_mpi() {
   const auto entry = reinterpret_cast<FeedrateMpiEntry>(dlsym(library, mpi_entry_name));
   const FeedrateMpi* mpi = entry != nullptr ? entry() : nullptr;
   if (mpi == nullptr) {
-    throw Error(join(mpi_plugin_file,
-                     " cannot start MPI; was it built with another MPI than this launcher's?"));
+    throw Error(join(mpi_plugin_file, " cannot start MPI; ", other_mpi));
   }
   // Otherwise each would train the whole network alone and write to the same files.
   if (mpi->ranks < 2) {
-    throw Error(join("this is one of several processes, but ", mpi_plugin_file,
-                     " sees it alone; was it built with another MPI than this launcher's?"));
+    throw Error(join("this is one of several processes, but ", mpi_plugin_file, " sees it alone; ",
+                     other_mpi));
   }
   return std::make_unique<Mpi>(*mpi);
 }

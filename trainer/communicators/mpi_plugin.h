@@ -4,6 +4,7 @@
 // which is MPI's default.
 
 #include <cstddef>
+#include <cstdint>
 
 extern "C" {
 
@@ -13,6 +14,11 @@ struct FeedrateMpi {
   void (*progress)();
   void (*finish)();
   void (*sum)(double* values, std::size_t count);
+  /// On rank 0: answers the ranks that wait in add_to_counter(); wait_for_all() does, too.
+  void (*answer_others)();
+  /// Adds to a counter on rank 0, which starts at 0, and returns what it was.
+  std::uint64_t (*add_to_counter)(std::uint64_t step);
+  void (*wait_for_all)();
   void (*close)();
 };
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/run_program.h"
+#include "tests/support/mpirun.h"
 #include "tests/support/sample_images.h"
 #include "tests/trainer/rounding.h"
 #include "tools/cli/command.h"
@@ -25,10 +25,7 @@ using nlohmann::json;
 class CommandsRanks : public ::testing::Test {
  protected:
   void SetUp() override {
-    const bool launcher = run_program("sh", {"-c", "command -v mpirun"}).code == 0;
-    if (!launcher || !std::filesystem::exists(beside_this_program("libfeedrate_mpi.so"))) {
-      GTEST_SKIP() << "no mpirun is installed, or this build found no MPI";
-    }
+    if (!has_mpi()) GTEST_SKIP() << "no mpirun is installed, or this build found no MPI";
     // Digits, not noise: noise has near-ties in max pooling, which any rounding may turn.
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"synth", "mnist", "--images", "203", "--out", at("archives")},
@@ -47,14 +44,6 @@ class CommandsRanks : public ::testing::Test {
         "--compute-threads",  "1",     "--json"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
-  }
-
-  /// More ranks than cores, none bound to one: nothing here should need a cluster.
-  static Said mpirun(unsigned ranks, const std::vector<std::string>& words) {
-    std::vector<std::string> all = {
-        "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", std::to_string(ranks)};
-    all.insert(all.end(), words.begin(), words.end());
-    return run_program("mpirun", all);
   }
 
   json train(unsigned ranks, const std::vector<std::string>& more) const {
@@ -130,10 +119,8 @@ TEST_F(CommandsRanks, what_some_have_saved_others_go_on_with) {
 }
 
 TEST_F(CommandsRanks, a_rank_that_is_killed_ends_the_others_within_seconds) {
-  std::vector<std::string> words = {
-      "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "1"};
   const std::vector<std::string> endless = training({"--steps", "100000000"});
-  words.insert(words.end(), endless.begin(), endless.end());
+  std::vector<std::string> words = ranks_of(1, endless);
   words.insert(words.end(),
                {":", "-n", "1", "sh", "-c", "(sleep 1; kill -9 $$) & exec \"$0\" \"$@\""});
   words.insert(words.end(), endless.begin(), endless.end());
@@ -166,6 +153,23 @@ TEST_F(CommandsRanks, a_rank_whom_mpi_sees_alone_does_not_train_by_itself) {
   const Said said = run_program("env", words);
   EXPECT_EQ(said.code, exit_failed) << said.output;
   EXPECT_NE(said.errors.find("sees it alone"), std::string::npos) << said.errors;
+}
+
+TEST(HostileRanks, one_started_by_torchrun_says_that_it_needs_mpi) {
+  const Said said =
+      run_program("env", {"RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=localhost", program_under_test(),
+                          "train", "absent", "--network", "lenet"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("process 1 of 4"), std::string::npos) << said.errors;
+  EXPECT_NE(said.errors.find("mpirun"), std::string::npos) << said.errors;
+}
+
+// sbatch --ntasks=4 sets both for its script, which is one process.
+TEST(HostileRanks, a_batch_script_of_slurm_is_not_one_of_several) {
+  const Said said = run_program("env", {"SLURM_NTASKS=4", "SLURM_PROCID=0", program_under_test(),
+                                        "train", "absent", "--network", "lenet"});
+  EXPECT_EQ(said.errors.find("one of several"), std::string::npos) << said.errors;
+  EXPECT_NE(said.errors.find("absent"), std::string::npos) << said.errors;
 }
 
 // The program alone, without the plug-in beside it.

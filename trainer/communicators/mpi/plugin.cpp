@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "trainer/communicators/mpi_plugin.h"
@@ -12,6 +14,7 @@
 namespace {
 
 std::vector<MPI_Request> under_way;
+extern FeedrateMpi table;
 
 // MPI's counts are ints, of which this uses half the range.
 constexpr std::size_t max_values = std::size_t{std::numeric_limits<int>::max()} / 2;
@@ -41,9 +44,55 @@ void sum(double* values, std::size_t count) {
   MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+// Not one-sided: Debian's Open MPI 4.1 makes no window between the nodes of srun --mpi=pmix
+// (MPI_ERR_WIN). Rank 0 answers instead; its thread has nothing else to do.
+std::uint64_t counter = 0;  // on rank 0
+constexpr int ask_tag = 1, answer_tag = 2;
+
+std::uint64_t add_here(std::uint64_t step) {
+  const std::uint64_t before = counter;
+  counter += step;
+  return before;
+}
+
+void answer_others() {
+  if (table.rank != 0) return;
+  for (;;) {
+    int asked = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, ask_tag, MPI_COMM_WORLD, &asked, &status);
+    if (asked == 0) return;
+    std::uint64_t step = 0;
+    MPI_Recv(&step, 1, MPI_UINT64_T, status.MPI_SOURCE, ask_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const std::uint64_t before = add_here(step);
+    MPI_Send(&before, 1, MPI_UINT64_T, status.MPI_SOURCE, answer_tag, MPI_COMM_WORLD);
+  }
+}
+
+std::uint64_t add_to_counter(std::uint64_t step) {
+  if (table.rank == 0) return add_here(step);
+  std::uint64_t before = 0;
+  MPI_Send(&step, 1, MPI_UINT64_T, 0, ask_tag, MPI_COMM_WORLD);
+  MPI_Recv(&before, 1, MPI_UINT64_T, 0, answer_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return before;
+}
+
+// MPI_Barrier would keep a processor busy, perhaps for hours.
+void wait_for_all() {
+  MPI_Request all = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all);
+  for (int done = 0; done == 0;) {
+    answer_others();
+    MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+    if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void close_world() { MPI_Finalize(); }
 
-FeedrateMpi table{0, 1, begin_sum, progress, finish, sum, close_world};
+FeedrateMpi table{
+    0,          1, begin_sum, progress, finish, sum, answer_others, add_to_counter, wait_for_all,
+    close_world};
 
 }  // namespace
 

@@ -21,7 +21,7 @@ build=(
 )
 declare -A optional=(
   [tests]="ccache chromium debootstrap python3 python3-jsonschema xz-utils libopenmpi-dev openmpi-bin
-           python3-dev python3-venv"
+           python3-dev python3-venv slurm-wlm munge"
   [python]="python3 python3-dev python3-venv"
   [mpi]="libopenmpi-dev openmpi-bin"
   [samples]="dataset-fashion-mnist"

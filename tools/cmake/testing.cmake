@@ -79,6 +79,12 @@ add_test(NAME readme/every_line_runs
   COMMAND ${CMAKE_SOURCE_DIR}/tests/readme/run.sh $<TARGET_FILE:feedrate> ${CMAKE_SOURCE_DIR})
 set_tests_properties(readme/every_line_runs PROPERTIES LABELS commands TIMEOUT 300)
 
+# A Slurm of its own: several daemons and jobs, so it runs alone.
+add_test(NAME cluster/slurm
+  COMMAND ${CMAKE_SOURCE_DIR}/tests/cluster/run.sh $<TARGET_FILE:feedrate> ${CMAKE_SOURCE_DIR})
+set_tests_properties(cluster/slurm PROPERTIES
+  LABELS commands TIMEOUT 300 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+
 if(NOT FEEDRATE_SANITIZE)
   add_test(NAME docker/steps_run
     COMMAND ${CMAKE_SOURCE_DIR}/tests/docker/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})

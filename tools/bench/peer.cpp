@@ -26,8 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::array tools{own_tool, std::string_view("pytorch"), std::string_view("tensorflow"),
-                           std::string_view("mxnet")};
+constexpr std::array<std::string_view, 6> tools{
+    own_tool, "pytorch", "pytorch:cuda-graph", "pytorch:compile", "tensorflow", "mxnet"};
 
 constexpr int framework_absent = 3;  // an adapter's exit code
 
@@ -38,13 +38,21 @@ std::string environment_or(const char* variable, std::string usual) {
 
 std::string python() { return environment_or("FEEDRATE_PYTHON", "python3"); }
 
+/// `pytorch:compile`: the framework, and how it runs; "" for the usual way.
+struct Way {
+  explicit Way(const std::string& tool) : framework(tool.substr(0, tool.find(':'))) {
+    if (framework != tool) name = tool.substr(framework.size() + 1);
+  }
+  std::string framework, name;
+};
+
 /// The build puts adapters beside the program, an installation under share/.
 fs::path adapter(const std::string& tool) {
   const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path beside = here / "peers", installed = here / "../share/feedrate/peers";
   const fs::path folder =
       environment_or("FEEDRATE_PEERS", (fs::exists(beside) ? beside : installed).string());
-  fs::path file = folder / (tool + ".py");
+  fs::path file = folder / (Way(tool).framework + ".py");
   if (!fs::exists(file)) fail(file, "does not exist, so ", tool, " cannot be measured");
   return file;
 }
@@ -76,7 +84,11 @@ std::vector<std::string> arguments(const Run& row, const BenchOptions& options) 
   add("--threads", std::to_string(row.threads.value_or(1)));
   if (row.compute_threads) add("--compute-threads", std::to_string(*row.compute_threads));
   if (row.cache == cold_cache) add("--cold");
-  if (row.network) add("--graph", "/dev/stdin");
+  if (row.network) {
+    add("--graph", "/dev/stdin", "--device", row.device.value_or("cpu"));
+    add("--precision", row.precision.value_or("fp32"));
+  }
+  if (const std::string way = Way(row.tool).name; !way.empty()) add(join("--", way));
   add("--", row.kind, row.dataset);  // a name may begin with a dash
   return words;
 }
@@ -107,6 +119,9 @@ Peers::Abilities Peers::ask(const std::string& tool) {
                             answer.at("python_version").get<std::string>()),
             .formats = answer.at("formats").get<std::set<std::string>>(),
             .recipes = answer.at("recipes").get<std::set<std::string>>(),
+            .kinds = answer.value("kinds", std::set<std::string>{}),
+            .ways = answer.value("ways", decltype(Abilities::ways){}),
+            .trains = answer.value("trains", decltype(Abilities::trains){{"cpu", {"fp32"}}}),
             .least_threads = answer.at("least_threads").get<unsigned>()};
   } catch (const json::exception& problem) {
     fail(file, "its answer to --check is malformed: ", problem.what());
@@ -125,10 +140,27 @@ std::string Peers::cannot(const Run& point) {
   const auto adapter_does = [&](auto&&... what) {
     return join("the adapter of ", point.tool, what...);
   };
-  if (point.device.value_or("cpu") != "cpu") {
-    return adapter_does(" trains on the cpu, not on ", *point.device);
+  const Way way(point.tool);
+  if (point.kind == supply_kind && !way.name.empty()) {
+    return join(point.tool, " loads as ", way.framework, " does");
   }
-  if (point.precision.value_or("fp32") != "fp32") return adapter_does(" trains only in fp32");
+  if (point.network) {
+    const auto device = can.trains.find(point.device.value_or("cpu"));
+    if (device == can.trains.end())
+      return adapter_does(" does not train on ", *point.device, " here");
+    if (!device->second.contains(point.precision.value_or("fp32"))) {
+      return adapter_does(" does not train in ", *point.precision, " on ", device->first);
+    }
+  }
+  if (!way.name.empty()) {
+    const auto ways = can.ways.find(point.device.value_or("cpu"));
+    if (ways == can.ways.end() || !ways->second.contains(way.name)) {
+      return adapter_does(" knows no ", way.name, " on ", point.device.value_or("cpu"));
+    }
+  }
+  if (point.kind == compute_kind && !can.kinds.contains(point.kind)) {
+    return adapter_does(" does not measure ", point.kind);
+  }
   if (!can.formats.contains(point.format)) return adapter_does(" reads no ", point.format);
   if (!can.recipes.contains(point.recipe)) return adapter_does(" knows no recipe ", point.recipe);
   if (point.threads && *point.threads < can.least_threads) {

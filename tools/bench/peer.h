@@ -14,7 +14,8 @@
 
 namespace feedrate::tools {
 
-/// Names that --tool accepts: feedrate and every framework with an adapter.
+/// Names that --tool accepts: feedrate and every framework with an adapter, as its users run it and,
+/// after a colon, in other ways (`pytorch:compile` runs the adapter with --compile).
 std::span<const std::string_view> bench_tools();
 /// Throws Error suggesting the nearest name when there is no such tool.
 void check_tool(std::string_view name);
@@ -44,6 +45,9 @@ class Peers {
     std::string absent{};  // why the framework is missing; "": it is installed
     std::string libraries{};
     std::set<std::string> formats{}, recipes{};
+    std::set<std::string> kinds{};                          // besides those that all measure
+    std::map<std::string, std::set<std::string>> ways{};    // by device
+    std::map<std::string, std::set<std::string>> trains{};  // precisions by device
     unsigned least_threads = 0;
   };
   static Abilities ask(const std::string& tool);

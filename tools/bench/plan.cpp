@@ -126,8 +126,7 @@ class Planner {
         add_loading(row, group, delivered_);
         row.kind = demand_kind;
         add_trainer_alone(row, group);
-        // A CPU copies no batches, and the adapters of other tools do not measure this.
-        if (device == "cpu" || row.tool != own_tool) continue;
+        if (device == "cpu") continue;  // it copies no batches
         row.kind = compute_kind;
         add_trainer_alone(row, group);
       }

@@ -347,8 +347,9 @@ demand is measured a second time without copies to the device (compute).
 --cache cold drops the dataset from the page cache before each repeat. --tool also
 measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
 dataset with the framework's own loader, run by python3 or by the interpreter that
-FEEDRATE_PYTHON names. A framework that is not installed, or that does not support a
-point, is left out.
+FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and
+'pytorch:compile' (torch.compile) as their names say. A framework that is not installed,
+or that does not support a point, is left out.
 
 A plan is a JSON object of lists. It measures every combination of their values, except
 those that match an exclusion:

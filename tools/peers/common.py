@@ -3,10 +3,11 @@
     ADAPTER.py --check                    prints what it can do, as JSON; exits with 3 and a sentence
                                           when its framework is not installed
     ADAPTER.py --format F --graph FILE --recipe R --batch B --threads N --compute-threads N
-               --seconds S --seed N [--cold] -- KIND DATASET
+               --device D --precision P --seconds S --seed N [--cold] [--compile | --cuda-graph]
+               -- KIND DATASET
 
-KIND is supply (the framework's loader alone), demand (its trainer on a few batches in memory) or
-delivered (both). FILE is one of our networks, as `graph_json` writes it. The answer is one JSON
+KIND is supply (the framework's loader alone), demand (its trainer on a few batches in memory),
+compute (the same on two batches that stay on the device) or delivered (loader and trainer). FILE is one of our networks, as `graph_json` writes it. The answer is one JSON
 object with the keys of `feedrate load --json` and `feedrate train --json`.
 
 An adapter is a class with
@@ -19,6 +20,13 @@ An adapter is a class with
                                may be None
     ready(options)             how many batches may be ready when the first one arrives
     trainer(options, graph)    an object with step(batch), wait(), loss() and parameters
+
+and, where it does more than train in fp32 on the CPU,
+
+    trains                     precisions by device
+    ways                       by device: ["compile"] where it takes --compile
+    kinds                      ["compute"]: its trainers have placed(batch), which takes a batch to
+                               the device
 
 and a function that imports the framework and returns one.
 """
@@ -38,6 +46,7 @@ import settling
 
 ABSENT = 3  # exit code
 RESIDENT = 16  # batches that demand cycles through
+RESIDENT_IMAGES = 1024  # fewer batches where they hold more than this, but two
 
 
 class Problem(Exception):
@@ -70,7 +79,7 @@ def imports():
 def arguments(words):
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("kind", nargs="?", choices=["supply", "demand", "delivered"])
+    parser.add_argument("kind", nargs="?", choices=["supply", "demand", "delivered", "compute"])
     parser.add_argument("dataset", nargs="?", type=pathlib.Path)
     parser.add_argument("--format")
     parser.add_argument("--graph", type=pathlib.Path)
@@ -81,21 +90,36 @@ def arguments(words):
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--cuda-graph", action="store_true")
     options = parser.parse_args(words)
     if not options.check and not (options.dataset and options.format):
         parser.error("expected KIND DATASET --format FORMAT, or --check")
-    if options.kind in ("demand", "delivered") and not options.graph:
+    if options.kind not in (None, "supply") and not options.graph:
         parser.error(f"{options.kind} needs --graph")
+    if options.cuda_graph and options.device != "cuda":
+        parser.error("--cuda-graph needs --device cuda")
     return options
 
 
 def abilities(adapter):
     return {"tool": adapter.name, "tool_version": adapter.version,
             "python_version": platform.python_version(), "formats": adapter.formats,
-            "recipes": adapter.recipes, "least_threads": adapter.least_threads}
+            "recipes": adapter.recipes, "least_threads": adapter.least_threads,
+            "kinds": getattr(adapter, "kinds", []), "ways": getattr(adapter, "ways", {}),
+            "trains": trains(adapter)}
+
+
+def trains(adapter):
+    return getattr(adapter, "trains", {"cpu": ["fp32"]})
 
 
 def answer(adapter, options):
+    if options.precision not in trains(adapter).get(options.device, []):
+        raise Problem(f"{adapter.name} does not train in {options.precision} on "
+                      f"{options.device} here")
     adapter.prepare(options)
     if options.cold:
         forget(options.dataset)
@@ -177,7 +201,11 @@ def train(adapter, options, graph):
                       f"{graph['network']}, which has {graph['parameter_count']:,}")
     batches, seen = iter(adapter.batches(options, graph)), Seen()
     if options.kind == "demand":
-        batches = itertools.cycle([next(batches) for _ in range(RESIDENT)])
+        count = max(2, min(RESIDENT, RESIDENT_IMAGES // options.batch))
+        batches = itertools.cycle([next(batches) for _ in range(count)])
+    elif options.kind == "compute":
+        two = [next(batches) for _ in range(2)]
+        batches = itertools.cycle([(trainer.placed(batch), *rest) for batch, *rest in two])
     batch, _, workers = next(batches)
     seen.add(workers)
     trainer.step(batch)  # the first step pays for the set-up
@@ -195,7 +223,7 @@ def train(adapter, options, graph):
     loss = trainer.loss()
     if loss != loss or abs(loss) == float("inf"):
         raise Problem(f"the loss of {graph['network']} is no longer finite in {adapter.name}")
-    return result | {"workers_seen": None if options.kind == "demand" else seen.count(),
+    return result | {"workers_seen": seen.count() if options.kind == "delivered" else None,
                      "steps": meter.steps, "parameters": trainer.parameters, "loss": round(loss, 6)}
 
 

@@ -11,6 +11,7 @@ import common
 with common.imports():
     import numpy
     import datasets
+    import pytorch_steps
     from start_values import start_values
 
 
@@ -93,25 +94,20 @@ def load():
 
     class Trainer:
         def __init__(self, options, graph):
-            self.network = Network(graph)
-            set_values(self.network, graph, start_values(graph, options.seed))
+            network = Network(graph)
+            set_values(network, graph, start_values(graph, options.seed))
             learned = {our_name(name): value
-                       for name, value in self.network.layers.named_parameters()
+                       for name, value in network.layers.named_parameters()
                        if value.requires_grad}
             self.parameters = sum(value.numel() for value in learned.values())
-            self.optimizer = optimizer_of(torch.optim, graph, learned)
+            self.steps = pytorch_steps.make_steps(
+                torch, options, network,
+                lambda fused: optimizer_of(torch.optim, graph, learned, fused))
+            self.placed, self.wait = self.steps.placed, self.steps.wait
             self.losses = common.Recent()
 
         def step(self, batch):
-            pixels, labels = batch
-            self.optimizer.zero_grad()
-            loss = self.network(pixels, labels)
-            loss.backward()
-            self.optimizer.step()
-            self.losses.add(loss.detach())
-
-        def wait(self):
-            pass  # CPU work is synchronous
+            self.losses.add(self.steps.step(batch))
 
         def loss(self):
             return self.losses.mean()
@@ -129,10 +125,12 @@ def load():
     class PyTorch:
         name, version = "pytorch", torch.__version__
         formats, recipes, least_threads = list(datasets.DATASETS), list(RECIPES), 0
+        kinds, ways, trains = ["compute"], pytorch_steps.WAYS, pytorch_steps.trains(torch)
 
         def prepare(self, options):
             torch.manual_seed(options.seed)
             torch.set_num_threads(options.compute_threads)
+            pytorch_steps.prepare(torch, options)
 
         def ready(self, options):
             return 2 * options.threads  # DataLoader's prefetch_factor for each worker
@@ -141,6 +139,7 @@ def load():
             loader = torch.utils.data.DataLoader(
                 Images(options), batch_size=options.batch, shuffle=True, drop_last=True,
                 num_workers=options.threads, persistent_workers=options.threads > 0,
+                pin_memory=options.device == "cuda",
                 worker_init_fn=lambda worker: numpy.random.seed(options.seed + worker))
             if len(loader) == 0:
                 raise common.Problem(f"{options.dataset} has no whole batch of {options.batch}")
@@ -199,7 +198,7 @@ def per_channel(node, key, channels):
     return [[[float(a.get(f"{key}{k}" if k else key, a.get(key, 0)))]] for k in range(channels)]
 
 
-def optimizer_of(optim, graph, learned):
+def optimizer_of(optim, graph, learned, fused):
     recipe, groups = graph["recipe"], {}
     for parameter in graph["parameters"]:
         if parameter["learned"]:
@@ -209,7 +208,8 @@ def optimizer_of(optim, graph, learned):
                    "weight_decay": recipe["decay"] * decay}
                   for (rate, decay), values in groups.items()]
     if recipe["optimizer"] == "sgd":
-        return optim.SGD(parameters, lr=recipe["rate"], momentum=recipe["momentum"])
+        return optim.SGD(parameters, lr=recipe["rate"], momentum=recipe["momentum"],
+                         **({"fused": True} if fused else {}))
     if recipe["optimizer"] == "rmsprop":
         return optim.RMSprop(parameters, lr=recipe["rate"], alpha=recipe["beta2"],
                              eps=recipe["epsilon"], momentum=recipe["momentum"])

@@ -98,7 +98,8 @@ TEST_F(CommandsBenchPeer, an_adapters_rows_are_added_under_its_name) {
   EXPECT_EQ(theirs, 3U);
   expect_part(said.errors, "pytorch: delivered to lenet on cpu, fp32, from lmdb × raw");
   expect_part(slurp(at("asked")), "--format lmdb --recipe none --batch 64 --seconds 0.05");
-  expect_part(slurp(at("asked")), "--graph /dev/stdin -- delivered " + at("lmdb"));
+  expect_part(slurp(at("asked")),
+              "--graph /dev/stdin --device cpu --precision fp32 -- delivered " + at("lmdb"));
   const json graph = json::parse(slurp(at("graph")));
   EXPECT_EQ(graph.at("network"), "lenet");
   EXPECT_EQ(graph.at("parameter_count"), 431080);
@@ -129,6 +130,32 @@ TEST_F(CommandsBenchPeer, what_an_adapter_cannot_do_is_left_out_with_a_reason) {
   expect_part(said.errors, "the adapter of pytorch knows no recipe mnist; 2 points left out");
   expect_part(said.errors, "needs at least 1 loader thread; 1 point left out");
   EXPECT_EQ(rows().size(), 1U);
+}
+
+TEST_F(CommandsBenchPeer, a_way_to_run_it_is_a_word_for_the_adapter) {
+  std::string knows(able);
+  knows.insert(knows.find("\"least_threads\""), R"("ways": {"cpu": ["compile"]}, )");
+  adapter("pytorch", knows + "echo \"$@\" >> " + at("asked") +
+                         "\ncat > /dev/null\necho '{\"images_per_second\": 5}'\n");
+  const Said said = bench({"--tool", "pytorch,pytorch:compile,pytorch:cuda-graph", "--threads", "1",
+                           "--network", "lenet"});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  expect_part(said.errors, "pytorch:compile loads as pytorch does; 1 point left out");
+  expect_part(said.errors, "knows no cuda-graph on cpu; 2 points left out");
+  expect_part(slurp(at("asked")), "--precision fp32 --compile -- demand");
+  EXPECT_EQ(rows().size(), 5U);
+}
+
+TEST_F(CommandsBenchPeer, an_adapter_tells_on_which_devices_and_in_which_precisions_it_trains) {
+  std::string knows(able);
+  knows.insert(knows.find("\"least_threads\""),
+               R"("trains": {"cpu": ["fp32", "bf16"]}, "kinds": ["compute"], )");
+  adapter("pytorch", knows + "cat > /dev/null\necho '{\"images_per_second\": 5}'\n");
+  const Said said = bench({"--tool", "pytorch", "--threads", "1", "--network", "lenet",
+                           "--precision", "fp32,bf16,fp16"});
+  EXPECT_EQ(said.code, exit_done) << said.errors;
+  expect_part(said.errors, "does not train in fp16 on cpu; 2 points left out");
+  EXPECT_EQ(rows().size(), 5U);
 }
 
 TEST_F(CommandsBenchPeer, a_crash_names_the_adapter_and_its_last_words) {
@@ -166,7 +193,8 @@ TEST(UnitBenchProcess, gets_its_input_and_returns_both_outputs_and_its_code) {
 TEST(UnitBenchPeer, every_framework_has_an_adapter) {
   for (const std::string_view tool : bench_tools()) {
     if (tool == own_tool) continue;
-    const auto file = testing::source_directory() / "tools/peers" / join(tool, ".py");
+    const auto file =
+        testing::source_directory() / "tools/peers" / join(tool.substr(0, tool.find(':')), ".py");
     EXPECT_TRUE(std::filesystem::exists(file)) << file;
   }
 }

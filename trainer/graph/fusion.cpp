@@ -18,7 +18,8 @@ constexpr struct {
   bool Fusions::*wanted;
 } kinds[] = {{"norm-sum", &Fusions::norm_sum},
              {"sum-gradient", &Fusions::sum_gradient},
-             {"relu-gradient", &Fusions::relu_gradient}};
+             {"relu-gradient", &Fusions::relu_gradient},
+             {"norm-pool", &Fusions::norm_pool}};
 
 struct Reader {
   std::size_t node;
@@ -46,10 +47,16 @@ class Fuser {
       if (traits(i).is_residual_sum) find_block_end(i);
     }
     if (wanted_.sum_gradient) move_gradients();
+    fused_.pools.assign(nodes_.size(), no_node);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      fused_.masked_norms[i] = wanted_.relu_gradient && traits(i).scales_channels &&
-                               plan_.learns[i] && relu_after(plan_, i) != 0;
+      const std::size_t relu = relu_after(plan_, i);
+      fused_.masked_norms[i] =
+          wanted_.relu_gradient && traits(i).scales_channels && plan_.learns[i] && relu != 0;
+      if (!wanted_.norm_pool || !fused_.masked_norms[i] || readers_[relu].size() != 1) continue;
+      const std::size_t pool = readers_[relu][0].node;
+      if (traits(pool).pooling == Pooling::maximum) fused_.pools[i] = pool;
     }
+    plan_lifetimes();
     return std::move(fused_);
   }
 
@@ -68,7 +75,6 @@ class Fuser {
     order_sums();
     for (BlockEnd& end : fused_.block_ends) find_second_term(end);
     for (const Alias& alias : fused_.aliases) keep_until_read(alias);
-    plan_lifetimes();
   }
 
   void find_block_end(std::size_t sum) {
@@ -175,6 +181,16 @@ class Fuser {
         lifetimes[i].first = std::min(lifetimes[i].first, backward_of(reader.node));
       }
     }
+    for (const BlockEnd& end : fused_.block_ends) {
+      if (!end.backward || !end.has_two_norms()) continue;
+      for (const std::size_t norm : end.norms) {
+        Lifetime& input = lifetimes[nodes_[norm].inputs[0]];
+        input.first = std::min(input.first, backward_of(end.sum));
+      }
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (fused_.pools[i] != no_node) lifetimes[fused_.pools[i]].last = backward_of(i);
+    }
     const std::vector<Lifetime> own = lifetimes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       Lifetime& home = lifetimes[plan_.gradient_homes[i]];
@@ -239,12 +255,23 @@ const BlockEnd* Fused::end_with_term(std::size_t reader, std::size_t input) cons
     return end.reader == reader && end.input == input;
   });
 }
-bool Fused::gradient_done(const Plan& plan, std::size_t relu) const {
-  if (!plan.graph.nodes[relu].op->traits().is_relu) return false;
-  const std::size_t before = plan.graph.nodes[relu].inputs[0];
+std::size_t Fused::pool_of(std::size_t norm) const {
+  return norm < pools.size() ? pools[norm] : no_node;
+}
+std::size_t Fused::norm_of(std::size_t pool) const {
+  const auto norm = std::ranges::find(pools, pool);
+  return norm == pools.end() ? no_node : static_cast<std::size_t>(norm - pools.begin());
+}
+
+bool Fused::gradient_done(const Plan& plan, std::size_t node) const {
+  const BlockEnd* of_norm = end_with_norm(node);
+  if (of_norm != nullptr && of_norm->backward && of_norm->has_two_norms()) return true;
+  if (norm_of(node) != no_node) return true;
+  if (!plan.graph.nodes[node].op->traits().is_relu) return false;
+  const std::size_t before = plan.graph.nodes[node].inputs[0];
   const BlockEnd* end = end_of(before);
   const bool masked = before < masked_norms.size() && masked_norms[before];
-  return (end != nullptr && end->backward) || (masked && relu_after(plan, before) == relu);
+  return (end != nullptr && end->backward) || (masked && relu_after(plan, before) == node);
 }
 
 Fused fuse(Plan& plan, const Fusions& wanted) { return Fuser(plan, wanted).fuse(); }

@@ -20,6 +20,7 @@ struct Fusions {
   bool norm_sum = true;       // "norm-sum": a residual sum normalises its inputs
   bool sum_gradient = true;   // "sum-gradient": one kernel adds gradients and sums for norms
   bool relu_gradient = true;  // "relu-gradient": a norm's backward computes that of its relu
+  bool norm_pool = true;      // "norm-pool": a max_pool normalises, and a norm gathers for it
 };
 /// All but those in $FEEDRATE_UNFUSED: names separated by commas, or "all". Throws Error for an
 /// unknown name.
@@ -33,12 +34,16 @@ struct BlockEnd {
   std::size_t sum = no_node;
   std::size_t relu = no_node;
   std::array<std::size_t, 2> norms{no_node, no_node};  // by input of the sum
-  bool forward = false;   // the sum also normalises; its norms only find their statistics
-  bool backward = false;  // the sum's backward also does the relu's and finds its norms' sums
+  bool forward = false;  // the sum also normalises; its norms only find their statistics
+  /// The sum's backward also does the relu's and finds its norms' sums; with two norms, it computes
+  /// the gradients of their inputs, too.
+  bool backward = false;
   /// With `backward`: the relu's output gradient has a second term, which is added there too: the
   /// gradient that node `reader` computes for its input number `input`.
   std::size_t reader = no_node;
   std::size_t input = 0;
+
+  bool has_two_norms() const { return norms[0] != no_node && norms[1] != no_node; }
 };
 
 /// A residual sum's output gradient is also that of its second input. It is read where it lies.
@@ -53,6 +58,10 @@ struct Fused {
   std::vector<BlockEnd> block_ends;
   std::vector<Alias> aliases;
   std::vector<bool> masked_norms;  // by node: norms whose backward computes that of their relu
+  /// By node, for masked norms: the max_pool behind the relu, where it alone reads the relu. It
+  /// normalises what it reads, and the norm's backward gathers from its output gradient. Else
+  /// no_node.
+  std::vector<std::size_t> pools;
 
   /// Those of a residual sum; null if it has none.
   const BlockEnd* end_of(std::size_t sum) const;
@@ -61,8 +70,11 @@ struct Fused {
   const BlockEnd* end_with_norm(std::size_t norm) const;
   /// The block end of which the gradient for a node's input is the second term; else null.
   const BlockEnd* end_with_term(std::size_t reader, std::size_t input) const;
-  /// Whether another node computes this relu's backward.
-  bool gradient_done(const Plan& plan, std::size_t relu) const;
+  /// The max_pool of a norm and the norm of a max_pool; no_node if it has none.
+  std::size_t pool_of(std::size_t norm) const;
+  std::size_t norm_of(std::size_t pool) const;
+  /// Whether another node computes this node's backward.
+  bool gradient_done(const Plan& plan, std::size_t node) const;
 };
 
 /// Finds what can be fused and changes the plan's gradients: their homes, lifetimes and sums.

@@ -100,7 +100,8 @@ class Counter {
     } else if (traits.scales_channels) {
       add(op, "statistics", {in});
       const BlockEnd* end = fused_.end_with_norm(i);
-      if (end == nullptr || !end->forward) add(op, "forward", {in, out});
+      const bool elsewhere = fused_.pool_of(i) != no_node || (end != nullptr && end->forward);
+      if (!elsewhere) add(op, "forward", {in, out});
     } else if (traits.is_loss) {
       add(op, "forward", {in, out});
       add(op, "metrics", {});
@@ -125,8 +126,10 @@ class Counter {
       products_backward(i);
     } else if (traits.scales_channels) {
       const BlockEnd* end = fused_.end_with_norm(i);
-      if (end == nullptr || !end->backward) add(op, "gradient sums", {out, in});
-      if (input_learns) add(op, "input gradient", {out, 2 * in});
+      const std::size_t pool = fused_.pool_of(i);
+      const double gradient = pool == no_node ? out : bytes(pool) + winners(pool);
+      if (end == nullptr || !end->backward) add(op, "gradient sums", {gradient, in});
+      if (input_learns) add(op, "input gradient", {gradient, 2 * in});
     } else if (traits.is_recurrent) {
       recurrent_backward(i);
     } else if (traits.is_residual_sum) {
@@ -151,6 +154,8 @@ class Counter {
       double moved = (end->reader == no_node ? 2 : 3) * bytes(i);
       for (const std::size_t norm : end->norms) moved += norm == no_node ? 0 : bytes(norm);
       add(op, "block end, backward", {moved, end->forward ? bits(i) : bytes(i)});
+      // The gradient and both inputs in, two gradients out.
+      if (end->has_two_norms()) add(op, "gradients of two norms", {5 * bytes(i)});
     }
     for (std::size_t k = 0; k < 2; ++k) {
       const std::size_t input = node.inputs[k];

@@ -71,7 +71,10 @@ struct LayerSite {
   bool masks_relu = false;                      // a norm's backward also does that relu's
   /// The end of a residual block of which the node is the sum or a norm; null: of none.
   const BlockEnd* block_end = nullptr;
-  std::array<std::vector<DeviceParameter>, 2> norm_parameters{};  // of the sum's norms
+  /// Of the sum's norms; [0]: of the norm of a max_pool.
+  std::array<std::vector<DeviceParameter>, 2> norm_parameters{};
+  std::size_t pool = no_node;  // of a norm
+  std::size_t norm = no_node;  // of a max_pool
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -98,9 +101,10 @@ struct Buffers {
   std::vector<std::byte*> input_gradients{};  // null where none is needed
   std::byte* saved = nullptr;                 // saved_bytes(), kept from forward to backward
   std::byte* scratch = nullptr;               // scratch_bytes(), for the duration of a call
-  // For the end of a residual block only.
-  const std::byte* second_term = nullptr;  // to add to output_gradient; null: none
-  std::array<const Buffers*, 2> norms{};   // of the norms of its inputs; null: none
+  // For fused layers only (trainer/graph/fusion.h).
+  const std::byte* second_term = nullptr;  // of a block's end: to add to output_gradient; or null
+  std::array<const Buffers*, 2> norms{};   // of a block's end; [0]: of a max_pool's norm; or null
+  const Buffers* pool = nullptr;           // of a norm's max_pool; or null
 };
 
 /// The same, with the type of the values.
@@ -123,6 +127,7 @@ struct BuffersOf {
   const Buffers& untyped() const { return untyped_; }
   const Buffers& norm(std::size_t k) const { return *untyped_.norms[k]; }
   const T* second_term() const { return reinterpret_cast<const T*>(untyped_.second_term); }
+  const Buffers& pool() const { return *untyped_.pool; }
   /// output_gradient, for the end of a residual block, which completes it.
   T* own_gradient() const { return reinterpret_cast<T*>(untyped_.output_gradient); }
 

@@ -101,8 +101,12 @@ void CudaSession::make_layers(std::uint64_t seed) {
     }
     site.masks_relu = fused_.masked_norms[i];
     site.block_end = fused_.end_of(i);
-    for (std::size_t k = 0; k < 2 && site.block_end != nullptr; ++k) {
-      const std::size_t norm = site.block_end->norms[k];
+    site.pool = fused_.pool_of(i);
+    site.norm = fused_.norm_of(i);
+    const std::array<std::size_t, 2> norms =
+        site.block_end != nullptr ? site.block_end->norms : std::array{site.norm, no_node};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const std::size_t norm = norms[k];
       if (norm == no_node) continue;
       for (const std::size_t number : nodes[norm].parameters) {
         site.norm_parameters[k].push_back(parameters_.parameter(number));
@@ -180,6 +184,12 @@ void CudaSession::bind(const Places& places) {
     for (std::size_t k = 0; k < 2; ++k) {
       if (end.norms[k] != no_node) buffers.norms[k] = &buffers_[end.norms[k]];
     }
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::size_t pool = fused_.pool_of(i);
+    if (pool == no_node) continue;
+    buffers_[i].pool = &buffers_[pool];
+    buffers_[pool].norms[0] = &buffers_[i];
   }
 }
 

@@ -26,6 +26,7 @@ class CudaFusion : public CudaParity {
       return b.batch_norm(b.conv(x, filters, kernel, stride, kernel / 2, {.no_bias = true}), {});
     };
     auto x = b.relu(conv_norm(b.input(1.0 / 64, 120), width, 3, 1));
+    x = b.relu(conv_norm(b.max_pool(x, 3, 1, 1), width, 3, 1));
     x = b.relu(b.sum(conv_norm(b.relu(conv_norm(x, width, 1, 1)), width, 3, 1), x));
     x = b.max_pool(x, 2, 2);
     for (int i = 0; i < 2; ++i) {
@@ -69,7 +70,7 @@ TEST_P(CudaFusion, fused_and_unfused_steps_give_the_same_bits_in_fp32) {
     const Graph graph = blocks(width);
     const auto expected = train(graph, "fp32", "all");
     EXPECT_EQ(train(graph, "fp32", ""), expected) << width;
-    for (const char* one : {"norm-sum", "sum-gradient", "relu-gradient"}) {
+    for (const char* one : {"norm-sum", "sum-gradient", "relu-gradient", "norm-pool"}) {
       EXPECT_EQ(train(graph, "fp32", one), expected) << one << ", " << width;
     }
   }
@@ -115,7 +116,8 @@ TEST_P(CudaFusion, outputs_are_those_of_the_cpu_although_training_does_not_write
 TEST_P(CudaFusion, the_counted_passes_are_those_recorded_whatever_is_fused) {
   if (GetParam() == Device::real) GTEST_SKIP() << "only the emulated device counts";
   const Graph graph = blocks(8);
-  for (const char* unfused : {"", "all", "norm-sum", "sum-gradient", "relu-gradient"}) {
+  for (const char* unfused :
+       {"", "all", "norm-sum", "sum-gradient", "relu-gradient", "norm-pool"}) {
     train(graph, "bf16", unfused);
     Plan plan = make_plan(graph, 4);
     const Fused fused = fuse(plan, fusions_of_environment());

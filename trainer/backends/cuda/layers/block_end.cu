@@ -5,6 +5,8 @@
 //
 //   forward    conv's output, shortcut ─────────────► output, bits
 //   backward   two terms, bits, conv's output(s) ───► gradient, sums by channel
+//
+// If both inputs are normalised, a second kernel of backward reads the gradient once for both norms.
 
 #include "trainer/backends/cuda/layers/block_end.cuh"
 
@@ -113,6 +115,37 @@ struct BackwardColumns {
   }
 };
 
+template <class T, unsigned lanes>
+struct InputColumns {
+  std::int64_t rows;
+  NormChannels norms[2];
+  const T* gradient;
+  const T* inputs[2];
+  T* input_gradients[2];  // one may be `gradient`
+  struct Column {
+    InputColumns body;
+    ChannelBackward channels[2][lanes];
+    __device__ void operator()(std::int64_t row, std::int64_t i) const {
+      const auto gradients = load<T, lanes>(body.gradient + i);
+      for (unsigned s = 0; s < 2; ++s) {
+        auto values = load<T, lanes>(body.inputs[s] + i);
+        for (unsigned k = 0; k < lanes; ++k) {
+          float& value = values.values[k];
+          value = row < body.rows ? channels[s][k](gradients.values[k], value) : 0.0F;
+        }
+        store(body.input_gradients[s] + i, values);
+      }
+    }
+  };
+  __device__ Column column(std::int64_t c) const {
+    Column column{*this, {}};
+    for (unsigned s = 0; s < 2; ++s) {
+      for (unsigned k = 0; k < lanes; ++k) column.channels[s][k] = norms[s].backward(c + k);
+    }
+    return column;
+  }
+};
+
 struct Finish {
   NormGradients norms[2];
   bool present[2];
@@ -173,6 +206,7 @@ class BlockEndLayer final : public LayerOf<T> {
 
   void run_backward(const BuffersOf<T>& buffers, const Step& step) override {
     if (backward_) find_gradient(buffers, step);
+    if (backward_ && norms_[0] && norms_[1]) find_input_gradients(buffers, step);
     plain_->backward(buffers.untyped(), step);  // copies what is not read where it lies
   }
 
@@ -204,6 +238,24 @@ class BlockEndLayer final : public LayerOf<T> {
       }
       sum_columns<T, lanes, 3>(context_, "block end backward", all_rows(), extent_.channels,
                                columns, finish, buffers.scratch);
+    });
+  }
+
+  void find_input_gradients(const BuffersOf<T>& buffers, const Step& step) const {
+    with_lanes<T>(extent_.channels, [&](auto lanes) {
+      InputColumns<T, lanes> columns{.rows = rows(step),
+                                     .norms = {},
+                                     .gradient = buffers.output_gradient,
+                                     .inputs = {},
+                                     .input_gradients = {}};
+      for (std::size_t s = 0; s < 2; ++s) {
+        const Buffers& norm = buffers.norm(s);
+        columns.norms[s] = norms_[s]->channels(norm.saved);
+        columns.inputs[s] = reinterpret_cast<const T*>(norm.inputs[0]);
+        columns.input_gradients[s] = reinterpret_cast<T*>(norm.input_gradients[0]);
+      }
+      each_of_columns<lanes>(context_, "block end, two norms", all_rows(), extent_.channels,
+                             columns);
     });
   }
 

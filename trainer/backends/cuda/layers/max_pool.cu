@@ -1,22 +1,36 @@
 // Max pooling. Forward saves the position of each window's largest value; backward gathers, so that
-// no two threads add to the same sum.
+// no two threads add to the same sum. Forward may normalise what it reads, with the norm and the
+// relu before it; the norm then gathers the gradient.
 
-#include "trainer/backends/cuda/kernels/kernels.cuh"
-#include "trainer/backends/cuda/layer.cuh"
-#include "trainer/ops/pool_window.h"
+#include <optional>
+
+#include "trainer/backends/cuda/layers/norm_channels.cuh"
+#include "trainer/backends/cuda/layers/pool_gradient.cuh"
 
 namespace feedrate::trainer::cuda {
 namespace {
 
-struct Sides {
-  PoolGeometry g;
-  ImageLayout in;
-  ImageLayout out;
+struct Plain {
+  template <class T>
+  __device__ float operator()(std::int64_t, std::uint32_t, float x) const {
+    return x;
+  }
+};
+/// The output of the norm and the relu before the pool, as they would have stored it.
+struct Normalised {
+  std::int64_t images;  // those present
+  NormChannels norm;
+  template <class T>
+  __device__ float operator()(std::int64_t image, std::uint32_t channel, float x) const {
+    if (image >= images) return 0;
+    return static_cast<float>(static_cast<T>(relu(norm.forward(channel)(x))));
+  }
 };
 
-template <class T, unsigned lanes>
+template <class T, unsigned lanes, class Value>
 struct Forward {
-  Sides s;
+  PoolSides s;
+  Value value;
   const T* input;
   T* output;
   std::uint8_t* winners;
@@ -35,7 +49,8 @@ struct Forward {
         const std::uint8_t position = pool_position(g, out.row, out.column, row, column);
         const bool first = row == rows.begin && column == columns.begin;
         for (unsigned k = 0; k < lanes; ++k) {
-          if (first || wins(found.values[k], best[k].value)) best[k] = {found.values[k], position};
+          const float x = value.template operator()<T>(image, channel + k, found.values[k]);
+          if (first || wins(x, best[k].value)) best[k] = {x, position};
         }
       }
     }
@@ -51,29 +66,10 @@ struct Forward {
 
 template <class T, unsigned lanes>
 struct Backward {
-  Sides s;
-  const T* output_gradient;
-  const std::uint8_t* winners;
+  PoolGradient<T, lanes> gradient;
   T* input_gradient;
   __device__ void operator()(std::int64_t image, std::uint32_t e) const {
-    const PoolGeometry& g = s.g;
-    const std::uint32_t channel = s.in.channel(e);
-    const PoolSpot in = pool_spot(s.in.pixel(e), g.width);
-    const PoolRange rows = pool_outputs(g, in.row, g.out_height);
-    const PoolRange columns = pool_outputs(g, in.column, g.out_width);
-    Lanes<T, lanes> sum{};
-    for (std::int32_t row = rows.begin; row < rows.end; ++row) {
-      for (std::int32_t column = columns.begin; column < columns.end; ++column) {
-        const auto pixel = static_cast<std::uint32_t>(row * g.out_width + column);
-        const std::int64_t offset = image * s.out.elements() + s.out.offset(channel, pixel);
-        const std::uint8_t mine = pool_position(g, row, column, in.row, in.column);
-        const auto gradients = load<T, lanes>(output_gradient + offset);
-        for (unsigned k = 0; k < lanes; ++k) {
-          if (winners[offset + k] == mine) sum.values[k] += gradients.values[k];
-        }
-      }
-    }
-    store(input_gradient + image * s.in.elements() + e, sum);
+    store(input_gradient + image * gradient.s.in.elements() + e, gradient(image, e));
   }
 };
 
@@ -84,35 +80,52 @@ class MaxPoolLayer final : public LayerOf<T> {
       : context_(site.context),
         batch_(site.batch),
         sides_{pool_geometry(site.node().attributes, site.input, site.node().extent),
-               image_layout(site.input), image_layout(site.node().extent)} {}
+               image_layout(site.input), image_layout(site.node().extent)} {
+    if (site.norm == no_node) return;
+    norm_.emplace(site.graph.nodes[site.norm], site.input, site.norm_parameters[0]);
+  }
 
   std::size_t saved_bytes() const override {
     return static_cast<std::size_t>(batch_ * sides_.out.elements());
   }
 
  protected:
-  void run_forward(const BuffersOf<T>& buffers, const Step&) override {
-    auto* winners = reinterpret_cast<std::uint8_t*>(buffers.saved);
-    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
-      each_of_images(context_, "max_pool forward", batch_, sides_.out.elements(),
-                     Forward<T, lanes>{sides_, buffers.input, buffers.output, winners}, lanes);
-    });
+  void run_forward(const BuffersOf<T>& buffers, const Step& step) override {
+    if (norm_ && !step.unfused) {
+      const Buffers& norm = buffers.norm(0);
+      forward(Normalised{step.count, norm_->channels(norm.saved)},
+              reinterpret_cast<const T*>(norm.inputs[0]), buffers);
+    } else {
+      forward(Plain{}, buffers.input, buffers);
+    }
   }
   void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
-    const auto* winners = reinterpret_cast<const std::uint8_t*>(buffers.saved);
     with_lanes<T>(sides_.in.channels, [&](auto lanes) {
-      each_of_images(
-          context_, "max_pool backward", batch_, sides_.in.elements(),
-          Backward<T, lanes>{sides_, buffers.output_gradient, winners, buffers.input_gradient},
-          lanes);
+      each_of_images(context_, "max_pool backward", batch_, sides_.in.elements(),
+                     Backward<T, lanes>{{sides_, buffers.output_gradient, winners(buffers)},
+                                        buffers.input_gradient},
+                     lanes);
     });
   }
 
  private:
+  static std::uint8_t* winners(const BuffersOf<T>& buffers) {
+    return reinterpret_cast<std::uint8_t*>(buffers.saved);
+  }
+  template <class Value>
+  void forward(const Value& value, const T* input, const BuffersOf<T>& buffers) const {
+    with_lanes<T>(sides_.in.channels, [&](auto lanes) {
+      each_of_images(
+          context_, "max_pool forward", batch_, sides_.out.elements(),
+          Forward<T, lanes, Value>{sides_, value, input, buffers.output, winners(buffers)}, lanes);
+    });
+  }
+
   const Context& context_;
   std::int64_t batch_;
-  Sides sides_;
+  PoolSides sides_;
+  std::optional<Norm> norm_;  // that forward applies
 };
 
 }  // namespace

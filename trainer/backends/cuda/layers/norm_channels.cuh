@@ -2,8 +2,8 @@
 // The channels of a batch norm: what forward and backward find for each, and what they do with one
 // value. A layer of its own uses it, and the end of a residual block.
 
-#include <array>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "trainer/backends/cuda/kernels/columns.cuh"

@@ -26,6 +26,7 @@ struct JpegKind {
   bool adobe = false;    // forces the marker; libjpeg writes it for RGB, CMYK and YCCK
   unsigned restart = 0;  // MCUs between restart markers
   bool tables = true;    // false: an abbreviated file
+  bool optimal = false;  // Huffman tables of its own
 };
 
 /// `pixels` are interleaved, with as many values per pixel as `kind.from` has components.
@@ -57,6 +58,7 @@ inline Buffer make_jpeg(const JpegKind& kind, std::uint32_t width, std::uint32_t
   jpeg.arith_code = kind.arithmetic ? TRUE : FALSE;
   jpeg.restart_interval = kind.restart;
   if (kind.adobe) jpeg.write_Adobe_marker = TRUE;
+  if (kind.optimal) jpeg.optimize_coding = TRUE;
   if (!kind.tables) jpeg_suppress_tables(&jpeg, TRUE);
   jpeg_start_compress(&jpeg, kind.tables ? TRUE : FALSE);
   const std::size_t row = std::size_t{width} * static_cast<std::size_t>(jpeg.input_components);

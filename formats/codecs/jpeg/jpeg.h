@@ -1,6 +1,8 @@
 #pragma once
-// JPEG by libjpeg-turbo. Any thread: each keeps one decompressor and one compressor, which survive
-// errors, and no image affects the next one.
+// JPEG by libjpeg-turbo, but for the Huffman codes of baseline files, which jpeg_huffman.h reads
+// faster. Where those are not perfectly sound, libjpeg-turbo decodes the image alone: pixels and
+// errors are always its own. Any thread: each keeps one decompressor and one compressor, which
+// survive errors, and no image affects the next one.
 //
 //   FF D8 | FF marker, u16be length, body … | FF C0…CF (SOFn) | … | FF DA (SOS) scan … | FF D9
 

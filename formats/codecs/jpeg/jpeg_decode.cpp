@@ -1,23 +1,12 @@
 #include <algorithm>
 #include <cassert>
 #include <csetjmp>
-#include <cstdio>
-
-// jpeglib.h needs <cstdio> before it.
-#include <jpeglib.h>
 
 #include "formats/base/error.h"
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
-#include "formats/codecs/jpeg/jpeg_scan.h"
-
-// libjpeg's interface to an entropy decoder. jpeglib.h only declares it; a private header defines
-// it, unchanged since 1998 (6b) and in all versions of libjpeg-turbo.
-struct jpeg_entropy_decoder {
-  void (*start_pass)(j_decompress_ptr);
-  boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW* blocks);  // null: the MCU is not wanted
-  boolean insufficient_data;
-};
+#include "formats/codecs/jpeg/jpeg_feeders.hpp"
+#include "formats/codecs/jpeg/jpeg_ways.h"
 
 namespace feedrate::formats {
 namespace {
@@ -26,57 +15,6 @@ constexpr std::size_t rows_at_once = 16;
 // Columns decoded on either side of a part, because smooth upsampling reads a pixel's neighbours.
 constexpr std::uint32_t neighbours = 2;
 constexpr std::uint32_t max_mcu_width = 32;  // pixels; a cropped row begins at an MCU
-
-static_assert(max_mcu_blocks == D_MAX_BLOCKS_IN_MCU);
-
-// Replaces libjpeg's entropy decoder. Lives as long as the decoding of one image.
-struct ScanFeeder : jpeg_entropy_decoder {
-  explicit ScanFeeder(JpegScan& from) : jpeg_entropy_decoder{}, scan(&from) {}
-
-  JpegScan* scan;
-  JpegLayout layout;
-  std::size_t row = 0, column = 0;                // of the MCU that libjpeg reads next
-  std::size_t first_column = 0, last_column = 0;  // of the MCUs that become pixels
-  const char* problem = nullptr;
-};
-
-boolean feed_mcu(j_decompress_ptr library, JBLOCKROW* blocks) {
-  auto& self = *static_cast<ScanFeeder*>(library->entropy);
-  if (blocks != nullptr && self.column >= self.first_column && self.column <= self.last_column) {
-    std::int16_t* wanted[max_mcu_blocks];
-    for (std::size_t i = 0; i < self.layout.blocks; ++i) wanted[i] = *blocks[i];
-    self.problem = self.scan->read(self.row, self.column, wanted);
-    if (self.problem != nullptr) give_up(*library, self.problem);
-  }
-  if (++self.column == self.layout.across) {
-    self.column = 0;
-    ++self.row;
-  }
-  return TRUE;
-}
-
-// Puts the feeder in the place of the entropy decoder; the rest of libjpeg's set-up stays.
-void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder) {
-  if (jpeg_has_multiple_scans(&library) != 0 || library.progressive_mode != 0) {
-    give_up(library, "its header is not that of a single scan");
-  }
-  feeder.decode_mcu = feed_mcu;
-  feeder.layout = {library.MCUs_per_row, library.MCU_rows_in_scan,
-                   static_cast<std::size_t>(library.blocks_in_MCU)};
-  feeder.last_column = feeder.layout.across - 1;
-  feeder.problem = feeder.scan->begin(feeder.layout);
-  if (feeder.problem != nullptr) give_up(library, feeder.problem);
-  library.entropy = &feeder;
-}
-
-// Restricts the feeder to the MCUs of `width` pixels from `x`, where an MCU begins.
-void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMENSION width,
-                     ScanFeeder& feeder) {
-  const std::size_t mcu_width =
-      DCTSIZE * (library.num_components == 1 ? 1 : std::size_t(library.max_h_samp_factor));
-  feeder.first_column = x / mcu_width;
-  feeder.last_column = (x + width - 1) / mcu_width;
-}
 
 unsigned times(unsigned a, unsigned b) {  // a · b / 255, rounded to nearest
   const unsigned product = a * b + 128;
@@ -125,11 +63,15 @@ std::size_t part_stride(const Rect& part, Shape shape) {
   return (std::size_t{part.width} + 2 * neighbours + max_mcu_width) * shape.channels;
 }
 
-// What to decode: an image of `shape`. Its coefficients come from `feeder`, or where that is null,
-// from the file.
+// What to decode: an image of `shape`. At most one feeder replaces libjpeg's entropy decoder.
 struct Task {
   Shape shape;
-  ScanFeeder* feeder = nullptr;
+  HuffmanFeeder* huffman = nullptr;
+  ScanFeeder* scan = nullptr;
+
+  McuFeeder* feeder() const {
+    return scan != nullptr ? static_cast<McuFeeder*>(scan) : static_cast<McuFeeder*>(huffman);
+  }
 };
 
 void start(jpeg_decompress_struct& library, const Task& task) {
@@ -144,7 +86,8 @@ void start(jpeg_decompress_struct& library, const Task& task) {
                                                         : JCS_RGB;
   jpeg_start_decompress(&library);
   require_tables(library);
-  if (task.feeder != nullptr) start_feeding(library, *task.feeder);
+  if (task.scan != nullptr) start_feeding(library, *task.scan);
+  if (task.huffman != nullptr) start_feeding(library, *task.huffman);
 }
 
 void read(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
@@ -162,7 +105,7 @@ bool read_all(JpegDecompressor& self, const Task& task, std::byte* pixels) {
   start(*self.library, task);
   read(*self.library, task.shape.height, pixels,
        std::size_t{task.shape.width} * task.shape.channels);
-  if (task.feeder == nullptr) {
+  if (task.scan == nullptr) {
     jpeg_finish_decompress(self.library);
   } else {
     jpeg_abort_decompress(self.library);  // the head has no end-of-image marker
@@ -184,7 +127,7 @@ bool read_part(JpegDecompressor& self, const Task& task, const Rect& part, std::
   JDIMENSION width = std::min(part.x + part.width + neighbours, task.shape.width) - x;
   if (width < task.shape.width) {
     jpeg_crop_scanline(&library, &x, &width);
-    if (task.feeder != nullptr) keep_to_columns(library, x, width, *task.feeder);
+    if (task.feeder() != nullptr) keep_to_columns(library, x, width, *task.feeder());
   }
   before = part.x - x;
   if (part.y > 0) jpeg_skip_scanlines(&library, part.y);
@@ -205,6 +148,11 @@ PartRows rows_for(const Rect& part, Shape shape, Buffer& memory) {
   return {stride, grown(memory, part.height * stride)};
 }
 
+const HuffmanDecoding& fastest() {
+  static const HuffmanDecoding& first = *runnable_huffman_decodings().front();
+  return first;
+}
+
 [[noreturn]] void scan_is_damaged(const JpegDecompressor& self, const ScanFeeder& feeder,
                                   Bytes head, std::size_t head_at) {
   if (feeder.problem == nullptr) jpeg_is_damaged(self, head, head_at);
@@ -213,18 +161,46 @@ PartRows rows_for(const Rect& part, Shape shape, Buffer& memory) {
 
 }  // namespace
 
-void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
+void decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape, MutableBytes pixels) {
   assert(pixels.size() == shape.bytes());
+  if (how != nullptr) {
+    HuffmanFeeder feeder(*how);
+    JpegDecompressor& self = jpeg_decompressor_for(encoded);
+    if (read_all(self, {shape, &feeder}, pixels.data())) return;
+    if (!feeder.feeding) jpeg_is_damaged(self, encoded);
+    // Whatever the problem is, libjpeg decides whether it is one.
+  }
   JpegDecompressor& self = jpeg_decompressor_for(encoded);
   if (!read_all(self, {shape}, pixels.data())) jpeg_is_damaged(self, encoded);
 }
 
-PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) {
+PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shape, const Rect& part,
+                           Buffer& memory) {
   const PartRows rows = rows_for(part, shape, memory);
+  const auto read = [&](JpegDecompressor& self, HuffmanFeeder* feeder, std::size_t& before) {
+    return read_part(self, {shape, feeder}, part, rows.memory.data(), before);
+  };
+  const auto result = [&](std::size_t before) {
+    return PixelRows{rows.memory.data() + before * shape.channels, rows.stride};
+  };
   std::size_t before = 0;
+  if (how != nullptr) {
+    HuffmanFeeder feeder(*how);
+    JpegDecompressor& self = jpeg_decompressor_for(encoded);
+    if (read(self, &feeder, before)) return result(before);
+    if (!feeder.feeding) jpeg_is_damaged(self, encoded);
+  }
   JpegDecompressor& self = jpeg_decompressor_for(encoded);
-  if (!read_part(self, {shape}, part, rows.memory.data(), before)) jpeg_is_damaged(self, encoded);
-  return {rows.memory.data() + before * shape.channels, rows.stride};
+  if (!read(self, nullptr, before)) jpeg_is_damaged(self, encoded);
+  return result(before);
+}
+
+void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
+  decode_jpeg(&fastest(), encoded, shape, pixels);
+}
+
+PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) {
+  return decode_jpeg_part(&fastest(), encoded, shape, part, memory);
 }
 
 void decode_jpeg_scan(Bytes head, std::size_t head_at, JpegScan& scan, Shape shape,
@@ -232,7 +208,7 @@ void decode_jpeg_scan(Bytes head, std::size_t head_at, JpegScan& scan, Shape sha
   assert(pixels.size() == shape.bytes());
   JpegDecompressor& self = jpeg_decompressor_for(head);
   ScanFeeder feeder(scan);
-  if (!read_all(self, {shape, &feeder}, pixels.data())) {
+  if (!read_all(self, {shape, nullptr, &feeder}, pixels.data())) {
     scan_is_damaged(self, feeder, head, head_at);
   }
 }
@@ -243,7 +219,7 @@ PixelRows decode_jpeg_scan_part(Bytes head, std::size_t head_at, JpegScan& scan,
   std::size_t before = 0;
   JpegDecompressor& self = jpeg_decompressor_for(head);
   ScanFeeder feeder(scan);
-  if (!read_part(self, {shape, &feeder}, part, rows.memory.data(), before)) {
+  if (!read_part(self, {shape, nullptr, &feeder}, part, rows.memory.data(), before)) {
     scan_is_damaged(self, feeder, head, head_at);
   }
   return {rows.memory.data() + before * shape.channels, rows.stride};

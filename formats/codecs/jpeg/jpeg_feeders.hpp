@@ -1,0 +1,56 @@
+#pragma once
+// What replaces libjpeg's entropy decoder while it decodes one image: it asks a feeder for the
+// coefficients of each MCU. As for jpeg_decompressor.h, no object here has a destructor.
+
+#include <cstdio>
+
+// jpeglib.h needs <cstdio> before it.
+#include <jpeglib.h>
+
+#include "formats/codecs/jpeg/jpeg_huffman.h"
+
+// libjpeg's interface to an entropy decoder. jpeglib.h only declares it; a private header defines
+// it, unchanged since 1998 (6b) and in all versions of libjpeg-turbo.
+struct jpeg_entropy_decoder {
+  void (*start_pass)(j_decompress_ptr);
+  boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW* blocks);  // null: the MCU is not wanted
+  boolean insufficient_data;
+};
+
+namespace feedrate::formats {
+
+struct McuFeeder : jpeg_entropy_decoder {
+  JpegLayout layout;
+  std::size_t row = 0, column = 0;                // of the MCU that libjpeg reads next
+  std::size_t first_column = 0, last_column = 0;  // of the MCUs that become pixels
+  bool feeding = false;
+};
+
+/// Restricts a feeder to the MCUs of `width` pixels from `x`, where an MCU begins.
+void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMENSION width,
+                     McuFeeder& feeder);
+
+/// Feeds the coefficients of a JpegScan.
+struct ScanFeeder : McuFeeder {
+  explicit ScanFeeder(JpegScan& from) : McuFeeder{}, scan(&from) {}
+
+  JpegScan* scan;
+  const char* problem = nullptr;
+};
+
+/// After jpeg_start_decompress. Gives up where the header is not that of a single scan.
+void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder);
+
+/// Feeds what a HuffmanDecoding reads of the file itself. Gives up at the first fault.
+struct HuffmanFeeder : McuFeeder {
+  explicit HuffmanFeeder(const HuffmanDecoding& decoding);
+
+  const HuffmanDecoding* how;
+  HuffmanScan* scan;  // this thread's
+};
+
+/// After jpeg_start_decompress. Leaves libjpeg's decoder in its place where the file is none for a
+/// HuffmanScan.
+void start_feeding(jpeg_decompress_struct& library, HuffmanFeeder& feeder);
+
+}  // namespace feedrate::formats

@@ -1,0 +1,123 @@
+#include "formats/codecs/jpeg/jpeg_huffman.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "formats/codecs/jpeg/jpeg_huffman_block.h"
+
+namespace feedrate::formats {
+namespace {
+
+constexpr auto marker_prefix = std::byte{0xff};
+constexpr unsigned first_restart = 0xd0, restarts = 8;
+
+bool is_restart(std::byte code) {
+  const auto value = std::to_integer<unsigned>(code);
+  return value >= first_restart && value < first_restart + restarts;
+}
+
+// Makes those tables that are used and differ from what they were.
+template <class Table>
+bool make_tables(std::span<const HuffmanSpec> wanted, std::span<HuffmanSpec> made,
+                 std::span<Table> tables) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == made[i] || wanted[i] == HuffmanSpec()) continue;
+    made[i] = {};
+    if (!tables[i].make(wanted[i])) return false;
+    made[i] = wanted[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+const HuffmanDecoding plain_huffman_decoding = {"plain", read_mcu, skip_mcu};
+
+std::span<const HuffmanDecoding* const> runnable_huffman_decodings() {
+  static const auto runnable = [] {
+    std::vector<const HuffmanDecoding*> all;
+    if (__builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0) {
+      all.push_back(&bmi2_huffman_decoding);
+    }
+    all.push_back(&plain_huffman_decoding);
+    return all;
+  }();
+  return runnable;
+}
+
+bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw) {
+  how_ = &how;
+  if (!make_tables<DcTable>(header.dc, dc_spec_, dc_)) return false;
+  if (!make_tables<AcTable>(header.ac, ac_spec_, ac_)) return false;
+  blocks_used_ = 0;
+  for (std::size_t c = 0; c < header.used_components; ++c) {
+    const HuffmanScanHeader::Component& component = header.components[c];
+    for (std::size_t i = 0; i < component.blocks; ++i) {
+      if (blocks_used_ == blocks_.size()) return false;
+      blocks_[blocks_used_++] = {&dc_[component.dc], &ac_[component.ac], &means_[c]};
+    }
+  }
+  interval_ = until_restart_ = header.restart;
+  next_restart_ = 0;
+  means_.fill(0);
+  bytes_.start(raw);
+  bits_ = {bytes_.begin()};
+  return true;
+}
+
+bool HuffmanScan::overran() const {
+  const auto beyond = bits_.next - bytes_.end();
+  return beyond > 0 && 8 * static_cast<std::uint64_t>(beyond) > bits_.count;
+}
+
+// Between two markers, there must be no whole byte too many, which libjpeg warns of.
+bool HuffmanScan::restart() {
+  const auto left = 8 * (bytes_.end() - bits_.next) + static_cast<std::ptrdiff_t>(bits_.count);
+  const Bytes rest = bytes_.rest();
+  if (!bytes_.ended() || left >= 8 || rest.size() < 2 ||
+      rest[1] != static_cast<std::byte>(first_restart + next_restart_)) {
+    return false;
+  }
+  next_restart_ = (next_restart_ + 1) % restarts;
+  until_restart_ = interval_;
+  means_.fill(0);
+  bytes_.start(rest.subspan(2));
+  bits_ = {bytes_.begin()};
+  return true;
+}
+
+bool HuffmanScan::read(std::int16_t* const* to) {
+  if (interval_ != 0) {
+    if (until_restart_ == 0 && !restart()) return false;
+    --until_restart_;
+  }
+  bits_.next = bytes_.slide(bits_.next);
+  if (bits_.count == 0) {  // the first MCU, or one behind a restart marker
+    bits_.bits = load_word(bits_.next);
+    bits_.next += 7;
+    bits_.count = 56;
+  }
+  const std::span<const HuffmanBlock> mcu(blocks_.data(), blocks_used_);
+  if (!(to == nullptr ? how_->skip(mcu, bits_) : how_->read(mcu, bits_, to)) || overran()) {
+    return false;
+  }
+  // libjpeg refuses means that 32 bits do not hold; no sound image comes near.
+  return std::ranges::all_of(means_,
+                             [](int mean) { return mean == static_cast<std::int16_t>(mean); });
+}
+
+Bytes HuffmanScan::rest() const {
+  if (!bytes_.ended()) return {};
+  Bytes rest = bytes_.rest();
+  // As libjpeg looks for a marker.
+  for (;;) {
+    while (!rest.empty() && rest.front() != marker_prefix) rest = rest.subspan(1);
+    Bytes code = rest;
+    while (!code.empty() && code.front() == marker_prefix) code = code.subspan(1);
+    if (code.empty()) return {};
+    if (code.front() != std::byte{0}) return is_restart(code.front()) ? Bytes() : rest;
+    rest = code.subspan(1);
+  }
+}
+
+}  // namespace feedrate::formats

@@ -1,0 +1,92 @@
+#pragma once
+// Reads the Huffman codes of a baseline JPEG's scan, faster than libjpeg-turbo. It reads sound
+// scans only: wherever libjpeg would warn or correct (invalid codes, too many coefficients, data
+// that ends early, markers out of order), it stops, so that the caller lets libjpeg decide.
+
+#include "formats/codecs/jpeg/jpeg_huffman_tables.h"
+#include "formats/codecs/jpeg/jpeg_scan.h"
+#include "formats/codecs/jpeg/jpeg_scan_bytes.h"
+
+#include <span>
+#include <string_view>
+
+namespace feedrate::formats {
+
+/// The standard's limits.
+inline constexpr std::size_t max_huffman_components = 4;
+inline constexpr std::size_t max_huffman_tables = 4;  // of each kind
+
+/// The bits that come next, the first one highest. Those behind `count` are valid, too, but counted
+/// among the bytes from `next` on.
+struct ScanBits {
+  const std::byte* next = nullptr;
+  std::uint64_t bits = 0;
+  unsigned count = 0;
+};
+
+/// A block of an MCU: which tables it uses, and where its component's last DC coefficient is kept.
+struct HuffmanBlock {
+  const DcTable* dc = nullptr;
+  const AcTable* ac = nullptr;
+  int* mean = nullptr;
+};
+
+/// How to decode, in the instructions of some CPUs.
+struct HuffmanDecoding {
+  std::string_view name;
+  /// Reads an MCU. Its coefficients go to `to`, 64 zeros for each block, in natural order. False
+  /// where the codes are not sound; what is in `to` then has no meaning.
+  bool (*read)(std::span<const HuffmanBlock> mcu, ScanBits& bits, std::int16_t* const* to);
+  /// The same for an MCU whose coefficients nobody wants.
+  bool (*skip)(std::span<const HuffmanBlock> mcu, ScanBits& bits);
+};
+
+/// Plain C++ for any CPU.
+extern const HuffmanDecoding plain_huffman_decoding;
+/// Needs BMI and BMI2: Haswell, Zen and later.
+extern const HuffmanDecoding bmi2_huffman_decoding;
+/// Those that this CPU can run, the fastest first.
+std::span<const HuffmanDecoding* const> runnable_huffman_decodings();
+
+/// What the headers say of a scan.
+struct HuffmanScanHeader {
+  std::array<HuffmanSpec, max_huffman_tables> dc{}, ac{};  // empty where not used
+  struct Component {
+    std::size_t blocks = 0;  // in an MCU
+    std::size_t dc = 0, ac = 0;
+  };
+  std::array<Component, max_huffman_components> components{};
+  std::size_t used_components = 0;
+  std::size_t restart = 0;  // MCUs between restart markers; 0: there are none
+};
+
+/// A scan of all components. Reusable for any number of scans; about 60 KiB.
+class HuffmanScan {
+ public:
+  /// `raw` begins behind the header of the scan and ends with the file. False where it is none to
+  /// be read here.
+  bool begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw);
+  /// Reads the next MCU, as HuffmanDecoding does; skips it where `to` is null. Call it at most
+  /// once for each MCU of the layout, and no more once it was false.
+  bool read(std::int16_t* const* to);
+  /// After the last MCU: what follows it, from a marker on. Nothing where libjpeg might warn.
+  Bytes rest() const;
+
+ private:
+  bool restart();
+  bool overran() const;
+
+  const HuffmanDecoding* how_ = nullptr;
+  std::array<DcTable, max_huffman_tables> dc_;
+  std::array<AcTable, max_huffman_tables> ac_;
+  std::array<HuffmanSpec, max_huffman_tables> dc_spec_{}, ac_spec_{};  // of the tables above
+  std::array<HuffmanBlock, max_mcu_blocks> blocks_;
+  std::array<int, max_huffman_components> means_{};
+  std::size_t blocks_used_ = 0;
+  std::size_t interval_ = 0, until_restart_ = 0;
+  unsigned next_restart_ = 0;
+  ScanBits bits_;
+  ScanBytes bytes_;
+};
+
+}  // namespace feedrate::formats

@@ -1,0 +1,249 @@
+// Our Huffman decoders beside libjpeg-turbo's: the same pixels, or the same error to the letter.
+
+#include "formats/codecs/jpeg/jpeg_ways.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "formats/containers/webdataset/tar_index.h"
+#include "formats/io/mapped_file.h"
+#include "tests/formats/jpeg_images.h"
+#include "tests/support/data.h"
+#include "tests/support/fenced_bytes.h"
+#include "tests/support/sample_images.h"
+
+namespace feedrate::formats {
+namespace {
+
+using testing::JpegKind;
+
+struct Outcome {
+  Buffer pixels;
+  std::string error;
+
+  bool operator==(const Outcome&) const = default;
+};
+
+// The whole image, or only `part` of it.
+Outcome outcome_of(const HuffmanDecoding* how, Bytes encoded, Shape shape,
+                   std::optional<Rect> part = std::nullopt) {
+  static Buffer memory;  // shared by all: leftovers must not matter
+  Outcome outcome;
+  try {
+    if (!part) {
+      outcome.pixels.resize(shape.bytes());
+      decode_jpeg(how, encoded, shape, outcome.pixels);
+      return outcome;
+    }
+    const PixelRows rows = decode_jpeg_part(how, encoded, shape, *part, memory);
+    for (std::size_t y = 0; y < part->height; ++y) {
+      append(outcome.pixels,
+             {rows.first + y * rows.stride, std::size_t{part->width} * shape.channels});
+    }
+  } catch (const Error& error) {
+    outcome = {{}, error.what()};
+  }
+  return outcome;
+}
+
+// The number of ways whose outcome is another than libjpeg-turbo's.
+int wrong_ways(Bytes encoded, Shape shape, std::optional<Rect> part = std::nullopt) {
+  const Outcome expected = outcome_of(nullptr, encoded, shape, part);
+  int wrong = 0;
+  for (const HuffmanDecoding* how : runnable_huffman_decodings()) {
+    const Outcome found = outcome_of(how, encoded, shape, part);
+    if (found == expected) continue;
+    ++wrong;
+    ADD_FAILURE() << how->name << (part ? ", a part: " : ": ") << "expected \"" << expected.error
+                  << "\", found \"" << found.error << '"';
+  }
+  return wrong;
+}
+
+Rect random_part(std::mt19937& random, Shape shape) {
+  Rect part;
+  part.y = static_cast<std::uint32_t>(random() % shape.height);
+  part.x = static_cast<std::uint32_t>(random() % shape.width);
+  part.height = 1 + static_cast<std::uint32_t>(random() % (shape.height - part.y));
+  part.width = 1 + static_cast<std::uint32_t>(random() % (shape.width - part.x));
+  return part;
+}
+
+Buffer noisy_jpeg(JpegKind kind, Shape shape, unsigned noise) {
+  if (shape.channels == 1) kind.from = kind.stored = JCS_GRAYSCALE;
+  const std::size_t channels = kind.from == JCS_CMYK ? 4 : shape.channels;
+  Buffer pixels(std::size_t{shape.height} * shape.width * channels);
+  std::mt19937 random(noise);
+  std::size_t at = 0;
+  for (std::byte& pixel : pixels) {
+    pixel = static_cast<std::byte>(at++ / 7 + (noise == 0 ? 0 : random() % noise));
+  }
+  return testing::make_jpeg(kind, shape.width, shape.height, pixels);
+}
+
+std::vector<JpegKind> baseline_kinds() {
+  std::vector<JpegKind> kinds;
+  for (const auto& [across, down] :
+       {std::pair(1, 1), {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}}) {
+    for (const unsigned restart : {0U, 1U, 3U}) {
+      kinds.push_back({.across = across, .down = down, .restart = restart});
+      kinds.push_back({.quality = 100, .across = across, .down = down, .restart = restart});
+      kinds.back().optimal = true;
+    }
+  }
+  kinds.push_back({.stored = JCS_RGB, .across = 1, .down = 1});
+  kinds.push_back({.from = JCS_CMYK, .stored = JCS_CMYK, .across = 1, .down = 1});
+  kinds.push_back({.from = JCS_CMYK, .stored = JCS_YCCK});
+  return kinds;
+}
+
+TEST(UnitJpegWays, all_kinds_of_sound_images_have_libjpegs_pixels_whole_and_in_parts) {
+  std::mt19937 random(1);
+  for (const JpegKind& kind : baseline_kinds()) {
+    for (const unsigned noise : {0U, 20U, 256U}) {
+      for (const std::uint32_t channels : {3U, 1U}) {
+        if (channels == 1 && kind.from == JCS_CMYK) continue;
+        const Shape shape{1 + static_cast<std::uint32_t>(random() % 120),
+                          1 + static_cast<std::uint32_t>(random() % 120), channels};
+        const Buffer jpeg = noisy_jpeg(kind, shape, noise);
+        SCOPED_TRACE(join(kind.across, "x", kind.down, ", restarts ", kind.restart, ", ",
+                          shape.height, "x", shape.width, "x", channels));
+        ASSERT_EQ(wrong_ways(jpeg, shape), 0);
+        for (int i = 0; i < 10; ++i)
+          ASSERT_EQ(wrong_ways(jpeg, shape, random_part(random, shape)), 0);
+      }
+    }
+  }
+}
+
+TEST(UnitJpegWays, photographs_have_libjpegs_pixels_whole_and_in_parts) {
+  const auto file = testing::data_file("imagenet/ILSVRC2012_img_train.tar");
+  if (!file) GTEST_SKIP() << "no ImageNet here";
+  const MappedFile archive(*file);
+  std::mt19937 random(2);
+  TarWalk classes(archive.bytes());
+  TarEntry entry;
+  int photographs = 0;
+  while (classes.next(entry) && photographs < 40) {
+    const Bytes inner = archive.bytes().subspan(entry.offset, entry.size);
+    TarWalk walk(inner);
+    while (walk.next(entry)) {
+      const Bytes jpeg = inner.subspan(entry.offset, entry.size);
+      const Shape shape = jpeg_header(jpeg).shape;
+      ASSERT_EQ(wrong_ways(jpeg, shape), 0);
+      for (int i = 0; i < 4; ++i) ASSERT_EQ(wrong_ways(jpeg, shape, random_part(random, shape)), 0);
+      ++photographs;
+    }
+  }
+  EXPECT_GE(photographs, 40);
+}
+
+// Calls read() of the plain decoding, but fails at the MCU of that number.
+int mcus_until_failure = 0;
+const HuffmanDecoding failing = {
+    "failing",
+    [](std::span<const HuffmanBlock> mcu, ScanBits& bits, std::int16_t* const* to) {
+      return mcus_until_failure-- != 0 && plain_huffman_decoding.read(mcu, bits, to);
+    },
+    [](std::span<const HuffmanBlock> mcu, ScanBits& bits) {
+      return mcus_until_failure-- != 0 && plain_huffman_decoding.skip(mcu, bits);
+    }};
+
+TEST(UnitJpegWays, libjpeg_takes_over_from_a_decoder_that_fails) {
+  const Shape shape{40, 50, 3};
+  const Buffer jpeg = noisy_jpeg({}, shape, 30);
+  const Rect part{17, 20, 8, 9};
+  const Outcome whole = outcome_of(nullptr, jpeg, shape);
+  const Outcome some = outcome_of(nullptr, jpeg, shape, part);
+  constexpr int mcus = 3 * 4;
+  for (int mcu = 0; mcu <= mcus; ++mcu) {
+    mcus_until_failure = mcu;
+    EXPECT_EQ(outcome_of(&failing, jpeg, shape), whole);
+    EXPECT_EQ(mcus_until_failure, mcu == mcus ? 0 : -1) << "every MCU is asked for";
+    mcus_until_failure = mcu;
+    EXPECT_EQ(outcome_of(&failing, jpeg, shape, part), some);
+  }
+}
+
+std::vector<std::pair<Buffer, Shape>> small_jpegs() {
+  std::vector<std::pair<Buffer, Shape>> all;
+  for (const unsigned restart : {0U, 1U, 2U}) {
+    for (const int across : {1, 2}) {
+      const Shape shape{19, 21, 3};
+      all.emplace_back(
+          noisy_jpeg({.quality = 70, .across = across, .down = across, .restart = restart}, shape,
+                     40),
+          shape);
+    }
+  }
+  const Shape grey{17, 9, 1};
+  JpegKind optimal{.quality = 100};
+  optimal.optimal = true;
+  all.emplace_back(noisy_jpeg(optimal, grey, 256), grey);
+  return all;
+}
+
+TEST(HostileJpegWays, every_truncation_has_libjpegs_outcome) {
+  for (const auto& [jpeg, shape] : small_jpegs()) {
+    const std::size_t scan = testing::behind_marker(jpeg, 0xda);
+    for (std::size_t size = scan; size < jpeg.size(); ++size) {
+      const testing::FencedBytes cut(Bytes(jpeg).first(size), testing::Fence::behind);
+      ASSERT_EQ(wrong_ways(cut.bytes(), shape), 0) << size;
+      ASSERT_EQ(wrong_ways(cut.bytes(), shape, Rect{8, 8, 1, 1}), 0) << size;
+    }
+  }
+}
+
+TEST(HostileJpegWays, every_flipped_bit_has_libjpegs_outcome) {
+  for (const auto& [sound, shape] : small_jpegs()) {
+    // In front of that are the quantisation tables, which the decoders do not read.
+    for (std::size_t bit = 8 * testing::behind_marker(sound, 0xc4); bit < 8 * sound.size(); ++bit) {
+      Buffer jpeg = sound;
+      jpeg[bit / 8] ^= std::byte(1U << bit % 8);
+      ASSERT_EQ(wrong_ways(jpeg, shape), 0) << bit;
+      if (bit % 4 == 0) {
+        ASSERT_EQ(wrong_ways(jpeg, shape, Rect{8, 8, 8, 8}), 0) << bit;
+      }
+    }
+  }
+}
+
+TEST(HostileJpegWays, markers_and_bytes_anywhere_in_the_scan_have_libjpegs_outcome) {
+  using namespace std::string_view_literals;
+  for (const auto& [sound, shape] : small_jpegs()) {
+    const std::size_t scan = testing::behind_marker(sound, 0xda) + 6;
+    for (const std::string_view added :
+         {"\xff\xd0"sv, "\xff\xd1"sv, "\xff\xd9"sv, "\xff"sv, "\xff\xff"sv, "\xff\x00"sv,
+          "\xff\xff\x00"sv, "\x00"sv, "\xff\xc4"sv, "\x12\x34\x56\x78\x9a"sv}) {
+      for (std::size_t at = scan; at <= sound.size(); ++at) {
+        Buffer jpeg = sound;
+        testing::insert(jpeg, at, added);
+        ASSERT_EQ(wrong_ways(jpeg, shape), 0) << at;
+        jpeg = sound;
+        const std::size_t replaced = std::min(added.size(), jpeg.size() - at);
+        std::copy_n(as_bytes(added).begin(), replaced, jpeg.begin() + static_cast<long>(at));
+        ASSERT_EQ(wrong_ways(jpeg, shape), 0) << at;
+      }
+    }
+  }
+}
+
+TEST(HostileJpegWays, a_scan_without_its_restart_markers_has_libjpegs_outcome) {
+  const Shape shape{40, 50, 3};
+  const Buffer sound = noisy_jpeg({.restart = 2}, shape, 40);
+  for (unsigned marker = 0xd0; marker < 0xd5; ++marker) {
+    const std::size_t at = testing::behind_marker(sound, marker) - 2;
+    Buffer lost = sound;
+    lost.erase(lost.begin() + static_cast<long>(at), lost.begin() + static_cast<long>(at) + 2);
+    ASSERT_EQ(wrong_ways(lost, shape), 0);
+    for (unsigned other = 0xd0; other < 0xd8; ++other) {
+      Buffer wrong = sound;
+      wrong[at + 1] = static_cast<std::byte>(other);
+      ASSERT_EQ(wrong_ways(wrong, shape), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::formats

@@ -9,8 +9,8 @@
 
 namespace feedrate::trainer {
 
-/// Unless stated otherwise, all ranks make the same calls in the same order, each from one thread. All ranks get the same
-/// bits. If a rank ends early, the launcher ends the others.
+/// Unless stated otherwise, all ranks make the same calls in the same order, each from one thread.
+/// All ranks get the same bits. If a rank ends early, the launcher ends the others.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -30,8 +30,8 @@ class Communicator {
   /// The next of the numbers 0, 1, 2 …, each of which one rank gets, or no_more. For one rank alone,
   /// at any time; it waits until the first rank calls answer_others() or wait_for_all().
   virtual std::uint64_t take() = 0;
-  /// Gives those that wait in take() their numbers, and returns at once. The first rank calls it often
-  /// while it is at its own work.
+  /// Gives those that wait in take() their numbers, and returns at once. The first rank calls it
+  /// often while it is at its own work.
   virtual void answer_others() = 0;
   /// From now on, take() is no_more for every rank.
   virtual void stop_taking() = 0;

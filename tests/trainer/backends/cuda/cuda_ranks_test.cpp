@@ -27,8 +27,17 @@ struct Shared {
   double values[max_ranks][256];
 };
 
+/// A rank that takes no pieces of a conversion.
+class TrainingRank : public Communicator {
+ public:
+  std::uint64_t take() override { return no_more; }
+  void answer_others() override {}
+  void stop_taking() override {}
+  void wait_for_all() override {}
+};
+
 /// Stands in for MPI between forked processes.
-class ForkedRank final : public Communicator {
+class ForkedRank final : public TrainingRank {
  public:
   ForkedRank(Shared& shared, unsigned rank, unsigned ranks)
       : shared_(shared), rank_(rank), ranks_(ranks) {}
@@ -262,7 +271,7 @@ TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
 
 TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
   /// The second of two ranks; it receives a number that belongs to no engine.
-  class Second final : public Communicator {
+  class Second final : public TrainingRank {
    public:
     unsigned rank() const override { return 1; }
     unsigned ranks() const override { return 2; }

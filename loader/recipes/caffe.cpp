@@ -1,4 +1,5 @@
 #include "loader/recipe.h"
+#include "loader/recipes/parameters.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -7,47 +8,82 @@ namespace {
 
 // How bvlc_reference_caffenet is trained: `convert_imageset --resize_height 256 --resize_width
 // 256`, then crop_size 227 and mirror. The trainer subtracts the mean.
-constexpr std::uint32_t scaled = 256;
-constexpr std::uint32_t side = 227;
+struct Options {
+  std::uint32_t scaled = 256;
+  std::uint32_t side = 227;
+  double flip = 0.5;
+};
 
 enum Draw : std::uint32_t { draw_y, draw_x, draw_flip };
 
-View window_of(Shape stored, std::uint32_t y, std::uint32_t x) {
-  View view = resized_view({0, 0, stored.height, stored.width}, scaled, scaled);
-  view.window = {y, x, side, side};
+View window_of(Shape stored, const Options& options, std::uint32_t y, std::uint32_t x) {
+  View view = resized_view({0, 0, stored.height, stored.width}, options.scaled, options.scaled);
+  view.window = {y, x, options.side, options.side};
   return view;
 }
 
 class Caffe final : public Recipe {
  public:
-  Caffe()
-      : Recipe("caffe",
-               "Resize to 256 x 256 whatever the ratio was, random 227 x 227 crop, RGB, flip") {}
+  Caffe(std::string_view name, const Options& options)
+      : Recipe(name,
+               "Resize to 256 x 256 whatever the ratio was, random 227 x 227 crop, RGB, flip"),
+        options_(options) {}
 
-  Shape shape(Shape) const override { return {side, side, 3}; }
+  Shape shape(Shape) const override { return {options_.side, options_.side, 3}; }
 
   View view(Shape stored, const SampleRandom& random) const override {
-    View view = window_of(stored, below(random.bits(draw_y), scaled - side + 1),
-                          below(random.bits(draw_x), scaled - side + 1));
-    view.mirrored = below(random.bits(draw_flip), 2) == 1;
+    const std::uint32_t places = options_.scaled - options_.side + 1;
+    View view = window_of(stored, options_, below(random.bits(draw_y), places),
+                          below(random.bits(draw_x), places));
+    view.mirrored = mirrors(random.bits(draw_flip), options_.flip);
     return view;
   }
 
-  const Recipe& evaluation() const override { return recipe("caffe-eval"); }
+  const Recipe& evaluation() const override {
+    const Options usual;
+    if (options_.side == usual.side && options_.scaled == usual.scaled) return recipe("caffe-eval");
+    return recipe(join("caffe-eval:size=", options_.side, ":resize=", options_.scaled));
+  }
+
+ private:
+  Options options_;
 };
 
 class CaffeEval final : public Recipe {
  public:
-  CaffeEval() : Recipe("caffe-eval", "Resize to 256 x 256, crop 227 x 227 at the centre, RGB") {}
+  CaffeEval(std::string_view name, const Options& options)
+      : Recipe(name, "Resize to 256 x 256, crop 227 x 227 at the centre, RGB"), options_(options) {}
 
-  Shape shape(Shape) const override { return {side, side, 3}; }
+  Shape shape(Shape) const override { return {options_.side, options_.side, 3}; }
   View view(Shape stored, const SampleRandom&) const override {
-    return window_of(stored, (scaled - side) / 2, (scaled - side) / 2);
+    const std::uint32_t first = (options_.scaled - options_.side) / 2;
+    return window_of(stored, options_, first, first);
   }
+
+ private:
+  Options options_;
 };
 
-const Caffe row;
-const CaffeEval eval_row;
+const Caffe row("caffe", {});
+const CaffeEval eval_row("caffe-eval", {});
+
+constexpr Parameter parameters[] = {
+    {"size", Parameter::Type::pixels, 1, 4096},
+    {"resize", Parameter::Type::pixels, 1, 8192},
+    {"flip", Parameter::Type::number, 0, 1},
+};
+
+template <class Made>
+std::unique_ptr<Recipe> make(std::string_view name, const ParameterValues& values) {
+  const Options options{.scaled = values.pixels("resize", Options().scaled),
+                        .side = values.pixels("size", Options().side),
+                        .flip = values.number("flip", Options().flip)};
+  if (options.side > options.scaled) {
+    throw Error(join("recipe ", name, ": a crop of ", options.side, " does not fit into ",
+                     options.scaled, " x ", options.scaled));
+  }
+  return std::make_unique<Made>(name, options);
+}
 
 }  // namespace
 
@@ -55,5 +91,10 @@ extern const Recipe& caffe_recipe;
 extern const Recipe& caffe_eval_recipe;
 const Recipe& caffe_recipe = row;
 const Recipe& caffe_eval_recipe = eval_row;
+extern const AdjustableRecipe caffe_adjustable;
+extern const AdjustableRecipe caffe_eval_adjustable;
+const AdjustableRecipe caffe_adjustable{"caffe", parameters, make<Caffe>};
+const AdjustableRecipe caffe_eval_adjustable{"caffe-eval", std::span(parameters).first<2>(),
+                                             make<CaffeEval>};
 
 }  // namespace feedrate::loader

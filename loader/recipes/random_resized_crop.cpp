@@ -3,6 +3,7 @@
 
 #include "loader/recipes/random_resized_crop.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace feedrate::loader {
@@ -10,20 +11,31 @@ using namespace formats;
 
 namespace {
 
-constexpr double min_share = 0.08, max_share = 1.0;
-constexpr double min_ratio = 3.0 / 4.0, max_ratio = 4.0 / 3.0;
-constexpr double log_max_ratio = 0.28768207245178090;  // log(min_ratio) is its negative
-
 // Uniform in [low, high), 53 bits.
 double uniform(std::uint64_t bits, double low, double high) {
   return low + (high - low) * (static_cast<double>(bits >> 11) * 0x1p-53);
 }
 
-// A Taylor series, exact to the last bit or two for |x| < 0.3: the next term is below 1e-18.
+// A Taylor series, exact to the last bit or two for |x| < 0.3: the next term is below 1e-18. Beyond,
+// the square of the exponential of half of x.
 double exponential(double x) {
+  if (std::abs(x) >= 0.3) {
+    const double root = exponential(x / 2);
+    return root * root;
+  }
   double sum = 1.0;
   for (int i = 13; i > 0; --i) sum = 1.0 + x * sum / i;
   return sum;
+}
+
+// Halley's iteration on the exponential, which triples the correct digits in each step.
+double logarithm(double value) {
+  double x = 0;
+  for (int step = 0; step < 12; ++step) {
+    const double power = exponential(x);
+    x += 2 * (value - power) / (value + power);
+  }
+  return x;
 }
 
 std::uint32_t rounded(double value) {  // half to even, as Python does
@@ -31,28 +43,38 @@ std::uint32_t rounded(double value) {  // half to even, as Python does
 }
 
 // The whole image, its longer side cut to the allowed ratio.
-Rect central_crop(Shape stored) {
+Rect central_crop(Shape stored, const CropLimits& limits) {
   const double ratio = static_cast<double>(stored.width) / stored.height;
   std::uint32_t width = stored.width, height = stored.height;
-  if (ratio < min_ratio) height = rounded(width / min_ratio);
-  if (ratio > max_ratio) width = rounded(height * max_ratio);
+  if (ratio < limits.min_ratio) height = std::max(1U, rounded(width / limits.min_ratio));
+  if (ratio > limits.max_ratio) width = std::max(1U, rounded(height * limits.max_ratio));
   return {(stored.height - height) / 2, (stored.width - width) / 2, height, width};
 }
 
 }  // namespace
 
-Rect random_resized_crop(Shape stored, const SampleRandom& random) {
+CropLimits crop_limits(double min_share, double max_share, double min_ratio, double max_ratio) {
+  CropLimits limits{.min_share = min_share, .max_share = max_share};
+  if (min_ratio != limits.min_ratio) limits.log_min_ratio = logarithm(min_ratio);
+  if (max_ratio != limits.max_ratio) limits.log_max_ratio = logarithm(max_ratio);
+  limits.min_ratio = min_ratio;
+  limits.max_ratio = max_ratio;
+  return limits;
+}
+
+Rect random_resized_crop(Shape stored, const SampleRandom& random, const CropLimits& limits) {
   const double area = static_cast<double>(stored.height) * stored.width;
   for (std::uint32_t draw = 0; draw < crop_draws; draw += 4) {
-    const double wanted = area * uniform(random.bits(draw), min_share, max_share);
-    const double ratio = exponential(uniform(random.bits(draw + 1), -log_max_ratio, log_max_ratio));
+    const double wanted = area * uniform(random.bits(draw), limits.min_share, limits.max_share);
+    const double ratio =
+        exponential(uniform(random.bits(draw + 1), limits.log_min_ratio, limits.log_max_ratio));
     const std::uint32_t width = rounded(std::sqrt(wanted * ratio));
     const std::uint32_t height = rounded(std::sqrt(wanted / ratio));
     if (width == 0 || width > stored.width || height == 0 || height > stored.height) continue;
     return {below(random.bits(draw + 2), stored.height - height + 1),
             below(random.bits(draw + 3), stored.width - width + 1), height, width};
   }
-  return central_crop(stored);
+  return central_crop(stored, limits);
 }
 
 }  // namespace feedrate::loader

@@ -11,9 +11,20 @@ inline constexpr std::uint32_t crop_tries = 10;
 /// Draws that a crop uses; a recipe's further draws are numbered from here.
 inline constexpr std::uint32_t crop_draws = 4 * crop_tries;
 
-/// A crop of 8 to 100 % of the area, with a ratio of width to height from 3/4 to 4/3 (uniform in
-/// the logarithm): the first of `crop_tries` that fits into the image, or else the largest central
-/// crop of an allowed ratio. The same on every machine. Any thread.
-formats::Rect random_resized_crop(formats::Shape stored, const SampleRandom& random);
+/// What crops are drawn from. By default 8 to 100 % of the area, and ratios of width to height from
+/// 3/4 to 4/3.
+struct CropLimits {
+  double min_share = 0.08, max_share = 1.0;
+  double min_ratio = 3.0 / 4.0, max_ratio = 4.0 / 3.0;
+  double log_min_ratio = -0.28768207245178090, log_max_ratio = 0.28768207245178090;
+};
+/// Shares in (0, 1], ratios within max_crop_ratio.
+CropLimits crop_limits(double min_share, double max_share, double min_ratio, double max_ratio);
+inline constexpr double max_crop_ratio = 100;  // and its reciprocal
+
+/// A crop with a ratio uniform in the logarithm: the first of `crop_tries` that fits into the image,
+/// or else the largest central crop of an allowed ratio. The same on every machine. Any thread.
+formats::Rect random_resized_crop(formats::Shape stored, const SampleRandom& random,
+                                  const CropLimits& limits = {});
 
 }  // namespace feedrate::loader

@@ -41,6 +41,8 @@ class HostileErrors(unittest.TestCase):
         for options, words in (
             ({"recipe": "mnits"}, "did you mean mnist"),
             ({"recipe": "imagenet-trian"}, "did you mean imagenet-train"),
+            ({"recipe": "imagenet-train:siez=160"}, "did you mean size"),
+            ({"recipe": "imagenet-train:size=0"}, "whole number from 1 to 4096, found '0'"),
             ({"last": "dorp"}, "did you mean drop"),
             ({"pixels": "f31"}, "did you mean f32"),
             ({"on_bad": "skipp"}, "did you mean skip"),

@@ -26,6 +26,14 @@ class ConformanceLoader(unittest.TestCase):
                 loader = feedrate.Loader(path, recipe, batch=24, seed=7, threads=threads)
                 self.assertEqual(digest(loader), expected, f"{recipe}, {threads} threads")
 
+    def test_recipes_take_parameters_as_in_the_shell(self):
+        recipe = feedrate.recipe("imagenet-train", flip=0.25, size=64, scale=(0.5, 1), ratio=(1 / 3, 3.0))
+        self.assertEqual(recipe.split(":")[:3], ["imagenet-train", "size=64", "scale=0.5-1"])
+        words = ["--recipe", recipe, "--batch", "24", "--threads", "2"]
+        loader = feedrate.Loader(photographs(), recipe, batch=24, threads=4)
+        self.assertEqual(loader.image_shape, (64, 64, 3))
+        self.assertEqual(digest(loader), loaded(photographs(), *words)["digest"])
+
     def test_numbers_are_the_shells(self):
         words = ["--batch", "50", "--mean", "33.3", "--deviation", "78.6"]
         for pixels, size in ("f32", 4), ("f16", 2):

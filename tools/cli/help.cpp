@@ -145,6 +145,14 @@ CLI::Option* check_names(CLI::Option* option, const Names& names) {
   return option->check(described(words, [names](std::string& text) {
     if (std::ranges::find(names.all, text) != names.all.end()) return std::string();
     std::string refusal = unknown_kind(names.what, text, names.all);
+    if (names.what == "recipe") {  // may have parameters behind its name
+      try {
+        recipe(text);
+        return std::string();
+      } catch (const Error& error) {
+        refusal = error.what();
+      }
+    }
     if (!names.list.empty()) {
       refusal += fmt::format("\n'feedrate list {}' says what each is.", names.list);
     }

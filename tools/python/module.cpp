@@ -48,6 +48,14 @@ nb::dict recipe_summaries() {
   return all;
 }
 
+std::string recipe_name(const std::string& text) {
+  try {
+    return std::string(loader::recipe(text).name());
+  } catch (const Error& error) {
+    throw nb::value_error(error.what());
+  }
+}
+
 }  // namespace
 
 unsigned fork_generation() { return generation.load(); }
@@ -70,4 +78,5 @@ NB_MODULE(_native, module) {
   add_dataset(module);
   add_loader(module);
   module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
+  module.def("recipe_name", recipe_name, nb::arg("text"), "The one name of a recipe as written.");
 }

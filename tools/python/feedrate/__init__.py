@@ -14,7 +14,7 @@ and `advise` run the commands of those names; the program `feedrate` has the oth
 from feedrate._commands import advise, convert, inspect, verify
 from feedrate._data import Array, Batch, Dataset, Sample, open
 from feedrate._errors import DataError
-from feedrate._loader import Loader
+from feedrate._loader import Loader, recipe
 from feedrate._native import recipes, version as __version__
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "convert",
     "inspect",
     "open",
+    "recipe",
     "recipes",
     "verify",
 ]

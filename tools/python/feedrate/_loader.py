@@ -3,6 +3,7 @@ from __future__ import annotations
 import atexit
 import os
 import weakref
+from decimal import Decimal
 from typing import Any, Callable, Iterator, Literal, Sequence
 
 from feedrate import _native
@@ -18,6 +19,26 @@ _running: weakref.WeakSet[_native.Run] = weakref.WeakSet()
 def _close_all() -> None:
     for run in list(_running):
         run.close()
+
+
+def recipe(name: str, **parameters: float | tuple[float, float]) -> str:
+    """A recipe with other numbers than usual, as `Loader` and the shell's --recipe take it.
+
+        feedrate.recipe("imagenet-train", size=160, scale=(0.25, 1), ratio=(3/4, 4/3), flip=0)
+
+    imagenet-train has size (pixels of a side), scale (share of the area, from and to), ratio (width to
+    height, from and to) and flip (the share of images that are mirrored); imagenet-eval size and
+    resize (the short side); cifar-train pad (black pixels on each side) and flip; caffe size, resize
+    and flip; caffe-eval size and resize. Raises ValueError, with the nearest name."""
+    words = (f"{key}={_parameter(value)}" for key, value in parameters.items())
+    return _native.recipe_name(":".join((name, *words)))
+
+
+def _parameter(value: float | tuple[float, float]) -> str:
+    if isinstance(value, (tuple, list)):
+        return "-".join(map(_parameter, value))
+    # Digits without an exponent, which read back as the same number.
+    return str(value) if isinstance(value, int) else format(Decimal(repr(float(value))), "f")
 
 
 class Loader:
@@ -59,7 +80,8 @@ class Loader:
         """
         Args:
             dataset: a dataset, or the path of one.
-            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them.
+            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them, and
+                `feedrate.recipe` changes their numbers.
             batch: images in a batch of this rank.
             threads: that decode; 0: the calling thread does; "auto": the best number up to one for
                 each usable core, less one for the caller.

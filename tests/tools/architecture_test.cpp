@@ -73,6 +73,7 @@ const std::map<std::string, Folder> architecture{
       {{"cli"},
        {"logs", "measure", "peers"},
        {"cluster", "run"},
+       {"layers"},
        {"report/study"},
        {"report/draw"},
        {"report/write"},

@@ -4,8 +4,8 @@
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
-#include "tools/run/layer_times.h"
-#include "tools/run/pass_counts.h"
+#include "tools/layers/layer_times.h"
+#include "tools/layers/pass_counts.h"
 
 namespace feedrate::tools {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/support/run_program.h"
 #include "tools/cli/command.h"
-#include "tools/run/layer_times.h"
+#include "tools/layers/layer_times.h"
 
 namespace feedrate::tools {
 using namespace trainer;

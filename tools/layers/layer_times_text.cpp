@@ -6,8 +6,8 @@
 
 #include "tools/cli/bars.h"
 #include "tools/cli/text.h"
+#include "tools/layers/layer_times.h"
 #include "tools/measure/or_null.h"
-#include "tools/run/layer_times.h"
 
 namespace feedrate::tools {
 using namespace formats;

@@ -1,4 +1,4 @@
-#include "tools/run/pass_counts.h"
+#include "tools/layers/pass_counts.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tools/run/layer_times.h"
+#include "tools/layers/layer_times.h"
 
 #include <algorithm>
 #include <chrono>

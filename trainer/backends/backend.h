@@ -32,7 +32,8 @@ inline constexpr std::string_view known_precisions[] = {"fp32", "tf32", "bf16", 
 struct SessionOptions {
   std::string precision = "fp32";  // fp32 | tf32 | bf16 | fp16, if the backend supports it
   /// For tests: with precision bf16, the CPU keeps layers that bf16 would slow down in fp32, which
-  /// is every layer of the tests' small networks. This computes them in bf16 anyway.
+  /// is every layer of the tests' small networks. This computes them in bf16 anyway, and keeps all
+  /// values beside them in bf16.
   bool bf16_everywhere = false;
   unsigned threads = 0;                  // CPU compute threads; 0: one for each usable core
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate

@@ -13,6 +13,7 @@
 
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cpu/layout.h"
+#include "trainer/backends/cpu/value_type.h"
 
 namespace feedrate::trainer::cpu {
 
@@ -25,11 +26,12 @@ struct LayerSite {
   std::int64_t batch = 0;
   unsigned threads = 1;
   std::uint64_t seed = 0;
-  bool bf16 = false;            // factors of products are rounded to bf16; all else is fp32
-  bool input_learns = false;    // the gradient of inputs[0] is needed
-  bool relu_follows = false;    // the only reader is a relu that works in place
-  bool relu_is_pooled = false;  // the only reader of that relu is a max_pool
-  bool relu_before = false;     // inputs[0] is such a relu, and this node its only reader
+  ValueType input_type = ValueType::fp32;  // of all inputs
+  ValueType type = ValueType::fp32;        // of the output: that of the inputs, except for products
+  bool bf16 = false;                       // a product whose factors are bf16
+  bool input_learns = false;               // the gradient of inputs[0] is needed
+  bool relu_follows = false;               // the only reader is a relu that works in place
+  bool relu_before = false;  // inputs[0] is such a relu, and this node its only reader
 
   const Node& node() const { return graph.nodes[number]; }
 };
@@ -37,6 +39,7 @@ struct LayerSite {
 /// What changes from step to step.
 struct Step {
   std::span<const std::uint8_t> pixels;  // batch × shape, u8 HWC; empty for batches of floats
+  std::span<const float> numbers;        // instead: scaled, canonical; empty for batches of pixels
   std::span<const std::int32_t> labels;  // count
   std::uint32_t count = 0;               // images
   std::uint32_t all_images = 0;          // of all ranks in this step
@@ -46,19 +49,40 @@ struct Step {
   Metrics* metrics = nullptr;
 };
 
-/// Where a layer's values are; fixed for the session's life.
-struct Buffers {
-  const float* input = nullptr;  // inputs[0]
-  std::vector<const float*> inputs{};
-  float* output = nullptr;
-  float* output_gradient = nullptr;       // null for a loss; backward may overwrite it
-  float* input_gradient = nullptr;        // input_gradients[0]
-  std::vector<float*> input_gradients{};  // null where not needed
-  std::vector<float*> parameters;
-  std::vector<float*> gradients;
+/// Where a layer's values are; fixed for the session's life. Inputs and their gradients are of the
+/// site's input_type, the output and its gradient of its type; T is std::byte where the type is not
+/// known at compile time.
+template <class T>
+struct BuffersOf {
+  const T* input = nullptr;  // inputs[0]
+  std::vector<const T*> inputs{};
+  T* output = nullptr;
+  T* output_gradient = nullptr;       // null for a loss; backward may overwrite it
+  T* input_gradient = nullptr;        // input_gradients[0]
+  std::vector<T*> input_gradients{};  // null where not needed
+  std::vector<float*> parameters{};
+  std::vector<float*> gradients{};
   std::byte* saved = nullptr;    // saved_bytes(), preserved from forward to backward
   std::byte* scratch = nullptr;  // scratch_bytes(), valid during one call
+
+  BuffersOf() = default;
+  template <class From>
+  explicit BuffersOf(const BuffersOf<From>& other)
+      : input(reinterpret_cast<const T*>(other.input)),
+        output(reinterpret_cast<T*>(other.output)),
+        output_gradient(reinterpret_cast<T*>(other.output_gradient)),
+        input_gradient(reinterpret_cast<T*>(other.input_gradient)),
+        parameters(other.parameters),
+        gradients(other.gradients),
+        saved(other.saved),
+        scratch(other.scratch) {
+    for (const From* values : other.inputs) inputs.push_back(reinterpret_cast<const T*>(values));
+    for (From* values : other.input_gradients) {
+      input_gradients.push_back(reinterpret_cast<T*>(values));
+    }
+  }
 };
+using Buffers = BuffersOf<std::byte>;
 
 class Layer {
  public:
@@ -74,7 +98,7 @@ class Layer {
   virtual bool does_relu() const { return false; }
   /// Whether it also computes the relu before it; its input is then that of the relu.
   virtual bool does_relu_before() const { return false; }
-  virtual void bind(const Buffers& buffers) { buffers_ = buffers; }
+  virtual void bind(const Buffers& buffers) = 0;
 
   virtual void forward(const Step& step) = 0;
   /// Overwrites (never adds to) the gradients of parameters and inputs.
@@ -86,14 +110,32 @@ class Layer {
   virtual void to_stored(std::size_t k, std::span<const float> canonical, float* stored) const;
   virtual void from_stored(std::size_t k, const float* stored, std::span<float> canonical) const;
 
- protected:
-  const Buffers& buffers() const { return buffers_; }
-
  private:
   Layout output_;
   std::vector<std::size_t> parameter_sizes_;  // canonical
-  Buffers buffers_;
 };
+
+/// A layer whose values, inputs and outputs, are all of type T.
+template <class T>
+class LayerOf : public Layer {
+ public:
+  using Layer::Layer;
+  void bind(const Buffers& buffers) override { buffers_ = BuffersOf<T>(buffers); }
+
+ protected:
+  const BuffersOf<T>& buffers() const { return buffers_; }
+
+ private:
+  BuffersOf<T> buffers_;
+};
+
+/// Makes a LayerType<T>, where T is the type of the site's values.
+template <template <class> class LayerType>
+std::unique_ptr<Layer> make_typed(const LayerSite& site) {
+  return with_type(site.type, [&site](auto value) -> std::unique_ptr<Layer> {
+    return std::make_unique<LayerType<decltype(value)>>(site);
+  });
+}
 
 std::unique_ptr<Layer> make_layer(const LayerSite& site);
 

@@ -8,6 +8,7 @@
 
 #include "formats/base/bytes.h"
 #include "trainer/backends/cpu/products/product_choice.h"
+#include "trainer/backends/cpu/products/value_choice.h"
 #include "trainer/backends/cpu/threads/idle_threads.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/threads/parallel.h"
@@ -35,19 +36,10 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   return alone ? relu : 0;
 }
 
-// Whether the only reader of the relu is a max_pool, which then computes it at no cost.
-bool is_pooled(const Plan& plan, std::size_t relu) {
-  for (std::size_t j = relu + 1; j < plan.graph.nodes.size(); ++j) {
-    const bool pools = plan.graph.nodes[j].op->traits().pooling == Pooling::maximum;
-    if (pools && only_relu_before(plan, j) == relu) return true;
-  }
-  return false;
-}
-
 constexpr std::size_t bucket_floats = std::size_t{1} << 20;
 
-std::size_t batch_bytes(const Layout& layout, std::uint32_t batch) {
-  return static_cast<std::size_t>(layout.elements()) * batch * sizeof(float);
+std::size_t batch_bytes(const Layout& layout, std::uint32_t batch, ValueType type) {
+  return static_cast<std::size_t>(layout.elements()) * batch * bytes_of(type);
 }
 
 }  // namespace
@@ -75,9 +67,11 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
   });
 }
 
-void CpuSession::make_layers(const SessionOptions& options) {
+// Sites without the layouts, which the layers before decide.
+std::vector<LayerSite> CpuSession::make_sites(const SessionOptions& options) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
-  done_elsewhere_.resize(nodes.size());
+  std::vector<LayerSite> sites;
+  std::vector<bool> bf16;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     LayerSite site{
         .graph = plan_.graph,
@@ -86,23 +80,40 @@ void CpuSession::make_layers(const SessionOptions& options) {
         .threads = threads_,
         // Ranks see different images and need different masks.
         .seed = communicator_ == nullptr ? options.seed : options.seed + communicator_->rank()};
-    for (const std::size_t input : nodes[i].inputs) {
-      site.inputs.push_back(layers_[input]->output());
-    }
     if (!nodes[i].inputs.empty()) {
-      site.input = site.inputs[0];
+      site.input.extent = nodes[nodes[i].inputs[0]].extent;
       site.input_learns = plan_.learns[nodes[i].inputs[0]];
     }
     site.bf16 = options.precision == "bf16" &&
                 (options.bf16_everywhere ? may_round(site) : gains_by_bf16(site));
-    const std::size_t relu = relu_after(plan_, i);
-    const std::size_t before = only_relu_before(plan_, i);
+    bf16.push_back(site.bf16);
+    sites.push_back(std::move(site));
+  }
+  types_ = choose_value_types(
+      plan_, bf16, options.bf16_everywhere ? NarrowValues::where_any : NarrowValues::where_most);
+  for (LayerSite& site : sites) {
+    const std::vector<std::size_t>& inputs = site.node().inputs;
+    site.type = types_[site.number];
+    site.input_type = inputs.empty() ? site.type : types_[inputs[0]];
+  }
+  return sites;
+}
+
+void CpuSession::make_layers(const SessionOptions& options) {
+  done_elsewhere_.resize(plan_.graph.nodes.size());
+  for (LayerSite& site : make_sites(options)) {
+    for (const std::size_t input : site.node().inputs) {
+      site.inputs.push_back(layers_[input]->output());
+    }
+    if (!site.inputs.empty()) site.input = site.inputs[0];
+    const std::size_t relu = relu_after(plan_, site.number);
+    const std::size_t before = only_relu_before(plan_, site.number);
     site.relu_follows = relu != 0;
-    site.relu_is_pooled = relu != 0 && is_pooled(plan_, relu);
     site.relu_before = before != 0 && !done_elsewhere_[before];
     layers_.push_back(make_layer(site));
-    if (site.relu_follows && layers_[i]->does_relu()) done_elsewhere_[relu] = true;
-    if (site.relu_before && layers_[i]->does_relu_before()) done_elsewhere_[before] = true;
+    const Layer& layer = *layers_.back();
+    if (site.relu_follows && layer.does_relu()) done_elsewhere_[relu] = true;
+    if (site.relu_before && layer.does_relu_before()) done_elsewhere_[before] = true;
   }
 }
 
@@ -130,11 +141,11 @@ void CpuSession::place_parameters() {
 void CpuSession::place_values() {
   NodeBytes bytes;
   std::size_t scratch = 0;
-  for (const auto& layer : layers_) {
-    const bool given = bytes.outputs.empty() && pixel_type_ != PixelType::u8;
-    bytes.outputs.push_back(given ? 0 : batch_bytes(layer->output(), plan_.batch));
-    bytes.saved.push_back(layer->saved_bytes());
-    scratch = std::max(scratch, layer->scratch_bytes());
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = *layers_[i];
+    bytes.outputs.push_back(is_given(i) ? 0 : batch_bytes(layer.output(), plan_.batch, types_[i]));
+    bytes.saved.push_back(layer.saved_bytes());
+    scratch = std::max(scratch, layer.scratch_bytes());
   }
   const Places places = place_all(plan_, bytes, cache_line);
   arena_.emplace(places.bytes);
@@ -142,26 +153,26 @@ void CpuSession::place_values() {
   bind(places);
 }
 
+bool CpuSession::is_given(std::size_t node) const {
+  return node == 0 && pixel_type_ != PixelType::u8 && types_[0] == ValueType::fp32;
+}
+
 void CpuSession::bind(const Places& places) {
   const std::vector<Node>& nodes = plan_.graph.nodes;
-  const auto floats = [this](std::size_t offset) {
-    return reinterpret_cast<float*>(arena_->at(offset));
-  };
   const auto activation = [&](std::size_t i) {
-    const bool given = i == 0 && pixel_type_ != PixelType::u8;
-    return given ? images_->floats() : floats(places.activations[i]);
+    return is_given(i) ? images_->at(0) : arena_->at(places.activations[i]);
   };
   sums_.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     Buffers buffers;
     buffers.output = activation(i);
     outputs_.push_back(buffers.output);
-    if (plan_.has_gradient(i)) buffers.output_gradient = floats(places.gradients[i]);
+    if (plan_.has_gradient(i)) buffers.output_gradient = arena_->at(places.gradients[i]);
     for (std::size_t k = 0; k < nodes[i].inputs.size(); ++k) {
       const std::size_t input = nodes[i].inputs[k];
       buffers.inputs.push_back(activation(input));
       buffers.input_gradients.push_back(
-          plan_.has_gradient(input) ? floats(places.input_gradients[i][k]) : nullptr);
+          plan_.has_gradient(input) ? arena_->at(places.input_gradients[i][k]) : nullptr);
     }
     if (!nodes[i].inputs.empty()) {
       buffers.input = buffers.inputs[0];
@@ -175,8 +186,9 @@ void CpuSession::bind(const Places& places) {
     buffers.scratch = scratch_->at(0);
     layers_[i]->bind(buffers);
     for (const GradientSum& sum : places.sums[i]) {
-      sums_[i].push_back({floats(places.gradients[sum.input]), floats(sum.part),
-                          layers_[sum.input]->output().elements() * plan_.batch});
+      sums_[i].push_back({arena_->at(places.gradients[sum.input]), arena_->at(sum.part),
+                          layers_[sum.input]->output().elements() * plan_.batch,
+                          types_[sum.input]});
     }
   }
 }
@@ -212,7 +224,9 @@ Step CpuSession::make_step(bool training, std::uint64_t number) {
   if (count_ == 0) throw Error("a step needs a batch, but none was uploaded");
   const auto* pixels = reinterpret_cast<const std::uint8_t*>(images_->at(0));
   const bool given = pixel_type_ != PixelType::u8;
-  return {.pixels = {pixels, given ? 0 : plan_.graph.input.bytes() * plan_.batch},
+  const std::size_t values = plan_.graph.input.bytes() * plan_.batch;
+  return {.pixels = {pixels, given ? 0 : values},
+          .numbers = {images_->floats(), given ? values : 0},
           .labels = {labels_.data(), count_},
           .count = count_,
           .all_images =
@@ -256,8 +270,12 @@ void CpuSession::timed(std::size_t node, double NodeSeconds::*part, const Body& 
 
 void CpuSession::add_up(const std::vector<Sum>& sums) const {
   for (const Sum& sum : sums) {
-    on_shares(threads_, sum.size, 64, [&](const Range& range) {
-      add_values(sum.part + range.begin, range.size(), sum.to + range.begin);
+    with_type(sum.type, [&](auto value) {
+      using T = decltype(value);
+      on_shares(threads_, sum.size, 64, [&](const Range& range) {
+        add_values(reinterpret_cast<const T*>(sum.part) + range.begin, range.size(),
+                   reinterpret_cast<T*>(sum.to) + range.begin);
+      });
     });
   }
 }

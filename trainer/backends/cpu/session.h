@@ -46,20 +46,26 @@ class CpuSession final : public Session {
   };
 
   void make_layers(const SessionOptions& options);
+  std::vector<LayerSite> make_sites(const SessionOptions& options);
   void place_parameters();
   void place_values();
+  // Whether the node is the input and its output the uploaded floats.
+  bool is_given(std::size_t node) const;
   void bind(const Places& places);
   void take_pixels(const loader::Batch& batch);
   void take_numbers(const loader::Batch& batch);
   void forward(const Step& step);
   Divergence find_divergence(Step step);
+  // The output of a node for the uploaded images, in the layer's layout.
+  std::vector<float> output(std::size_t node) const;
   void backward(const Step& step);
   void share_gradients(std::size_t node);
   // A gradient that is a sum, and a term of it that a node's backward computes.
   struct Sum {
-    float* to;
-    const float* part;
-    std::int64_t size;  // floats
+    std::byte* to;
+    const std::byte* part;
+    std::int64_t size;  // values
+    ValueType type;
   };
   void add_up(const std::vector<Sum>& sums) const;
   template <class Body>
@@ -92,12 +98,13 @@ class CpuSession final : public Session {
   std::optional<Memory> arena_;    // activations, their gradients, values saved by layers
   std::optional<Memory> scratch_;  // of the running layer
   loader::PixelType pixel_type_;
-  std::optional<Memory> images_;  // uploaded: pixels, or floats, which are the input node's output
+  std::optional<Memory> images_;  // uploaded: pixels, or floats: in fp32 the input node's output
   std::vector<std::int32_t> labels_;
   std::uint32_t count_ = 0;
   Metrics metrics_;
   std::vector<NodeSeconds>* node_seconds_;  // null: not timed
-  std::vector<const float*> outputs_;       // by node
+  std::vector<ValueType> types_;            // by node: of its output and of its gradient
+  std::vector<const std::byte*> outputs_;   // by node
   std::optional<Divergence> divergence_;
 };
 

@@ -1,12 +1,14 @@
-// bf16 on the CPU: factors of products are rounded, everything else is fp32. Mostly on one thread:
-// oneDNN computes fp32's weight gradients on its own threads, which spin, and their sums depend on
-// the number of threads.
+// bf16 on the CPU: factors of products are rounded, and so are the values between them; parameters,
+// sums and losses are fp32. Mostly on one thread: oneDNN computes fp32's weight gradients on its own
+// threads, which spin, and their sums depend on the number of threads.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "formats/base/error.h"
+#include "tests/trainer/op_cases.h"
 #include "tests/trainer/pytorch_runs.h"
 #include "tests/trainer/rounding.h"
 
@@ -119,6 +121,71 @@ TEST_F(UnitBf16, every_gradient_is_that_of_fp32_but_for_the_rounding) {
   for (const std::int64_t units : {64, 100, 300}) {
     expect_only_rounding(plain_dense(units), join(units, " units"));
   }
+}
+
+bool has_kinks(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+    return node.op->traits().is_relu || node.op->traits().pooling == Pooling::maximum;
+  });
+}
+
+// Gradients are near if the network has no relu or max_pool: a value that rounding moves across
+// zero, or past its neighbour, changes by its whole gradient. Values from a wrong place in memory
+// would differ by more than their length.
+TEST_F(UnitBf16, every_operator_in_every_shape_stays_near_fp32) {
+  for (const testing::OpCase& c : testing::op_cases()) {
+    for (const unsigned threads : {1U, 3U}) {
+      SCOPED_TRACE(join(c.op, " ", c.what, ", ", threads, " threads"));
+      const auto narrow = compile(c.graph, 4, "bf16", threads), wide = compile(c.graph, 4, "fp32");
+      testing::RandomSource source({.shape = c.graph.input, .classes = 5, .batch = 4, .images = 7});
+      for (std::uint64_t step = 0; step < 2; ++step) {  // the second on 3 images
+        const loader::Batch& batch = *source.next();
+        for (Session* session : {narrow.get(), wide.get()}) {
+          session->upload(batch);
+          session->train_step({.rate = 0.01}, step);
+        }
+        const double loss = wide->take_metrics().loss_sum;
+        EXPECT_NEAR(narrow->take_metrics().loss_sum, loss, tolerance * loss);
+        for (std::size_t p = 0; p < c.graph.parameters.size(); ++p) {
+          if (!c.graph.parameters[p].learned) continue;
+          EXPECT_LT(distance(narrow->gradient(p), wide->gradient(p)),
+                    has_kinks(c.graph) ? 0.5 : tolerance)
+              << c.graph.parameters[p].name;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(UnitBf16, every_output_is_that_of_fp32_but_for_the_rounding) {
+  Builder b("outputs", {8, 8, 3}, 5);
+  auto x = b.max_pool(b.relu(b.conv(b.input(1.0 / 64, 127), 16, 3, 1, 1, {})), 3, 1, 1);
+  x = b.relu(b.sum(b.batch_norm(b.conv(x, 16, 3, 1, 1, {.no_bias = true}), {}), x));
+  const Graph graph = b.softmax_loss(b.dense(b.global_avg_pool(x), 5, {}));
+  testing::RandomSource source({.shape = graph.input, .classes = 5, .batch = 4, .images = 3});
+  const loader::Batch& batch = *source.next();
+  const auto narrow = compile(graph, 4, "bf16"), wide = compile(graph, 4, "fp32");
+  for (Session* session : {narrow.get(), wide.get()}) session->upload(batch);
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    std::vector<float> found(3 * static_cast<std::size_t>(graph.nodes[node].extent.elements()));
+    std::vector<float> expected = found;
+    narrow->forward_to(node, found);
+    wide->forward_to(node, expected);
+    EXPECT_LT(distance(found, expected), tolerance) << graph.nodes[node].name;
+  }
+}
+
+TEST_F(UnitBf16, values_and_their_gradients_take_half_the_memory) {
+  const auto bytes = [](const std::string& precision) {
+    Builder b("large", {64, 64, 3}, 5);
+    auto x = b.input(1.0 / 64, 127);
+    for (int i = 0; i < 4; ++i) x = b.relu(b.batch_norm(b.conv(x, 16, 3, 1, 1, {}), {}));
+    return compile(b.softmax_loss(b.dense(b.global_avg_pool(x), 5, {})), 32, precision)
+        ->planned_bytes();
+  };
+  const double share = static_cast<double>(bytes("bf16")) / static_cast<double>(bytes("fp32"));
+  EXPECT_LT(share, 0.55);
+  EXPECT_GT(share, 0.45);
 }
 
 TEST_F(UnitBf16, narrow_dense_layers_are_those_of_fp32) {
@@ -261,18 +328,20 @@ TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
   }
 }
 
+// Within a fiftieth of the losses in double or, where PyTorch's autocast to bf16 is not so near
+// itself, within twice its distance.
 void expect_to_stay_near_pytorch(const std::string& file) {
   for (const testing::PytorchRun& run : testing::pytorch_runs(file)) {
     const Graph graph = run.graph();
     const auto session = Bf16::compile(graph, run.batch(), "bf16");
     testing::RandomSource source = run.images(graph);
+    const double near = std::max(tolerance, 2 * run.bf16_differs());
     for (std::uint64_t step = 0; step < run.steps(); ++step) {
       session->upload(*source.next());
       session->train_step(run.settings(), step);
       const Metrics metrics = session->take_metrics();
-      const double theirs = run.bf16_loss(step);
-      EXPECT_NEAR(metrics.loss_sum / static_cast<double>(metrics.images), theirs,
-                  tolerance * theirs)
+      const double theirs = run.loss(step);
+      EXPECT_NEAR(metrics.loss_sum / static_cast<double>(metrics.images), theirs, near * theirs)
           << run.title << ", step " << step;
     }
   }

@@ -2,6 +2,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/convert.h"
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/ops/avg_window.h"
 
@@ -25,8 +26,8 @@ template <class Visit>
 }
 
 // One plane of blocks: `lanes` channels side by side at every pixel.
-FEEDRATE_VECTOR void pool_plane(const PoolGeometry& g, std::int64_t lanes, const float* in,
-                                float* out) {
+template <class T>
+FEEDRATE_VECTOR void pool_plane(const PoolGeometry& g, std::int64_t lanes, const T* in, T* out) {
   for (std::int32_t row = 0; row < g.out_height; ++row) {
     for (std::int32_t column = 0; column < g.out_width; ++column, out += lanes) {
       for_lanes(lanes, [&](std::int64_t first, auto width) {
@@ -35,7 +36,7 @@ FEEDRATE_VECTOR void pool_plane(const PoolGeometry& g, std::int64_t lanes, const
           for (int lane = 0; lane < width; ++lane) sum[lane] += in[pixel + first + lane];
         });
         for (int lane = 0; lane < width; ++lane) {
-          out[first + lane] = sum[lane] / static_cast<float>(places);
+          out[first + lane] = T(sum[lane] / static_cast<float>(places));
         }
       });
     }
@@ -43,7 +44,8 @@ FEEDRATE_VECTOR void pool_plane(const PoolGeometry& g, std::int64_t lanes, const
 }
 
 // Adds each output's gradient, in equal parts, to its inputs. `to` must start at zero.
-FEEDRATE_VECTOR void unpool_plane(const PoolGeometry& g, std::int64_t lanes, const float* gradient,
+template <class T>
+FEEDRATE_VECTOR void unpool_plane(const PoolGeometry& g, std::int64_t lanes, const T* gradient,
                                   float* to) {
   for (std::int32_t row = 0; row < g.out_height; ++row) {
     for (std::int32_t column = 0; column < g.out_width; ++column, gradient += lanes) {
@@ -61,14 +63,19 @@ FEEDRATE_VECTOR void unpool_plane(const PoolGeometry& g, std::int64_t lanes, con
   }
 }
 
-class AvgPoolLayer final : public Layer {
+template <class T>
+class AvgPoolLayer final : public LayerOf<T> {
  public:
   explicit AvgPoolLayer(const LayerSite& site)
-      : Layer(site, {site.node().extent, site.input.block}),
+      : LayerOf<T>(site, {site.node().extent, site.input.block}),
         geometry_(pool_geometry(site.node().attributes, site.input.extent, site.node().extent)),
         in_size_(site.input.pixels() * site.input.block),
         planes_(site.batch * site.input.blocks()),
         threads_(site.threads) {}
+
+  std::size_t scratch_bytes() const override {
+    return sums_elsewhere ? static_cast<std::size_t>(in_size_ * threads_) * sizeof(float) : 0;
+  }
 
   void forward(const Step&) override {
     on_shares(threads_, planes_, 1, [&](const Range& range) {
@@ -81,16 +88,25 @@ class AvgPoolLayer final : public Layer {
 
   void backward(const Step&) override {
     if (buffers().input_gradient == nullptr) return;
-    on_shares(threads_, planes_, 1, [&](const Range& range) {
+    on_threads(threads_, [&](unsigned thread) {
+      const Range range = share_of(planes_, thread, threads_);
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        float* to = buffers().input_gradient + i * in_size_;
-        std::fill_n(to, in_size_, 0.0F);
-        unpool_plane(geometry_, output().block, buffers().output_gradient + i * out_size(), to);
+        T* to = buffers().input_gradient + i * in_size_;
+        float* sums = reinterpret_cast<float*>(buffers().scratch) + thread * in_size_;
+        if constexpr (!sums_elsewhere) sums = to;
+        std::fill_n(sums, in_size_, 0.0F);
+        unpool_plane(geometry_, output().block, buffers().output_gradient + i * out_size(), sums);
+        if constexpr (sums_elsewhere) convert(sums, in_size_, to);
       }
     });
   }
 
  private:
+  using LayerOf<T>::buffers;
+  using LayerOf<T>::output;
+  // Several windows may add to a gradient, which is rounded once.
+  static constexpr bool sums_elsewhere = type_of_values<T> != ValueType::fp32;
+
   std::int64_t out_size() const { return output().pixels() * output().block; }
 
   PoolGeometry geometry_;
@@ -101,7 +117,7 @@ class AvgPoolLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_avg_pool_layer(const LayerSite& site) {
-  return std::make_unique<AvgPoolLayer>(site);
+  return make_typed<AvgPoolLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

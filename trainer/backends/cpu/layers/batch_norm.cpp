@@ -12,10 +12,11 @@ namespace {
 // With enough blocks, threads share the blocks: the values that were summed are then still in the
 // cache when they are normalised. Otherwise threads share the images: each sums its own part of
 // every channel, and the parts are added in order.
-class BatchNormLayer final : public Layer {
+template <class T>
+class BatchNormLayer final : public LayerOf<T> {
  public:
   explicit BatchNormLayer(const LayerSite& site)
-      : Layer(site, site.input),
+      : LayerOf<T>(site, site.input),
         batch_(site.batch),
         channels_(site.input.extent.channels),
         width_(site.input.blocks() * site.input.block),
@@ -77,6 +78,9 @@ class BatchNormLayer final : public Layer {
   }
 
  private:
+  using LayerOf<T>::buffers;
+  using LayerOf<T>::output;
+
   static std::size_t floats(std::int64_t count) {
     return static_cast<std::size_t>(count) * sizeof(float);
   }
@@ -148,7 +152,7 @@ class BatchNormLayer final : public Layer {
   // that channel, finish(channels) when their sums are complete, then each_plane(). Without `out`,
   // only the sums are computed.
   template <class Add, class Finish, class Write>
-  void run(const Step& step, float* out, const Add& add, const Finish& finish,
+  void run(const Step& step, T* out, const Add& add, const Finish& finish,
            const Write& write) const {
     if (!by_blocks_) {
       sum_up(step, add);
@@ -194,7 +198,7 @@ class BatchNormLayer final : public Layer {
   // Calls write(offset of a plane, its first channel) for actual images; fills `out` with zeros for
   // missing ones.
   template <class Write>
-  void each_plane(const Step& step, float* out, const Write& write) const {
+  void each_plane(const Step& step, T* out, const Write& write) const {
     on_shares(threads_, batch_ * output().blocks(), 1, [&](const Range& range) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         write_plane(step, i / output().blocks(), i % output().blocks(), out, write);
@@ -202,13 +206,13 @@ class BatchNormLayer final : public Layer {
     });
   }
   template <class Write>
-  void write_plane(const Step& step, std::int64_t image, std::int64_t block, float* out,
+  void write_plane(const Step& step, std::int64_t image, std::int64_t block, T* out,
                    const Write& write) const {
     const std::int64_t at = offset(image, block);
     if (image < step.count) {
       write(at, block * plane_.block);
     } else {
-      std::fill_n(out + at, plane_.size(), 0.0F);
+      std::fill_n(out + at, plane_.size(), T(0.0F));
     }
   }
   std::int64_t offset(std::int64_t image, std::int64_t block) const {
@@ -226,7 +230,7 @@ class BatchNormLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_batch_norm_layer(const LayerSite& site) {
-  return std::make_unique<BatchNormLayer>(site);
+  return make_typed<BatchNormLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -17,10 +17,11 @@ Layout joined(const LayerSite& site) {
   return whole ? Layout{site.node().extent, block} : Layout::channels_last(site.node().extent);
 }
 
-class ConcatLayer final : public Layer {
+template <class T>
+class ConcatLayer final : public LayerOf<T> {
  public:
   explicit ConcatLayer(const LayerSite& site)
-      : Layer(site, joined(site)),
+      : LayerOf<T>(site, joined(site)),
         inputs_(site.inputs),
         batch_(site.batch),
         threads_(site.threads) {}
@@ -28,8 +29,8 @@ class ConcatLayer final : public Layer {
   void forward(const Step&) override {
     each([this](std::int64_t image, std::size_t k, std::int64_t first) {
       const Layout& in = inputs_[k];
-      copy_channels(in.extent.channels, {buffers().inputs[k] + image * in.elements(), in, 0},
-                    {buffers().output + image * output().elements(), output(), first});
+      copy_channels<T>(in.extent.channels, {buffers().inputs[k] + image * in.elements(), in, 0},
+                       {buffers().output + image * output().elements(), output(), first});
     });
   }
 
@@ -37,15 +38,18 @@ class ConcatLayer final : public Layer {
     each([this](std::int64_t image, std::size_t k, std::int64_t first) {
       if (buffers().input_gradients[k] == nullptr) return;
       const Layout& in = inputs_[k];
-      float* to = buffers().input_gradients[k] + image * in.elements();
-      if (in.elements() != in.extent.elements()) std::fill_n(to, in.elements(), 0.0F);
-      copy_channels(in.extent.channels,
-                    {buffers().output_gradient + image * output().elements(), output(), first},
-                    {to, in, 0});
+      T* to = buffers().input_gradients[k] + image * in.elements();
+      if (in.elements() != in.extent.elements()) std::fill_n(to, in.elements(), T(0.0F));
+      copy_channels<T>(in.extent.channels,
+                       {buffers().output_gradient + image * output().elements(), output(), first},
+                       {to, in, 0});
     });
   }
 
  private:
+  using LayerOf<T>::buffers;
+  using LayerOf<T>::output;
+
   // Calls body(image, input, the input's first channel in the output).
   template <class Body>
   void each(const Body& body) const {
@@ -68,7 +72,7 @@ class ConcatLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_concat_layer(const LayerSite& site) {
-  return std::make_unique<ConcatLayer>(site);
+  return make_typed<ConcatLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

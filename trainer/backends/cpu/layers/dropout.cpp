@@ -8,17 +8,19 @@ namespace feedrate::trainer::cpu {
 namespace {
 
 // For values that lie in memory in canonical order.
-FEEDRATE_VECTOR void drop_run(const float* in, std::int64_t size, const DropoutMask& mask,
-                              std::uint64_t first, float* out) {
+template <class T>
+FEEDRATE_VECTOR void drop_run(const T* in, std::int64_t size, const DropoutMask& mask,
+                              std::uint64_t first, T* out) {
   for (std::int64_t i = 0; i < size; ++i) {
-    out[i] = in[i] * mask.factor(first + static_cast<std::uint64_t>(i));
+    out[i] = T(in[i] * mask.factor(first + static_cast<std::uint64_t>(i)));
   }
 }
 
-class DropoutLayer final : public Layer {
+template <class T>
+class DropoutLayer final : public LayerOf<T> {
  public:
   explicit DropoutLayer(const LayerSite& site)
-      : Layer(site, site.input),
+      : LayerOf<T>(site, site.input),
         batch_(site.batch),
         seed_(site.seed),
         number_(site.number),
@@ -37,7 +39,10 @@ class DropoutLayer final : public Layer {
   }
 
  private:
-  void drop(const Step& step, const float* in, float* out) const {
+  using LayerOf<T>::buffers;
+  using LayerOf<T>::output;
+
+  void drop(const Step& step, const T* in, T* out) const {
     const DropoutMask mask(seed_, step.number, number_, share_);
     on_shares(threads_, batch_, 1, [&](const Range& range) {
       for (std::int64_t image = range.begin; image < range.end; ++image) {
@@ -47,7 +52,7 @@ class DropoutLayer final : public Layer {
     });
   }
 
-  void drop_image(const float* in, const DropoutMask& mask, std::int64_t image, float* out) const {
+  void drop_image(const T* in, const DropoutMask& mask, std::int64_t image, T* out) const {
     const Extent& extent = output().extent;
     const auto first = static_cast<std::uint64_t>(image * extent.elements());
     if (output().block == 1 || output().pixels() == 1) {
@@ -58,7 +63,7 @@ class DropoutLayer final : public Layer {
       for (std::int64_t pixel = 0; pixel < output().pixels(); ++pixel) {
         const std::int64_t i = output().offset(channel, pixel);
         const auto element = static_cast<std::uint64_t>(channel * output().pixels() + pixel);
-        out[i] = in[i] * mask.factor(first + element);
+        out[i] = T(in[i] * mask.factor(first + element));
       }
     }
   }
@@ -73,7 +78,7 @@ class DropoutLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_dropout_layer(const LayerSite& site) {
-  return std::make_unique<DropoutLayer>(site);
+  return make_typed<DropoutLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -6,6 +6,7 @@
 #include "formats/base/bytes.h"
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/in_fp32.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cpu {
@@ -77,10 +78,10 @@ FEEDRATE_VECTOR void gradients_all(const Rows& rows, std::int64_t size, const Te
   }
 }
 
-class LrnLayer final : public Layer {
+class LrnLayer final : public LayerOf<float> {
  public:
   explicit LrnLayer(const LayerSite& site)
-      : Layer(site, site.input),
+      : LayerOf(site, site.input),
         batch_(site.batch),
         threads_(static_cast<unsigned>(std::min<std::int64_t>(site.threads, site.batch))) {
     const Attributes& attributes = site.node().attributes;
@@ -194,7 +195,7 @@ class LrnLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_lrn_layer(const LayerSite& site) {
-  return std::make_unique<LrnLayer>(site);
+  return make_in_fp32<LrnLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -4,6 +4,7 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/in_fp32.h"
 #include "trainer/ops/lstm_cell.h"
 
 namespace feedrate::trainer::cpu {
@@ -11,10 +12,10 @@ namespace {
 
 // All values are ordered by image, then by row, so that a thread computes its images from the first
 // row to the last without waiting for other threads.
-class LstmLayer final : public Layer {
+class LstmLayer final : public LayerOf<float> {
  public:
   explicit LstmLayer(const LayerSite& site)
-      : Layer(site, {site.node().extent, 1}),
+      : LayerOf(site, {site.node().extent, 1}),
         input_(site.input),
         batch_(site.batch),
         rows_(input_.extent.height),
@@ -30,7 +31,7 @@ class LstmLayer final : public Layer {
     return static_cast<std::size_t>(batch_ * (rows_ * row_ + 2 * units_)) * sizeof(float);
   }
   void bind(const Buffers& buffers) override {
-    Layer::bind(buffers);
+    LayerOf::bind(buffers);
     const std::int64_t all = batch_ * rows_;
     inputs_ = reinterpret_cast<float*>(buffers.saved);
     sums_ = inputs_ + all * row_;
@@ -213,7 +214,7 @@ class LstmLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_lstm_layer(const LayerSite& site) {
-  return std::make_unique<LstmLayer>(site);
+  return make_in_fp32<LstmLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -42,9 +42,8 @@ constexpr std::int32_t no_winner = 255;
 // The largest value of every window and its position in the window, the first of equals. Where all
 // values are NaN, so is the output. With a relu before the pooling, takes the relu of the maximum,
 // which is the maximum of the relu.
-template <int kernel>
-FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out,
-                                 std::int32_t* winners) {
+template <int kernel, class T>
+FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::int32_t* winners) {
   const PoolGeometry& g = plane.g;
   const std::int64_t pitch = g.width * plane.lanes;
   for (std::int32_t row = 0; row < g.out_height; ++row) {
@@ -52,7 +51,7 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out
     for (std::int32_t column = 0; column < g.out_width; ++column) {
       const PoolRange columns = pool_inputs(g, column, g.width);
       const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
-      const float* window = in + rows.begin * pitch + columns.begin * plane.lanes;
+      const T* window = in + rows.begin * pitch + columns.begin * plane.lanes;
       for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
         using Vector = VectorOf<width>;
         typename Vector::Floats best, value;
@@ -80,8 +79,8 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const float* in, float* out
 }
 
 // Adds each window's gradient to its winner. `to` must start at zero.
-template <int kernel>
-FEEDRATE_INLINE inline void unpool(const Plane& plane, const float* gradient,
+template <int kernel, class T>
+FEEDRATE_INLINE inline void unpool(const Plane& plane, const T* gradient,
                                    const std::int32_t* winners, float* to) {
   const PoolGeometry& g = plane.g;
   const std::int64_t pitch = g.width * plane.lanes;
@@ -113,8 +112,9 @@ FEEDRATE_INLINE inline void unpool(const Plane& plane, const float* gradient,
 
 // Computes the same bits by gathering: each input's gradient is the sum over the windows that it
 // won, row by row. For windows of 3 × 3 and stride 1.
-FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const float* gradient,
-                                         const std::int32_t* winners, float* to) {
+template <class T>
+FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const T* gradient,
+                                         const std::int32_t* winners, T* to) {
   const PoolGeometry& g = plane.g;
   const std::int64_t pitch = g.out_width * plane.lanes;
   for (std::int32_t y = 0; y < g.height; ++y) {
@@ -144,8 +144,9 @@ FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const float* gradie
 
 // Winners are stored as bytes but compared as 32-bit integers, as wide as the values; `wide` has
 // room for those of a plane.
-FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
-                                std::uint8_t* winners, std::int32_t* wide) {
+template <class T>
+FEEDRATE_VECTOR void pool_plane(const Plane& plane, const T* in, T* out, std::uint8_t* winners,
+                                std::int32_t* wide) {
   if (plane.g.kernel == 3) {
     pool<3>(plane, in, out, wide);
   } else if (plane.g.kernel == 2) {
@@ -157,22 +158,39 @@ FEEDRATE_VECTOR void pool_plane(const Plane& plane, const float* in, float* out,
   for (std::int64_t i = 0; i < size; ++i) winners[i] = static_cast<std::uint8_t>(wide[i]);
 }
 
-FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const float* gradient,
-                                  const std::uint8_t* winners, std::int32_t* wide, float* to) {
+// A thread's scratch for a plane: winners, and sums of gradients if these are not fp32.
+struct PlaneScratch {
+  std::int32_t* wide;
+  float* sums;
+};
+
+template <class T>
+FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const T* gradient,
+                                  const std::uint8_t* winners, const PlaneScratch& scratch, T* to) {
   const PoolGeometry& g = plane.g;
   const std::int64_t size = plane.out_size();
-  for (std::int64_t i = 0; i < size; ++i) wide[i] = winners[i];
-  if (g.kernel == 3 && g.stride == 1) return unpool_dense(plane, gradient, wide, to);
-  std::fill_n(to, plane.in_size(), 0.0F);
-  if (g.kernel == 3) return unpool<3>(plane, gradient, wide, to);
-  if (g.kernel == 2) return unpool<2>(plane, gradient, wide, to);
-  unpool<0>(plane, gradient, wide, to);
+  for (std::int64_t i = 0; i < size; ++i) scratch.wide[i] = winners[i];
+  if (g.kernel == 3 && g.stride == 1) return unpool_dense(plane, gradient, scratch.wide, to);
+  float* sums = scratch.sums;
+  if constexpr (type_of_values<T> == ValueType::fp32) sums = to;
+  std::fill_n(sums, plane.in_size(), 0.0F);
+  if (g.kernel == 3) {
+    unpool<3>(plane, gradient, scratch.wide, sums);
+  } else if (g.kernel == 2) {
+    unpool<2>(plane, gradient, scratch.wide, sums);
+  } else {
+    unpool<0>(plane, gradient, scratch.wide, sums);
+  }
+  if constexpr (type_of_values<T> == ValueType::bf16) {
+    for (std::int64_t i = 0; i < plane.in_size(); ++i) to[i] = T(sums[i]);
+  }
 }
 
-class MaxPoolLayer final : public Layer {
+template <class T>
+class MaxPoolLayer final : public LayerOf<T> {
  public:
   explicit MaxPoolLayer(const LayerSite& site)
-      : Layer(site, {site.node().extent, site.input.block}),
+      : LayerOf<T>(site, {site.node().extent, site.input.block}),
         plane_{pool_geometry(site.node().attributes, site.input.extent, site.node().extent),
                site.input.block, site.relu_before},
         planes_(site.batch * site.input.blocks()),
@@ -185,33 +203,42 @@ class MaxPoolLayer final : public Layer {
     return static_cast<std::size_t>(planes_ * plane_.out_size());
   }
   std::size_t scratch_bytes() const override {
-    return static_cast<std::size_t>(threads_ * plane_.out_size()) * sizeof(std::int32_t);
+    return static_cast<std::size_t>(threads_ * (plane_.out_size() + sums_size())) * sizeof(float);
   }
 
   void forward(const Step&) override {
-    each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
-      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out, wide);
+    each_plane([this](std::int64_t in, std::int64_t out, const PlaneScratch& scratch) {
+      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out,
+                 scratch.wide);
     });
   }
 
   void backward(const Step&) override {
-    each_plane([this](std::int64_t in, std::int64_t out, std::int32_t* wide) {
-      unpool_plane(plane_, buffers().output_gradient + out, winners() + out, wide,
+    each_plane([this](std::int64_t in, std::int64_t out, const PlaneScratch& scratch) {
+      unpool_plane(plane_, buffers().output_gradient + out, winners() + out, scratch,
                    buffers().input_gradient + in);
     });
   }
 
  private:
+  using LayerOf<T>::buffers;
+
+  // Values; in fp32, gradients are summed where they belong.
+  std::int64_t sums_size() const {
+    return type_of_values<T> == ValueType::fp32 ? 0 : plane_.in_size();
+  }
   std::uint8_t* winners() const { return reinterpret_cast<std::uint8_t*>(buffers().saved); }
 
   // Calls body(offset of a plane in the input, its offset in the output, the thread's scratch).
   template <class Body>
   void each_plane(const Body& body) const {
     on_threads(threads_, [&](unsigned thread) {
-      auto* wide = reinterpret_cast<std::int32_t*>(buffers().scratch) + thread * plane_.out_size();
+      std::byte* mine = buffers().scratch + thread * scratch_bytes() / threads_;
+      const PlaneScratch scratch{reinterpret_cast<std::int32_t*>(mine),
+                                 reinterpret_cast<float*>(mine) + plane_.out_size()};
       const Range range = share_of(planes_, thread, threads_);
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        body(i * plane_.in_size(), i * plane_.out_size(), wide);
+        body(i * plane_.in_size(), i * plane_.out_size(), scratch);
       }
     });
   }
@@ -224,7 +251,7 @@ class MaxPoolLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_max_pool_layer(const LayerSite& site) {
-  return std::make_unique<MaxPoolLayer>(site);
+  return make_typed<MaxPoolLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -7,11 +7,11 @@
 namespace feedrate::trainer::cpu {
 
 /// `forward(in, size, out)` and `backward(output_gradient, output, size, input_gradient)`.
-template <auto forward_values, auto backward_values>
-class PointwiseLayer final : public Layer {
+template <class T, auto forward_values, auto backward_values>
+class PointwiseLayer final : public LayerOf<T> {
  public:
   explicit PointwiseLayer(const LayerSite& site)
-      : Layer(site, site.input),
+      : LayerOf<T>(site, site.input),
         size_(site.batch * site.input.elements()),
         threads_(site.threads) {}
 
@@ -28,6 +28,8 @@ class PointwiseLayer final : public Layer {
   }
 
  private:
+  using LayerOf<T>::buffers;
+
   std::int64_t size_;
   unsigned threads_;
 };

@@ -2,9 +2,15 @@
 #include "trainer/backends/cpu/values/relu_values.h"
 
 namespace feedrate::trainer::cpu {
+namespace {
+
+template <class T>
+using ReluLayer = PointwiseLayer<T, relu_values<T>, relu_gradients<T>>;
+
+}  // namespace
 
 std::unique_ptr<Layer> make_relu_layer(const LayerSite& site) {
-  return std::make_unique<PointwiseLayer<relu_values, relu_gradients>>(site);
+  return make_typed<ReluLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -7,10 +7,11 @@ namespace feedrate::trainer::cpu {
 namespace {
 
 // The output has blocks of the input's width, so a channel keeps its block and lane.
-class ShortcutLayer final : public Layer {
+template <class T>
+class ShortcutLayer final : public LayerOf<T> {
  public:
   explicit ShortcutLayer(const LayerSite& site)
-      : Layer(site, {site.node().extent, site.input.block}),
+      : LayerOf<T>(site, {site.node().extent, site.input.block}),
         input_(site.input),
         stride_(site.node().attributes.integer("stride")),
         batch_(site.batch),
@@ -18,9 +19,9 @@ class ShortcutLayer final : public Layer {
 
   void forward(const Step&) override {
     each_image([this](std::int64_t image) {
-      const float* in = buffers().input + image * input_.elements();
-      float* out = buffers().output + image * output().elements();
-      std::fill_n(out, output().elements(), 0.0F);
+      const T* in = buffers().input + image * input_.elements();
+      T* out = buffers().output + image * output().elements();
+      std::fill_n(out, output().elements(), T(0.0F));
       each_run([=](std::int64_t from, std::int64_t to, std::int64_t lanes) {
         std::copy_n(in + from, lanes, out + to);
       });
@@ -29,9 +30,9 @@ class ShortcutLayer final : public Layer {
 
   void backward(const Step&) override {
     each_image([this](std::int64_t image) {
-      const float* gradient = buffers().output_gradient + image * output().elements();
-      float* to = buffers().input_gradient + image * input_.elements();
-      std::fill_n(to, input_.elements(), 0.0F);
+      const T* gradient = buffers().output_gradient + image * output().elements();
+      T* to = buffers().input_gradient + image * input_.elements();
+      std::fill_n(to, input_.elements(), T(0.0F));
       each_run([=](std::int64_t input, std::int64_t out, std::int64_t lanes) {
         std::copy_n(gradient + out, lanes, to + input);
       });
@@ -39,6 +40,9 @@ class ShortcutLayer final : public Layer {
   }
 
  private:
+  using LayerOf<T>::buffers;
+  using LayerOf<T>::output;
+
   template <class Body>
   void each_image(const Body& body) const {
     on_shares(threads_, batch_, 1, [&](const Range& range) {
@@ -70,7 +74,7 @@ class ShortcutLayer final : public Layer {
 }  // namespace
 
 std::unique_ptr<Layer> make_shortcut_layer(const LayerSite& site) {
-  return std::make_unique<ShortcutLayer>(site);
+  return make_typed<ShortcutLayer>(site);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -14,10 +14,10 @@ struct Outcome {
   bool correct, correct5;
 };
 
-class SoftmaxLossLayer final : public Layer {
+class SoftmaxLossLayer final : public LayerOf<float> {
  public:
   explicit SoftmaxLossLayer(const LayerSite& site)
-      : Layer(site, {site.node().extent, 1}),
+      : LayerOf(site, {site.node().extent, 1}),
         batch_(site.batch),
         classes_(site.node().extent.channels),
         smoothing_(site.node().attributes.number("smoothing")),

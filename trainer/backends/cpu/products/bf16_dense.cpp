@@ -12,11 +12,11 @@ namespace {
 class Bf16Dense final : public DenseLayer {
  public:
   explicit Bf16Dense(const LayerSite& site)
-      : DenseLayer(site), stream_(engine()), input_learns_(site.input_learns) {
+      : DenseLayer(site), type_(site.type), stream_(engine()), input_learns_(site.input_learns) {
     const std::int64_t n = batch(), k = inputs(), u = units();
-    input_ = Factor(matrix(n, k, k, f32), matrix(n, k, k));
+    input_ = Factor(matrix(n, k, k, onednn_type(site.input_type)), matrix(n, k, k));
     weights_ = Factor(matrix(u, k, k, f32), matrix(u, k, k));
-    gradient_ = Factor(matrix(n, u, u, f32), matrix(n, u, u));
+    gradient_ = Factor(matrix(n, u, u, onednn_type(type_)), matrix(n, u, u));
     const OmpThreads one_thread(1);
     each_share(u, [&](const Range& units) {
       const std::int64_t some = units.size(), first = units.begin;
@@ -38,7 +38,7 @@ class Bf16Dense final : public DenseLayer {
       const std::int64_t some = inputs.size(), first = inputs.begin;
       input_gradients_.add({.a = matrix(n, u, u),
                             .b = matrix(u, some, k),
-                            .c = matrix(n, some, k, f32),
+                            .c = matrix(n, some, k, onednn_type(site.input_type)),
                             .a_first = 0,
                             .b_first = first,
                             .c_first = first});
@@ -51,16 +51,20 @@ class Bf16Dense final : public DenseLayer {
     const std::size_t products =
         std::max({forward_.scratch_bytes(), weight_gradients_.scratch_bytes(),
                   input_gradients_.scratch_bytes()});
-    return gradient_.copy_bytes() + products;
+    return gradient_.copy_bytes() + products_bytes() + products;
   }
 
   void bind(const Buffers& buffers) override {
-    Layer::bind(buffers);
+    DenseLayer::bind(buffers);
     void* input = input_.bind(buffers.input, buffers.saved);
     void* weights = weights_.bind(buffers.parameters[0], buffers.saved + input_.copy_bytes());
     void* gradient = gradient_.bind(buffers.output_gradient, buffers.scratch);
     std::byte* scratch = buffers.scratch + gradient_.copy_bytes();
-    forward_.bind(input, weights, buffers.output, scratch);
+    products_ = reinterpret_cast<float*>(products_bytes() != 0 ? scratch : buffers.output);
+    output_ = buffers.output;
+    output_gradient_ = buffers.output_gradient;
+    scratch += products_bytes();
+    forward_.bind(input, weights, products_, scratch);
     weight_gradients_.bind(gradient, input, buffers.gradients[0], scratch);
     input_gradients_.bind(gradient, weights, buffers.input_gradient, scratch);
   }
@@ -69,16 +73,27 @@ class Bf16Dense final : public DenseLayer {
     input_.run(stream_);
     weights_.run(stream_);
     forward_.run();
-    finish_forward(step);
+    with_type(type_, [&](auto value) {
+      finish_forward(step, products_, reinterpret_cast<decltype(value)*>(output_));
+    });
   }
   void backward(const Step&) override {
-    begin_backward();
+    with_type(type_, [&](auto value) {
+      using T = decltype(value);
+      begin_backward<T>(reinterpret_cast<T*>(output_gradient_), reinterpret_cast<T*>(output_));
+    });
     gradient_.run(stream_);
     weight_gradients_.run();
     if (input_learns_) input_gradients_.run();
   }
 
  private:
+  // Of the products, which are rounded only after the bias is added.
+  std::size_t products_bytes() const {
+    if (type_ == ValueType::fp32) return 0;
+    return room_for(static_cast<std::size_t>(batch() * units()) * sizeof(float));
+  }
+
   template <class Use>
   void each_share(std::int64_t size, const Use& use) const {
     constexpr std::int64_t grain = 64;
@@ -88,8 +103,11 @@ class Bf16Dense final : public DenseLayer {
     }
   }
 
+  ValueType type_;  // of the output
   dnnl::stream stream_;
   bool input_learns_;
+  float* products_ = nullptr;
+  std::byte *output_ = nullptr, *output_gradient_ = nullptr;
   Factor input_, weights_, gradient_;
   Bf16Product forward_, weight_gradients_, input_gradients_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// A dense layer whose products multiply bf16, by oneDNN: weights, values and gradients are rounded
-// first; results are summed and stored in fp32.
+// A dense layer whose products multiply bf16, by oneDNN: weights, and values and gradients that are
+// fp32, are rounded first; sums are fp32.
 
 #include "trainer/backends/cpu/layer.h"
 

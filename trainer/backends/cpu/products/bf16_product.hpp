@@ -1,5 +1,5 @@
 #pragma once
-// A product of two bf16 matrices, in fp32, by oneDNN. Each thread computes a part by itself,
+// A product of two bf16 matrices by oneDNN, summed in fp32. Each thread computes a part by itself,
 // because oneDNN's own threads spin while they wait for one another. Private to this folder's .cpp
 // files.
 
@@ -45,12 +45,12 @@ class Bf16Product {
     return bytes;
   }
 
-  void bind(void* a, void* b, float* c, std::byte* scratch) {
+  void bind(void* a, void* b, void* c, std::byte* scratch) {
     for (Share& share : shares_) {
       const Part& part = share.part;
-      share.call.bind({static_cast<std::uint16_t*>(a) + part.a_first,
-                       static_cast<std::uint16_t*>(b) + part.b_first, c + part.c_first},
-                      scratch);
+      share.call.bind(
+          {at(part.a, a, part.a_first), at(part.b, b, part.b_first), at(part.c, c, part.c_first)},
+          scratch);
       scratch += share.call.scratch_bytes();
     }
   }
@@ -61,6 +61,11 @@ class Bf16Product {
   }
 
  private:
+  static void* at(const dnnl::memory::desc& matrix, void* start, std::int64_t element) {
+    const auto bytes = static_cast<std::int64_t>(dnnl::memory::data_type_size(type_of(matrix)));
+    return static_cast<std::byte*>(start) + element * bytes;
+  }
+
   struct Share {
     Part part;
     Call call;

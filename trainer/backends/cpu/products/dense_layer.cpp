@@ -15,17 +15,21 @@ struct Columns {
   std::int64_t rows, columns, stride;
 };
 
-FEEDRATE_VECTOR void add_bias(const Columns& c, const float* bias, bool with_relu, float* values) {
+template <class T>
+FEEDRATE_VECTOR void add_bias(const Columns& c, const float* bias, bool with_relu,
+                              const float* products, T* output) {
   for (std::int64_t row = 0; row < c.rows; ++row) {
-    float* to = values + row * c.stride;
+    const float* from = products + row * c.stride;
+    T* to = output + row * c.stride;
     for (std::int64_t i = 0; i < c.columns; ++i) {
-      const float sum = to[i] + bias[i];
-      to[i] = with_relu ? relu(sum) : sum;
+      const float sum = from[i] + bias[i];
+      to[i] = T(with_relu ? relu(sum) : sum);
     }
   }
 }
 
-FEEDRATE_VECTOR void sum_columns(const Columns& c, const float* values, float* sums) {
+template <class T>
+FEEDRATE_VECTOR void sum_columns(const Columns& c, const T* values, float* sums) {
   for (std::int64_t i = 0; i < c.columns; ++i) sums[i] = 0;
   for (std::int64_t row = 0; row < c.rows; ++row) {
     for (std::int64_t i = 0; i < c.columns; ++i) sums[i] += values[row * c.stride + i];
@@ -35,7 +39,7 @@ FEEDRATE_VECTOR void sum_columns(const Columns& c, const float* values, float* s
 }  // namespace
 
 DenseLayer::DenseLayer(const LayerSite& site)
-    : Layer(site, {site.node().extent, 1}),
+    : LayerOf(site, {site.node().extent, 1}),
       input_(site.input),
       batch_(site.batch),
       units_(site.node().extent.channels),
@@ -52,11 +56,11 @@ void DenseLayer::forward(const Step& step) {
               .c = buffers().output,
               .stride = units_},
              threads_);
-  finish_forward(step);
+  finish_forward(step, buffers().output, buffers().output);
 }
 
 void DenseLayer::backward(const Step&) {
-  begin_backward();
+  begin_backward<float>(buffers().output_gradient, buffers().output);
   const Matrix gradient = {buffers().output_gradient, units_};
   run_shared({.m = units_,
               .n = inputs(),
@@ -79,23 +83,29 @@ void DenseLayer::backward(const Step&) {
              threads_);
 }
 
-void DenseLayer::finish_forward(const Step& step) const {
+template <class T>
+void DenseLayer::finish_forward(const Step& step, const float* products, T* output) const {
   on_shares(threads_, units_, line_floats, [&](const Range& range) {
     add_bias({batch_, range.size(), units_}, buffers().parameters[1] + range.begin,
-             relu_follows_ && !step.relu_separate, buffers().output + range.begin);
+             relu_follows_ && !step.relu_separate, products + range.begin, output + range.begin);
   });
 }
+template void DenseLayer::finish_forward(const Step&, const float*, float*) const;
+template void DenseLayer::finish_forward(const Step&, const float*, Bf16*) const;
 
-void DenseLayer::begin_backward() const {
+template <class T>
+void DenseLayer::begin_backward(T* output_gradient, const T* output) const {
   on_shares(threads_, units_, line_floats, [&](const Range& range) {
-    float* gradients = buffers().output_gradient + range.begin;
+    T* gradients = output_gradient + range.begin;
     for (std::int64_t image = 0; relu_follows_ && image < batch_; ++image) {
-      float* row = gradients + image * units_;
-      relu_gradients(row, buffers().output + range.begin + image * units_, range.size(), row);
+      T* row = gradients + image * units_;
+      relu_gradients<T>(row, output + range.begin + image * units_, range.size(), row);
     }
-    sum_columns({batch_, range.size(), units_}, gradients, buffers().gradients[1] + range.begin);
+    sum_columns<T>({batch_, range.size(), units_}, gradients, buffers().gradients[1] + range.begin);
   });
 }
+template void DenseLayer::begin_backward(float*, const float*) const;
+template void DenseLayer::begin_backward(Bf16*, const Bf16*) const;
 
 std::size_t DenseLayer::stored_size(std::size_t k) const {
   return k == 0 ? static_cast<std::size_t>(units_ * inputs()) : Layer::stored_size(k);

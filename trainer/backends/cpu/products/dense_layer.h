@@ -8,7 +8,7 @@
 
 namespace feedrate::trainer::cpu {
 
-class DenseLayer : public Layer {
+class DenseLayer : public LayerOf<float> {
  public:
   explicit DenseLayer(const LayerSite& site);
 
@@ -24,10 +24,13 @@ class DenseLayer : public Layer {
   std::int64_t units() const { return units_; }
   std::int64_t inputs() const { return input_.elements(); }
   unsigned threads() const { return threads_; }
-  /// Adds the bias to the products and computes the relu that follows, if this layer does it.
-  void finish_forward(const Step& step) const;
+  /// Adds the bias to the products and computes the relu that follows, if this layer does it. The
+  /// products may lie where the output does. T is float or Bf16.
+  template <class T>
+  void finish_forward(const Step& step, const float* products, T* output) const;
   /// Takes the output gradient through that relu and sums the gradient of the bias.
-  void begin_backward() const;
+  template <class T>
+  void begin_backward(T* output_gradient, const T* output) const;
 
  private:
   template <class Use>

@@ -47,7 +47,7 @@ void copy_beyond(const float* from, std::int64_t size, float* to) {
 }  // namespace
 
 GemmConv::GemmConv(const LayerSite& site)
-    : Layer(site, Layout::channels_last(site.node().extent)),
+    : LayerOf(site, Layout::channels_last(site.node().extent)),
       input_(site.input),
       batch_(site.batch),
       kernel_(site.node().attributes.integer("kernel")),

@@ -9,7 +9,7 @@
 
 namespace feedrate::trainer::cpu {
 
-class GemmConv final : public Layer {
+class GemmConv final : public LayerOf<float> {
  public:
   explicit GemmConv(const LayerSite& site);
 

@@ -16,6 +16,10 @@ namespace feedrate::trainer::cpu {
 
 inline constexpr auto f32 = dnnl::memory::data_type::f32;
 
+inline dnnl::memory::data_type onednn_type(ValueType type) {
+  return type == ValueType::bf16 ? dnnl::memory::data_type::bf16 : f32;
+}
+
 /// Returns make(). Turns a failure of oneDNN into an Error that names the node.
 template <class Make>
 std::unique_ptr<Layer> made_by_onednn(const LayerSite& site, const Make& make) {
@@ -121,8 +125,7 @@ class Call {
   std::vector<dnnl_exec_arg_t> execution_;
 };
 
-/// fp32 values as a factor of several products: the values themselves, or a copy in a narrower
-/// type.
+/// Values as a factor of several products: the values themselves, or a copy in a narrower type.
 class Factor {
  public:
   Factor() = default;
@@ -137,8 +140,8 @@ class Factor {
   const dnnl::memory::desc& desc() const { return desc_; }
   std::size_t copy_bytes() const { return narrow_ ? room_for(desc_.get_size()) : 0; }
   /// Returns the memory that the products read.
-  void* bind(const float* home, std::byte* copy) {
-    float* values = const_cast<float*>(home);  // oneDNN's handles are not const
+  void* bind(const void* home, std::byte* copy) {
+    void* values = const_cast<void*>(home);  // oneDNN's handles are not const
     if (!narrow_) return values;
     home_.set_data_handle(values);
     copy_.set_data_handle(copy);

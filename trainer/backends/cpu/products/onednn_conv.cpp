@@ -6,7 +6,6 @@
 #include "trainer/backends/cpu/products/onednn_call.hpp"
 #include "trainer/backends/cpu/products/onednn_geometry.hpp"
 #include "trainer/backends/cpu/products/weight_gradients.hpp"
-#include "trainer/backends/cpu/values/relu_values.h"
 
 namespace feedrate::trainer::cpu {
 using namespace formats;
@@ -21,18 +20,14 @@ class OnednnConv final : public Layer {
         canonical_weights_(
             Geometry::canonical_weights(site, Tag::oihw, f32, output().extent.channels)),
         input_learns_(site.input_learns),
-        has_bias_(site.node().parameters.size() == 2),
-        batch_(site.batch),
-        threads_(site.threads) {
+        has_bias_(site.node().parameters.size() == 2) {
     const Geometry g(site);
     const BackwardWeights::primitive_desc weights = describe_backward_weights(site, Part(site));
     // Weights are stored in fp32; a forward pass in bf16 makes its own copy.
-    const memory::desc in = in_memory(site.batch, site.input);
-    const memory::desc out = in_memory(site.batch, output());
+    const memory::desc in = in_memory(site.batch, site.input, onednn_type(site.input_type));
+    const memory::desc out = in_memory(site.batch, output(), onednn_type(site.type));
     input_ = Factor(in, forward.src_desc());
     gradient_ = Factor(out, weights.diff_dst_desc());
-    does_relu_ = site.relu_follows && !site.relu_is_pooled &&
-                 gradient_.desc() == in_memory(site.batch, output(), Type::bf16);
     stored_weights_ = site.bf16 ? weights.diff_weights_desc() : forward.weights_desc();
     weight_gradients_ = WeightGradients(site, {.input = input_.desc(),
                                                .gradient = gradient_.desc(),
@@ -56,7 +51,6 @@ class OnednnConv final : public Layer {
     backward_data_.writes(DNNL_ARG_DIFF_SRC, in, data.diff_src_desc());
   }
 
-  bool does_relu() const override { return does_relu_; }
   std::size_t saved_bytes() const override { return input_.copy_bytes(); }
   std::size_t scratch_bytes() const override {
     std::size_t bytes = std::max(forward_.scratch_bytes(), weight_gradients_.scratch_bytes());
@@ -65,10 +59,8 @@ class OnednnConv final : public Layer {
   }
 
   void bind(const Buffers& buffers) override {
-    Layer::bind(buffers);
     void* in = input_.bind(buffers.input, buffers.saved);
     void* gradient = gradient_.bind(buffers.output_gradient, buffers.scratch);
-    if (does_relu_) rounded_gradient_ = static_cast<std::uint16_t*>(gradient);
     std::byte* scratch = buffers.scratch + gradient_.copy_bytes();
     std::vector<void*> forward{in, buffers.parameters[0]};
     if (has_bias_) forward.push_back(buffers.parameters[1]);
@@ -79,18 +71,13 @@ class OnednnConv final : public Layer {
     backward_data_.bind({gradient, buffers.parameters[0], buffers.input_gradient}, scratch);
   }
 
-  // The relu runs as a separate pass, because oneDNN's fused relu turns NaN into 0.
-  void forward(const Step& step) override {
+  // A relu that follows is a layer of its own, because oneDNN's fused relu turns NaN into 0.
+  void forward(const Step&) override {
     input_.run(stream_);
     forward_.run(stream_);
-    if (!does_relu_ || step.relu_separate) return;
-    each_range([this](const Range& range) {
-      float* values = buffers().output + range.begin;
-      relu_values(values, range.size(), values);
-    });
   }
   void backward(const Step&) override {
-    take_gradient();
+    gradient_.run(stream_);
     weight_gradients_.run();
     if (input_learns_) backward_data_.run(stream_);
   }
@@ -117,27 +104,9 @@ class OnednnConv final : public Layer {
     stream.wait();
   }
 
-  // Makes the output gradient a factor, through the relu if this layer computes it.
-  void take_gradient() {
-    if (!does_relu_) return gradient_.run(stream_);
-    each_range([this](const Range& range) {
-      relu_gradients_bf16(buffers().output_gradient + range.begin, buffers().output + range.begin,
-                          range.size(), rounded_gradient_ + range.begin);
-    });
-  }
-
-  template <class Body>
-  void each_range(const Body& body) const {
-    on_shares(threads_, output().elements() * batch_, 64, body);
-  }
-
   dnnl::stream stream_;
   memory::desc stored_weights_, canonical_weights_;
   bool input_learns_, has_bias_;
-  bool does_relu_ = false;  // only if the gradient is rounded anyway; otherwise nothing is gained
-  std::int64_t batch_;
-  unsigned threads_;
-  std::uint16_t* rounded_gradient_ = nullptr;  // if this layer computes the relu
   Factor input_, gradient_;
   WeightGradients weight_gradients_;
   Call forward_, backward_data_;

@@ -30,7 +30,7 @@ inline memory::desc in_memory(std::int64_t batch, const Layout& layout, Type typ
 inline Layout nearest_layout(const memory::desc& chosen, std::int64_t batch, const Extent& extent) {
   for (const std::int64_t block : {std::int64_t{16}, std::int64_t{8}, extent.channels}) {
     const Layout layout{extent, block};
-    if (chosen == in_memory(batch, layout)) return layout;
+    if (chosen == in_memory(batch, layout, type_of(chosen))) return layout;
   }
   return {extent, 1};
 }
@@ -44,7 +44,8 @@ struct Part {
 };
 
 // The arguments of all three passes of a convolution; oneDNN chooses the layouts. Factors have the
-// requested precision; results are summed and stored in fp32.
+// requested precision; results are summed in fp32, and stored in the type of the site's values or,
+// those of parameters, in fp32.
 struct Geometry {
   memory::desc in, out, weights;                             // as factors
   memory::desc out_sum, in_gradient_sum, weights_sum, bias;  // as results
@@ -55,8 +56,9 @@ struct Geometry {
       : in(values(part.images, site.input.extent, Tag::any, factor_type(site))),
         out(outputs(site, part, factor_type(site))),
         weights(canonical_weights(site, Tag::any, factor_type(site), part.filters)),
-        out_sum(outputs(site, part, f32)),
-        in_gradient_sum(values(part.images, site.input.extent, Tag::any)),
+        out_sum(outputs(site, part, onednn_type(site.type))),
+        in_gradient_sum(
+            values(part.images, site.input.extent, Tag::any, onednn_type(site.input_type))),
         weights_sum(canonical_weights(site, Tag::any, f32, part.filters)),
         bias(bias_of(site, part.filters)),
         strides(2, site.node().attributes.integer("stride")),

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 
+#include "trainer/backends/cpu/value_type.h"
+
 namespace feedrate::trainer::cpu {
 
-/// to[i] += from[i].
-void add_values(const float* from, std::int64_t size, float* to);
+/// to[i] += from[i]; T is float or Bf16.
+template <class T>
+void add_values(const T* from, std::int64_t size, T* to);
 
 }  // namespace feedrate::trainer::cpu

@@ -9,7 +9,7 @@
 namespace feedrate::trainer::cpu {
 namespace {
 
-// Sums over `lanes` channels, in vectors of doubles.
+// Sums over `lanes` channels, in vectors of doubles: for fp32.
 template <int lanes>
 class Sums {
  public:
@@ -32,11 +32,44 @@ class Sums {
   Doubles sums_[parts];
 };
 
+// Sums over `lanes` channels of a few pixels, in fp32. Enough where values are bf16: their rounding
+// is 2^16 times as coarse.
+template <int lanes>
+class ShortSums {
+ public:
+  using Floats = typename VectorOf<lanes>::Floats;
+  static constexpr std::int64_t max_pixels = 16;
+
+  FEEDRATE_INLINE explicit ShortSums(double* home) : home_(home) {}
+  FEEDRATE_INLINE ~ShortSums() {
+    typename VectorOf<lanes>::Doubles all;
+    load(home_, all);
+    all += __builtin_convertvector(sums_, typename VectorOf<lanes>::Doubles);
+    store(all, home_);
+  }
+  ShortSums(const ShortSums&) = delete;
+  ShortSums& operator=(const ShortSums&) = delete;
+  FEEDRATE_INLINE void add(const Floats& values) { sums_ += values; }
+
+ private:
+  double* home_;
+  Floats sums_{};
+};
+
 // Channels-last planes are processed in strips of a few pixels with all their channels. A column of
 // 16 channels through the whole plane would jump by a pixel's width at every step, which
 // prefetchers do not follow.
 constexpr std::int64_t strip_pixels = 8;
 constexpr std::int64_t max_column = 16;
+
+/// Calls body(first pixel, end) for runs of at most ShortSums' pixels.
+template <class Body>
+FEEDRATE_INLINE inline void for_runs(std::int64_t pixels, const Body& body) {
+  constexpr std::int64_t most = ShortSums<1>::max_pixels;
+  for (std::int64_t pixel = 0; pixel < pixels; pixel += most) {
+    body(pixel, std::min(pixel + most, pixels));
+  }
+}
 
 /// Calls body(offset of a strip, the strip).
 template <class Body>
@@ -82,8 +115,31 @@ FEEDRATE_INLINE inline void add_gradients(const float* gradients, const float* v
 }
 
 template <bool relu_follows>
-FEEDRATE_INLINE inline void normalise(const float* in, const NormPlane& plane,
-                                      const NormCoefficients& c, float* out) {
+FEEDRATE_INLINE inline void add_gradients(const Bf16* gradients, const Bf16* values,
+                                          const NormPlane& plane, const NormCoefficients& c,
+                                          double* sums, double* products) {
+  for_lanes(plane.block, [&](std::int64_t first, auto lanes) FEEDRATE_INLINE {
+    typename VectorOf<lanes>::Floats mean, scale, shift, x, gradient;
+    load(c.mean + first, mean);
+    load(c.scale + first, scale);
+    load(c.shift + first, shift);
+    for_runs(plane.pixels, [&](std::int64_t pixel, std::int64_t end) FEEDRATE_INLINE {
+      ShortSums<lanes> sum(sums + first), product(products + first);
+      for (; pixel < end; ++pixel) {
+        load(gradients + pixel * plane.block + first, gradient);
+        load(values + pixel * plane.block + first, x);
+        x -= mean;
+        if (relu_follows) gradient = x * scale + shift > 0.0F ? gradient : decltype(x){};
+        sum.add(gradient);
+        product.add(gradient * x);
+      }
+    });
+  });
+}
+
+template <bool relu_follows, class T>
+FEEDRATE_INLINE inline void normalise(const T* in, const NormPlane& plane,
+                                      const NormCoefficients& c, T* out) {
   for_lanes(plane.block, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
     typename VectorOf<width>::Floats mean, scale, shift, x;
     load(c.mean + first, mean);
@@ -98,10 +154,9 @@ FEEDRATE_INLINE inline void normalise(const float* in, const NormPlane& plane,
   });
 }
 
-template <bool relu_follows>
-FEEDRATE_INLINE inline void denormalise(const float* gradients, const float* in,
-                                        const NormPlane& plane, const NormCoefficients& c,
-                                        float* out) {
+template <bool relu_follows, class T>
+FEEDRATE_INLINE inline void denormalise(const T* gradients, const T* in, const NormPlane& plane,
+                                        const NormCoefficients& c, T* out) {
   for_lanes(plane.block, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
     using Floats = typename VectorOf<width>::Floats;
     Floats mean, scale, shift, mean_gradient, slope, x, gradient;
@@ -139,15 +194,32 @@ FEEDRATE_INLINE inline void add_strip_moments(const float* values, const NormPla
   });
 }
 
+FEEDRATE_INLINE inline void add_strip_moments(const Bf16* values, const NormPlane& plane,
+                                              double* sums, double* squares) {
+  for_lanes(plane.block, [&](std::int64_t first, auto lanes) FEEDRATE_INLINE {
+    typename VectorOf<lanes>::Floats x;
+    for_runs(plane.pixels, [&](std::int64_t pixel, std::int64_t end) FEEDRATE_INLINE {
+      ShortSums<lanes> sum(sums + first), square(squares + first);
+      for (; pixel < end; ++pixel) {
+        load(values + pixel * plane.block + first, x);
+        sum.add(x);
+        square.add(x * x);
+      }
+    });
+  });
+}
+
 }  // namespace
 
-FEEDRATE_VECTOR void add_moments(const float* values, const NormPlane& plane, double* sums,
+template <class T>
+FEEDRATE_VECTOR void add_moments(const T* values, const NormPlane& plane, double* sums,
                                  double* squares) {
   for_strips(plane, [&](std::int64_t at, const NormPlane& strip)
                         FEEDRATE_INLINE { add_strip_moments(values + at, strip, sums, squares); });
 }
 
-FEEDRATE_VECTOR void add_gradients(bool relu_follows, const float* gradients, const float* values,
+template <class T>
+FEEDRATE_VECTOR void add_gradients(bool relu_follows, const T* gradients, const T* values,
                                    const NormPlane& plane, const NormCoefficients& c, double* sums,
                                    double* products) {
   for_strips(plane, [&](std::int64_t at, const NormPlane& strip) FEEDRATE_INLINE {
@@ -155,19 +227,34 @@ FEEDRATE_VECTOR void add_gradients(bool relu_follows, const float* gradients, co
                  : add_gradients<false>(gradients + at, values + at, strip, c, sums, products);
   });
 }
-FEEDRATE_VECTOR void normalise(bool relu_follows, const float* in, const NormPlane& plane,
-                               const NormCoefficients& c, float* out) {
+
+template <class T>
+FEEDRATE_VECTOR void normalise(bool relu_follows, const T* in, const NormPlane& plane,
+                               const NormCoefficients& c, T* out) {
   for_strips(plane, [&](std::int64_t at, const NormPlane& strip) FEEDRATE_INLINE {
     relu_follows ? normalise<true>(in + at, strip, c, out + at)
                  : normalise<false>(in + at, strip, c, out + at);
   });
 }
-FEEDRATE_VECTOR void denormalise(bool relu_follows, const float* gradients, const float* in,
-                                 const NormPlane& plane, const NormCoefficients& c, float* out) {
+
+template <class T>
+FEEDRATE_VECTOR void denormalise(bool relu_follows, const T* gradients, const T* in,
+                                 const NormPlane& plane, const NormCoefficients& c, T* out) {
   for_strips(plane, [&](std::int64_t at, const NormPlane& strip) FEEDRATE_INLINE {
     relu_follows ? denormalise<true>(gradients + at, in + at, strip, c, out + at)
                  : denormalise<false>(gradients + at, in + at, strip, c, out + at);
   });
 }
+
+#define FEEDRATE_TYPE(T)                                                                           \
+  template void add_moments(const T*, const NormPlane&, double*, double*);                         \
+  template void add_gradients(bool, const T*, const T*, const NormPlane&, const NormCoefficients&, \
+                              double*, double*);                                                   \
+  template void normalise(bool, const T*, const NormPlane&, const NormCoefficients&, T*);          \
+  template void denormalise(bool, const T*, const T*, const NormPlane&, const NormCoefficients&,   \
+                            T*);
+FEEDRATE_TYPE(float)
+FEEDRATE_TYPE(Bf16)
+#undef FEEDRATE_TYPE
 
 }  // namespace feedrate::trainer::cpu

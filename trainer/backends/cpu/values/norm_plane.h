@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "trainer/backends/cpu/value_type.h"
+
 namespace feedrate::trainer::cpu {
 
 /// A plane of pixels with `block` contiguous channels each.
@@ -20,17 +22,22 @@ struct NormCoefficients {
   float *mean_gradient, *slope;  // backward
 };
 
+// T is float or Bf16.
+
 /// Adds to Σ x and Σ x² of each channel, in double, so that the variance can be computed as the
 /// difference of two sums.
-void add_moments(const float* values, const NormPlane& plane, double* sums, double* squares);
+template <class T>
+void add_moments(const T* values, const NormPlane& plane, double* sums, double* squares);
 /// Adds to Σ gradient and Σ gradient · (x − mean).
-void add_gradients(bool relu_follows, const float* gradients, const float* values,
-                   const NormPlane& plane, const NormCoefficients& c, double* sums,
-                   double* products);
-void normalise(bool relu_follows, const float* in, const NormPlane& plane,
-               const NormCoefficients& c, float* out);
+template <class T>
+void add_gradients(bool relu_follows, const T* gradients, const T* values, const NormPlane& plane,
+                   const NormCoefficients& c, double* sums, double* products);
+template <class T>
+void normalise(bool relu_follows, const T* in, const NormPlane& plane, const NormCoefficients& c,
+               T* out);
 /// Computes input gradients; `out` may be `gradients`.
-void denormalise(bool relu_follows, const float* gradients, const float* in, const NormPlane& plane,
-                 const NormCoefficients& c, float* out);
+template <class T>
+void denormalise(bool relu_follows, const T* gradients, const T* in, const NormPlane& plane,
+                 const NormCoefficients& c, T* out);
 
 }  // namespace feedrate::trainer::cpu

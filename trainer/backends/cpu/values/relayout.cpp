@@ -4,13 +4,14 @@
 
 namespace feedrate::trainer::cpu {
 
-void relayout(const float* from, const Layout& from_layout, float* to, const Layout& to_layout) {
+template <class T>
+void relayout(const T* from, const Layout& from_layout, T* to, const Layout& to_layout) {
   if (from_layout == to_layout) {
     std::copy_n(from, from_layout.elements(), to);
     return;
   }
   const Extent& extent = from_layout.extent;
-  if (to_layout.elements() != extent.elements()) std::fill_n(to, to_layout.elements(), 0.0F);
+  if (to_layout.elements() != extent.elements()) std::fill_n(to, to_layout.elements(), T(0.0F));
   for (std::int64_t pixel = 0; pixel < from_layout.pixels(); ++pixel) {
     for (std::int64_t channel = 0; channel < extent.channels; ++channel) {
       to[to_layout.offset(channel, pixel)] = from[from_layout.offset(channel, pixel)];
@@ -18,8 +19,11 @@ void relayout(const float* from, const Layout& from_layout, float* to, const Lay
   }
 }
 
-void copy_channels(std::int64_t count, const ChannelsAt<const float>& from,
-                   const ChannelsAt<float>& to) {
+template void relayout(const float*, const Layout&, float*, const Layout&);
+template void relayout(const Bf16*, const Layout&, Bf16*, const Layout&);
+
+template <class T>
+void copy_channels(std::int64_t count, const ChannelsAt<const T>& from, const ChannelsAt<T>& to) {
   const std::int64_t block = from.layout.block, pixels = from.layout.pixels();
   const bool whole_blocks = to.layout.block == block && from.first % block == 0 &&
                             to.first % block == 0 && count % block == 0;
@@ -34,6 +38,9 @@ void copy_channels(std::int64_t count, const ChannelsAt<const float>& from,
     }
   }
 }
+
+template void copy_channels(std::int64_t, const ChannelsAt<const float>&, const ChannelsAt<float>&);
+template void copy_channels(std::int64_t, const ChannelsAt<const Bf16>&, const ChannelsAt<Bf16>&);
 
 void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to) {
   for (std::int64_t row = 0; row < rows; ++row) {

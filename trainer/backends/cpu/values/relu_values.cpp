@@ -1,30 +1,36 @@
 #include "trainer/backends/cpu/values/relu_values.h"
 
-#include <bit>
-
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/ops/elementwise.h"
+#include "trainer/backends/cpu/values/lanes.h"
+#include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {
 
-FEEDRATE_VECTOR void relu_values(const float* in, std::int64_t size, float* out) {
-  for (std::int64_t i = 0; i < size; ++i) out[i] = relu(in[i]);
-}
+// relu() and relu_gradient() of elementwise.h on vectors.
 
-FEEDRATE_VECTOR void relu_gradients(const float* gradient, const float* output, std::int64_t size,
-                                    float* to) {
-  for (std::int64_t i = 0; i < size; ++i) to[i] = relu_gradient(gradient[i], output[i]);
+template <class T>
+FEEDRATE_VECTOR void relu_values(const T* in, std::int64_t size, T* out) {
+  for_lanes(size, [&](std::int64_t i, auto width) FEEDRATE_INLINE {
+    typename VectorOf<width>::Floats x;
+    load(in + i, x);
+    x = x < 0.0F ? decltype(x){} : x;
+    store(x, out + i);
+  });
 }
+template void relu_values(const float*, std::int64_t, float*);
+template void relu_values(const Bf16*, std::int64_t, Bf16*);
 
-FEEDRATE_VECTOR void relu_gradients_bf16(const float* gradient, const float* output,
-                                         std::int64_t size, std::uint16_t* to) {
-  for (std::int64_t i = 0; i < size; ++i) {
-    const float value = relu_gradient(gradient[i], output[i]);
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t rounded = bits + 0x7fffU + (bits >> 16 & 1U);
-    // Rounding could turn a NaN into an infinity; NaN must stay NaN.
-    to[i] = static_cast<std::uint16_t>((value == value ? rounded : bits | 0x400000U) >> 16);
-  }
+template <class T>
+FEEDRATE_VECTOR void relu_gradients(const T* gradient, const T* output, std::int64_t size, T* to) {
+  for_lanes(size, [&](std::int64_t i, auto width) FEEDRATE_INLINE {
+    typename VectorOf<width>::Floats x, mine;
+    load(output + i, x);
+    load(gradient + i, mine);
+    mine = x > 0.0F ? mine : decltype(x){};
+    store(mine, to + i);
+  });
 }
+template void relu_gradients(const float*, const float*, std::int64_t, float*);
+template void relu_gradients(const Bf16*, const Bf16*, std::int64_t, Bf16*);
 
 }  // namespace feedrate::trainer::cpu

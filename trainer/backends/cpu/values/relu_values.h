@@ -4,13 +4,15 @@
 
 #include <cstdint>
 
+#include "trainer/backends/cpu/value_type.h"
+
 namespace feedrate::trainer::cpu {
 
-void relu_values(const float* in, std::int64_t size, float* out);
+/// T is float or Bf16.
+template <class T>
+void relu_values(const T* in, std::int64_t size, T* out);
 /// `output` is that of the relu.
-void relu_gradients(const float* gradient, const float* output, std::int64_t size, float* to);
-/// The same, rounded to bf16: to the nearest, ties to even.
-void relu_gradients_bf16(const float* gradient, const float* output, std::int64_t size,
-                         std::uint16_t* to);
+template <class T>
+void relu_gradients(const T* gradient, const T* output, std::int64_t size, T* to);
 
 }  // namespace feedrate::trainer::cpu

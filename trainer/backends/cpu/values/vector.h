@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "trainer/backends/cpu/value_type.h"
+
 #define FEEDRATE_INLINE __attribute__((always_inline))
 
 namespace feedrate::trainer::cpu {
@@ -16,9 +18,12 @@ struct VectorOf {
   typedef float Floats __attribute__((vector_size(width * 4)));
   typedef double Doubles __attribute__((vector_size(width * 8)));
   typedef std::int32_t Ints __attribute__((vector_size(width * 4)));
+  typedef std::uint32_t Bits __attribute__((vector_size(width * 4)));
+  typedef std::uint16_t Halves __attribute__((vector_size(width * 2)));
 };
 
-/// Load from and store to any address, aligned or not.
+/// Load from and store to any address, aligned or not; bf16 is widened and rounded, as Bf16 does
+/// it.
 template <class Vector, class Value>
 [[gnu::always_inline]] inline void load(const Value* from, Vector& to) {
   std::memcpy(&to, from, sizeof to);
@@ -26,6 +31,24 @@ template <class Vector, class Value>
 template <class Vector, class Value>
 [[gnu::always_inline]] inline void store(const Vector& from, Value* to) {
   std::memcpy(to, &from, sizeof from);
+}
+template <class Vector>
+[[gnu::always_inline]] inline void load(const Bf16* from, Vector& to) {
+  using Types = VectorOf<sizeof(Vector) / sizeof(float)>;
+  typename Types::Halves halves;
+  std::memcpy(&halves, from, sizeof halves);
+  const typename Types::Bits bits = __builtin_convertvector(halves, typename Types::Bits) << 16;
+  std::memcpy(&to, &bits, sizeof to);
+}
+template <class Vector>
+[[gnu::always_inline]] inline void store(const Vector& from, Bf16* to) {
+  using Types = VectorOf<sizeof(Vector) / sizeof(float)>;
+  typename Types::Bits bits;
+  std::memcpy(&bits, &from, sizeof bits);
+  const typename Types::Bits rounded = bits + 0x7fffU + (bits >> 16 & 1U);
+  bits = (from == from ? rounded : bits | 0x400000U) >> 16;
+  const auto halves = __builtin_convertvector(bits, typename Types::Halves);
+  std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -12,7 +12,7 @@ class ScanBytes {
  public:
   /// Bytes that may be read from any `next` on that was given to slide(), even beyond end(): there
   /// they have no meaning. The largest MCU has 10 blocks of 64 coefficients of up to 31 bits.
-  static constexpr std::size_t readable = 10 * 64 * 31 / 8 + 16;
+  static constexpr std::size_t readable = 10 * 64 * 31 / 8 + 32;
 
   /// From the first byte behind the header of the scan, or behind a restart marker, to the end of
   /// the file.

@@ -49,7 +49,7 @@ TEST(UnitJpegScanBytes, stuffing_disappears_wherever_an_ff_lies) {
       const testing::FencedBytes fenced(raw, testing::Fence::behind);
       bytes.start(fenced.bytes());
       // A step is at most the largest MCU.
-      ASSERT_EQ(all_of(bytes, ScanBytes::readable - 16), plain) << size;
+      ASSERT_EQ(all_of(bytes, ScanBytes::readable - 32), plain) << size;
       EXPECT_TRUE(bytes.ended());
       EXPECT_EQ(as_text(bytes.rest()), "\xff\xd9 and more"sv);
     }
@@ -66,7 +66,7 @@ TEST(UnitJpegScanBytes, what_may_be_read_ahead_lies_in_the_window) {
     next = bytes.slide(next);
     EXPECT_TRUE(std::all_of(next, next + ScanBytes::readable,
                             [](std::byte byte) { return byte == std::byte{0x55}; }));
-    next += ScanBytes::readable - 16;
+    next += ScanBytes::readable - 32;
   }
 }
 

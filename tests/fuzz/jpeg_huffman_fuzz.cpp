@@ -1,0 +1,86 @@
+// Our Huffman decoders of JPEGs: with each of them, the same pixels or the same error as
+// libjpeg-turbo alone, for whole images and for parts.
+
+#include <optional>
+#include <string>
+
+#include "formats/codecs/jpeg/jpeg_ways.h"
+#include "tests/fuzz/decode.h"
+#include "tests/support/make_jpeg.h"
+
+namespace feedrate::fuzz {
+using namespace formats;
+
+namespace {
+
+constexpr std::size_t small = std::size_t{1} << 18;  // bytes of pixels
+
+struct Outcome {
+  Buffer pixels;
+  std::string error;
+
+  bool operator==(const Outcome&) const = default;
+};
+
+Outcome outcome_of(const HuffmanDecoding* how, Bytes encoded, Shape shape,
+                   std::optional<Rect> part) {
+  Outcome outcome;
+  try {
+    if (!part) {
+      outcome.pixels.resize(shape.bytes());
+      decode_jpeg(how, encoded, shape, outcome.pixels);
+      return outcome;
+    }
+    Buffer memory;
+    const PixelRows rows = decode_jpeg_part(how, encoded, shape, *part, memory);
+    for (std::size_t y = 0; y < part->height; ++y) {
+      append(outcome.pixels,
+             {rows.first + y * rows.stride, std::size_t{part->width} * shape.channels});
+    }
+  } catch (const Error& error) {
+    outcome = {{}, error.what()};
+  }
+  return outcome;
+}
+
+void check(Bytes encoded) {
+  Shape shape;
+  if (!accepts([&] { shape = jpeg_header(encoded).shape; }) || shape.bytes() > small) return;
+  const Rect middle{shape.height / 3, shape.width / 3, (shape.height + 2) / 3,
+                    (shape.width + 2) / 3};
+  for (const std::optional<Rect>& part : {std::optional<Rect>(), std::optional(middle)}) {
+    const Outcome expected = outcome_of(nullptr, encoded, shape, part);
+    if (!expected.error.empty()) complained(expected.error);
+    for (const HuffmanDecoding* how : runnable_huffman_decodings()) {
+      require(outcome_of(how, encoded, shape, part) == expected,
+              "every way has libjpeg-turbo's pixels or error");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Buffer> seeds() {
+  std::vector<Buffer> all;
+  using testing::JpegKind;
+  for (const int across : {1, 2}) {
+    for (const unsigned restart : {0U, 1U, 3U}) {
+      JpegKind kind{.across = across, .down = across, .restart = restart};
+      kind.optimal = restart == 1;
+      all.push_back(testing::make_jpeg(kind, 37, 19, small_image({19, 37, 3}).pixels));
+    }
+  }
+  JpegKind grey{.from = JCS_GRAYSCALE, .stored = JCS_GRAYSCALE, .quality = 100};
+  grey.optimal = true;
+  all.push_back(testing::make_jpeg(grey, 17, 9, small_image({9, 17, 1}).pixels));
+  all.push_back(testing::make_jpeg({.from = JCS_CMYK, .stored = JCS_YCCK}, 9, 17,
+                                   small_image({17, 9, 4}).pixels));
+  return all;
+}
+
+}  // namespace feedrate::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  feedrate::fuzz::check(feedrate::fuzz::fenced(data, size));
+  return 0;
+}

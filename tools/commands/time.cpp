@@ -69,7 +69,8 @@ this device, divided by the measured time. The limits of the device are measured
 same run, on a GPU in the same precision. First come the sums of each operator, then the
 ten costliest layers; --all shows every layer. With bf16 on the CPU, layers that would be
 slower stay in fp32. On a GPU, events between the layers' kernels take the times, which
-makes a step a little longer than 'feedrate train' needs.
+makes a step a little longer than 'feedrate train' needs; a kernel that does the work of
+several layers counts for one of them.
 
 With --passes nothing is timed: the kernels and library calls of a step on CUDA are
 counted from the plan, and the bytes that they read and write.)",

@@ -12,6 +12,7 @@ class CudaTimer : public CudaParity {
   void TearDown() override {
     CudaParity::TearDown();
     unsetenv("FEEDRATE_EMULATED_CAPTURE");
+    unsetenv("FEEDRATE_UNFUSED");
   }
   static Graph graph() {
     Builder b("timed", {8, 8, 3}, 5);
@@ -46,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(ConformanceEmulated, CudaTimer, ::testing::Values(Devic
                          device_label);
 
 TEST_P(CudaTimer, every_node_that_works_has_its_time_and_no_other) {
+  setenv("FEEDRATE_UNFUSED", "all", 1);
   const Plan plan = make_plan(graph(), 6);
   const Trained timed = train(4, true);
   EXPECT_EQ(timed.recorded, true);
@@ -57,6 +59,18 @@ TEST_P(CudaTimer, every_node_that_works_has_its_time_and_no_other) {
     EXPECT_EQ(timed.seconds[i].forward > 0, !merged);
     EXPECT_EQ(timed.seconds[i].backward > 0, plan.learns[i]);
     EXPECT_LT(timed.seconds[i].forward + timed.seconds[i].backward, 1) << "seconds";
+  }
+}
+
+TEST_P(CudaTimer, a_fused_pass_counts_for_the_node_that_does_it) {
+  const std::vector<Node> nodes = graph().nodes;
+  const Trained timed = train(4, true);
+  ASSERT_EQ(timed.seconds.size(), nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    SCOPED_TRACE(nodes[i].name);
+    const std::string_view name = nodes[i].op->name();
+    if (name == "batch_norm") EXPECT_GT(timed.seconds[i].backward, 0);  // the relu's and its own
+    if (name == "relu") EXPECT_EQ(timed.seconds[i].backward, 0);
   }
 }
 

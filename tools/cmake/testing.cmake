@@ -85,6 +85,20 @@ add_test(NAME cluster/slurm
 set_tests_properties(cluster/slurm PROPERTIES
   LABELS commands TIMEOUT 300 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 
+# The check of a GPU, where there is none: what it makes of what it sees, and its bundle.
+find_program(PYTHON3 python3)
+if(PYTHON3)
+  add_test(NAME gpu_check/judges
+    COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/gpu_check/judge_test.py ${CMAKE_SOURCE_DIR})
+  set_tests_properties(gpu_check/judges PROPERTIES LABELS commands TIMEOUT 300)
+endif()
+if(PYTHON3 AND TARGET feedrate_cuda AND NOT FEEDRATE_SANITIZE)
+  add_test(NAME gpu_check/its_bundle_runs_in_an_empty_root
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/gpu_check/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  set_tests_properties(gpu_check/its_bundle_runs_in_an_empty_root PROPERTIES
+    LABELS cuda TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
 if(NOT FEEDRATE_SANITIZE)
   add_test(NAME docker/steps_run
     COMMAND ${CMAKE_SOURCE_DIR}/tests/docker/run.sh ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Proves the CUDA backend on a machine with a GPU, then measures it beside PyTorch, within a budget of
+# minutes. One command where the project is built, two where nothing is installed but Python:
+#
+#   samples/gpu_check.sh [OPTION…]                       runs this build
+#   samples/gpu_check.sh --pack FILE.tar.xz              bundles this build and these scripts
+#   gpu_check.sh --unpack-and-run FILE.tar.xz [OPTION…]  runs a bundle; unpacks it beside FILE
+#
+#   --minutes N     stop in time (default 8)
+#   --resume        go on where an earlier call with the same --out stopped
+#   --out DIR       rows, logs and the summary (default gpu_check.results)
+#   --cifar10 DIR   CIFAR-10's archive, to train on; everything else is made there
+#   --tiers N       only the first N of four: proof, ResNet-50, nine networks, the rest
+#
+# CUDA's libraries come from the nvidia-* wheels of the python3 that runs this ($FEEDRATE_PYTHON) or
+# from the toolkit. Exits with 0 if all that ran passed, with 1 if something failed or there is no GPU.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+python=${FEEDRATE_PYTHON:-python3}
+
+fail() { echo "gpu_check: $1" >&2; exit "${2:-1}"; }
+command -v "$python" >/dev/null || fail "$python is not installed; it runs the check"
+
+if [ "${1:-}" = --unpack-and-run ]; then
+  [ $# -ge 2 ] || fail "--unpack-and-run needs the FILE that --pack made" 2
+  [ -f "$2" ] || fail "$2 does not exist"
+  into=${2%.tar.xz}.unpacked
+  rm -rf "$into"
+  "$python" - "$2" "$into" <<'EOF' || fail "$2 cannot be unpacked; is it whole?"
+import sys, tarfile
+with tarfile.open(sys.argv[1], "r:xz") as bundle:
+    if hasattr(tarfile, "data_filter"):
+        bundle.extractall(sys.argv[2], filter="data")
+    else:
+        bundle.extractall(sys.argv[2])
+EOF
+  shift 2
+  exec "$into/gpu_check.sh" "$@"
+fi
+exec "$python" -B "$here/gpu_check" "$@"

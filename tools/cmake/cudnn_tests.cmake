@@ -9,5 +9,16 @@ target_include_directories(test_cudnn SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDA
 target_link_libraries(test_cudnn PRIVATE feedrate_flags feedrate_trainer GTest::gtest_main
   nlohmann_json::nlohmann_json ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)
 target_link_options(test_cudnn PRIVATE -Wl,--wrap=cudnnBackendSetAttribute)
+# cuDNN offers the engines that it compiles at run time only where it can load the driver's library;
+# for offers, the toolkit's stub will do.
+find_library(FEEDRATE_CUDA_STUB cuda HINTS ${CUDAToolkit_LIBRARY_DIR}/stubs /usr/local/cuda/lib64/stubs
+  NO_DEFAULT_PATH)
+set(cudnn_test_environment)
+if(FEEDRATE_CUDA_STUB)
+  set(stub ${CMAKE_BINARY_DIR}/cuda_stub)
+  file(MAKE_DIRECTORY ${stub})
+  file(CREATE_LINK ${FEEDRATE_CUDA_STUB} ${stub}/libcuda.so.1 SYMBOLIC)
+  set(cudnn_test_environment ENVIRONMENT_MODIFICATION LD_LIBRARY_PATH=path_list_append:${stub})
+endif()
 gtest_discover_tests(test_cudnn TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST
-  PROPERTIES LABELS conformance TIMEOUT 300)
+  PROPERTIES LABELS conformance TIMEOUT 300 ${cudnn_test_environment})

@@ -60,6 +60,15 @@ class Counter {
                              return sum + static_cast<double>(one.learned ? one.elements() : 0);
                            });
   }
+  /// In 16 bits the gradient of aligned groups of filters is computed group by group.
+  std::int64_t groups_apart(const Node& node) const {
+    const std::int64_t groups = node.attributes.integer("groups", 1);
+    const std::int64_t lanes = 16 / static_cast<std::int64_t>(value_bytes());
+    const auto aligned = [&](std::int64_t channels) { return channels / groups % lanes == 0; };
+    const bool apart =
+        narrow_ && aligned(nodes_[node.inputs[0]].extent.channels) && aligned(node.extent.channels);
+    return apart ? groups : 1;
+  }
   double filter_values(const Node& node) const {
     return static_cast<double>(plan_.graph.parameters[node.parameters[0]].elements());
   }
@@ -184,7 +193,12 @@ class Counter {
     const double out = bytes(i), in = all_inputs(node);
     const bool filters = node.op->traits().weights == WeightKind::filters;
     if (has_bias(node)) add(op, "bias gradient", {out});
-    add(op, "weight gradient", {in, out}, (filters ? value_bytes() : 4) * parameter_values(node));
+    const std::int64_t calls = filters ? groups_apart(node) : 1;
+    for (std::int64_t g = 0; g < calls; ++g) {
+      const double share = 1.0 / static_cast<double>(calls);
+      add(op, "weight gradient", {share * in, share * out},
+          share * (filters ? value_bytes() : 4) * parameter_values(node));
+    }
     if (filters && narrow_) narrow_gradients_ += filter_values(node);
     if (plan_.has_gradient(node.inputs[0])) {
       add(op, "input gradient", {out, in}, weight_bytes(node));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -42,8 +43,15 @@ double milliseconds(std::size_t place) {
   return fastest != nullptr && std::strtoul(fastest, nullptr, 10) == place ? 0.5 : 1.5;
 }
 
-// FEEDRATE_EMULATED_BROKEN lists the engines that fail, one digit for the index of each.
+// FEEDRATE_EMULATED_BROKEN lists the engines that fail, one digit for the index of each;
+// FEEDRATE_EMULATED_BROKEN_AFTER: the number of runs after which all fail.
 bool broken(std::size_t place) {
+  const auto& runs = counts().convolutions;
+  const char* last = std::getenv("FEEDRATE_EMULATED_BROKEN_AFTER");
+  if (last != nullptr &&
+      std::accumulate(runs.begin(), runs.end(), 0UL) >= std::strtoul(last, nullptr, 10)) {
+    return true;
+  }
   const char* indices = std::getenv("FEEDRATE_EMULATED_BROKEN");
   return indices != nullptr &&
          std::string_view(indices).find(std::to_string(place)) != std::string::npos;
@@ -81,8 +89,16 @@ struct Tensor {
   bool planes() const {
     return strides == Sides{sides[1] * sides[2] * sides[3], sides[2] * sides[3], sides[3], 1};
   }
+  /// Some channels of interleaved pixels, or all.
   bool interleaved() const {
-    return strides == Sides{sides[1] * sides[2] * sides[3], 1, sides[1] * sides[3], sides[1]};
+    const std::int64_t pixel = strides[3];
+    return pixel >= sides[1] &&
+           strides == Sides{pixel * sides[2] * sides[3], 1, pixel * sides[3], pixel};
+  }
+  bool whole() const { return planes() || (interleaved() && strides[3] == sides[1]); }
+  /// From the first value to behind the last.
+  std::size_t span() const {
+    return at(sides[0] - 1, sides[1] - 1, sides[2] - 1, sides[3] - 1) + 1;
   }
 };
 
@@ -172,7 +188,7 @@ struct Factors {
 bool good_memory(const Tensor& tensor, const void* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % static_cast<std::size_t>(tensor.alignment) ==
              0 &&
-         room_at(memory) >= tensor.values() * bytes_of(tensor.number());
+         room_at(memory) >= tensor.span() * bytes_of(tensor.number());
 }
 
 void compute(const Operation& operation, bool rounded, const std::map<std::int64_t, void*>& at) {
@@ -224,7 +240,9 @@ cudnnStatus_t check_operation(const Descriptor& from) {
   if (x.type != w.type || x.type != y.type) return CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE;
   const bool planes = x.planes() && w.planes() && y.planes();
   const bool interleaved = x.interleaved() && w.interleaved() && y.interleaved();
-  if (!planes && !interleaved) return CUDNN_STATUS_NOT_SUPPORTED_LAYOUT;
+  if ((!planes && !interleaved) || !operation.out().whole()) {
+    return CUDNN_STATUS_NOT_SUPPORTED_LAYOUT;
+  }
   const bool writes = operation.alpha == 1 && operation.beta == 0;
   return writes ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
 }

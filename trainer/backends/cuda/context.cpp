@@ -84,6 +84,9 @@ Context::Context(std::string_view precision)
       tf32_(precision != "fp32") {
   check(cudaSetDevice(own_device()), "cudaSetDevice");
   multiprocessors_ = count_multiprocessors();
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  workspace_limit_ = std::min({max_workspace, total / 8, free / 2});
   compute_ = make_stream();
   uploads_ = make_stream();
   cudnn_ = make<cudnnHandle_t, cudnnDestroy>("cudnnCreate", cudnnCreate);

@@ -58,8 +58,9 @@ std::string device_name();
 
 /// cudaMalloc's alignment. Every block in device memory gets it, because the libraries expect it.
 inline constexpr std::size_t device_alignment = 256;
-/// The most workspace an algorithm may use: enough for the fast ones, small beside a batch.
-inline constexpr std::size_t workspace_limit = std::size_t{256} << 20;
+/// The most workspace that an algorithm may use on any device: cuDNN's fast engines need up to
+/// 1.2 GiB for ResNet-50's convolutions at batch 256.
+inline constexpr std::size_t max_workspace = std::size_t{2} << 30;
 
 /// Zeroed device memory; 0 bytes allocate nothing. Throws Error, which names `what`, when the
 /// device has too little.
@@ -91,9 +92,14 @@ class Context {
   cublasLtHandle_t blas() const { return blas_.get(); }
   /// The type of activations, of their gradients and of the weights that products read.
   ValueType values() const { return values_; }
-  /// Whether products in fp32 may round their inputs to 10 bits of mantissa.
+  /// Whether convolutions may use tensor cores, which round fp32 to 10 bits of mantissa.
   bool tf32() const { return tf32_; }
+  /// Whether matrix products of fp32 may do so. In 16 bits only an LSTM's are fp32, and stay so.
+  bool rounds_fp32_products() const { return tf32_ && values_ == ValueType::fp32; }
   unsigned multiprocessors() const { return multiprocessors_; }
+  /// The most workspace that an algorithm may use here: max_workspace, but at most an eighth of the
+  /// device's memory and half of what was free when the session began.
+  std::size_t workspace_limit() const { return workspace_limit_; }
   /// Counters on the device, all 0, for the blocks of one kernel on compute(). A kernel leaves them
   /// 0 again. Throws Error for more than there are.
   unsigned* arrivals(unsigned count) const;
@@ -104,6 +110,7 @@ class Context {
   ValueType values_;
   bool tf32_;
   unsigned multiprocessors_ = 0;
+  std::size_t workspace_limit_ = 0;
   Stream compute_;
   Stream uploads_;
   Owned<cudnnHandle_t, cudnnDestroy> cudnn_;

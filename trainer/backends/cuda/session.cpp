@@ -117,7 +117,6 @@ void CudaSession::make_layers(std::uint64_t seed) {
     layers_.push_back(make_layer(site));
     if (site.relu_follows && layers_[i]->does_relu()) done_elsewhere_[relu] = true;
   }
-  algorithms.save();
 }
 
 void CudaSession::place_values() {

@@ -27,6 +27,7 @@ class CudaAlgorithms : public CudaParity {
     CudaParity::TearDown();
     unsetenv("FEEDRATE_EMULATED_FASTEST");
     unsetenv("FEEDRATE_EMULATED_BROKEN");
+    unsetenv("FEEDRATE_EMULATED_BROKEN_AFTER");
   }
 
   fs::path file() const { return directory_.path() / "feedrate" / "algorithms.txt"; }
@@ -155,6 +156,19 @@ TEST_P(CudaAlgorithms, where_none_of_the_fast_ones_works_there_is_what_works_any
   const Used second = train_a_step();
   EXPECT_EQ(second.measured(), 0U) << "kept as any other";
   EXPECT_EQ(second.step, first.step);
+}
+
+TEST_P(CudaAlgorithms, what_was_measured_before_a_session_fails_is_kept) {
+  tell_fastest(other);
+  const auto& runs = emulated_counts().convolutions;
+  const std::size_t of_one_choice = 2 * 4;
+  setenv("FEEDRATE_EMULATED_BROKEN_AFTER",
+         std::to_string(std::accumulate(runs.begin(), runs.end(), 3 * of_one_choice + 2)).c_str(),
+         1);
+  expect_error([&] { train_a_step(); }, {"cudnnBackendExecute"});
+  EXPECT_EQ(lines(text()), 1U + 3) << text();
+  unsetenv("FEEDRATE_EMULATED_BROKEN_AFTER");
+  EXPECT_EQ(train_a_step().measured(), runs_of_all - 3 * of_one_choice);
 }
 
 TEST_P(CudaAlgorithms, where_none_works_at_all_the_error_names_the_layer) {

@@ -20,7 +20,7 @@ class CudaFusion : public CudaParity {
   /// Blocks of every kind: an identity behind a norm, behind a pool and behind a block; a
   /// projection; a shortcut without parameters; a branch that ends without a norm; three readers.
   static Graph blocks(std::int64_t width) {
-    Builder b("blocks", {12, 12, 3}, 5);
+    Builder b("blocks", {8, 8, 3}, 5);
     const auto conv_norm = [&](Builder::Value x, std::int64_t filters, std::int64_t kernel,
                                std::int64_t stride) {
       return b.batch_norm(b.conv(x, filters, kernel, stride, kernel / 2, {.no_bias = true}), {});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "trainer/backends/cuda/kernels/columns.cuh"
 #include "trainer/backends/cuda/kernels/kernels.cuh"
@@ -50,16 +51,20 @@ class ConvLayer final : public LayerOf<T> {
         relu_follows_(site.relu_follows),
         forward_(choose_engine(site, shape_, ConvDirection::forward)) {
     if (site.input_learns) data_ = choose_engine(site, shape_, ConvDirection::data);
-    if (site.learns) filters_ = choose_engine(site, shape_, ConvDirection::filters);
+    if (!site.learns) return;
+    const ConvShape filters = splits_filters(shape_) ? group_of(shape_) : shape_;
+    const std::int64_t calls = splits_filters(shape_) ? shape_.groups : 1;
+    for (std::int64_t g = 0; g < calls; ++g) {
+      filters_.push_back(choose_engine(site, filters, ConvDirection::filters));
+    }
   }
 
   /// The kernel that adds the bias computes the relu.
   bool does_relu() const override { return relu_follows_ && bias_.value != nullptr; }
   std::size_t scratch_bytes() const override {
     std::size_t libraries = forward_.workspace();
-    for (const auto& call : {&data_, &filters_}) {
-      if (*call) libraries = std::max(libraries, (*call)->workspace());
-    }
+    if (data_) libraries = std::max(libraries, data_->workspace());
+    for (const ConvCall& call : filters_) libraries = std::max(libraries, call.workspace());
     return std::max(libraries, column_scratch<T, 1>(context_, rows(), shape_.out.channels));
   }
 
@@ -75,8 +80,7 @@ class ConvLayer final : public LayerOf<T> {
       sum_rows(context_, "conv bias gradient", rows(), shape_.out.channels, buffers.output_gradient,
                bias_.gradient, buffers.scratch);
     }
-    filters_->run(context_, ConvBuffers{buffers.input, weight_.product_gradient,
-                                        buffers.output_gradient, buffers.scratch});
+    find_filter_gradient(buffers);
     if (buffers.input_gradient == nullptr) return;
     data_->run(context_, ConvBuffers{buffers.input_gradient, weight_.as<T>(),
                                      buffers.output_gradient, buffers.scratch});
@@ -92,14 +96,26 @@ class ConvLayer final : public LayerOf<T> {
     });
   }
 
+  void find_filter_gradient(const BuffersOf<T>& buffers) {
+    const auto calls = static_cast<std::int64_t>(filters_.size());  // one, or one for each group
+    const auto filters = static_cast<std::int64_t>(shape_.filter_bytes() / sizeof(T));
+    for (std::int64_t g = 0; g < calls; ++g) {
+      filters_[static_cast<std::size_t>(g)].run(
+          context_, ConvBuffers{buffers.input + g * (shape_.in.channels / calls),
+                                static_cast<T*>(weight_.product_gradient) + g * (filters / calls),
+                                buffers.output_gradient + g * (shape_.out.channels / calls),
+                                buffers.scratch});
+    }
+  }
+
   const Context& context_;
   ConvShape shape_;
   DeviceParameter weight_;
   DeviceParameter bias_;
   bool relu_follows_;
   ConvCall forward_;
-  std::optional<ConvCall> data_;     // if the input gradient is needed
-  std::optional<ConvCall> filters_;  // if backward is called
+  std::optional<ConvCall> data_;   // if the input gradient is needed
+  std::vector<ConvCall> filters_;  // if backward is called
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/random.h"
 #include "trainer/backends/cuda/products/algorithm_cache.cuh"
 #include "trainer/backends/cuda/products/conv_engine.cuh"
 #include "trainer/communicators/communicator.h"
@@ -16,18 +17,42 @@ using namespace formats;
 
 namespace {
 
-/// How many entries of cuDNN's list are measured. The list starts with those that cuDNN expects to
-/// be fastest, and often holds one engine several times with different knobs.
+/// How many entries of cuDNN's list are measured: of each engine the one that cuDNN expects to be
+/// fastest, then others.
 constexpr std::size_t max_measured = 8;
 /// The best of these runs counts, because a disturbance only makes a run longer.
 constexpr int measured_runs = 3;
 
-/// Throws Error if cuDNN cannot build the engine, or if it needs more than workspace_limit.
+/// Throws Error if cuDNN cannot build the engine, or if it needs more workspace than allowed.
 ConvExecution build(const Context& context, ConvEngine& engine) {
   ConvExecution execution(context.cudnn(), std::move(engine.config));
-  if (execution.workspace() <= workspace_limit) return execution;
+  if (execution.workspace() <= context.workspace_limit()) return execution;
   throw Error(join("engine ", engine.name, " needs ", execution.workspace() >> 20,
-                   " MiB of workspace, more than ", workspace_limit >> 20));
+                   " MiB of workspace, more than ", context.workspace_limit() >> 20));
+}
+
+/// Random values in ±1, over and over. Zeros would flatter an engine: they take less power, so that
+/// the clocks stay higher.
+void fill(const Context& context, ValueType type, const DeviceMemory& memory) {
+  constexpr std::size_t max_values = std::size_t{1} << 18;
+  with_type(type, [&](auto value) {
+    using T = decltype(value);
+    std::vector<T> some(std::min(max_values, memory.bytes() / sizeof(T)));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      some[i] = static_cast<T>(2 * unit_float(random_bits(1, i)) - 1);
+    }
+    std::size_t done = some.size() * sizeof(T);
+    check(cudaMemcpyAsync(memory.data(), some.data(), done, cudaMemcpyHostToDevice,
+                          context.compute()),
+          "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(context.compute()), "cudaStreamSynchronize");
+    for (; done < memory.bytes(); done *= 2) {
+      check(cudaMemcpyAsync(memory.data() + done, memory.data(),
+                            std::min(done, memory.bytes() - done), cudaMemcpyDeviceToDevice,
+                            context.compute()),
+            "cudaMemcpyAsync");
+    }
+  });
 }
 
 /// Measures a call on tensors of its own. Throws Error if there is no memory for them.
@@ -39,7 +64,9 @@ class Stopwatch {
         filter_(shape.filter_bytes(), "a convolution's filters"),
         y_(shape.y_bytes(), "a convolution's output"),
         begin_(make_event(0)),
-        end_(make_event(0)) {}
+        end_(make_event(0)) {
+    for (const DeviceMemory* tensor : {&x_, &filter_, &y_}) fill(context, shape.type, *tensor);
+  }
 
   /// Runs it once. Throws Error if the engine fails.
   void try_out(ConvExecution& execution) {
@@ -122,7 +149,9 @@ class Choice {
       return --left == 0;
     });
     if (!execution_) refuse();
-    if (measures) site_.algorithms->add(key(), {chosen_, least});
+    if (!measures) return;
+    site_.algorithms->add(key(), {chosen_, least});
+    site_.algorithms->save();  // a session that is cut short has measured for the next one
   }
 
   /// Takes the cached engine only if cuDNN still offers it: the file does not say whether an engine
@@ -167,7 +196,7 @@ class Choice {
   void each_engine(const Enough& enough) {
     for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
       std::vector<ConvEngine> engines;
-      attempt([&] { engines = engines_of(graph_, mode, arithmetic_); });
+      attempt([&] { engines = different_first(engines_of(graph_, mode, arithmetic_)); });
       bool done = false;
       for (std::size_t i = 0; i < engines.size() && !done; ++i) {
         attempt([&] { done = enough(engines[i]); });

@@ -1,6 +1,6 @@
 #pragma once
 // Chooses the cuDNN engine of a convolution: the fastest of those that keep our promises, measured
-// on the device once for each shape and stored (algorithm_cache.cuh). If nothing can be stored, the
+// on random values once for each shape, and stored at once (algorithm_cache.cuh). If nothing can be stored, the
 // first that runs is used, because measurements would choose differently from run to run. Engines
 // that cuDNN offers but cannot build or run are skipped.
 
@@ -25,7 +25,7 @@ class ConvCall {
 };
 
 /// All ranks get the first rank's engine. Throws Error, which names the node, if no engine works
-/// within workspace_limit, or if a rank lacks the engine that the first has chosen.
+/// within Context::workspace_limit(), or if a rank lacks the engine that the first has chosen.
 ConvCall choose_engine(const LayerSite& site, const ConvShape& shape, ConvDirection direction);
 
 }  // namespace feedrate::trainer::cuda

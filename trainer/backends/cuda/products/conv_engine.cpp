@@ -1,6 +1,8 @@
 #include "trainer/backends/cuda/products/conv_engine.cuh"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "formats/base/error.h"
 
@@ -13,7 +15,8 @@ ConvEngine describe(GraphDescriptor config) {
   std::vector<GraphDescriptor> engines =
       config.parts(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
   if (engines.empty()) throw Error("cuDNN offers a choice of knobs without an engine");
-  std::string name = std::to_string(engines[0].get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
+  const auto number = engines[0].get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+  std::string name = std::to_string(number);
   auto notes = engines[0].get_all<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
                                                                CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
   // Asked for 0 knob choices, cuDNN does not say how many there are, so ask for the maximum.
@@ -23,7 +26,7 @@ ConvEngine describe(GraphDescriptor config) {
     name += join(" ", knob.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE), "=",
                  knob.get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
   }
-  return {std::move(config), std::move(name), std::move(notes)};
+  return {std::move(config), number, std::move(name), std::move(notes)};
 }
 
 }  // namespace
@@ -50,6 +53,18 @@ std::vector<ConvEngine> engines_of(const ConvGraph& graph, cudnnBackendHeurMode_
     ConvEngine engine = describe(std::move(config));
     if (keeps_promises(engine, arithmetic)) engines.push_back(std::move(engine));
   }
+  return engines;
+}
+
+std::vector<ConvEngine> different_first(std::vector<ConvEngine> engines) {
+  std::map<std::int64_t, std::size_t> entries;
+  std::vector<std::pair<std::size_t, ConvEngine>> numbered;
+  for (ConvEngine& engine : engines) {
+    const std::size_t entry = entries[engine.number]++;
+    numbered.emplace_back(entry, std::move(engine));
+  }
+  std::ranges::stable_sort(numbered, {}, [](const auto& each) { return each.first; });
+  for (std::size_t i = 0; i < engines.size(); ++i) engines[i] = std::move(numbered[i].second);
   return engines;
 }
 

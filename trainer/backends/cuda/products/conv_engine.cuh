@@ -14,6 +14,7 @@ namespace feedrate::trainer::cuda {
 
 struct ConvEngine {
   GraphDescriptor config;
+  std::int64_t number = 0;
   /// The engine's number and its knobs' choices, "62 2=4 13=0". Another run of the same cuDNN finds
   /// the engine by this name.
   std::string name;
@@ -31,5 +32,8 @@ bool keeps_promises(const ConvEngine& engine, Arithmetic arithmetic);
 /// promises (determinism, arithmetic). Throws Error if it proposes none at all.
 std::vector<ConvEngine> engines_of(const ConvGraph& graph, cudnnBackendHeurMode_t mode,
                                    Arithmetic arithmetic);
+
+/// The same engines: the first entry of each engine, then the second of each, and so on.
+std::vector<ConvEngine> different_first(std::vector<ConvEngine> engines);
 
 }  // namespace feedrate::trainer::cuda

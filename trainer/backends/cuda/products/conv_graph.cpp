@@ -1,5 +1,6 @@
 #include "trainer/backends/cuda/products/conv_graph.cuh"
 
+#include <algorithm>
 #include <utility>
 
 #include "formats/base/error.h"
@@ -34,18 +35,20 @@ std::size_t bytes_of(const Sides& sides, ValueType type) {
   return bytes;
 }
 
-Sides interleaved(const Sides& sides) {
+/// The strides; `pixel`: from one pixel to the next, 0 for a whole tensor.
+Sides interleaved(const Sides& sides, std::int64_t pixel) {
   const auto [n, c, h, w] = sides;
-  return {h * w * c, 1, w * c, c};
+  const std::int64_t step = pixel == 0 ? c : pixel;
+  return {h * w * step, 1, w * step, step};
 }
 
-GraphDescriptor tensor(const Sides& sides, ValueType type, Uid uid) {
+GraphDescriptor tensor(const Sides& sides, ValueType type, Uid uid, std::int64_t pixel = 0) {
   GraphDescriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   made.set<cudnnDataType_t>(
       CUDNN_ATTR_TENSOR_DATA_TYPE,
       {with_type(type, [](auto value) { return cudnn_type<decltype(value)>; })});
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, sides);
-  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, interleaved(sides));
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, interleaved(sides, pixel));
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid});
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {promised_alignment});
   made.finalize();
@@ -102,9 +105,17 @@ const OperationNames& names_of(ConvDirection direction) {
 
 const char* name_of(ConvDirection direction) { return names_of(direction).name; }
 
-std::size_t ConvShape::x_bytes() const { return bytes_of(x_sides(*this), type); }
+std::size_t ConvShape::x_bytes() const {
+  Sides sides = x_sides(*this);
+  sides[1] = std::max(sides[1], x_pixel);
+  return bytes_of(sides, type);
+}
 std::size_t ConvShape::filter_bytes() const { return bytes_of(filter_sides(*this), type); }
-std::size_t ConvShape::y_bytes() const { return bytes_of(y_sides(*this), type); }
+std::size_t ConvShape::y_bytes() const {
+  Sides sides = y_sides(*this);
+  sides[1] = std::max(sides[1], y_pixel);
+  return bytes_of(sides, type);
+}
 
 ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type) {
   const Attributes& attributes = node.attributes;
@@ -118,6 +129,26 @@ ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, 
           .groups = groups_of(attributes)};
 }
 
+bool splits_filters(const ConvShape& shape) {
+  const auto aligned = [&](std::int64_t channels) {
+    return channels / shape.groups * static_cast<std::int64_t>(bytes_of(shape.type)) %
+               promised_alignment ==
+           0;
+  };
+  return shape.groups > 1 && is_narrow(shape.type) && aligned(shape.in.channels) &&
+         aligned(shape.out.channels);
+}
+
+ConvShape group_of(const ConvShape& shape) {
+  ConvShape group = shape;
+  group.in.channels /= shape.groups;
+  group.out.channels /= shape.groups;
+  group.groups = 1;
+  group.x_pixel = shape.in.channels;
+  group.y_pixel = shape.out.channels;
+  return group;
+}
+
 std::string text_of(const ConvShape& shape) {
   const auto sides = [](const Sides& of) {
     return join(of[0], "x", of[1], "x", of[2], "x", of[3]);
@@ -125,13 +156,14 @@ std::string text_of(const ConvShape& shape) {
   constexpr std::array types = {"fp32", "bf16", "fp16"};
   return join(types[static_cast<std::size_t>(shape.type)], " x ", sides(x_sides(shape)),
               " filters ", sides(filter_sides(shape)), " y ", sides(y_sides(shape)), " stride ",
-              shape.stride, " pad ", shape.pad, " groups ", shape.groups);
+              shape.stride, " pad ", shape.pad, " groups ", shape.groups,
+              shape.x_pixel == 0 ? "" : join(" of ", shape.x_pixel, " and ", shape.y_pixel));
 }
 
 ConvGraph::ConvGraph(cudnnHandle_t cudnn, const ConvShape& shape, ConvDirection direction)
-    : x_(tensor(x_sides(shape), shape.type, x_uid)),
+    : x_(tensor(x_sides(shape), shape.type, x_uid, shape.x_pixel)),
       filter_(tensor(filter_sides(shape), shape.type, filter_uid)),
-      y_(tensor(y_sides(shape), shape.type, y_uid)),
+      y_(tensor(y_sides(shape), shape.type, y_uid, shape.y_pixel)),
       convolution_(window(shape)),
       operation_(names_of(direction).kind),
       graph_(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {

@@ -30,6 +30,10 @@ struct ConvShape {
   std::int64_t stride = 0;
   std::int64_t pad = 0;
   std::int64_t groups = 1;
+  // Values from one pixel to the next, where x and y are some channels of larger tensors; 0: they
+  // are whole.
+  std::int64_t x_pixel = 0;
+  std::int64_t y_pixel = 0;
 
   std::size_t x_bytes() const;
   std::size_t filter_bytes() const;
@@ -38,6 +42,13 @@ struct ConvShape {
 
 /// The shape of a conv node. `stored`: its input as it lies in memory.
 ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, ValueType type);
+
+/// Whether the gradient of the filters is computed group by group. In 16 bits cuDNN has engines with
+/// tensor cores for each group of any convolution, but not for all groups at once. A group must be
+/// aligned.
+bool splits_filters(const ConvShape& shape);
+/// One group, as a convolution of some channels of the same tensors.
+ConvShape group_of(const ConvShape& shape);
 
 /// The shape as text, for the cache: "bf16 x 64x3x224x224 filters 64x3x7x7 y …".
 std::string text_of(const ConvShape& shape);

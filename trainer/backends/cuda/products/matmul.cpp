@@ -30,9 +30,9 @@ std::int64_t rows(const Matrix& m) { return m.use == Matrix::transposed ? m.colu
 std::int64_t columns(const Matrix& m) { return m.use == Matrix::transposed ? m.rows : m.columns; }
 
 auto make_operation(const Context& context, const Product& product) {
-  const cublasComputeType_t arithmetic = context.tf32() && product.factors == CUDA_R_32F
-                                             ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                             : CUBLAS_COMPUTE_32F;
+  const cublasComputeType_t arithmetic =
+      context.rounds_fp32_products() && product.factors == CUDA_R_32F ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                                      : CUBLAS_COMPUTE_32F;
   auto operation = make<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>(
       "cublasLtMatmulDescCreate", cublasLtMatmulDescCreate, arithmetic, CUDA_R_32F);
   set(operation.get(), CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.a));
@@ -56,6 +56,7 @@ Matmul::Matmul(const Context& context, const std::string& what, const Product& p
   assert(columns(product.a) == rows(product.b));
   const auto preference = make<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>(
       "cublasLtMatmulPreferenceCreate", cublasLtMatmulPreferenceCreate);
+  const std::size_t workspace_limit = context.workspace_limit();
   check(cublasLtMatmulPreferenceSetAttribute(preference.get(),
                                              CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                              &workspace_limit, sizeof(workspace_limit)),

@@ -1,7 +1,7 @@
 #pragma once
-// A packed JPEG: the quantised coefficients of a JPEG without its Huffman codes. Decoding takes
-// three quarters of the time of a JPEG and gives the same pixels, because libjpeg-turbo computes
-// them. Markers that pixels do not need (EXIF, colour profiles) are left out.
+// A packed JPEG: the quantised coefficients of a JPEG without its Huffman codes. Decoding takes half
+// the time of a JPEG and gives the same pixels, because libjpeg-turbo computes them. Markers that
+// pixels do not need (EXIF, colour profiles) are left out.
 //
 //   9E "packed1" | u64le fingerprint of what follows, up to the data |
 //   u32le size of head | u32le number of runs | head | runs × (u32le end, u32le sum) | data

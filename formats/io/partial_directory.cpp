@@ -84,7 +84,14 @@ void PartialDirectory::make_partial(Stale stale) {
     const int failure = errno;
     fail_errno(final_.parent_path(), join("cannot make ", partial_.filename(), " in it"), failure);
   }
-  lock_ = DirectoryLock(partial_);
+  try {
+    lock_ = DirectoryLock(partial_);
+  } catch (const BeingWritten&) {
+    throw;  // it is another process's now
+  } catch (...) {
+    rmdir(partial_.c_str());
+    throw;
+  }
 }
 
 void PartialDirectory::remove_parents() noexcept {

@@ -25,33 +25,40 @@ RecordList::RecordList(const std::filesystem::path& path) {
     std::string_view line = take_line(rest);
     const auto id = take_number<std::uint64_t>(line, '\t');
     if (id && line.find('\t') != std::string_view::npos) {
-      lines_.push_back({*id, start});
+      lines_.push_back(start);
     } else {
       malformed_.push_back(number);
     }
   }
-  const auto by_id = [](const Line& a, const Line& b) { return a.id < b.id; };
-  if (!std::ranges::is_sorted(lines_, by_id)) std::ranges::stable_sort(lines_, by_id);
+  const auto id_of = [this](std::uint64_t start) { return id_at(start); };
+  if (!std::ranges::is_sorted(lines_, {}, id_of)) std::ranges::stable_sort(lines_, {}, id_of);
 }
 
-const RecordList::Line* RecordList::find(std::uint64_t id) const {
-  if (lines_.empty() || id < lines_.front().id) return nullptr;
+std::uint64_t RecordList::id_at(std::uint64_t start) const {
+  std::string_view line = as_text(file_.bytes()).substr(start);
+  // It was a number when the list was read.
+  return take_number<std::uint64_t>(line, '\t').value_or(0);
+}
+
+std::optional<std::uint64_t> RecordList::find(std::uint64_t id) const {
+  const auto id_of = [this](std::uint64_t start) { return id_at(start); };
+  if (lines_.empty() || id < id_of(lines_.front())) return std::nullopt;
   // The ids of most lists are consecutive: look there first.
-  const std::uint64_t guess = id - lines_.front().id;
+  const std::uint64_t guess = id - id_of(lines_.front());
   auto at = lines_.begin();
-  if (guess < lines_.size() && lines_[guess].id == id) {
+  if (guess < lines_.size() && id_of(lines_[guess]) == id) {
     at += static_cast<std::ptrdiff_t>(guess);
   } else {
-    at = std::ranges::lower_bound(lines_, id, {}, &Line::id);
+    at = std::ranges::lower_bound(lines_, id, {}, id_of);
   }
-  if (at == lines_.end() || at->id != id) return nullptr;
-  const bool alone = (at == lines_.begin() || (at - 1)->id != id) &&
-                     (at + 1 == lines_.end() || (at + 1)->id != id);
-  return alone ? &*at : nullptr;
+  if (at == lines_.end() || id_of(*at) != id) return std::nullopt;
+  const bool alone = (at == lines_.begin() || id_of(*(at - 1)) != id) &&
+                     (at + 1 == lines_.end() || id_of(*(at + 1)) != id);
+  return alone ? std::optional(*at) : std::nullopt;
 }
 
-RecordList::Columns RecordList::columns(const Line& line) const {
-  std::string_view rest = as_text(file_.bytes()).substr(line.start);
+RecordList::Columns RecordList::columns(std::uint64_t start) const {
+  std::string_view rest = as_text(file_.bytes()).substr(start);
   std::string_view text = take_line(rest);
   take_column(text);
   const std::size_t last_tab = text.rfind('\t');
@@ -59,14 +66,14 @@ RecordList::Columns RecordList::columns(const Line& line) const {
 }
 
 std::string_view RecordList::name(std::uint64_t id) const {
-  const Line* line = find(id);
-  return line == nullptr ? std::string_view() : columns(*line).name;
+  const auto start = find(id);
+  return start ? columns(*start).name : std::string_view();
 }
 
 std::optional<std::string_view> RecordList::labels(std::uint64_t id) const {
-  const Line* line = find(id);
-  if (line == nullptr) return std::nullopt;
-  return columns(*line).labels;
+  const auto start = find(id);
+  if (!start) return std::nullopt;
+  return columns(*start).labels;
 }
 
 void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
@@ -80,9 +87,9 @@ void RecordList::audit(const std::function<bool(std::uint64_t)>& known,
   }
   std::uint64_t unknown = 0, first_unknown = 0;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const std::uint64_t id = lines_[i].id;
-    const bool again = i > 0 && lines_[i - 1].id == id;
-    if (again && (i < 2 || lines_[i - 2].id != id)) {
+    const std::uint64_t id = id_at(lines_[i]);
+    const bool again = i > 0 && id_at(lines_[i - 1]) == id;
+    if (again && (i < 2 || id_at(lines_[i - 2]) != id)) {
       found({file_.path().string(), join("has several lines for the id ", id)});
     }
     if (again || known(id)) continue;

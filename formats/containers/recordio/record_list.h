@@ -32,20 +32,20 @@ class RecordList {
              const std::function<void(Finding)>& found) const;
 
  private:
-  struct Line {
-    std::uint64_t id = 0;
-    std::uint64_t start = 0;  // in the file
-  };
   struct Columns {
     std::string_view labels;
     std::string_view name;
   };
 
-  const Line* find(std::uint64_t id) const;
-  Columns columns(const Line& line) const;
+  std::uint64_t id_at(std::uint64_t start) const;
+  /// Where the only line with this id starts; nothing when there is none, or several.
+  std::optional<std::uint64_t> find(std::uint64_t id) const;
+  Columns columns(std::uint64_t start) const;
 
   MappedFile file_;
-  std::vector<Line> lines_;               // by id
+  // Starts of lines in the file, by id. The ids are read from there: kept here as well, they would
+  // double the memory for a large list.
+  std::vector<std::uint64_t> lines_;
   std::vector<std::uint64_t> malformed_;  // numbers of the malformed lines, from 1
 };
 

@@ -89,8 +89,11 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--jsonl", type=pathlib.Path)
     options = parser.parse_args()
+    sizes = [int(images) for images in options.images.split(",")]
+    if len(set(sizes)) < 2:
+        parser.error("--images: a line needs two sizes or more")
     table = []
-    for images in map(int, options.images.split(",")):
+    for images in sizes:
         with tempfile.TemporaryDirectory() as work:
             for step, least_of in run_one(options.feedrate, images, options.repeat, pathlib.Path(work)).items():
                 table.append({"step": step, "images": images, **least_of})

@@ -16,12 +16,15 @@ bool is_restart(std::byte code) {
   return value >= first_restart && value < first_restart + restarts;
 }
 
-// Makes those tables that are used and differ from what they were.
+// A table without codes is not made: nothing can be read with it.
+bool is_empty(const HuffmanSpec& spec) { return spec == HuffmanSpec(); }
+
+// Makes those tables that differ from what they were.
 template <class Table>
 bool make_tables(std::span<const HuffmanSpec> wanted, std::span<HuffmanSpec> made,
                  std::span<Table> tables) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] == made[i] || wanted[i] == HuffmanSpec()) continue;
+    if (wanted[i] == made[i] || is_empty(wanted[i])) continue;
     made[i] = {};
     if (!tables[i].make(wanted[i])) return false;
     made[i] = wanted[i];
@@ -52,6 +55,7 @@ bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& hea
   blocks_used_ = 0;
   for (std::size_t c = 0; c < header.used_components; ++c) {
     const HuffmanScanHeader::Component& component = header.components[c];
+    if (is_empty(header.dc[component.dc]) || is_empty(header.ac[component.ac])) return false;
     for (std::size_t i = 0; i < component.blocks; ++i) {
       if (blocks_used_ == blocks_.size()) return false;
       blocks_[blocks_used_++] = {&dc_[component.dc], &ac_[component.ac], &means_[c]};

@@ -3,12 +3,12 @@
 // scans only: wherever libjpeg would warn or correct (invalid codes, too many coefficients, data
 // that ends early, markers out of order), it stops, so that the caller lets libjpeg decide.
 
+#include <span>
+#include <string_view>
+
 #include "formats/codecs/jpeg/jpeg_huffman_tables.h"
 #include "formats/codecs/jpeg/jpeg_scan.h"
 #include "formats/codecs/jpeg/jpeg_scan_bytes.h"
-
-#include <span>
-#include <string_view>
 
 namespace feedrate::formats {
 

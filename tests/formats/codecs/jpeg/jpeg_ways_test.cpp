@@ -229,6 +229,18 @@ TEST(HostileJpegWays, markers_and_bytes_anywhere_in_the_scan_have_libjpegs_outco
   }
 }
 
+TEST(HostileJpegWays, a_table_without_codes_is_not_the_one_of_the_image_before) {
+  const Shape shape{40, 50, 3};
+  const Buffer sound = noisy_jpeg({}, shape, 40);
+  for (const char table : {'\x00', '\x01', '\x10', '\x11'}) {
+    Buffer empty = sound;
+    const std::string segment = std::string("\xff\xc4\x00\x13", 4) + table + std::string(16, '\0');
+    testing::insert(empty, testing::behind_marker(sound, 0xda) - 2, segment);
+    ASSERT_EQ(wrong_ways(sound, shape), 0);
+    ASSERT_EQ(wrong_ways(empty, shape), 0);
+  }
+}
+
 TEST(HostileJpegWays, a_scan_without_its_restart_markers_has_libjpegs_outcome) {
   const Shape shape{40, 50, 3};
   const Buffer sound = noisy_jpeg({.restart = 2}, shape, 40);

@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 # xar archives, which nothing here reads. What ICU calls stub data, an empty table, takes its place.
 stub() {
   local data
-  data=$(ldconfig -p | awk '/libicudata\.so\.[0-9]+ .*x86-64/ {print $1; exit}')
+  data=$(ldconfig -p | awk '/libicudata\.so\.[0-9]+ .*x86-64/ {found = $1} END {print found}')
   [ -n "$data" ] || return 0
   mkdir -p "$work/stub"
   cc -shared -fPIC -Wl,-soname,"$data" -o "$work/stub/$data" -x c - <<C

@@ -1,7 +1,6 @@
 """Packs a bundle: the installed package with every library that it needs, the tests of the CUDA
 backend and these scripts, for a machine without packages or network."""
 
-import lzma
 import os
 import pathlib
 import shutil
@@ -23,7 +22,7 @@ def pack(place, file, fast):
         root = pathlib.Path(directory) / "bundle"
         fill(place, root)
         partial = root.parent / "partial"
-        write(root, partial, 0 if fast else 9 | lzma.PRESET_EXTREME)
+        write(root, partial, 0 if fast else 6)
         size = partial.stat().st_size
         if size > MAX_BYTES and not fast:
             raise Problem(f"the bundle has {size:,} bytes; at most {MAX_BYTES:,} are wanted")

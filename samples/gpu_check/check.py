@@ -4,7 +4,7 @@ import datetime
 import json
 import os
 
-from budget import Absent, Budget, Failed
+from budget import Absent, Budget, Failed, Problem
 
 
 class NoDevice(Exception):
@@ -18,9 +18,11 @@ class Check:
         self.out = options.out.resolve()
         self.steps_file = self.out / "steps.jsonl"
         self.results = self.out / "results.jsonl"
+        if self.results.exists() and not options.resume:
+            raise Problem(f"{self.out} holds rows of an earlier call: --resume goes on with them, "
+                          "--out names another place")
         if not options.resume:
-            for file in (self.steps_file, self.results):
-                file.unlink(missing_ok=True)
+            self.steps_file.unlink(missing_ok=True)
         (self.out / "logs").mkdir(parents=True, exist_ok=True)
 
     def steps(self):

@@ -16,21 +16,22 @@ import unittest
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(SOURCE / "samples/gpu_check"))
 
+import measure
 import place
 import prove
 import summary
 import tiers
-from budget import Absent, Cut, Failed
+from budget import Absent, Cut, Failed, Problem
 from check import Check, NoDevice
 
-# Says what says.json has for its first argument; the options --out and --gtest_output name what it makes.
+# Says what says.json has for its first argument; makes what a dataset or a report is to be called.
 PROGRAM = """#!{python} -IS
 import json, pathlib, sys, time
 here, words = pathlib.Path(__file__).parent, sys.argv[1:]
 with (here / "asked").open("a") as log:
     log.write(" ".join(words) + "\\n")
 says = json.loads((here / "says.json").read_text()).get(words[0].split("=")[0], {{}})
-if "--out" in words:
+if words[0] in ("synth", "convert"):
     pathlib.Path(words[words.index("--out") + 1]).mkdir(parents=True, exist_ok=True)
 for word in words:
     if word.startswith("--gtest_output=json:"):
@@ -56,6 +57,16 @@ ALL_WELL = {
     "time": {"object": {"roof": {"gflops_per_second": 9e5, "gb_per_second": 3000}}},
     "train": {"object": {"steps_recorded": True, "loss": 6.9}},
     "--gtest_filter": {"report": report(GOOD)}}
+
+
+# What ncu writes: names, units, a line for each kernel.
+NCU = """#!{python} -IS
+import pathlib, sys
+pathlib.Path(sys.argv[sys.argv.index("--log-file") + 1]).write_text(
+    '==PROF== Connected\\n"ID","Kernel Name","gpu__time_duration.sum","dram__bytes_read.sum",'
+    '"dram__bytes_write.sum"\\n"","","ns","byte","byte"\\n"0","a","2,000,000","64,000,000","0"\\n'
+    '"1","b","500,000","64,000,000","128,000,000"\\n')
+"""
 
 
 class Place:
@@ -85,13 +96,14 @@ class Judging(unittest.TestCase):
         lines = (self.root / "asked").read_text().splitlines()
         return sum(line.startswith(word) for line in lines)
 
-    def check(self, resume=False):
-        return Check(self.place, argparse.Namespace(minutes=60.0, resume=resume, cifar10=None,
-                                                    out=self.root / "out", tiers=1))
+    def check(self, resume=False, tiers=1):
+        return Check(self.place, argparse.Namespace(minutes=60.0, resume=resume, tiers=tiers,
+                                                    cifar10=self.root if tiers > 1 else None,
+                                                    out=self.root / "out"))
 
-    def run_all(self, resume=False, left=None):
+    def run_all(self, resume=False, left=None, wanted=1):
         """The exit code and the lines of the summary. `left`: seconds of the budget, by the step."""
-        check = self.check(resume)
+        check = self.check(resume, wanted)
         if left:
             check.budget.left = lambda: left(check.step)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -110,6 +122,56 @@ class Judging(unittest.TestCase):
         self.assertEqual((code, lines[0]), (0, "No step failed."))
         self.assertIn("not possible here: memcheck, racecheck: compute-sanitizer is neither", "\n".join(lines))
         self.assertIn("tests: tests 1", lines)
+
+    def test_every_step_of_every_tier(self):
+        ncu = self.root / "ncu"
+        ncu.write_text(NCU.format(python=sys.executable))
+        ncu.chmod(0o755)
+        place.tool = lambda name: ncu if name == "ncu" else None
+        trained = ALL_WELL["train"]["object"] | {
+            "images": 5120, "images_per_second": 256.0, "seconds": 20.0, "stall_percent": 0.1,
+            "val_accuracy": 0.934, "gpu_power_w": 600.0, "gpu_energy_j": 12000.0,
+            "gpu_clock_mhz": 1700, "gpu_throttle": "none", "gpu_memory_mib": 900.0}
+        timed = ALL_WELL["time"]["object"] | {"step_ms": 9.0, "by_operator": [
+            {"op": "conv", "forward_ms": 2.0, "backward_ms": 4.5, "share": 0.7}]}
+        self.says(ALL_WELL | {"train": {"object": trained}, "time": {"object": timed}})
+        code, lines = self.run_all(wanted=4)
+        steps = [json.loads(line) for line in (self.root / "out/steps.jsonl").read_text().splitlines()]
+        self.assertEqual([row["step"] for row in steps if row["status"] != "ok"],
+                         ["memcheck", "racecheck"])
+        self.assertEqual(len(steps), sum(len(tier) for tier in tiers.TIERS))
+        facts = {row["step"]: row["facts"] for row in steps}
+        self.assertEqual(facts["energy"]["joules an image"], 2.3438)
+        self.assertEqual(facts["layers 8"], {"step_ms": 9.0, "conv ms": 6.5})
+        self.assertEqual(facts["counters"], {"kernels": 2, "ms": 2.5, "mb an image": 4.0})
+        self.assertEqual(code, 0)
+        file = self.root / "out/logs/resnet50-bf16-256-pytorch:cuda-graph.plan.json"
+        plan = json.loads(file.read_text())
+        self.assertEqual((plan["tools"], plan["batches"], plan["precisions"], plan["networks"]),
+                         (["pytorch:cuda-graph"], [256], ["bf16"], ["resnet50"]))
+        trained["val_accuracy"] = 0.91
+        self.says(ALL_WELL | {"train": {"object": trained}, "time": {"object": timed}})
+        check = self.check(True, 4)
+        check.step = "accuracy"
+        with self.assertRaisesRegex(Failed, "91.00% after 20 s; 93 % are wanted"):
+            measure.accuracy(check)
+
+    def test_rows_of_an_earlier_call_are_kept(self):
+        check = self.check()
+        check.results.write_text("{}\n")
+        with self.assertRaisesRegex(Problem, "--resume goes on with them"):
+            self.check()
+        self.assertEqual(self.check(resume=True).results.read_text(), "{}\n")
+
+    def test_a_peer_that_crashes_does_not_stop_the_others(self):
+        (self.root / "out/data/mnist").mkdir(parents=True)
+        check = self.check()
+        check.step = "rates"
+        self.says({"bench": {"code": 1, "errors": "feedrate bench: pytorch.py: boom\nRows are kept."}})
+        with self.assertRaisesRegex(Absent, "^pytorch: .*boom; pytorch:compile: .*boom$"):
+            measure.rates(check, "mnist", ["lenet"], 64, "bf16", ["pytorch", "pytorch:compile"])
+        with self.assertRaisesRegex(Failed, "^feedrate bench: .*boom$"):
+            measure.rates(check, "mnist", ["lenet"], 64, "bf16", ["feedrate"])
 
     def test_a_test_that_is_skipped_or_wrong_or_absent_is_a_failure(self):
         skipped = self.first_line(**{"--gtest_filter": {"report": report(GOOD, SKIPPED)}})

@@ -21,4 +21,4 @@ if(FEEDRATE_CUDA_STUB)
   set(cudnn_test_environment ENVIRONMENT_MODIFICATION LD_LIBRARY_PATH=path_list_append:${stub})
 endif()
 gtest_discover_tests(test_cudnn TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST
-  PROPERTIES LABELS conformance TIMEOUT 300 ${cudnn_test_environment})
+  PROPERTIES LABELS conformance TIMEOUT 600 ${cudnn_test_environment})

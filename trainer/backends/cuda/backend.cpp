@@ -8,8 +8,8 @@
 
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/context.cuh"
-#include "trainer/backends/cuda/roof.cuh"
 #include "trainer/backends/cuda/session.cuh"
+#include "trainer/backends/cuda/timing/roof.cuh"
 #include "trainer/backends/cuda_plugin/plugin.h"
 
 namespace feedrate::trainer::cuda {

@@ -9,9 +9,9 @@
 #include "trainer/backends/cuda/device_ranks.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/layer.cuh"
-#include "trainer/backends/cuda/node_timer.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/backends/cuda/recorded_steps.cuh"
+#include "trainer/backends/cuda/timing/node_timer.cuh"
 #include "trainer/graph/fusion.h"
 #include "trainer/graph/places.h"
 

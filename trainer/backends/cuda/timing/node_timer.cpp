@@ -1,4 +1,4 @@
-#include "trainer/backends/cuda/node_timer.cuh"
+#include "trainer/backends/cuda/timing/node_timer.cuh"
 
 namespace feedrate::trainer::cuda {
 

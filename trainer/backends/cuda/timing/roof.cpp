@@ -1,4 +1,4 @@
-#include "trainer/backends/cuda/roof.cuh"
+#include "trainer/backends/cuda/timing/roof.cuh"
 
 #include <algorithm>
 #include <limits>

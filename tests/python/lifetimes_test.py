@@ -130,23 +130,24 @@ class UnitLifetimes(unittest.TestCase):
 
 class UnitInterruptions(unittest.TestCase):
     def test_ctrl_c_works_while_a_batch_is_awaited(self):
-        def first_batch():
+        def first_batch(interrupt_after=0):
             loader = feedrate.Loader(
                 photographs(), "imagenet-train", batch=640, threads=1, last="wrap"
             )
+            batches = iter(loader)  # takes a while to touch its memory
+            signal.setitimer(signal.ITIMER_REAL, interrupt_after)
             start = time.monotonic()
             try:
-                next(iter(loader))
+                next(batches)
             finally:
                 took.append(time.monotonic() - start)
 
         took = []
-        first_batch()
         old = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
-            signal.setitimer(signal.ITIMER_REAL, took[0] / 5)
+            first_batch()
             with self.assertRaises(KeyboardInterrupt):
-                first_batch()
+                first_batch(interrupt_after=took[0] / 10)
         finally:
             signal.signal(signal.SIGALRM, old)
         self.assertLess(took[1], took[0] / 2)

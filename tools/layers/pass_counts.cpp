@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:tools/layers/pass_counts.cpp
 #include "tools/layers/pass_counts.h"
-========
-#include "tools/measure/pass_counts.h"
->>>>>>>> f11fcee (cuda: keep files, folders and pages within their limits):tools/measure/pass_counts.cpp
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "formats/base/error.h"
+#include "trainer/backends/cuda/timing/node_timer.cuh"
 #include "trainer/backends/ranks.h"
 
 namespace feedrate::trainer::cuda {

@@ -11,11 +11,12 @@
 #include "trainer/backends/cuda/layer.cuh"
 #include "trainer/backends/cuda/parameters.cuh"
 #include "trainer/backends/cuda/recorded_steps.cuh"
-#include "trainer/backends/cuda/timing/node_timer.cuh"
 #include "trainer/graph/fusion.h"
 #include "trainer/graph/places.h"
 
 namespace feedrate::trainer::cuda {
+
+class NodeTimer;
 
 class CudaSession final : public Session {
  public:

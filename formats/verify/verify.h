@@ -25,8 +25,8 @@ struct Verification {
   std::vector<std::uint64_t> class_counts;
   std::map<std::string, std::uint64_t, std::less<>> codecs;  // samples of each
   std::vector<Shape> shapes;                                 // distinct ones, at most 16
-  DatasetDigest digest;                // empty when a sample could not be decoded
-  std::string bytes_digest;            // of the samples as they are stored; empty likewise
+  DatasetDigest digest;        // empty when a sample could not be decoded
+  std::string bytes_digest;    // of the samples as they are stored; empty likewise
   std::string details_digest;  // of what is stored beside the images; empty where nothing is
   /// The digest and the bytes_digest in the order in which the samples were written; empty where a
   /// container does not keep that order and nothing beside the data tells it.

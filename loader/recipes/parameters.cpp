@@ -72,8 +72,7 @@ ParameterValues::ParameterValues(std::string_view recipe, std::span<const Parame
     rest.remove_prefix(std::min(rest.size(), setting.size() + 1));
     const std::string_view name = setting.substr(0, setting.find('='));
     const auto found = std::ranges::find(known, name, &Parameter::name);
-    if (found == known.end())
-      throw Error(unknown_kind(join("parameter of ", recipe), name, names));
+    if (found == known.end()) throw Error(unknown_kind(join("parameter of ", recipe), name, names));
     const std::string_view given = setting.substr(std::min(setting.size(), name.size() + 1));
     const auto value = value_in(found->type, given);
     if (!value || !suits(*found, *value)) {

@@ -138,8 +138,8 @@ TEST(UnitImagenet, a_directory_of_everything_has_both_splits_and_the_boxes) {
 TEST(UnitImagenet, boxes_that_are_given_twice_are_read_once) {
   const TempDirectory directory;
   write(directory / "ILSVRC2012_img_train.tar", train_tar());
-  const Entries annotation = {{"n01440764/n01440764_10.xml",
-                               make_annotation(100, 100, {{"n01440764", 10, 20, 30, 40}})}};
+  const Entries annotation = {
+      {"n01440764/n01440764_10.xml", make_annotation(100, 100, {{"n01440764", 10, 20, 30, 40}})}};
   const auto boxes = write(directory / "boxes.tar", tar(annotation));
   const auto notes_of = [](const Inputs& inputs) {
     const auto stream = source("imagenet").open(inputs, "train");

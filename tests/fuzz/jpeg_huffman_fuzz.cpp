@@ -6,6 +6,7 @@
 
 #include "formats/codecs/jpeg/jpeg_ways.h"
 #include "tests/fuzz/decode.h"
+#include "tests/support/jpeg_outcome.h"
 #include "tests/support/make_jpeg.h"
 
 namespace feedrate::fuzz {
@@ -15,32 +16,12 @@ namespace {
 
 constexpr std::size_t small = std::size_t{1} << 18;  // bytes of pixels
 
-struct Outcome {
-  Buffer pixels;
-  std::string error;
-
-  bool operator==(const Outcome&) const = default;
-};
+using Outcome = testing::JpegOutcome;
 
 Outcome outcome_of(const HuffmanDecoding* how, Bytes encoded, Shape shape,
                    std::optional<Rect> part) {
-  Outcome outcome;
-  try {
-    if (!part) {
-      outcome.pixels.resize(shape.bytes());
-      decode_jpeg(how, encoded, shape, outcome.pixels);
-      return outcome;
-    }
-    Buffer memory;
-    const PixelRows rows = decode_jpeg_part(how, encoded, shape, *part, memory);
-    for (std::size_t y = 0; y < part->height; ++y) {
-      append(outcome.pixels,
-             {rows.first + y * rows.stride, std::size_t{part->width} * shape.channels});
-    }
-  } catch (const Error& error) {
-    outcome = {{}, error.what()};
-  }
-  return outcome;
+  Buffer memory;
+  return testing::jpeg_outcome(how, encoded, shape, part, memory);
 }
 
 void check(Bytes encoded) {

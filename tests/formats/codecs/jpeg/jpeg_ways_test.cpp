@@ -11,6 +11,7 @@
 #include "tests/formats/jpeg_images.h"
 #include "tests/support/data.h"
 #include "tests/support/fenced_bytes.h"
+#include "tests/support/jpeg_outcome.h"
 #include "tests/support/sample_images.h"
 
 namespace feedrate::formats {
@@ -18,33 +19,12 @@ namespace {
 
 using testing::JpegKind;
 
-struct Outcome {
-  Buffer pixels;
-  std::string error;
+using Outcome = testing::JpegOutcome;
 
-  bool operator==(const Outcome&) const = default;
-};
-
-// The whole image, or only `part` of it.
 Outcome outcome_of(const HuffmanDecoding* how, Bytes encoded, Shape shape,
                    std::optional<Rect> part = std::nullopt) {
   static Buffer memory;  // shared by all: leftovers must not matter
-  Outcome outcome;
-  try {
-    if (!part) {
-      outcome.pixels.resize(shape.bytes());
-      decode_jpeg(how, encoded, shape, outcome.pixels);
-      return outcome;
-    }
-    const PixelRows rows = decode_jpeg_part(how, encoded, shape, *part, memory);
-    for (std::size_t y = 0; y < part->height; ++y) {
-      append(outcome.pixels,
-             {rows.first + y * rows.stride, std::size_t{part->width} * shape.channels});
-    }
-  } catch (const Error& error) {
-    outcome = {{}, error.what()};
-  }
-  return outcome;
+  return testing::jpeg_outcome(how, encoded, shape, part, memory);
 }
 
 // The number of ways whose outcome is another than libjpeg-turbo's.

@@ -205,18 +205,28 @@ class Counter {
     }
   }
 
-  // Rows of states and gates are fp32.
+  // Rows and states, which are fp32, in bytes of the whole batch.
+  struct Recurrence {
+    std::int64_t steps;
+    double rows;  // the same number
+    double row, state;
+  };
+  Recurrence recurrence(const Node& node) const {
+    const Extent& in = nodes_[node.inputs[0]].extent;
+    const double value = 4.0 * plan_.batch;
+    return {.steps = in.height,
+            .rows = static_cast<double>(in.height),
+            .row = value * static_cast<double>(in.channels * in.width),
+            .state = value * static_cast<double>(node.extent.channels)};
+  }
   void recurrent_forward(std::size_t i) {
     const Node& node = nodes_[i];
     const std::string_view op = node.op->name();
-    const Extent& in = nodes_[node.inputs[0]].extent;
-    const double row = 4.0 * plan_.batch * static_cast<double>(in.channels * in.width);
-    const double state = 4.0 * plan_.batch * static_cast<double>(node.extent.channels);
-    const auto rows = static_cast<double>(in.height);
+    const auto [steps, rows, row, state] = recurrence(node);
     add(op, "rows", {bytes(node.inputs[0]), rows * row});
     add(op, "products of inputs", {rows * row, rows * 4 * state}, 4 * parameter_values(node));
     add(op, "first state", {state});
-    for (std::int64_t r = 0; r < in.height; ++r) {
+    for (std::int64_t r = 0; r < steps; ++r) {
       if (r > 0) add(op, "products of states", {state, 4 * state});
       add(op, "cells", {r > 0 ? 11 * state : 7 * state, state});
     }
@@ -224,11 +234,8 @@ class Counter {
   void recurrent_backward(std::size_t i) {
     const Node& node = nodes_[i];
     const std::string_view op = node.op->name();
-    const Extent& in = nodes_[node.inputs[0]].extent;
-    const double row = 4.0 * plan_.batch * static_cast<double>(in.channels * in.width);
-    const double state = 4.0 * plan_.batch * static_cast<double>(node.extent.channels);
-    const auto rows = static_cast<double>(in.height);
-    for (std::int64_t r = in.height; r-- > 0;) {
+    const auto [steps, rows, row, state] = recurrence(node);
+    for (std::int64_t r = steps; r-- > 0;) {
       add(op, "cell gradients", {8 * state, 5 * state});
       if (r > 0) add(op, "state gradients", {5 * state});
     }

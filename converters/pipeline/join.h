@@ -15,8 +15,9 @@ namespace feedrate::converters {
 Conversion join_parts(const std::filesystem::path& out);
 /// The same into a directory that the caller has locked: it is committed.
 Conversion join_parts(formats::PartialDirectory& directory);
-/// The same for one of several processes that finish parts of `out`, if all of its parts are whole:
-/// exactly one of those that call this joins them. Nothing for the others, and while one is missing.
+/// For several processes that each finish a part of `out` and then call this: joins the parts as
+/// above once all are whole, in exactly one of the processes. Returns nothing in the others, and
+/// while a part is missing.
 std::optional<Conversion> join_if_whole(const std::filesystem::path& out);
 
 }  // namespace feedrate::converters

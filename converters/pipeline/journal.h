@@ -80,8 +80,8 @@ struct FinishedPart {
   std::vector<std::string> purpose;
 };
 FinishedPart read_journal(const std::filesystem::path& directory);
-/// The journal without the digests of samples, at once however many there are; an empty tally if it
-/// was never saved.
+/// The counts of a journal without the digests of its samples, so that the time does not grow with
+/// their number. An empty tally if the journal was never saved.
 Tally read_journal_counts(const std::filesystem::path& directory);
 /// True for the names of the journal's own files.
 bool is_journal(std::string_view file_name);

@@ -40,8 +40,8 @@ test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)
 test_folder(tools feedrate_tools)
 if(TARGET test_trainer)
   # Parity, gradients and determinism once more with the instructions of other processors, so that
-  # what passes here passes there; of the networks those that take seconds.
-  # A small part of all, since it runs once for each setting.
+  # what passes here passes there. Only a few quick networks, because all of this runs once for
+  # each set of instructions.
   set(isa_tests InteropPyTorch.ten_steps_of_lenet_* InteropOptimizers.* InteropSmallImages/*.*/mlp_*
     InteropSmallImages/*.*/lstm_* InteropImagenet/*.*/alexnet_caffe__67_*
     ConformanceOps.the_cpu_* ConformanceDeterminism.* UnitBf16.*)

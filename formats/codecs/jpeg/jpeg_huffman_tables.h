@@ -2,9 +2,9 @@
 // Tables that turn the next bits of a baseline JPEG's scan into coefficients, one or two at a
 // lookup.
 //
-// A code says how many zeros precede a coefficient, and how many bits of it follow, at most 15. A
-// lookup sees the next `ac_bits` bits. It knows the first code, and the second one where all of it
-// is among them; so it knows where their coefficients lie, seen or not:
+// A code says how many zeros precede a coefficient and how many bits the coefficient has, at most
+// 15; these bits follow the code. A lookup sees the next `ac_bits` bits: the first code, and the
+// second one if it fits. So it knows where both coefficients lie, even if their bits are not seen:
 //
 //   | code 1 | coefficient 1 | code 2 | coefficient 2 |
 //   |        ^ begin1        |        ^ begin2        ^ total

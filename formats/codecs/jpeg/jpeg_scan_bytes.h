@@ -26,7 +26,7 @@ class ScanBytes {
   const std::byte* slide(const std::byte* next) {
     return end_ - next >= static_cast<std::ptrdiff_t>(readable) || ended_ ? next : refill(next);
   }
-  /// True when the window reaches to the end: a marker, or the end of the file.
+  /// True once the window holds the last bytes of the scan, before a marker or the end of the file.
   bool ended() const { return ended_; }
   /// What begins at the end: FF and a marker, or nothing.
   Bytes rest() const { return raw_; }

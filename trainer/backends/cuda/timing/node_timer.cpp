@@ -14,7 +14,7 @@ NodeTimer::NodeTimer(std::size_t nodes, std::vector<NodeSeconds>& seconds)
 void NodeTimer::mark(const Context& context, Mark& mark) {
   cudaStreamCaptureStatus capturing{};
   check(cudaStreamIsCapturing(context.compute(), &capturing), "cudaStreamIsCapturing");
-  // In a capture, a plain event would only order the work.
+  // In a capture, a plain event only orders the work and takes no time; an external one takes it.
   const unsigned flags =
       capturing == cudaStreamCaptureStatusActive ? cudaEventRecordExternal : cudaEventRecordDefault;
   check(cudaEventRecordWithFlags(mark.event.get(), context.compute(), flags),

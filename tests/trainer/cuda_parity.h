@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -95,7 +96,10 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     ASSERT_EQ(std::getenv("FEEDRATE_EXPECT_GPU"), nullptr) << absent;
     GTEST_SKIP() << "no CUDA device here: " << absent;
   }
-  void TearDown() override { unsetenv("FEEDRATE_EMULATED_REVERSE"); }
+  /// Of an emulated device's blocks; a real one has an order of its own.
+  static constexpr std::array orders = {"forward", "reversed", "interleaved"};
+
+  void TearDown() override { unsetenv("FEEDRATE_EMULATED_ORDER"); }
 
   /// The emulated device takes seconds where a real one takes milliseconds.
   std::uint32_t batch() const { return GetParam() == Device::emulated ? 5 : 64; }

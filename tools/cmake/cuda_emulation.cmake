@@ -24,3 +24,13 @@ target_include_directories(feedrate_cuda_emulated SYSTEM PRIVATE ${CUDNN_INCLUDE
                                                                  ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(feedrate_cuda_emulated PRIVATE feedrate_flags feedrate_trainer)
 target_link_options(feedrate_cuda_emulated PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL -Wl,-z,defs)
+
+# Whether the emulated device shows races that are planted.
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/trainer/cuda_emulation/*.cpp)
+add_executable(test_cuda_emulation ${sources} ${emulation}/blocks.cpp ${emulation}/fibers.cpp
+  ${emulation}/runtime.cpp ${emulation}/streams.cpp)
+target_include_directories(test_cuda_emulation PRIVATE ${CMAKE_SOURCE_DIR})
+target_include_directories(test_cuda_emulation SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+target_link_libraries(test_cuda_emulation PRIVATE feedrate_flags GTest::gtest_main)
+gtest_discover_tests(test_cuda_emulation TEST_PREFIX "trainer/" DISCOVERY_MODE PRE_TEST
+  PROPERTIES LABELS unit)

@@ -1,4 +1,4 @@
-// Kernels on fibers.
+// Kernels on fibers. A block runs on one thread of the host, with fibers of its own.
 
 #include <ucontext.h>
 
@@ -8,13 +8,14 @@
 #include <memory>
 #include <vector>
 
+#include "blocks.h"
 #include "kernel_language.h"
 #include "queue.h"
 
-dim3 gridDim;
-dim3 blockDim;
-dim3 blockIdx;
-dim3 threadIdx;
+FEEDRATE_OF_THE_HOST_THREAD dim3 gridDim;
+FEEDRATE_OF_THE_HOST_THREAD dim3 blockDim;
+FEEDRATE_OF_THE_HOST_THREAD dim3 blockIdx;
+FEEDRATE_OF_THE_HOST_THREAD dim3 threadIdx;
 
 namespace feedrate::emulation {
 namespace {
@@ -26,15 +27,15 @@ enum class State { ready, at_block_barrier, at_warp_barrier, done };
 
 struct Fiber {
   ucontext_t context{};
-  std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(stack_bytes);
+  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
   State state = State::done;
 };
 
-std::vector<Fiber> fibers;
-std::vector<std::byte> exchanged;  // 16 bytes per thread
-ucontext_t scheduler;
-const std::function<void()>* body;
-unsigned running;
+thread_local std::vector<Fiber> fibers;
+thread_local std::vector<std::byte> exchanged;  // 16 bytes per thread
+thread_local ucontext_t scheduler;
+thread_local const std::function<void()>* body;
+thread_local unsigned running;
 
 void enter() {
   (*body)();
@@ -83,6 +84,7 @@ void run_block(unsigned threads, bool reversed) {
     }
     if (!alive) return;
     bool released = release(0, threads, State::at_block_barrier);
+    if (released) let_others_run();
     for (unsigned i = 0; i < threads; i += warp) {
       released |= release(i, std::min(i + warp, threads), State::at_warp_barrier);
     }
@@ -94,19 +96,16 @@ void run_block(unsigned threads, bool reversed) {
 }
 
 void run(dim3 blocks, dim3 threads, const std::function<void()>& thread) {
-  // Running the threads in reverse order must give the same bits.
-  const bool reversed = std::getenv("FEEDRATE_EMULATED_REVERSE") != nullptr;
-  if (fibers.size() < threads.x) fibers.resize(threads.x);
-  exchanged.resize(fibers.size() * 16);
-  gridDim = blocks;
-  blockDim = threads;
-  body = &thread;
-  const unsigned count = blocks.x * blocks.y;
-  for (unsigned i = 0; i < count; ++i) {
-    const unsigned block = reversed ? count - 1 - i : i;
+  const Order order = order_of_environment();
+  each_block(blocks.x * blocks.y, order, [&](unsigned block) {
+    if (fibers.size() < threads.x) fibers.resize(threads.x);
+    exchanged.resize(fibers.size() * 16);
+    gridDim = blocks;
+    blockDim = threads;
     blockIdx = dim3(block % blocks.x, block / blocks.x, 0);
-    run_block(threads.x, reversed);
-  }
+    body = &thread;
+    run_block(threads.x, order == Order::reversed);
+  });
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
 // CUDA's kernel language as plain C++, for one processor: included before every .cu file of the
 // emulated plug-in. The threads of a block are fibers that switch at barriers; a barrier that not
-// all of them reach aborts with a message.
+// all of them reach aborts with a message. Blocks run as FEEDRATE_EMULATED_ORDER says: one after the
+// other, or "interleaved" (blocks.h).
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 #undef __shared__
 #define __global__
 #define __device__
-#define __shared__ static  // blocks run one after the other
+#define __shared__ static thread_local  // blocks in flight are on different threads of the host
 
 namespace feedrate::emulation {
 
@@ -23,25 +24,31 @@ enum class Barrier { block, warp };
 void wait_at(Barrier barrier);
 /// Gives `bytes` at `mine` to the warp and takes those of lane ^ mask.
 void exchange(const void* mine, void* theirs, std::size_t bytes, unsigned mask);
+/// A point at which other blocks may overtake this one.
+void let_others_run();
 
 }  // namespace feedrate::emulation
 
-extern dim3 gridDim;
-extern dim3 blockDim;
-extern dim3 blockIdx;
-extern dim3 threadIdx;
+#define FEEDRATE_OF_THE_HOST_THREAD \
+  constinit thread_local __attribute__((tls_model("initial-exec")))
+extern FEEDRATE_OF_THE_HOST_THREAD dim3 gridDim;
+extern FEEDRATE_OF_THE_HOST_THREAD dim3 blockDim;
+extern FEEDRATE_OF_THE_HOST_THREAD dim3 blockIdx;
+extern FEEDRATE_OF_THE_HOST_THREAD dim3 threadIdx;
 
 inline void __syncthreads() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::block); }
 inline void __syncwarp() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::warp); }
 
-inline void __threadfence() {}
+inline void __threadfence() { feedrate::emulation::let_others_run(); }
 template <class T>
 T __ldcg(const T* from) {
   return *from;
 }
 inline unsigned atomicAdd(unsigned* to, unsigned value) {
+  feedrate::emulation::let_others_run();
   const unsigned before = *to;
   *to += value;
+  feedrate::emulation::let_others_run();
   return before;
 }
 

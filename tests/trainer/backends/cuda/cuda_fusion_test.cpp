@@ -90,8 +90,10 @@ TEST_P(CudaFusion, blocks_follow_the_cpu) { expect_parity(blocks(4), 5, 3); }
 TEST_P(CudaFusion, the_bits_do_not_depend_on_the_order_of_threads_and_blocks) {
   const Graph graph = blocks(8);
   const auto expected = train(graph, "bf16", "");
-  setenv("FEEDRATE_EMULATED_REVERSE", "1", 1);
-  EXPECT_EQ(train(graph, "bf16", ""), expected);
+  for (const char* order : {"reversed", "interleaved"}) {
+    setenv("FEEDRATE_EMULATED_ORDER", order, 1);
+    EXPECT_EQ(train(graph, "bf16", ""), expected) << order;
+  }
 }
 
 TEST_P(CudaFusion, outputs_are_those_of_the_cpu_although_training_does_not_write_them) {

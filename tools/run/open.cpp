@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "formats/io/replace.h"
+#include "tools/cli/console.h"
 #include "tools/cli/text.h"
+#include "tools/run/engines.h"
 #include "tools/run/ranks.h"
 #include "trainer/communicators/communicator.h"
 
@@ -71,6 +73,8 @@ std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& o
        .seed = request.seed,
        .pixels = feed.pixels,
        .communicator = ranks > 1 ? &world() : nullptr});
+  const std::string slow = fallback_warning(session->engines());
+  if (!slow.empty()) warn(slow);
   initialise(*session, request.seed);
   return session;
 }
@@ -83,6 +87,7 @@ RunReport describe(const Opened& opened, const Session& session) {
           .threads = 0,
           .recipe = std::string(opened.augmentation.name()),
           .device_name = opened.device.device_name(),
+          .engines = {session.engines().begin(), session.engines().end()},
           .telemetry = {}};
 }
 

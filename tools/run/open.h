@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "formats/dataset.h"
 #include "loader/recipe.h"
@@ -41,6 +42,7 @@ struct RunReport {
   unsigned threads = 0;     // of the loader, in the end
   std::string recipe;       // of the loader
   std::string device_name;
+  std::vector<trainer::ProductEngine> engines;
   Telemetry telemetry;
 };
 

@@ -10,6 +10,7 @@
 #include "loader/verdict.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
+#include "tools/run/engines.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -141,6 +142,7 @@ std::string to_json(const TrainingRequest& request, const TrainingReport& report
        {"busy", busy(report.loader)},
        {"cpu_seconds_per_image", or_null<ordered_json>(cpu_seconds_per_image(report))},
        {"steps_recorded", or_null<ordered_json>(report.steps_recorded)},
+       {"engines", engines_json(report.run.engines)},
        {"loss_steps", result.loss_steps},
        {"loss", rounded(result.loss, 6)},
        {"accuracy", rounded(result.accuracy, 6)},
@@ -170,9 +172,6 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
   }
   text += '\n' + limit_line(request, report);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
-  if (report.steps_recorded == false) {
-    text += "  steps could not be recorded as a CUDA graph: kernels were launched one by one\n";
-  }
   for (const TrainingReport::Validation& at : report.validations) {
     const Evaluation& evaluation = at.evaluation;
     text += fmt::format("  step {}: validation loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % of {}\n",
@@ -205,7 +204,8 @@ std::string to_json(const TrainingRequest& request, const ForwardReport& report)
        {"accuracy5", when(infers, result.accuracy5, 6)},
        {"features", or_null<ordered_json>(report.features)},
        {"feature_shape", null_unless<ordered_json>(
-                             !infers, std::array{extent.channels, extent.height, extent.width})}});
+                             !infers, std::array{extent.channels, extent.height, extent.width})},
+       {"engines", engines_json(report.run.engines)}});
   put(object, report.run.telemetry);
   object["threads"] = report.run.threads;
   return json_text(object);

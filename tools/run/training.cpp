@@ -198,6 +198,10 @@ class Training {
     report_.run.telemetry = sampler_.measured();
     report_.run.telemetry.planned_memory_mib = planned_mib(session_);
     report_.steps_recorded = session_.steps_recorded();
+    if (report_.steps_recorded == false) {
+      warn(join("steps could not be recorded as a CUDA graph (", session_.recording_problem(),
+                "); their kernels were launched one by one"));
+    }
     const LoaderStats stats = loader.stats();
     report_.run.threads = stats.threads;
     if (request_.feed.resident) return;

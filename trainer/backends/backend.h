@@ -11,6 +11,7 @@
 
 #include "formats/base/kind.h"
 #include "loader/batch.h"
+#include "trainer/backends/product_engine.h"
 #include "trainer/graph/plan.h"
 #include "trainer/graph/roofline.h"
 #include "trainer/optimizers/loss_scale.h"
@@ -119,6 +120,10 @@ class Session {
   /// Whether each step is launched as one recorded graph; false where recording failed and kernels
   /// are launched one by one. Absent where nothing is recorded, and before the first attempt.
   virtual std::optional<bool> steps_recorded() const { return std::nullopt; }
+  /// Why not, where steps_recorded() is false.
+  virtual std::string recording_problem() const { return {}; }
+  /// In the order of nodes; empty where a library chooses by itself.
+  virtual std::span<const ProductEngine> engines() const { return {}; }
   /// The gradient of the last train_step, for tests and tools.
   virtual std::vector<float> gradient(std::size_t number) const = 0;
 

@@ -13,6 +13,7 @@
 
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/loss_scale.cuh"
+#include "trainer/backends/product_engine.h"
 #include "trainer/graph/fusion.h"
 #include "trainer/graph/graph.h"
 #include "trainer/ops/layout.h"
@@ -64,6 +65,7 @@ struct LayerSite {
   std::uint64_t seed = 0;
   Communicator* communicator = nullptr;         // the first rank chooses for all; null: alone
   AlgorithmCache* algorithms = nullptr;         // of measured choices; null: nothing is measured
+  std::vector<ProductEngine>* engines = nullptr;  // where choices are noted; null: nowhere
   const DeviceLossScale* loss_scale = nullptr;  // null: losses are not scaled
   bool learns = true;                           // backward will be called …
   bool input_learns = true;                     // … and the gradient of inputs[0] is needed

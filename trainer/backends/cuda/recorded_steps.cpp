@@ -1,5 +1,6 @@
 #include "trainer/backends/cuda/recorded_steps.cuh"
 
+#include <optional>
 #include <utility>
 
 #include "formats/base/error.h"
@@ -11,26 +12,23 @@ namespace {
 
 using Recording = Owned<cudaGraph_t, cudaGraphDestroy>;
 
-// Null if `body` does something that cannot be recorded. The capture is then abandoned, and none of
-// its work runs.
+// Throws Error if `body` does something that cannot be recorded. The capture is then abandoned, and
+// none of its work runs.
 Recording capture(cudaStream_t stream, const std::function<void()>& body) {
   // Limited to this thread, so that the loader's threads may allocate memory meanwhile.
-  if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
-    cudaGetLastError();  // clears it, so that the next launch does not report it again
-    return nullptr;
-  }
-  bool whole = true;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  std::optional<Error> problem;
   try {
     body();
-  } catch (const Error&) {
-    whole = false;  // a failure for any other reason comes again when the step runs
+  } catch (const Error& failed) {  // a failure for any other reason comes again when the step runs
+    problem = failed;
   }
   cudaGraph_t graph = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
   Recording recording(graph);
-  if (whole && ended == cudaSuccess) return recording;
-  cudaGetLastError();
-  return nullptr;
+  if (problem) throw Error(*problem);
+  check(ended, "cudaStreamEndCapture");
+  return recording;
 }
 
 }  // namespace
@@ -39,19 +37,19 @@ void RecordedSteps::record(const Context& context,
                            const std::function<void(std::size_t side)>& body) {
   tried_ = true;
   std::array<Graph, Inputs::sides> graphs;
-  for (std::size_t side = 0; side < graphs.size(); ++side) {
-    const Recording recording = capture(context.compute(), [&] { body(side); });
-    if (recording == nullptr) return;
-    try {
+  try {
+    for (std::size_t side = 0; side < graphs.size(); ++side) {
+      const Recording recording = capture(context.compute(), [&] { body(side); });
+      // A graph needs memory, and the network may have left none.
       graphs[side] = make<cudaGraphExec_t, cudaGraphExecDestroy>(
           "cudaGraphInstantiate", cudaGraphInstantiate, recording.get(), 0ULL);
       check(cudaGraphUpload(graphs[side].get(), context.compute()), "cudaGraphUpload");
-    } catch (const Error&) {  // a graph needs memory, and the network may have left none
-      cudaGetLastError();
-      return;
     }
+    graphs_ = std::move(graphs);
+  } catch (const Error& failed) {
+    cudaGetLastError();  // clears it, so that the next launch does not report it again
+    problem_ = failed.what();
   }
-  graphs_ = std::move(graphs);
 }
 
 bool RecordedSteps::replay(const Context& context, std::size_t side) const {

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "trainer/backends/cuda/context.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
@@ -19,6 +20,8 @@ class RecordedSteps {
   std::optional<bool> recorded() const {
     return tried_ ? std::optional(graphs_.front() != nullptr) : std::nullopt;
   }
+  /// Why there is no graph, after record(); "" if there is one.
+  const std::string& problem() const { return problem_; }
   /// Records `body(side)` for every side, without running it. The body may queue work on
   /// context.compute(), and on streams that wait for it and for which it waits. That work must not
   /// depend on host values that change later. If a library does something that cannot be recorded,
@@ -32,6 +35,7 @@ class RecordedSteps {
 
   std::array<Graph, Inputs::sides> graphs_;
   bool tried_ = false;
+  std::string problem_;
 };
 
 }  // namespace feedrate::trainer::cuda

@@ -41,14 +41,15 @@ class CudaSession final : public Session {
   void set_state(std::size_t number, std::size_t slot, std::span<const float> values) override;
   std::optional<LossScale> loss_scale() const override;
   void set_loss_scale(const LossScale& scale) override;
-  std::optional<bool> steps_recorded() const override {
-    return (optimizer_ == nullptr ? evaluation_ : training_).recorded();
-  }
+  std::optional<bool> steps_recorded() const override { return main_steps().recorded(); }
+  std::string recording_problem() const override { return main_steps().problem(); }
+  std::span<const ProductEngine> engines() const override { return engines_; }
   std::vector<float> gradient(std::size_t number) const override;
   std::size_t planned_bytes() const override;
   std::optional<Transfers> transfers() const override { return Transfers{inputs_.copies(), down_}; }
 
  private:
+  const RecordedSteps& main_steps() const { return optimizer_ == nullptr ? evaluation_ : training_; }
   void make_layers(std::uint64_t seed);
   void place_values();
   void check_memory(std::size_t activations, std::size_t scratch) const;
@@ -88,6 +89,7 @@ class CudaSession final : public Session {
   PinnedArray<std::uint64_t> diverged_at_;  // a step's number from the device, or never_diverged
   std::optional<Divergence> divergence_;
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
+  std::vector<ProductEngine> engines_;          // of the layers
   std::vector<bool> done_elsewhere_;            // by node: the layer before computes this relu
   std::vector<bool> gradient_done_;             // by node: the same in backward
   std::vector<Buffers> buffers_;                // by node

@@ -35,7 +35,8 @@ void CudaSession::make_layers(std::uint64_t seed) {
                    .batch = plan_.batch,
                    .seed = seed,
                    .communicator = communicator_,
-                   .algorithms = &algorithms};
+                   .algorithms = &algorithms,
+                   .engines = &engines_};
     for (const std::size_t input : nodes[i].inputs) site.inputs.push_back(nodes[input].extent);
     site.loss_scale = device_loss_scale();
     const std::size_t relu = relu_after(plan_, i);

@@ -66,6 +66,7 @@ class CudaAlgorithms : public CudaParity {
   struct Used {
     Counts before;  // convolutions that ran when the session was compiled, by the engine's place
     Counts step;    // convolutions that ran in one training step
+    std::vector<ProductEngine> engines;
     std::size_t measured() const { return std::accumulate(before.begin(), before.end(), 0UL); }
   };
   Used train_a_step(const std::string& precision = "fp32") const {
@@ -81,7 +82,10 @@ class CudaAlgorithms : public CudaParity {
     session->upload(RandomBatch(graph(), 4, 1).batch());
     session->train_step(settings, 0);
     session->wait();
-    return {difference(compiled, start_of_all), difference(now(), compiled)};
+    const auto engines = session->engines();
+    return {difference(compiled, start_of_all),
+            difference(now(), compiled),
+            {engines.begin(), engines.end()}};
   }
 
   // Changes the key or engine of every line and gives it the right checksum.
@@ -156,6 +160,30 @@ TEST_P(CudaAlgorithms, where_none_of_the_fast_ones_works_there_is_what_works_any
   const Used second = train_a_step();
   EXPECT_EQ(second.measured(), 0U) << "kept as any other";
   EXPECT_EQ(second.step, first.step);
+  for (const ProductEngine& engine : first.engines) {
+    EXPECT_NE(engine.fallback.find("cudnnBackendExecute"), std::string::npos) << engine.fallback;
+  }
+  for (const ProductEngine& engine : second.engines) {
+    EXPECT_EQ(engine.fallback, "cuDNN offers it as a fallback");
+  }
+}
+
+TEST_P(CudaAlgorithms, a_session_tells_what_runs_each_product) {
+  tell_fastest(tensor_cores);
+  for (const bool cached : {false, true}) {
+    const std::vector<ProductEngine> engines = train_a_step("bf16").engines;
+    ASSERT_EQ(engines.size(), step_of_all);
+    const ProductEngine& first = engines.front();
+    EXPECT_EQ(first.node, "conv1");
+    EXPECT_EQ(first.product, "convolution");
+    EXPECT_EQ(first.name, "6 14=3");
+    EXPECT_EQ(first.notes, std::vector<std::string>{"tensor core"});
+    EXPECT_EQ(first.milliseconds, 0.5F) << "cached: " << cached;
+    for (const ProductEngine& engine : engines) EXPECT_EQ(engine.fallback, "") << engine.node;
+  }
+  EXPECT_EQ(train_a_step("fp32").engines.front().fallback, "") << "fp32 asks for no tensor cores";
+  setenv("FEEDRATE_EMULATED_BROKEN", "6", 1);
+  EXPECT_EQ(train_a_step("tf32").engines.front().fallback, "it does not use tensor cores");
 }
 
 TEST_P(CudaAlgorithms, what_was_measured_before_a_session_fails_is_kept) {

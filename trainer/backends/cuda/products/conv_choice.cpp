@@ -115,6 +115,10 @@ class Choice {
   ConvCall make() {
     if (site_.communicator == nullptr || site_.communicator->rank() == 0) choose();
     if (site_.communicator != nullptr) agree();
+    chosen_.node = site_.node().name;
+    chosen_.product = name_of(direction_);
+    chosen_.workspace = execution_->workspace();
+    if (site_.engines != nullptr) site_.engines->push_back(std::move(chosen_));
     return {std::move(graph_), std::move(*execution_)};
   }
 
@@ -138,19 +142,20 @@ class Choice {
     const bool measures = caches() && stopwatch;
     std::size_t left = measures ? max_measured : 1;
     float least = 0;
-    each_engine([&](ConvEngine& engine) {
+    each_engine([&](ConvEngine& engine, Offer offer) {
       ConvExecution execution = build(site_.context, engine);
       if (stopwatch) stopwatch->try_out(execution);
       const float took = measures ? stopwatch->best(execution) : 0;
       if (!execution_ || took < least) {
-        take(engine, std::move(execution));
+        take(engine, offer, std::move(execution));
         least = took;
       }
       return --left == 0;
     });
     if (!execution_) refuse();
     if (!measures) return;
-    site_.algorithms->add(key(), {chosen_, least});
+    chosen_.milliseconds = least;
+    site_.algorithms->add(key(), {chosen_.name, least});
     site_.algorithms->save();  // a session that is cut short has measured for the next one
   }
 
@@ -159,6 +164,7 @@ class Choice {
   bool take_cached() {
     const auto before = site_.algorithms->find(key());
     if (before) take_named([&](const std::string& name) { return name == before->engine; });
+    if (execution_) chosen_.milliseconds = before->milliseconds;
     return execution_.has_value();
   }
 
@@ -170,36 +176,39 @@ class Choice {
     const auto number = [](const std::string& name) {
       return static_cast<double>(checksum(name) & exact);
     };
-    double common = execution_ ? number(chosen_) : 0;
+    double common = execution_ ? number(chosen_.name) : 0;
     site_.communicator->sum({&common, 1});
     if (execution_) return;
     take_named([&](const std::string& name) { return number(name) == common; });
     if (execution_) return;
     throw Error(join("the first rank's engine for the ", name_of(direction_),
-                     " does not work on rank ", site_.communicator->rank(), " (", problem_,
+                     " does not work on rank ", site_.communicator->rank(), " (", problem(),
                      "); do all ranks have the same GPU and the same cuDNN?"));
   }
 
   template <class IsIt>
   void take_named(const IsIt& is_it) {
-    each_engine([&](ConvEngine& engine) {
+    each_engine([&](ConvEngine& engine, Offer offer) {
       if (!is_it(engine.name)) return false;
-      take(engine, build(site_.context, engine));
+      take(engine, offer, build(site_.context, engine));
       return true;
     });
   }
 
-  /// Calls enough(engine) for each engine that cuDNN offers, until it returns true: first for those
+  enum class Offer : std::uint8_t { fast, fallback };
+
+  /// Calls enough(engine, offer) for each engine that cuDNN offers, until it returns true: first for those
   /// expected to be fast, then, if none was taken, for the fallbacks that work everywhere. An
   /// engine for which it throws is skipped.
   template <class Enough>
   void each_engine(const Enough& enough) {
-    for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    for (const Offer offer : {Offer::fast, Offer::fallback}) {
+      const auto mode = offer == Offer::fast ? CUDNN_HEUR_MODE_A : CUDNN_HEUR_MODE_FALLBACK;
       std::vector<ConvEngine> engines;
       attempt([&] { engines = different_first(engines_of(graph_, mode, arithmetic_)); });
       bool done = false;
       for (std::size_t i = 0; i < engines.size() && !done; ++i) {
-        attempt([&] { done = enough(engines[i]); });
+        attempt([&] { done = enough(engines[i], offer); });
       }
       if (execution_) return;
     }
@@ -215,14 +224,29 @@ class Choice {
     }
   }
 
-  void take(const ConvEngine& engine, ConvExecution execution) {
+  void take(const ConvEngine& engine, Offer offer, ConvExecution execution) {
     execution_.emplace(std::move(execution));  // destroys the previous one first
-    chosen_ = engine.name;
+    chosen_.name = engine.name;
+    chosen_.notes = words_of(engine.notes);
+    chosen_.fallback = why_slow(engine, offer);
   }
+
+  /// "" for an engine as fast as the precision lets one expect.
+  std::string why_slow(const ConvEngine& engine, Offer offer) const {
+    if (offer == Offer::fallback) {
+      return problem_.empty() ? "cuDNN offers it as a fallback"
+                              : join("none that cuDNN expects to be fast works: ", problem_);
+    }
+    if (arithmetic_ == Arithmetic::fma) return "";
+    const auto cores = std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+    return cores != engine.notes.end() ? "" : "it does not use tensor cores";
+  }
+
+  std::string problem() const { return problem_.empty() ? "it offers no other" : problem_; }
 
   [[noreturn]] void refuse() const {
     throw Error(join("cuDNN has no deterministic engine that works for the ", name_of(direction_),
-                     " (", text_of(shape_), "); ", problem_));
+                     " (", text_of(shape_), "); ", problem()));
   }
 
   const LayerSite& site_;
@@ -231,8 +255,8 @@ class Choice {
   Arithmetic arithmetic_;
   ConvGraph graph_;
   std::optional<ConvExecution> execution_;
-  std::string chosen_;                          // the name of the engine in execution_
-  std::string problem_ = "it offers no other";  // why the last engine was skipped
+  ProductEngine chosen_;  // the engine in execution_
+  std::string problem_;   // why the last engine was skipped; "" if none was
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "trainer/backends/cuda/products/conv_engine.cuh"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -30,6 +31,19 @@ ConvEngine describe(GraphDescriptor config) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_of(std::span<const cudnnBackendNumericalNote_t> notes) {
+  static constexpr const char* words[] = {
+      "tensor core",         "inputs rounded", "sums rounded",      "fft",
+      "nondeterministic",    "winograd",       "winograd tile 4x4", "winograd tile 6x6",
+      "winograd tile 13x13", "strict nan"};
+  std::vector<std::string> result;
+  for (const cudnnBackendNumericalNote_t note : notes) {
+    const auto number = static_cast<std::size_t>(note);
+    result.push_back(number < std::size(words) ? words[number] : join("note ", number));
+  }
+  return result;
+}
 
 bool keeps_promises(const ConvEngine& engine, Arithmetic arithmetic) {
   return std::ranges::none_of(engine.notes, [arithmetic](cudnnBackendNumericalNote_t note) {

@@ -5,6 +5,7 @@
 #include <cudnn.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct ConvEngine {
   std::string name;
   std::vector<cudnnBackendNumericalNote_t> notes;
 };
+
+/// Notes in words: "tensor core", "winograd tile 4x4".
+std::vector<std::string> words_of(std::span<const cudnnBackendNumericalNote_t> notes);
 
 /// The units that may compute products. Tensor cores read 16 bits unchanged, but round fp32 to 10
 /// bits of mantissa.

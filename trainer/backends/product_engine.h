@@ -1,0 +1,23 @@
+#pragma once
+// Which engine of a library computes which product of a network.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace feedrate::trainer {
+
+/// A library's engine for one product of a node, as Backend::compile() has chosen it.
+struct ProductEngine {
+  std::string node;
+  std::string product;  // "convolution", "gradient of a convolution's input" …
+  std::string name;     // its number in the library, and the choices for its knobs
+  std::vector<std::string>
+      notes;                  // what the library says of its numbers: "tensor core", "winograd"
+  std::size_t workspace = 0;  // bytes
+  std::optional<float> milliseconds;  // a call, measured once for this shape; absent: not measured
+  std::string fallback;               // why a faster engine was expected; "": none was
+};
+
+}  // namespace feedrate::trainer

@@ -16,10 +16,10 @@ struct JpegOutcome {
   bool operator==(const JpegOutcome&) const = default;
 };
 
-/// Decodes the whole image, or only `part` of it, which uses `memory`.
+/// Decodes the whole image, or only `part` of it, which uses `memory` and `aid`.
 inline JpegOutcome jpeg_outcome(const formats::HuffmanDecoding* how, formats::Bytes encoded,
                                 formats::Shape shape, const std::optional<formats::Rect>& part,
-                                formats::Buffer& memory) {
+                                formats::Buffer& memory, const formats::JpegAid& aid = {}) {
   JpegOutcome outcome;
   try {
     if (!part) {
@@ -27,7 +27,7 @@ inline JpegOutcome jpeg_outcome(const formats::HuffmanDecoding* how, formats::By
       decode_jpeg(how, encoded, shape, outcome.pixels);
       return outcome;
     }
-    const formats::PixelRows rows = decode_jpeg_part(how, encoded, shape, *part, memory);
+    const formats::PixelRows rows = decode_jpeg_part(how, encoded, shape, *part, memory, aid);
     for (std::size_t y = 0; y < part->height; ++y) {
       formats::append(outcome.pixels,
                       {rows.first + y * rows.stride, std::size_t{part->width} * shape.channels});

@@ -43,6 +43,23 @@ void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels);
 /// and beside it, only the entropy codes are read; no pixels are computed.
 PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory);
 
+/// How much of scans was decoded for parts of images.
+struct JpegCounts {
+  std::uint64_t parts = 0;    // of images whose Huffman codes we read ourselves; of these:
+  std::uint64_t indexed = 0;  // those decoded with an index
+  std::uint64_t mcus_read = 0, mcus = 0;
+  std::uint64_t bytes_read = 0, bytes = 0;  // of the scans; of the whole files
+  std::uint64_t stale = 0;  // entries that did not fit, so that they were not used
+};
+
+/// What helps to decode a part. It changes no pixel.
+struct JpegAid {
+  Bytes entry = {};              // of the crop index (jpeg_index.h), or empty; checked
+  JpegCounts* counts = nullptr;  // is added to
+};
+PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory,
+                           const JpegAid& aid);
+
 /// Replaces `encoded` by a baseline JPEG as cv2.imwrite and im2rec write it at that quality (1 …
 /// 100): grey, or YCbCr with chroma at half the resolution (4:2:0), with the standard Huffman
 /// tables. The same pixels give the same bytes. Throws Error for a side over 65,500, libjpeg's

@@ -153,6 +153,23 @@ const HuffmanDecoding& fastest() {
   return first;
 }
 
+std::optional<JpegIndex> index_of(Bytes entry, Bytes encoded) {
+  const auto header = read_jpeg_index_header(entry);
+  if (!header || !was_made_of(*header, encoded)) return std::nullopt;
+  return JpegIndex(entry, *header);
+}
+
+void count(const JpegAid& aid, const HuffmanFeeder& feeder, Bytes encoded) {
+  if (aid.counts == nullptr || !feeder.feeding) return;
+  JpegCounts& counts = *aid.counts;
+  ++counts.parts;
+  if (feeder.index != nullptr) ++counts.indexed;
+  counts.mcus_read += feeder.mcus_read;
+  counts.mcus += feeder.layout.across * feeder.layout.down;
+  counts.bytes_read += feeder.scan->bytes_read();
+  counts.bytes += encoded.size();
+}
+
 [[noreturn]] void scan_is_damaged(const JpegDecompressor& self, const ScanFeeder& feeder,
                                   Bytes head, std::size_t head_at) {
   if (feeder.problem == nullptr) jpeg_is_damaged(self, head, head_at);
@@ -175,7 +192,7 @@ void decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape, Mutable
 }
 
 PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shape, const Rect& part,
-                           Buffer& memory) {
+                           Buffer& memory, const JpegAid& aid) {
   const PartRows rows = rows_for(part, shape, memory);
   const auto read = [&](JpegDecompressor& self, HuffmanFeeder* feeder, std::size_t& before) {
     return read_part(self, {shape, feeder}, part, rows.memory.data(), before);
@@ -184,10 +201,23 @@ PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shap
     return PixelRows{rows.memory.data() + before * shape.channels, rows.stride};
   };
   std::size_t before = 0;
+  if (how != nullptr && !aid.entry.empty()) {
+    if (auto index = index_of(aid.entry, encoded)) {
+      HuffmanFeeder feeder(*how, &*index);
+      if (read(jpeg_decompressor_for(encoded), &feeder, before) && feeder.index != nullptr) {
+        count(aid, feeder, encoded);
+        return result(before);
+      }
+    }
+    if (aid.counts != nullptr) ++aid.counts->stale;
+  }
   if (how != nullptr) {
     HuffmanFeeder feeder(*how);
     JpegDecompressor& self = jpeg_decompressor_for(encoded);
-    if (read(self, &feeder, before)) return result(before);
+    if (read(self, &feeder, before)) {
+      count(aid, feeder, encoded);
+      return result(before);
+    }
     if (!feeder.feeding) jpeg_is_damaged(self, encoded);
   }
   JpegDecompressor& self = jpeg_decompressor_for(encoded);
@@ -200,7 +230,12 @@ void decode_jpeg(Bytes encoded, Shape shape, MutableBytes pixels) {
 }
 
 PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory) {
-  return decode_jpeg_part(&fastest(), encoded, shape, part, memory);
+  return decode_jpeg_part(encoded, shape, part, memory, JpegAid());
+}
+
+PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory,
+                           const JpegAid& aid) {
+  return decode_jpeg_part(&fastest(), encoded, shape, part, memory, aid);
 }
 
 void decode_jpeg_scan(Bytes head, std::size_t head_at, JpegScan& scan, Shape shape,

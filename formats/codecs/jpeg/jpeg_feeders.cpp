@@ -57,6 +57,7 @@ boolean feed_huffman(j_decompress_ptr library, JBLOCKROW* blocks) {
   const bool sound = is_wanted(self, blocks) ? self.scan->read(blocks_of(self, blocks).to)
                                              : self.scan->read(nullptr);
   if (!sound) give_up(*library, "its Huffman codes are not sound");
+  ++self.mcus_read;
   step(self);
   if (self.row == self.layout.down) {
     // libjpeg looks for the end of the image from here on.
@@ -65,6 +66,43 @@ boolean feed_huffman(j_decompress_ptr library, JBLOCKROW* blocks) {
     library->src->next_input_byte = reinterpret_cast<const JOCTET*>(rest.data());
     library->src->bytes_in_buffer = rest.size();
   }
+  return TRUE;
+}
+
+// To begin at a point costs as much as to read so many MCUs.
+constexpr std::size_t mcus_of_a_seek = 2;
+
+bool read_next(HuffmanFeeder& feeder, std::int16_t* const* to) {
+  ++feeder.mcus_read;
+  ++feeder.next_mcu;
+  return feeder.scan->read(to);
+}
+
+// Goes to an MCU at or behind the next one.
+bool go_to(HuffmanFeeder& feeder, std::size_t mcu) {
+  if (mcu - feeder.next_mcu >= mcus_of_a_seek) {
+    const ScanPoint* point = feeder.index->point_before(mcu);
+    if (point == nullptr) return false;
+    if (point->mcu > feeder.next_mcu) {
+      if (!feeder.scan->seek(*point)) return false;
+      feeder.next_mcu = point->mcu;
+    }
+  }
+  while (feeder.next_mcu < mcu) {
+    if (!read_next(feeder, nullptr)) return false;
+  }
+  return true;
+}
+
+boolean feed_indexed(j_decompress_ptr library, JBLOCKROW* blocks) {
+  auto& self = *static_cast<HuffmanFeeder*>(library->entropy);
+  if (is_wanted(self, blocks)) {
+    const std::size_t mcu = self.row * self.layout.across + self.column;
+    if (!go_to(self, mcu) || !read_next(self, blocks_of(self, blocks).to)) {
+      give_up(*library, "its index does not fit");
+    }
+  }
+  step(self);
   return TRUE;
 }
 
@@ -98,7 +136,8 @@ HuffmanScanHeader header_of(const jpeg_decompress_struct& library) {
 
 }  // namespace
 
-HuffmanFeeder::HuffmanFeeder(const HuffmanDecoding& decoding) : McuFeeder{}, how(&decoding) {
+HuffmanFeeder::HuffmanFeeder(const HuffmanDecoding& decoding, JpegIndex* with_index)
+    : McuFeeder{}, how(&decoding), index(with_index) {
   thread_local const auto own = std::make_unique<HuffmanScan>();
   scan = own.get();
 }
@@ -129,8 +168,13 @@ void start_feeding(jpeg_decompress_struct& library, HuffmanFeeder& feeder) {
   const Bytes raw(reinterpret_cast<const std::byte*>(library.src->next_input_byte),
                   library.src->bytes_in_buffer);
   if (!feeder.scan->begin(*feeder.how, header_of(library), raw)) return;
-  feeder.decode_mcu = feed_huffman;
   install(library, feeder);
+  const std::size_t mcus = feeder.layout.across * feeder.layout.down;
+  const bool fits = feeder.index != nullptr && feeder.index->header().mcus == mcus &&
+                    feeder.index->header().components == std::size_t(library.comps_in_scan) &&
+                    feeder.index->header().scan + raw.size() == feeder.index->header().size;
+  if (!fits) feeder.index = nullptr;
+  feeder.decode_mcu = fits ? feed_indexed : feed_huffman;
 }
 
 }  // namespace feedrate::formats

@@ -8,6 +8,7 @@
 #include <jpeglib.h>
 
 #include "formats/codecs/jpeg/jpeg_huffman.h"
+#include "formats/codecs/jpeg/jpeg_index.h"
 
 // libjpeg's interface to an entropy decoder. jpeglib.h only declares it; a private header defines
 // it, unchanged since 1998 (6b) and in all versions of libjpeg-turbo.
@@ -43,10 +44,15 @@ void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder);
 
 /// Feeds what a HuffmanDecoding reads of the file itself. Gives up at the first fault.
 struct HuffmanFeeder : McuFeeder {
-  explicit HuffmanFeeder(const HuffmanDecoding& decoding);
+  /// With an index, which belongs to the file, MCUs that nobody wants are passed over. Then the part
+  /// must be all that is read: what follows the scan stays unknown.
+  explicit HuffmanFeeder(const HuffmanDecoding& decoding, JpegIndex* with_index = nullptr);
 
   const HuffmanDecoding* how;
-  HuffmanScan* scan;  // this thread's
+  JpegIndex* index;
+  HuffmanScan* scan;         // this thread's
+  std::size_t next_mcu = 0;  // of the scan, with an index
+  std::size_t mcus_read = 0;
 };
 
 /// After jpeg_start_decompress. Leaves libjpeg's decoder in its place where the file is none for a

@@ -52,6 +52,7 @@ bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& hea
   how_ = &how;
   if (!make_tables<DcTable>(header.dc, dc_spec_, dc_)) return false;
   if (!make_tables<AcTable>(header.ac, ac_spec_, ac_)) return false;
+  components_ = header.used_components;
   blocks_used_ = 0;
   for (std::size_t c = 0; c < header.used_components; ++c) {
     const HuffmanScanHeader::Component& component = header.components[c];
@@ -64,8 +65,29 @@ bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& hea
   interval_ = until_restart_ = header.restart;
   next_restart_ = 0;
   means_.fill(0);
+  raw_ = raw;
+  start(raw);
+  bits_before_ = 0;
+  return true;
+}
+
+void HuffmanScan::start(Bytes raw) {
+  from_ = raw.data();
+  first_bit_ = 0;
   bytes_.start(raw);
   bits_ = {bytes_.begin()};
+}
+
+bool HuffmanScan::seek(const ScanPoint& point) {
+  if (point.bit / 8 >= raw_.size()) return false;
+  bits_before_ += segment_bits();
+  start(raw_.subspan(point.bit / 8));
+  first_bit_ = point.bit % 8;
+  means_ = point.means;
+  if (interval_ != 0) {
+    next_restart_ = static_cast<unsigned>(point.mcu / interval_ % restarts);
+    until_restart_ = interval_ - point.mcu % interval_;
+  }
   return true;
 }
 
@@ -85,21 +107,21 @@ bool HuffmanScan::restart() {
   next_restart_ = (next_restart_ + 1) % restarts;
   until_restart_ = interval_;
   means_.fill(0);
-  bytes_.start(rest.subspan(2));
-  bits_ = {bytes_.begin()};
+  bits_before_ += segment_bits();
+  start(rest.subspan(2));
   return true;
 }
 
+bool HuffmanScan::enter() { return interval_ == 0 || until_restart_ != 0 || restart(); }
+
 bool HuffmanScan::read(std::int16_t* const* to) {
-  if (interval_ != 0) {
-    if (until_restart_ == 0 && !restart()) return false;
-    --until_restart_;
-  }
+  if (!enter()) return false;
+  --until_restart_;
   bits_.next = bytes_.slide(bits_.next);
-  if (bits_.count == 0) {  // the first MCU, or one behind a restart marker
-    bits_.bits = load_word(bits_.next);
+  if (bits_.count == 0) {  // the first MCU, or one behind a restart marker or a point
+    bits_.bits = load_word(bits_.next) << first_bit_;
     bits_.next += 7;
-    bits_.count = 56;
+    bits_.count = 56 - first_bit_;
   }
   const std::span<const HuffmanBlock> mcu(blocks_.data(), blocks_used_);
   if (!(to == nullptr ? how_->skip(mcu, bits_) : how_->read(mcu, bits_, to)) || overran()) {

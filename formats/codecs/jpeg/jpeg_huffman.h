@@ -60,20 +60,49 @@ struct HuffmanScanHeader {
   std::size_t restart = 0;  // MCUs between restart markers; 0: there are none
 };
 
+/// Where an MCU begins, behind a restart marker in front of it.
+struct ScanPoint {
+  std::size_t mcu = 0;                              // in the order of the scan
+  std::uint64_t bit = 0;                            // of the raw bytes: stuffing and markers count
+  std::array<int, max_huffman_components> means{};  // that its DC coefficients are added to
+
+  bool operator==(const ScanPoint&) const = default;
+};
+
 /// A scan of all components. Reusable for any number of scans; about 60 KiB.
 class HuffmanScan {
  public:
   /// `raw` begins behind the header of the scan and ends with the file. False where it is none to
   /// be read here.
   bool begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw);
+  /// Goes on at `point`, instead of at the next MCU. A wrong point gives wrong coefficients, or
+  /// ones that are not sound. False where it is behind the end.
+  bool seek(const ScanPoint& point);
   /// Reads the next MCU, as HuffmanDecoding does; skips it where `to` is null. Call it at most
   /// once for each MCU of the layout, and no more once it was false.
   bool read(std::int16_t* const* to);
   /// After the last MCU: what follows it, from a marker on. Nothing where libjpeg might warn.
   Bytes rest() const;
 
+  /// Reads the restart marker in front of the next MCU, if there has to be one. False where read()
+  /// would be.
+  bool enter();
+  /// Where the next MCU begins: so many bits without stuffing behind `from`, which is the beginning
+  /// of the scan or what is behind a restart marker or a point. Call it after enter().
+  struct Place {
+    const std::byte* from = nullptr;
+    std::uint64_t bits = 0;
+  };
+  Place place() const { return {from_, segment_bits()}; }
+  const std::array<int, max_huffman_components>& means() const { return means_; }
+  std::size_t components() const { return components_; }
+  /// Bytes read so far, without stuffing.
+  std::uint64_t bytes_read() const { return (bits_before_ + segment_bits()) / 8; }
+
  private:
+  void start(Bytes raw);
   bool restart();
+  std::uint64_t segment_bits() const { return 8 * bytes_.offset(bits_.next) - bits_.count; }
   bool overran() const;
 
   const HuffmanDecoding* how_ = nullptr;
@@ -82,9 +111,13 @@ class HuffmanScan {
   std::array<HuffmanSpec, max_huffman_tables> dc_spec_{}, ac_spec_{};  // of the tables above
   std::array<HuffmanBlock, max_mcu_blocks> blocks_;
   std::array<int, max_huffman_components> means_{};
-  std::size_t blocks_used_ = 0;
+  std::size_t components_ = 0, blocks_used_ = 0;
   std::size_t interval_ = 0, until_restart_ = 0;
   unsigned next_restart_ = 0;
+  Bytes raw_;
+  const std::byte* from_ = nullptr;
+  unsigned first_bit_ = 0;         // of the byte at from_
+  std::uint64_t bits_before_ = 0;  // bits read in front of from_
   ScanBits bits_;
   ScanBytes bytes_;
 };

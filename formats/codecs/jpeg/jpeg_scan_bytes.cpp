@@ -19,12 +19,14 @@ constexpr std::size_t chunk = sizeof(__m128i);
 
 void ScanBytes::start(Bytes raw) {
   raw_ = raw;
+  before_ = 0;
   ended_ = false;
   end_ = window_.data();
 }
 
 const std::byte* ScanBytes::refill(const std::byte* next) {
   assert(next <= end_);  // an MCU ends in the window that was there when it began
+  before_ = offset(next);
   const auto left = static_cast<std::size_t>(end_ - next);
   std::memmove(window_.data(), next, left);
   end_ = window_.data() + left;

@@ -18,6 +18,10 @@ class ScanBytes {
   /// the file.
   void start(Bytes raw);
   const std::byte* begin() const { return window_.data(); }
+  /// Bytes without stuffing from the start to `next`.
+  std::size_t offset(const std::byte* next) const {
+    return before_ + static_cast<std::size_t>(next - window_.data());
+  }
   /// Behind the last byte of the window, or behind the last that may be used at all.
   const std::byte* end() const { return end_; }
 
@@ -38,7 +42,8 @@ class ScanBytes {
   // More would not fit into the first cache beside the tables.
   static constexpr std::size_t size = 8192;
 
-  Bytes raw_;  // not yet in the window
+  Bytes raw_;               // not yet in the window
+  std::size_t before_ = 0;  // bytes that have left it
   bool ended_ = true;
   std::byte* end_ = window_.data();
   std::array<std::byte, size + readable> window_{};

@@ -10,6 +10,6 @@ namespace feedrate::formats {
 /// `how` may be null: then libjpeg-turbo does everything.
 void decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape, MutableBytes pixels);
 PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shape, const Rect& part,
-                           Buffer& memory);
+                           Buffer& memory, const JpegAid& aid = {});
 
 }  // namespace feedrate::formats

@@ -6,10 +6,8 @@
 
 #include <random>
 
-#include "formats/containers/webdataset/tar_index.h"
-#include "formats/io/mapped_file.h"
 #include "tests/formats/jpeg_images.h"
-#include "tests/support/data.h"
+#include "tests/formats/jpeg_kinds.h"
 #include "tests/support/fenced_bytes.h"
 #include "tests/support/jpeg_outcome.h"
 #include "tests/support/sample_images.h"
@@ -17,7 +15,10 @@
 namespace feedrate::formats {
 namespace {
 
+using testing::baseline_kinds;
 using testing::JpegKind;
+using testing::noisy_jpeg;
+using testing::random_part;
 
 using Outcome = testing::JpegOutcome;
 
@@ -41,43 +42,6 @@ int wrong_ways(Bytes encoded, Shape shape, std::optional<Rect> part = std::nullo
   return wrong;
 }
 
-Rect random_part(std::mt19937& random, Shape shape) {
-  Rect part;
-  part.y = static_cast<std::uint32_t>(random() % shape.height);
-  part.x = static_cast<std::uint32_t>(random() % shape.width);
-  part.height = 1 + static_cast<std::uint32_t>(random() % (shape.height - part.y));
-  part.width = 1 + static_cast<std::uint32_t>(random() % (shape.width - part.x));
-  return part;
-}
-
-Buffer noisy_jpeg(JpegKind kind, Shape shape, unsigned noise) {
-  if (shape.channels == 1) kind.from = kind.stored = JCS_GRAYSCALE;
-  const std::size_t channels = kind.from == JCS_CMYK ? 4 : shape.channels;
-  Buffer pixels(std::size_t{shape.height} * shape.width * channels);
-  std::mt19937 random(noise);
-  std::size_t at = 0;
-  for (std::byte& pixel : pixels) {
-    pixel = static_cast<std::byte>(at++ / 7 + (noise == 0 ? 0 : random() % noise));
-  }
-  return testing::make_jpeg(kind, shape.width, shape.height, pixels);
-}
-
-std::vector<JpegKind> baseline_kinds() {
-  std::vector<JpegKind> kinds;
-  for (const auto& [across, down] :
-       {std::pair(1, 1), {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}}) {
-    for (const unsigned restart : {0U, 1U, 3U}) {
-      kinds.push_back({.across = across, .down = down, .restart = restart});
-      kinds.push_back({.quality = 100, .across = across, .down = down, .restart = restart});
-      kinds.back().optimal = true;
-    }
-  }
-  kinds.push_back({.stored = JCS_RGB, .across = 1, .down = 1});
-  kinds.push_back({.from = JCS_CMYK, .stored = JCS_CMYK, .across = 1, .down = 1});
-  kinds.push_back({.from = JCS_CMYK, .stored = JCS_YCCK});
-  return kinds;
-}
-
 TEST(UnitJpegWays, all_kinds_of_sound_images_have_libjpegs_pixels_whole_and_in_parts) {
   std::mt19937 random(1);
   for (const JpegKind& kind : baseline_kinds()) {
@@ -98,24 +62,13 @@ TEST(UnitJpegWays, all_kinds_of_sound_images_have_libjpegs_pixels_whole_and_in_p
 }
 
 TEST(UnitJpegWays, photographs_have_libjpegs_pixels_whole_and_in_parts) {
-  const auto file = testing::data_file("imagenet/ILSVRC2012_img_train.tar");
-  if (!file) GTEST_SKIP() << "no ImageNet here";
-  const MappedFile archive(*file);
   std::mt19937 random(2);
-  TarWalk classes(archive.bytes());
-  TarEntry entry;
-  int photographs = 0;
-  while (classes.next(entry) && photographs < 40) {
-    const Bytes inner = archive.bytes().subspan(entry.offset, entry.size);
-    TarWalk walk(inner);
-    while (walk.next(entry)) {
-      const Bytes jpeg = inner.subspan(entry.offset, entry.size);
-      const Shape shape = jpeg_header(jpeg).shape;
-      ASSERT_EQ(wrong_ways(jpeg, shape), 0);
-      for (int i = 0; i < 4; ++i) ASSERT_EQ(wrong_ways(jpeg, shape, random_part(random, shape)), 0);
-      ++photographs;
-    }
-  }
+  const int photographs = testing::for_each_photograph([&](Bytes jpeg) {
+    const Shape shape = jpeg_header(jpeg).shape;
+    EXPECT_EQ(wrong_ways(jpeg, shape), 0);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(wrong_ways(jpeg, shape, random_part(random, shape)), 0);
+  });
+  if (photographs == 0) GTEST_SKIP() << "no ImageNet here";
   EXPECT_GE(photographs, 40);
 }
 

@@ -48,6 +48,7 @@ struct ConvertOptions {
   Fix fix = Fix::keep;
   OnBad on_bad = OnBad::fail;
   bool gzip = false;
+  bool crops = false;    // make a crop index; of parts, once they are joined
   unsigned threads = 0;  // encoders; 0: every core the process may use
   bool resume = false;   // continue an earlier run of the same conversion that was killed
   /// The journal is written each time this many bytes were added: the most that a resumed run must

@@ -28,6 +28,7 @@ void Loader::set_threads(unsigned threads) { engine_->set_threads(threads); }
 const Tuning& Loader::tuning() const { return engine_->tuning(); }
 LoaderState Loader::state() const { return engine_->state(); }
 const std::vector<BadSample>& Loader::bad_samples() const { return engine_->bad_samples(); }
+const std::string& Loader::crop_index_problem() const { return engine_->crop_index_problem(); }
 LoaderStats Loader::stats() const { return engine_->stats(); }
 void Loader::write_trace(const std::filesystem::path& file) const { engine_->write_trace(file); }
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "formats/dataset.h"
 #include "loader/bad.h"
@@ -70,6 +71,7 @@ struct LoaderOptions {
     unsigned io_threads = 1;        // threads that read ahead of the workers; 0: none
     unsigned depth = 0;             // slots; 0: max(3, max_threads + 2), up to 16 for tiny batches
     PixelMemory* memory = nullptr;  // null: plain_memory()
+    bool crop_index = true;         // use feedrate.crops beside the data, where there is one
   };
   struct Diagnosis {
     bool trace = false;  // record events for write_trace()
@@ -89,6 +91,16 @@ struct LoaderOptions {
   Diagnosis diagnosis{};
 };
 
+/// Of baseline JPEGs that were decoded in part: how much of their scans was decoded, and how many
+/// with the crop index.
+struct CropStats {
+  std::uint64_t parts = 0;
+  std::uint64_t indexed = 0;
+  std::uint64_t stale = 0;                  // entries that did not fit, which changes no pixel
+  std::uint64_t mcus_read = 0, mcus = 0;    // MCUs, the units of a JPEG's scan, of all in the images
+  std::uint64_t bytes_read = 0, bytes = 0;  // of their bytes
+};
+
 /// Sums since construction. busy_* are seconds, summed over workers.
 struct LoaderStats {
   std::uint64_t images = 0;  // handed out
@@ -105,6 +117,7 @@ struct LoaderStats {
   double mean_filled = 0;         // batches that were ready at a call of next(), on average
   unsigned threads = 0;           // workers now
   unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
+  CropStats crops;
 };
 
 /// One consumer thread calls next(). The dataset and the recipe must outlive the loader. An Error
@@ -146,6 +159,9 @@ class Loader : public BatchSource {
   /// The bad samples of all batches returned so far, in that order, each once. Consumer thread.
   const std::vector<BadSample>& bad_samples() const;
   LoaderStats stats() const;  // any thread
+  /// Why the crop index beside the data cannot be used, and how to make it again: a sentence. Empty
+  /// where it is used, where there is none, and where it was not asked for. Any thread.
+  const std::string& crop_index_problem() const;
   /// Writes a Chrome/Perfetto trace of every worker and of the consumer. Throws Error without
   /// options.diagnosis.trace, or when the file cannot be written.
   void write_trace(const std::filesystem::path& file) const;

@@ -9,6 +9,8 @@ namespace feedrate::converters {
 /// The result of a conversion with this tally.
 Conversion result_of(const Tally& tally);
 
+inline constexpr std::string_view crops_option = "--crops";
+
 /// A sidecar with the origin of the dataset and its options, but without its inputs.
 formats::Sidecar describe(const Source& source, std::string_view split,
                           const formats::Container& container, const ConvertOptions& options,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "converters/pipeline/crops.h"
 #include "converters/pipeline/describe.h"
 #include "converters/pipeline/parts.h"
 #include "formats/base/error.h"
@@ -79,6 +80,7 @@ Conversion join_parts(PartialDirectory& directory) {
   if (!sidecar) fail(parts.front().path, "has no ", sidecar_name, ": is the part finished?");
   const Conversion conversion = result_of(all);
   complete(*sidecar, all, conversion);
+  add_crop_index(directory.path(), *sidecar, 0);
   sidecar->files = files_beside(directory.path());
   write_sidecar(directory.path(), *sidecar);
   directory.commit();

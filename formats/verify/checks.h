@@ -1,6 +1,9 @@
 #pragma once
 // The checks that verify runs once it has read every sample: one file each. Each adds its findings.
 
+#include <mutex>
+
+#include "formats/crops/crop_index.h"
 #include "formats/verify/verify.h"
 
 namespace feedrate::formats {
@@ -22,6 +25,23 @@ void check_repeats(const Dataset& dataset, const SampleFacts& facts, Verificatio
 void check_means(const Dataset& dataset, Verification& result);
 /// Compares samples and classes with those of the published set that the sidecar names.
 void check_published_counts(const Dataset& dataset, Verification& result);
+
+/// Makes the entries of a crop index again, while the samples are read, and compares them.
+class CropCheck {
+ public:
+  explicit CropCheck(const Dataset& dataset);
+  /// For each sample that was read. Any thread.
+  void check(std::uint64_t index, const Sample& sample);
+  void report(Verification& result) const;
+
+ private:
+  const Dataset& dataset_;
+  const FoundCropIndex found_;
+  std::mutex mutex_;
+  std::uint64_t wrong_ = 0;
+  std::uint64_t first_;  // of the samples with a wrong entry
+  std::string name_, problem_;
+};
 
 /// Checks the label of ILSVRC2012_val_00000001: empty when it is right, else what is wrong with it.
 std::string label_space_problem(const DatasetInfo& info, const Sample& sample);

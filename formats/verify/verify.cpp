@@ -53,6 +53,7 @@ class Verifier {
   }
 
   const SampleFacts& facts() const { return facts_; }
+  const CropCheck& crops() const { return crops_; }
   void collect(Verification& result);
   void digest(Verification& result) const;
 
@@ -71,6 +72,7 @@ class Verifier {
       stored_[index] = sample.codec == &raw_codec ? raw_stored_digest(digests_[index])
                                                   : stored_digest(sample.label, sample.bytes);
       ++part.decoded;
+      crops_.check(index, sample);
       dataset_.expect_as_written(index, sample);
       const std::string problem = problem_of(sample);
       if (!problem.empty()) throw Error(problem);
@@ -132,6 +134,7 @@ class Verifier {
   std::vector<Sha256>& digests_;
   std::vector<StoredDigest> stored_;
   SampleFacts facts_;
+  CropCheck crops_{dataset_};
 };
 
 // Sorts and removes duplicates, so that the order does not depend on the threads.
@@ -205,6 +208,7 @@ Verification verify(const Dataset& dataset, unsigned threads, const ProgressCall
   verifier.collect(result);
   if (!result.complete) return result;
   dataset.audit([&](Finding finding) { result.findings.push_back(std::move(finding)); });
+  verifier.crops().report(result);
   check_sidecar(dataset, result);
   check_repeats(dataset, verifier.facts(), result);
   check_classes(dataset, result);

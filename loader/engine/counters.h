@@ -48,12 +48,18 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+/// The same counts as CropStats.
+struct CropCounters {
+  Counter parts, indexed, stale, mcus_read, mcus, bytes_read, bytes;
+};
+
 struct WorkerCounters {
   Counter read_ns;
   Counter decode_ns;
   Counter augment_ns;
   Counter bytes_read;
   Counter images;                         // seats filled
+  CropCounters crops;
   std::atomic<std::thread::id> thread{};  // that filled the first seat
 };
 

@@ -44,17 +44,29 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
   return lanes;
 }
 
+void add(const CropCounters& counted, CropStats& sum) {
+  sum.parts += counted.parts.get();
+  sum.indexed += counted.indexed.get();
+  sum.stale += counted.stale.get();
+  sum.mcus_read += counted.mcus_read.get();
+  sum.mcus += counted.mcus.get();
+  sum.bytes_read += counted.bytes_read.get();
+  sum.bytes += counted.bytes.get();
+}
+
 }  // namespace
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
-    : job_{.dataset = dataset,
+    : crops_(options.engine.crop_index ? find_crop_index(dataset) : FoundCropIndex()),
+      job_{.dataset = dataset,
            .recipe = recipe,
            .shape = shape_of(dataset, recipe),
            .seed = options.start.seed,
            .order = options.order,
            .on_bad = options.bad.policy,
            .pixels = options.pixels,
-           .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune},
+           .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune,
+           .crops = crops_.index ? &*crops_.index : nullptr},
       batch_size_(options.batch),
       max_threads_(max_threads(options)),
       plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
@@ -277,6 +289,7 @@ LoaderStats Loader::Engine::stats() const {
     stats.busy_read += seconds(worker.read_ns.get());
     stats.busy_decode += seconds(worker.decode_ns.get());
     stats.busy_augment += seconds(worker.augment_ns.get());
+    add(worker.crops, stats.crops);
     threads.insert(worker.thread.load(std::memory_order_relaxed));
   }
   threads.erase(std::thread::id());

@@ -66,7 +66,10 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
       if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
       replace(run, fault, seats);
     }
-    if (clock.on()) counters_.images.add(run.count);
+    if (clock.on()) {
+      counters_.images.add(run.count);
+      count_parts();
+    }
     if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
   } catch (const std::exception& error) {
     problem = with_place(error.what());
@@ -120,8 +123,10 @@ void Filler::read(const Run& run, const Seats& seats, const std::atomic<bool>& s
     item.index = order_.index(run, current_);
     item.sample = job_.dataset.read(item.index, item.scratch);
     check(item.sample);
+    item.entry = entry_of(item.index);
     prefetch(item.sample.bytes);
     touch_pages(item.sample.bytes);
+    touch_pages(item.entry);
     seats.labels[current_] = item.sample.label;
     seats.indices[current_] = item.index;
     bytes += item.sample.bytes.size();
@@ -157,7 +162,25 @@ void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
     return;
   }
   const Rect part = needed_part(item.view, sample.shape);
-  if (part.height > 0 && part.width > 0) item.part = decode_part(sample, part, item.decoded);
+  if (part.height == 0 || part.width == 0) return;
+  const JpegAid aid{item.entry, job_.counts ? &parts_ : nullptr};
+  item.part = decode_part(sample, part, item.decoded, aid);
+}
+
+Bytes Filler::entry_of(std::uint64_t index) const {
+  return job_.crops == nullptr ? Bytes() : job_.crops->entry(index);
+}
+
+void Filler::count_parts() {
+  CropCounters& sums = counters_.crops;
+  sums.parts.add(parts_.parts);
+  sums.indexed.add(parts_.indexed);
+  sums.stale.add(parts_.stale);
+  sums.mcus_read.add(parts_.mcus_read);
+  sums.mcus.add(parts_.mcus);
+  sums.bytes_read.add(parts_.bytes_read);
+  sums.bytes.add(parts_.bytes);
+  parts_ = {};
 }
 
 void Filler::augment(Item& item, MutableBytes seat) {
@@ -204,6 +227,7 @@ void Filler::replace(const Run& run, const Fault& fault, const Seats& seats) {
       const std::uint64_t index = substitute(random, attempt, job_.dataset.size());
       item.sample = job_.dataset.read(index, item.scratch);
       check(item.sample);
+      item.entry = entry_of(index);
       decode(item, random, place);
       augment(item, place);
       seats.labels[current_] = item.sample.label;

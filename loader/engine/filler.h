@@ -45,6 +45,7 @@ class alignas(64) Filler {
   struct Item {
     std::uint64_t index = 0;
     formats::Sample sample;
+    formats::Bytes entry;  // of the crop index
     formats::Scratch scratch;
     bool bad = false;
     View view;
@@ -65,6 +66,8 @@ class alignas(64) Filler {
   void each(const Run& run, const std::atomic<bool>& stop, Step step);
   // What the dataset reports when one of its files was changed while it was open.
   std::optional<std::string> changed_file() const;
+  formats::Bytes entry_of(std::uint64_t index) const;
+  void count_parts();
   // All stages for a substitute, into the seat of the bad sample.
   void replace(const Run& run, const Fault& fault, const Seats& seats);
   // The stages for one sample.
@@ -86,6 +89,7 @@ class alignas(64) Filler {
   Renderer renderer_;
   PixelsToValues to_values_;  // when seats hold numbers
   formats::Buffer pixels_;    // of one image, before they become numbers
+  formats::JpegCounts parts_;  // of the run
   WorkerCounters counters_;
 };
 

@@ -90,7 +90,9 @@ bool LookAhead::request(RunOrder& order, std::uint64_t number) {
   order.enter(run);
   const long before = blocks_read();
   for (std::uint32_t seat = 0; seat < run.count; ++seat) {
-    job_.dataset.look_ahead(order.index(run, seat));
+    const std::uint64_t sample = order.index(run, seat);
+    job_.dataset.look_ahead(sample);
+    if (job_.crops != nullptr) job_.crops->look_ahead(sample);
   }
   asked_.fetch_add(run.count, std::memory_order_relaxed);
   return blocks_read() != before;

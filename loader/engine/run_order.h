@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "loader/engine/plan.h"
 #include "loader/order/order.h"
@@ -20,6 +21,7 @@ struct Job {
   BadPolicy on_bad;
   LoaderOptions::Pixels pixels;
   bool counts;  // whether to keep all counters
+  const formats::CropIndex* crops;  // null: none
 
   std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels.type); }
 };

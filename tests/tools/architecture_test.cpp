@@ -46,6 +46,7 @@ const std::map<std::string, Folder> architecture{
        {"codecs/packed", "containers/folder", "containers/lmdb", "containers/png_map",
         "containers/recordio", "containers/tfrecord", "containers/webdataset"},
        {"codecs:wiring", "containers:wiring"},
+       {"crops"},
        {"inspect", "verify"},
        {".:wiring"}}}},
     {"converters",

@@ -132,6 +132,9 @@ TEST_F(CommandsJsonPage, convert_index_and_mean) {
   convert();
   run({"convert", "dataset", at("lmdb/train"), "--to", "recordio", "--out", at("recordio")});
   read({"index", at("recordio")}, "index");
+  write_dataset(container("lmdb"), jpeg_codec, at("photographs"),
+                testing::make_examples({160, 160, 3}, 2));
+  read({"index", at("photographs"), "--crops"}, "index");
   read({"mean", at("lmdb/train"), "--out", at("mean.binaryproto")}, "mean");
   read({"mean", at("mean.binaryproto")}, "mean");
   reader_.expect_all_seen({"convert", "index", "mean"});

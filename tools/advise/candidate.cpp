@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "formats/crops/crop_index.h"
 #include "tools/cli/text.h"
 
 namespace feedrate::tools {
@@ -52,6 +53,7 @@ std::optional<Resize> shrinking(const Survey& survey, const Recipe& recipe, Shap
 }  // namespace
 
 std::string Candidate::name() const {
+  if (crops) return "the same files + crop index";
   std::string text = fmt::format("{} {}", container->name(), encoding.name());
   if (resize) text += fmt::format(" {}", resize->name());
   return text;
@@ -69,6 +71,7 @@ std::filesystem::path Candidate::out(const std::filesystem::path& dataset) const
 }
 
 std::string Candidate::command(const std::filesystem::path& dataset) const {
+  if (crops) return fmt::format("feedrate index {} --crops", shell_word(dataset.string()));
   std::string text = fmt::format("feedrate convert dataset {} --to {} --encode {}",
                                  shell_word(dataset.string()), container->name(), encoding.name());
   if (resize) text += fmt::format(" --resize {}", resize->name());
@@ -86,6 +89,11 @@ std::vector<Candidate> candidates(const Dataset& dataset, const Survey& survey,
   const bool photographs = std::max(info.shape.height, info.shape.width) >= photograph_side;
   const std::optional<Resize> smaller = shrinking(survey, recipe, info.shape);
   const bool raw = info.codec == raw_codec.name();
+  const bool cropped = recipe.shape(info.shape) != info.shape;
+  if (info.codec == jpeg_codec.name() && photographs && cropped &&
+      !find_crop_index(dataset).index) {
+    found.push_back({&container(info.format), {}, {}, true});
+  }
   if (file_for_each_image(info)) add(nullptr, 0, {});
   if (info.codec == jpeg_codec.name()) add(&packed_codec, 0, {});
   constexpr int quality = 90;

@@ -17,10 +17,11 @@ struct Candidate {
   const formats::Container* container = nullptr;
   formats::Encoding encoding;
   std::optional<formats::Resize> resize;
+  bool crops = false;  // no conversion: a crop index beside the files as they are
 
   /// "recordio jpeg:90 short:256"
   std::string name() const;
-  /// The command that converts all of `dataset`, and the path it writes to.
+  /// The command that converts or indexes all of `dataset`, and the path that a conversion writes to.
   std::string command(const std::filesystem::path& dataset) const;
   std::filesystem::path out(const std::filesystem::path& dataset) const;
 };

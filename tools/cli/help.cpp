@@ -265,6 +265,12 @@ CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations) {
       "D");
 }
 
+CLI::Option* add_no_crop_index(CLI::App& app, bool& used) {
+  return app.add_flag_callback(
+      "--no-crop-index", [&used] { used = false; },
+      "Decode crops without the index of 'feedrate index --crops'");
+}
+
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,
                          const std::string& description) {
   return check_whole(app.add_option(name, threads, description), 0, max_threads)->type_name("N");

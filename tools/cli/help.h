@@ -83,6 +83,8 @@ CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen);
 CLI::Option* add_pixels(CLI::App& app, loader::PixelType& pixels);
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means);
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations);
+/// "--no-crop-index", which sets `used` to false.
+CLI::Option* add_no_crop_index(CLI::App& app, bool& used);
 /// Far above the cores of any machine: a larger number is a typo and would only exhaust memory.
 inline constexpr unsigned max_threads = 1024;
 /// oneTBB starts no more.

@@ -122,7 +122,8 @@ Advice advise(const Options& options) {
   const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.training.seed);
   std::vector<Trial> trials;
   for (const Candidate& conversion : conversions) {
-    note(fmt::format("converting {} images to {}", images.indices.size(), conversion.name()));
+    note(fmt::format("{} {} images {} {}", conversion.crops ? "trying" : "converting",
+                     images.indices.size(), conversion.crops ? "as" : "to", conversion.name()));
     trials.push_back(try_candidate(conversion, *dataset, images));
   }
   advice.consumer = consumer_of(options, measure(options, *dataset, advice.present, trials));
@@ -182,11 +183,11 @@ const Command advise_command{
     .description =
         R"(Measures how fast the loader supplies a dataset as it is, how fast a network trains (or
 takes the rate of --target), and, on some images converted into a scratch directory, how
-fast other codecs and sizes would be. Considers up to one loader thread for each core, and
-says how many to use and why not another number, what limits the rate, and which
-conversion would deliver more: how much more, in how many bytes, and with what
-uncertainty. The converted images are in memory when they are measured, as a dataset is
-that fits there. Your files are not changed.)",
+fast other codecs and sizes, and a crop index, would be. Considers up to one loader
+thread for each core, and says how many to use and why not another number, what limits
+the rate, and which conversion would deliver more: how much more, in how many bytes, and
+with what uncertainty. The converted images are in memory when they are measured, as a
+dataset is that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
 )",

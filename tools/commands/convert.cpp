@@ -49,6 +49,7 @@ struct Options {
   std::uint64_t limit = 0;
   unsigned threads = 0;
   bool gzip = false;
+  bool crops = false;
   bool resume = false;
   bool json = false;
 };
@@ -92,6 +93,7 @@ ConvertOptions settings_of(const Options& options) {
   settings.fix = options.fix == "reencode" ? Fix::reencode : Fix::keep;
   settings.on_bad = options.on_bad == "skip" ? OnBad::skip : OnBad::fail;
   settings.gzip = options.gzip;
+  settings.crops = options.crops;
   settings.threads = options.threads;
   settings.resume = options.resume;
   return settings;
@@ -253,6 +255,8 @@ std::function<int()> prepare(CLI::App& app) {
       ->type_name("PATH");
   check_whole(app.add_option("--limit", options->limit, "Stop after N images"), 1)->type_name("N");
   app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
+  app.add_flag("--crops", options->crops,
+               "Index JPEGs, so that crops are decoded faster (as 'feedrate index --crops')");
   app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
   add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
   add_json(app, options->json);

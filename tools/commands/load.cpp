@@ -165,6 +165,10 @@ LoadReport load(const Options& options) {
   const std::uint64_t before = bytes_from_disk();
   {
     Loader loader(*dataset, augment, settings);
+    loaded.crop_index_problem = loader.crop_index_problem();
+    if (!loaded.crop_index_problem.empty()) {
+      note(loaded.crop_index_problem + "; until then, crops are decoded without it");
+    }
     try {
       Watch watch(loader, settings.epochs * dataset->size(), logs);
       Sampler sampler;
@@ -273,6 +277,7 @@ void add_source_options(CLI::App& app, Options& options) {
               0, max_io_threads)
       ->type_name("N")
       ->capture_default_str();
+  add_no_crop_index(app, options.loader.engine.crop_index);
   add_choice(app, "--on-bad", options.on_bad, {"fail", "replace", "skip"},
              "A bad sample: fail, replace it, or skip it");
   check_whole(app.add_option("--bad-budget", options.loader.bad.budget,

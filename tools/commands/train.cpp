@@ -84,6 +84,7 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
          "--no-upload", [&request] { request.feed.uploads = false; },
          "And keep two of them on the device: no copies to it")
       ->needs("--resident");
+  add_no_crop_index(app, request.feed.crop_index);
   app.add_flag("--cold", request.data.cold,
                "Drop the dataset from the page cache first, to read from disk")
       ->excludes("--resident");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
 #include "tools/cli/console.h"
@@ -10,7 +11,10 @@ namespace feedrate::tools {
 using namespace formats;
 
 double make_cold(const Dataset& dataset) {
-  const std::vector<std::filesystem::path> files = sample_files(dataset);
+  std::vector<std::filesystem::path> files = sample_files(dataset);
+  if (const FoundCropIndex crops = find_crop_index(dataset); crops.index) {
+    files.push_back(crops.index->path());
+  }
   evict_from_page_cache(files);
   const double share = in_memory(files).share();
   if (share > cold_share) {

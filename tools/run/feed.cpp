@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tools/cli/advice.h"
+#include "tools/cli/console.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/ops/pixels.h"
 
@@ -25,7 +26,7 @@ LoaderOptions loader_options(const TrainingRequest& request, const Opened& opene
           .batch = session.plan().batch,
           .pixels = {.type = feed.pixels, .scales = input_scales(session.plan().graph)},
           .share = {.rank = world().rank(), .ranks = world().ranks()},
-          .engine = {.memory = &opened.device.pixel_memory()}};
+          .engine = {.memory = &opened.device.pixel_memory(), .crop_index = feed.crop_index}};
 }
 
 Feed::Feed(const TrainingRequest& request, const Opened& opened, LoaderOptions options,
@@ -33,6 +34,7 @@ Feed::Feed(const TrainingRequest& request, const Opened& opened, LoaderOptions o
     : seconds_(request.seconds), calls_(std::move(calls)) {
   options.engine.tune = request.feed.auto_threads && !request.feed.resident;
   loader_ = std::make_unique<Loader>(*opened.dataset, opened.augmentation, options);
+  if (const std::string& problem = loader_->crop_index_problem(); !problem.empty()) note(problem);
   if (!request.feed.resident) return;
   resident_ = std::make_unique<Replay>(*loader_, resident_batches, 0, options.engine.memory);
 }

@@ -94,6 +94,27 @@ std::string limit_text(const LoadReport& report) {
   return verdict.finding + " " + verdict.advice;
 }
 
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// How much of JPEGs was decoded for the parts of them that were wanted; "" where none was.
+std::string crops_text(const CropStats& crops) {
+  if (crops.parts == 0) return {};
+  std::string text = fmt::format(
+      "  of {} decoded in part, {:.1f} % of the MCUs and {:.1f} % of the bytes were decoded, {}\n",
+      counted(crops.parts, "baseline JPEG"), percent(crops.mcus_read, crops.mcus),
+      percent(crops.bytes_read, crops.bytes),
+      crops.indexed == 0
+          ? "without a crop index"
+          : fmt::format("{} of them with the crop index", formats::grouped(crops.indexed)));
+  if (crops.stale == 0) return text;
+  return text + fmt::format(
+                    "  {} had a stale or damaged entry of the crop index, which was not used; "
+                    "'feedrate index PATH --crops' makes it again\n",
+                    counted(crops.stale, "image"));
+}
+
 }  // namespace
 
 std::string LoadReport::json() const {
@@ -134,6 +155,15 @@ std::string LoadReport::json() const {
       {"storage_bytes", storage_bytes},
       {"in_memory", or_null<ordered_json>(in_memory, 4)},
       {"state", {{"seed", state.seed}, {"epoch", state.epoch}, {"position", state.position}}},
+      {"crops",
+       {{"parts", stats.crops.parts},
+        {"indexed", stats.crops.indexed},
+        {"stale", stats.crops.stale},
+        {"mcus_read", stats.crops.mcus_read},
+        {"mcus", stats.crops.mcus},
+        {"bytes_read", stats.crops.bytes_read},
+        {"bytes", stats.crops.bytes},
+        {"problem", or_null<ordered_json>(crop_index_problem)}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
   for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
     // Written above, for the whole call, as cpu_seconds_per_image is.
@@ -157,6 +187,7 @@ std::string LoadReport::text() const {
     text += fmt::format("  cold: {:.1f} % of the dataset was in memory; {} came from storage\n",
                         100 * *in_memory, bytes_text(storage_bytes));
   }
+  text += crops_text(stats.crops);
   if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;

@@ -25,6 +25,7 @@ struct LoadReport {
   std::string digest;         // of the first epoch; "": not computed
   loader::LoaderState state;  // after the last batch
   std::size_t bad_samples = 0;
+  std::string crop_index_problem;  // "": it is used, or there is none
 
   /// Lines: the rate, where the time went, what limited it.
   std::string text() const;

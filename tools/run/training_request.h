@@ -59,6 +59,7 @@ struct TrainingRequest {
     bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
     loader::PixelType pixels = loader::PixelType::u8;  // what batches hold
     bool resident = false;                             // repeat a few batches held in memory
+    bool crop_index = true;                            // use the one beside the data
     bool uploads = true;                               // false: resident batches stay on the device
   };
   struct Validation {

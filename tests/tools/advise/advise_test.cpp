@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "formats/crops/crop_index.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
@@ -228,11 +229,11 @@ using Names = std::vector<std::string>;
 TEST(UnitAdvise, photographs_are_tried_smaller_where_the_recipe_resizes_them_anyway) {
   const Shape photograph{400, 500, 3};
   EXPECT_EQ(tried("tfrecord", jpeg_codec, photograph, "imagenet-train"),
-            (Names{"tfrecord packed", "tfrecord jpeg:90", "tfrecord jpeg:90 short:256",
-                   "lmdb raw short:256"}));
+            (Names{"the same files + crop index", "tfrecord packed", "tfrecord jpeg:90",
+                   "tfrecord jpeg:90 short:256", "lmdb raw short:256"}));
   EXPECT_EQ(tried("png-map", jpeg_codec, photograph, "imagenet-train"),
-            (Names{"recordio keep", "recordio packed", "recordio jpeg:90",
-                   "recordio jpeg:90 short:256", "lmdb raw short:256"}));
+            (Names{"the same files + crop index", "recordio keep", "recordio packed",
+                   "recordio jpeg:90", "recordio jpeg:90 short:256", "lmdb raw short:256"}));
   EXPECT_EQ(tried("lmdb", jpeg_codec, photograph, "none"),
             (Names{"lmdb packed", "lmdb jpeg:90", "lmdb raw"}));
   EXPECT_EQ(tried("lmdb", raw_codec, {300, 300, 3}, "imagenet-train"), (Names{"lmdb jpeg:90"}));
@@ -241,6 +242,20 @@ TEST(UnitAdvise, photographs_are_tried_smaller_where_the_recipe_resizes_them_any
 TEST(UnitAdvise, small_images_keep_every_bit) {
   EXPECT_EQ(tried("recordio", png_codec, {32, 32, 3}, "cifar-train"), (Names{"lmdb raw"}));
   EXPECT_EQ(tried("lmdb", raw_codec, {28, 28, 1}, "mnist"), Names{});
+}
+
+TEST(UnitAdvise, a_trial_of_a_crop_index_keeps_the_bytes_and_adds_a_few) {
+  const TempDirectory directory;
+  write_dataset(container("folder"), jpeg_codec, directory / "set",
+                make_examples({200, 200, 3}, 4, true));
+  const std::unique_ptr<Dataset> dataset = open_dataset(directory / "set");
+  const Candidate crops{&container("folder"), {}, {}, true};
+  const Trial trial = try_candidate(crops, *dataset, {.indices = {0, 2}, .doubt = 0, .bytes = {}});
+  ASSERT_EQ(trial.dataset->size(), 2U);
+  EXPECT_TRUE(find_crop_index(*trial.dataset).index);
+  Scratch tried, whole;
+  EXPECT_EQ(as_text(trial.dataset->read(1, tried).bytes), as_text(dataset->read(2, whole).bytes));
+  EXPECT_EQ(crops.command("a set"), "feedrate index 'a set' --crops");
 }
 
 TEST(UnitAdvise, a_trial_holds_the_images_that_were_drawn) {

@@ -47,5 +47,31 @@ TEST(CommandsIndex, formats_without_an_index_and_directories_without_a_dataset_a
   EXPECT_NE(nothing.errors.find("holds some: set"), std::string::npos) << nothing.errors;
 }
 
+TEST(CommandsIndex, a_crop_index_is_made_used_and_reported) {
+  TempDirectory directory;
+  const std::string set = (directory / "set").string();
+  write_dataset(container("folder"), jpeg_codec, set, make_examples({200, 180, 3}, 20, true));
+  const auto index = nlohmann::json::parse(feedrate({"index", set, "--crops", "--json"}).output);
+  EXPECT_EQ(index.at("files").at(0), set + "/feedrate.crops");
+  EXPECT_EQ(index.at("crops").at("indexed"), 20);
+  EXPECT_EQ(feedrate({"verify", set}).code, exit_done);
+  const auto load = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"load", set, "--recipe", "imagenet-eval", "--json"});
+    return nlohmann::json::parse(feedrate(more).output);
+  };
+  const auto with = load({}), without = load({"--no-crop-index"});
+  EXPECT_EQ(with.at("digest"), without.at("digest"));
+  EXPECT_EQ(with.at("crops").at("indexed"), 20);
+  EXPECT_EQ(without.at("crops").at("indexed"), 0);
+  EXPECT_LE(with.at("crops").at("mcus_read"), without.at("crops").at("mcus_read"));
+  write_text(set + "/feedrate.crops", "FRCROPS\n");
+  const Said cut = feedrate({"load", set, "--recipe", "imagenet-eval"});
+  EXPECT_EQ(cut.code, exit_done);
+  EXPECT_NE(cut.errors.find("--crops' makes it again"), std::string::npos) << cut.errors;
+  EXPECT_NE(cut.output.find("without a crop index"), std::string::npos) << cut.output;
+  const Said found = feedrate({"verify", set});
+  EXPECT_EQ(found.code, exit_failed);
+}
+
 }  // namespace
 }  // namespace feedrate::tools

@@ -1,0 +1,118 @@
+// The loader with a crop index: the same batches, from fewer MCUs.
+
+#include "formats/crops/crop_index.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/io/file.h"
+#include "tests/loader/batches.h"
+#include "tests/support/sample_images.h"
+#include "tests/support/temp_directory.h"
+
+namespace feedrate::loader {
+using namespace formats;
+
+namespace {
+
+using namespace testing;
+
+constexpr std::uint32_t images = 20;
+
+class UnitCropIndexLoader : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_dataset(container("recordio"), jpeg_codec, temporary_ / "set",
+                  make_examples({260, 240, 3}, images));
+    dataset_ = open_dataset(temporary_ / "set");
+    file_ = make_crop_index(*dataset_, crop_index_file(temporary_ / "set"), 2).file;
+  }
+
+  static LoaderOptions options(unsigned threads, bool with_index) {
+    return {.threads = threads, .batch = 7, .epochs = 2, .engine = {.crop_index = with_index}};
+  }
+
+  LoaderStats stats(const Recipe& recipe, bool with_index) const {
+    Loader loader(*dataset_, recipe, options(2, with_index));
+    while (loader.next() != nullptr) continue;
+    return loader.stats();
+  }
+
+  TempDirectory temporary_;
+  std::unique_ptr<Dataset> dataset_;
+  std::filesystem::path file_;
+};
+
+TEST_F(UnitCropIndexLoader, batches_are_the_same_with_and_without_it_at_any_thread_count) {
+  for (const char* name : {"imagenet-train", "imagenet-eval", "none"}) {
+    const Recipe& kind = recipe(name);
+    const std::vector<std::string> reference = digests(*dataset_, kind, options(0, false));
+    EXPECT_EQ(reference.size(), 6U);
+    for (const unsigned threads : {0U, 1U, 2U, 4U, 8U}) {
+      EXPECT_EQ(digests(*dataset_, kind, options(threads, true)), reference)
+          << name << ", " << threads;
+    }
+  }
+}
+
+TEST_F(UnitCropIndexLoader, its_use_is_counted) {
+  const Recipe& kind = recipe("imagenet-train");
+  const CropStats with = stats(kind, true).crops, without = stats(kind, false).crops;
+  EXPECT_EQ(with.parts, 2 * images);
+  EXPECT_EQ(with.indexed, 2 * images);
+  EXPECT_EQ(with.stale, 0U);
+  EXPECT_EQ(without.parts, 2 * images);
+  EXPECT_EQ(without.indexed, 0U);
+  EXPECT_EQ(with.mcus, without.mcus);
+  EXPECT_EQ(with.bytes, without.bytes);
+  EXPECT_LT(with.mcus_read, without.mcus_read * 9 / 10);
+  EXPECT_LT(with.bytes_read, without.bytes_read * 9 / 10);
+  EXPECT_LT(without.bytes_read, without.bytes);
+}
+
+TEST_F(UnitCropIndexLoader, a_damaged_entry_is_counted_and_changes_nothing) {
+  const Recipe& kind = recipe("imagenet-train");
+  const auto reference = digests(*dataset_, kind, options(1, false));
+  std::string content = read_text(file_);
+  content[60] = static_cast<char>(content[60] ^ 1);  // in the first entry
+  write_text(file_, content);
+  EXPECT_EQ(digests(*dataset_, kind, options(2, true)), reference);
+  const CropStats found = stats(kind, true).crops;
+  EXPECT_EQ(found.stale, 2U);
+  EXPECT_EQ(found.indexed, 2 * images - 2);
+  EXPECT_EQ(found.parts, 2 * images);
+}
+
+TEST_F(UnitCropIndexLoader, an_index_that_is_cut_short_is_reported_and_not_used) {
+  const Recipe& kind = recipe("imagenet-eval");
+  const auto reference = digests(*dataset_, kind, options(1, false));
+  write_text(file_, read_text(file_).substr(0, 2000));
+  Loader loader(*dataset_, kind, options(2, true));
+  EXPECT_NE(loader.crop_index_problem().find("is cut short"), std::string::npos)
+      << loader.crop_index_problem();
+  EXPECT_EQ(digests(loader), reference);
+  EXPECT_EQ(Loader(*dataset_, kind, options(1, false)).crop_index_problem(), "");
+}
+
+TEST_F(UnitCropIndexLoader, a_substitute_is_decoded_with_its_own_entry) {
+  // Damages the header of an image in the middle.
+  const std::filesystem::path records = temporary_ / "set/data.rec";
+  const SamplePlace place = dataset_->place(9);
+  std::string content = read_text(records);
+  const std::size_t header = content.find("\xff\xc0", place.offset);
+  ASSERT_NE(header, std::string::npos);
+  content[header + 4] = 12;  // bits of a sample
+  dataset_.reset();
+  write_text(records, content);
+  dataset_ = open_dataset(temporary_ / "set");
+  LoaderOptions settings = options(1, true);
+  settings.bad.policy = BadPolicy::replace;
+  Loader loader(*dataset_, recipe("imagenet-train"), settings);
+  while (loader.next() != nullptr) continue;
+  const LoaderStats found = loader.stats();
+  EXPECT_EQ(found.bad_seats, 2U);
+  EXPECT_EQ(found.crops.indexed, 2 * images);
+  EXPECT_EQ(found.crops.stale, 0U);
+}
+
+}  // namespace
+}  // namespace feedrate::loader

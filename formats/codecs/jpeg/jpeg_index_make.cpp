@@ -173,7 +173,7 @@ void make_jpeg_index(Bytes encoded, Buffer& entry, double share) {
   for (std::size_t step = 1;; ++step) {
     coding = best_coding(points, step, components, values);
     if (values.empty() || step > std::numeric_limits<std::uint16_t>::max()) return;
-    const double bytes = static_cast<double>(coding.bits) / 8;
+    const auto bytes = static_cast<double>((coding.bits + 7) / 8);
     if (bytes <= room) break;
     // Points cost about the same at every step, and never less.
     step = std::max(step, static_cast<std::size_t>(static_cast<double>(step) * bytes / room) - 1);

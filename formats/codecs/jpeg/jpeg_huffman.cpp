@@ -34,13 +34,13 @@ bool make_tables(std::span<const HuffmanSpec> wanted, std::span<HuffmanSpec> mad
 
 }  // namespace
 
-const HuffmanDecoding plain_huffman_decoding = {"plain", read_mcu, skip_mcu};
+const HuffmanDecoding plain_huffman_decoding = {"plain", read_mcu<OneByOne>, skip_mcu<OneByOne>};
 
 std::span<const HuffmanDecoding* const> runnable_huffman_decodings() {
   static const auto runnable = [] {
     std::vector<const HuffmanDecoding*> all;
-    if (__builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0) {
-      all.push_back(&bmi2_huffman_decoding);
+    if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0) {
+      all.push_back(&avx2_huffman_decoding);
     }
     all.push_back(&plain_huffman_decoding);
     return all;

@@ -43,8 +43,8 @@ struct HuffmanDecoding {
 
 /// Plain C++ for any CPU.
 extern const HuffmanDecoding plain_huffman_decoding;
-/// Needs BMI and BMI2: Haswell, Zen and later.
-extern const HuffmanDecoding bmi2_huffman_decoding;
+/// Needs AVX2 and BMI2: Haswell, Zen and later.
+extern const HuffmanDecoding avx2_huffman_decoding;
 /// Those that this CPU can run, the fastest first.
 std::span<const HuffmanDecoding* const> runnable_huffman_decodings();
 

@@ -1,12 +1,16 @@
 #pragma once
-// The inner loops of jpeg_huffman.h, to be compiled for several instruction sets. Everything is
-// inlined into the function that is compiled.
+// The inner loops of jpeg_huffman.h, to be compiled for several instruction sets: those of
+// FEEDRATE_HUFFMAN_TARGET, if it is defined first. Everything is inlined into the function that is
+// compiled.
 
 #include "formats/codecs/jpeg/jpeg_huffman.h"
 
 namespace feedrate::formats {
 
 #define FEEDRATE_INLINE __attribute__((always_inline)) inline
+#ifndef FEEDRATE_HUFFMAN_TARGET
+#define FEEDRATE_HUFFMAN_TARGET
+#endif
 
 // Where the zigzag leads, in natural order. A sound block has 64; a damaged one may lead beyond.
 inline constexpr std::array<std::uint8_t, 128> natural_order = [] {
@@ -60,9 +64,10 @@ struct SlowSymbol {
   bool valid = false;
 };
 
-inline SlowSymbol read_slowly(const HuffmanCodes& codes, ScanBits& in) {
+// No code is shorter than `shortest`.
+inline SlowSymbol read_slowly(const HuffmanCodes& codes, unsigned shortest, ScanBits& in) {
   const std::uint64_t word = load_word(in.next);
-  const HuffmanCodes::Symbol found = codes.first(in.bits);
+  const HuffmanCodes::Symbol found = codes.first(in.bits, shortest);
   const unsigned size = found.value & 15;
   const std::int16_t value = coefficient(in.bits, found.bits, 63 - size);
   use(in, found.bits + size);
@@ -74,7 +79,7 @@ inline SlowSymbol read_slowly(const HuffmanCodes& codes, ScanBits& in) {
 FEEDRATE_INLINE bool read_mean(const DcTable& table, ScanBits& in, int& mean) {
   const DcLookup& found = table.lookup[in.bits >> (64 - dc_bits)];
   if (found.total == 0) [[unlikely]] {
-    const SlowSymbol slow = read_slowly(table.codes, in);
+    const SlowSymbol slow = read_slowly(table.codes, 1, in);
     mean += slow.value;
     return slow.valid;
   }
@@ -84,6 +89,17 @@ FEEDRATE_INLINE bool read_mean(const DcTable& table, ScanBits& in, int& mean) {
   refill(in, word);
   return true;
 }
+
+// Stores the coefficients of a lookup one by one.
+struct OneByOne {
+  FEEDRATE_INLINE static void store(std::uint64_t bits, const AcLookup& found, unsigned at,
+                                    std::int16_t* to) {
+    // In this order: where there is no second coefficient, the first one overwrites it.
+    const std::uint8_t* order = &natural_order[at];
+    to[order[found.zeros2]] = coefficient(bits, found.begin2, found.unused2);
+    to[order[found.zeros1]] = coefficient(bits, found.begin1, found.unused1);
+  }
+};
 
 // Lookups between two refills, each of which may take the bits of a pair.
 inline constexpr unsigned lookups_at_once = 2;
@@ -98,8 +114,10 @@ FEEDRATE_INLINE bool ends_soundly(unsigned at, unsigned advance) {
   return advance >= block_ends && advance < no_lookup && at + advance - block_ends < 64;
 }
 
-template <Coefficients what>
-FEEDRATE_INLINE bool read_block(const HuffmanBlock& block, ScanBits& in, std::int16_t* to) {
+// A Pair stores the coefficients of a lookup.
+template <Coefficients what, class Pair>
+FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE bool read_block(const HuffmanBlock& block, ScanBits& in,
+                                                        std::int16_t* to) {
   if (!read_mean(*block.dc, in, *block.mean)) return false;
   if constexpr (what == Coefficients::kept) *to = static_cast<std::int16_t>(*block.mean);
   const AcTable& table = *block.ac;
@@ -112,12 +130,7 @@ FEEDRATE_INLINE bool read_block(const HuffmanBlock& block, ScanBits& in, std::in
       const std::size_t seen = in.bits >> (64 - ac_bits);
       const unsigned total = table.total[seen];
       found = &table.lookup[seen];
-      if constexpr (what == Coefficients::kept) {
-        // In this order: where there is no second coefficient, the first one overwrites it.
-        const std::uint8_t* order = &natural_order[at];
-        to[order[found->zeros2]] = coefficient(in.bits, found->begin2, found->unused2);
-        to[order[found->zeros1]] = coefficient(in.bits, found->begin1, found->unused1);
-      }
+      if constexpr (what == Coefficients::kept) Pair::store(in.bits, *found, at, to);
       if (at + found->advance >= 64) [[unlikely]]
         goto ended;
       at += found->advance;
@@ -133,7 +146,8 @@ FEEDRATE_INLINE bool read_block(const HuffmanBlock& block, ScanBits& in, std::in
     }
     // A long code, or a second symbol that belongs to the next block.
     refill(in, word);
-    const SlowSymbol slow = read_slowly(table.codes, in);
+    const unsigned shortest = found->advance == no_lookup ? ac_bits + 1 : 1;
+    const SlowSymbol slow = read_slowly(table.codes, shortest, in);
     if (!slow.valid) return false;
     if (ends_block(slow.symbol)) return true;
     at += slow.symbol >> 4;
@@ -142,20 +156,23 @@ FEEDRATE_INLINE bool read_block(const HuffmanBlock& block, ScanBits& in, std::in
   }
 }
 
-FEEDRATE_INLINE bool read_mcu(std::span<const HuffmanBlock> mcu, ScanBits& bits,
-                              std::int16_t* const* to) {
+template <class Pair>
+FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE bool read_mcu(std::span<const HuffmanBlock> mcu,
+                                                      ScanBits& bits, std::int16_t* const* to) {
   ScanBits in = bits;
   for (std::size_t i = 0; i < mcu.size(); ++i) {
-    if (!read_block<Coefficients::kept>(mcu[i], in, to[i])) return false;
+    if (!read_block<Coefficients::kept, Pair>(mcu[i], in, to[i])) return false;
   }
   bits = in;
   return true;
 }
 
-FEEDRATE_INLINE bool skip_mcu(std::span<const HuffmanBlock> mcu, ScanBits& bits) {
+template <class Pair>
+FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE bool skip_mcu(std::span<const HuffmanBlock> mcu,
+                                                      ScanBits& bits) {
   ScanBits in = bits;
   for (const HuffmanBlock& block : mcu) {
-    if (!read_block<Coefficients::skipped>(block, in, nullptr)) return false;
+    if (!read_block<Coefficients::skipped, Pair>(block, in, nullptr)) return false;
   }
   bits = in;
   return true;

@@ -56,9 +56,9 @@ bool HuffmanCodes::make(const HuffmanSpec& spec) {
   return true;
 }
 
-HuffmanCodes::Symbol HuffmanCodes::first(std::uint64_t next) const {
+HuffmanCodes::Symbol HuffmanCodes::first(std::uint64_t next, unsigned shortest) const {
   const auto peeked = static_cast<std::uint32_t>(next >> (64 - max_code_bits));
-  for (unsigned bits = 1; bits <= max_code_bits; ++bits) {
+  for (unsigned bits = shortest; bits <= max_code_bits; ++bits) {
     if (peeked >= limit_[bits]) continue;
     const auto code = static_cast<std::int32_t>(peeked >> (max_code_bits - bits));
     return {bits, spec_.symbols[static_cast<std::size_t>(code + symbol_[bits])]};

@@ -43,8 +43,8 @@ class HuffmanCodes {
     unsigned bits = 0;  // of the code; 0: no code of at most 16 bits begins so
     unsigned value = 0;
   };
-  /// The symbol whose code begins at the highest bit.
-  Symbol first(std::uint64_t bits) const;
+  /// The symbol whose code begins at the highest bit; none has fewer than `shortest` bits.
+  Symbol first(std::uint64_t bits, unsigned shortest = 1) const;
 
   /// Calls use(bits, symbol) for each code of up to `longest` bits, in the order of the codes.
   template <class Use>

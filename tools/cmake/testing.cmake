@@ -118,9 +118,10 @@ function(bench_folder name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_bench.cpp)
   foreach(source IN LISTS sources)
     string(REGEX REPLACE "^.*/([^/]+)_bench\\.cpp$" "bench_\\1" bench ${source})
-    string(REGEX REPLACE "_bench\\.cpp$" "_limit.cpp" limit ${source})
-    file(GLOB limit CONFIGURE_DEPENDS ${limit}) # the limit it is compared with, where that is long
-    add_executable(${bench} ${source} ${limit} ${support})
+    string(REGEX REPLACE "_bench\\.cpp$" "_*.cpp" parts ${source})
+    file(GLOB parts CONFIGURE_DEPENDS ${parts}) # where it is long: <name>_limit.cpp, …
+    list(FILTER parts EXCLUDE REGEX "_(bench|test)\\.cpp$")
+    add_executable(${bench} ${source} ${parts} ${support})
     target_link_libraries(${bench} PRIVATE feedrate_flags ${ARGN} fmt::fmt)
   endforeach()
 endfunction()

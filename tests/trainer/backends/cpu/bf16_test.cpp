@@ -11,6 +11,7 @@
 #include "tests/trainer/op_cases.h"
 #include "tests/trainer/pytorch_runs.h"
 #include "tests/trainer/rounding.h"
+#include "trainer/backends/cpu/products/product_table.h"
 
 namespace feedrate::trainer {
 using namespace formats;
@@ -207,17 +208,16 @@ bool rounds(const Graph& graph, std::uint32_t images) {
 }
 
 TEST_F(UnitBf16, products_that_do_not_pay_for_the_rounding_stay_in_fp32) {
-  const Graph lenet = network("lenet").build({28, 28, 1}, 10);
-  EXPECT_FALSE(rounds(lenet, 64));
-  EXPECT_TRUE(rounds(lenet, 256)) << "of the first dense layer there are enough";
-  const auto dense = [](std::int64_t units) {
-    Builder b("dense", {16, 16, 3}, 5);
-    return b.softmax_loss(b.dense(b.dense(b.input(1.0 / 255, 128), units, {}), 5, {}));
-  };
-  // For each image: 2 × 768 × 1024 MACs, less 64 for each of 1792 values: 1.46 million. For the
-  // batch: 80 Mi, and 16 for each of 768 × 1024 weights: 96 million.
-  EXPECT_FALSE(rounds(dense(1024), 66));
-  EXPECT_TRUE(rounds(dense(1024), 67));
+  constexpr std::int64_t inputs = 16 * 16 * 3, units = 1024;
+  Builder b("dense", {16, 16, 3}, 5);
+  const Graph graph = b.softmax_loss(b.dense(b.dense(b.input(1.0 / 255, 128), units, {}), 5, {}));
+  // What bf16 gains for each image, without an input gradient, and what it costs for the batch.
+  const cpu::ProductLimits& limits = cpu::product_limits();
+  const std::int64_t gain = 2 * inputs * units - limits.macs_a_value * (inputs + units);
+  const std::int64_t cost = limits.macs_a_layer + limits.macs_a_weight * inputs * units;
+  const auto enough = static_cast<std::uint32_t>((cost + gain - 1) / gain);
+  EXPECT_FALSE(rounds(graph, enough - 1));
+  EXPECT_TRUE(rounds(graph, enough));
 }
 
 TEST_F(UnitBf16, what_onednn_multiplies_slowly_in_bf16_stays_in_fp32) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/base/error.h"
+#include "trainer/backends/cpu/products/product_table.h"
 #include "trainer/backends/cpu/threads/parallel.h"
 
 namespace feedrate::trainer::cpu {
@@ -32,6 +33,10 @@ bool blas_is_narrow() {
 #endif
 }
 
+}  // namespace
+
+void use_one_blas_thread() { openblas_set_num_threads(1); }
+
 void run_by_onednn(const Gemm& g) {
   const auto letter = [](const Matrix& matrix) { return matrix.transposed ? 'T' : 'N'; };
   const dnnl_status_t status = dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, 1.0F, g.a.data,
@@ -41,19 +46,19 @@ void run_by_onednn(const Gemm& g) {
   }
 }
 
-}  // namespace
-
-void use_one_blas_thread() { openblas_set_num_threads(1); }
-
-void run(const Gemm& g) {
-  static const bool narrow = blas_is_narrow();
-  if (narrow) return run_by_onednn(g);
+void run_by_openblas(const Gemm& g) {
   const auto size = [](std::int64_t value) { return static_cast<blasint>(value); };
   cblas_sgemm(CblasRowMajor, order(g.a), order(g.b), size(g.m), size(g.n), size(g.k), 1.0F,
               g.a.data, size(g.a.stride), g.b.data, size(g.b.stride), g.keep, g.c, size(g.stride));
 }
 
-void run_shared(const Gemm& g, unsigned threads) {
+void run(const Gemm& g) {
+  static const bool narrow = blas_is_narrow();
+  const bool by_onednn = narrow || g.m * g.n * g.k >= product_limits().onednn_gemm_macs;
+  by_onednn ? run_by_onednn(g) : run_by_openblas(g);
+}
+
+void run_shared(const Gemm& g, unsigned threads, void (*run_part)(const Gemm&)) {
   const bool by_columns = g.n >= g.m;
   on_shares(threads, by_columns ? g.n : g.m, grain, [&](const Range& range) {
     Gemm part = g;
@@ -66,7 +71,7 @@ void run_shared(const Gemm& g, unsigned threads) {
       part.a.data += range.begin * (g.a.transposed ? 1 : g.a.stride);
       part.c += range.begin * g.stride;
     }
-    run(part);
+    run_part(part);
   });
 }
 

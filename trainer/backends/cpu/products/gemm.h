@@ -1,6 +1,6 @@
 #pragma once
-// Matrix products in fp32 by OpenBLAS, or by oneDNN where OpenBLAS does not know the processor. The
-// libraries run single-threaded: their threads are slow on small matrices and compete with ours.
+// Matrix products in fp32, by OpenBLAS or by oneDNN. The libraries run single-threaded: their
+// threads are slow on small matrices and compete with ours.
 
 #include <cstdint>
 
@@ -24,9 +24,13 @@ struct Gemm {
 
 /// Must be called before the functions below.
 void use_one_blas_thread();
-/// Computes on the calling thread.
+/// Computes on the calling thread, by oneDNN if the table of products says so or if OpenBLAS does
+/// not know the processor.
 void run(const Gemm& gemm);
+/// The same by one library.
+void run_by_openblas(const Gemm& gemm);
+void run_by_onednn(const Gemm& gemm);
 /// Computes on `threads` threads, which divide the longer side of c.
-void run_shared(const Gemm& gemm, unsigned threads);
+void run_shared(const Gemm& gemm, unsigned threads, void (*run_part)(const Gemm&) = run);
 
 }  // namespace feedrate::trainer::cpu

@@ -37,6 +37,13 @@ struct Batch {
   std::span<std::int32_t> labels;      // count
   std::span<std::uint64_t> indices{};  // count: which sample is where; empty in a Replay
   bool last_of_epoch = false;
+  /// The share of each image, and of its label, that is its own: 1 unless the recipe mixes batches.
+  /// The rest is that of partner().
+  double own_share = 1;
+  /// The seat with which a seat is mixed: the one before it; for the first, the last.
+  std::uint32_t partner(std::uint32_t seat) const {
+    return own_share == 1 ? seat : seat == 0 ? count - 1 : seat - 1;
+  }
 
   // For the other types, `pixels` is empty and one of these holds count × shape, CHW.
   PixelType type = PixelType::u8;

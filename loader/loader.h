@@ -19,6 +19,7 @@
 #include "formats/dataset.h"
 #include "loader/bad.h"
 #include "loader/batch.h"
+#include "loader/order/picks.h"
 #include "loader/recipe.h"
 #include "loader/tuning/tuner.h"
 
@@ -53,6 +54,9 @@ struct LoaderOptions {
     bool shuffle = true;
     std::uint64_t window = 0;  // shuffle among this many neighbours; 0: the whole epoch
     LastBatch last = LastBatch::partial;
+    /// What an epoch holds; null: every sample once. Outlives the loader. A sample's random draws are
+    /// then those of its place in the epoch, since it may come several times.
+    const Picks* picks = nullptr;
   };
   /// Ranks share each epoch: their batches k, concatenated in the order of the ranks, are batch k
   /// of a single loader with batches of ranks × batch images.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "loader/engine/batch_mix.h"
+
 namespace feedrate::loader {
 using namespace formats;
 
@@ -69,10 +71,11 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
            .crops = crops_.index ? &*crops_.index : nullptr},
       batch_size_(options.batch),
       max_threads_(max_threads(options)),
-      plan_(options, dataset.size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
+      plan_(options, job_.epoch_size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
+      mixes_(mixes(job_)),
       origin_ns_(clock_ns()),
       ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
-            plan_.runs_per_batch(),
+            tasks_per_batch(),
             options.engine.memory != nullptr ? *options.engine.memory : plain_memory()),
       lanes_(make_lanes(options)),
       fillers_([&] {
@@ -116,9 +119,18 @@ std::optional<std::uint64_t> Loader::Engine::claim(unsigned worker) {
 }
 
 void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
-  Slot& slot = ring_.slot(run / plan_.runs_per_batch());
+  const std::uint64_t step = run / plan_.runs_per_batch();
+  Slot& slot = ring_.slot(step);
   filler.fill(plan_.run(run), ring_, slot, stop_);
-  if (slot.pending.fetch_sub(1) == 1) ready_.wake(1);
+  std::uint32_t pending = slot.pending.fetch_sub(1) - 1;
+  if (mixes_ && pending == 1) {
+    // Seats to be skipped are removed first, which the consumer does.
+    const bool gaps = job_.on_bad == BadPolicy::skip && !slot.faults.empty();
+    const BatchPlace place = plan_.batch(step);
+    if (!slot.error && !gaps) filler.mix(place, place.count, slot);
+    pending = slot.pending.fetch_sub(1) - 1;
+  }
+  if (pending == 0) ready_.wake(1);
 }
 
 void Loader::Engine::set_threads(unsigned threads) {
@@ -179,6 +191,7 @@ const Batch* Loader::Engine::next() {
               .labels = {slot.labels, count},
               .indices = {slot.indices, count},
               .last_of_epoch = place.last_of_epoch,
+              .own_share = slot.own_share,
               .type = job_.pixels.type,
               .scales = job_.pixels.scales};
     batch_.set_bytes(slot.pixels);
@@ -200,6 +213,7 @@ std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchPlace& place
   const bool skip = job_.on_bad == BadPolicy::skip;
   const std::uint32_t count = skip ? ring_.close_gaps(slot, place.count) : place.count;
   slot.faults.clear();
+  if (mixes_ && skip) mix_batch(job_, place, count, slot, scratch_);
   return count;
 }
 
@@ -242,7 +256,7 @@ void Loader::Engine::give_back() {
     trace->add(Activity::use, use_start_ns_, clock_ns(), batch_.number);
   }
   if (!reused) return;
-  ring_.slot(taken_ - 1).pending.store(plan_.runs_per_batch());
+  ring_.slot(taken_ - 1).pending.store(tasks_per_batch());
   open_.fetch_add(plan_.runs_per_batch());
   room_.wake(plan_.runs_per_batch());
   ahead_.wake();

@@ -65,6 +65,7 @@ class Loader::Engine {
   bool await(detail::Slot& slot, std::uint64_t batch,
              std::optional<std::chrono::nanoseconds> limit = std::nullopt);
   std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchPlace& place);
+  unsigned tasks_per_batch() const { return plan_.runs_per_batch() + (mixes_ ? 1U : 0U); }
   std::uint64_t filled() const;  // batches that can be handed out now
   void tune();
   void stop();
@@ -75,6 +76,7 @@ class Loader::Engine {
   const std::uint32_t batch_size_;
   const unsigned max_threads_;
   const detail::Plan plan_;
+  const bool mixes_;  // batches, once their runs are filled
   const std::uint64_t origin_ns_;
   detail::Ring ring_;
   std::vector<std::unique_ptr<detail::TraceLane>> lanes_;  // the consumer's, then the workers'
@@ -92,6 +94,7 @@ class Loader::Engine {
   Batch batch_;
   LoaderState state_;
   detail::BadList bad_;
+  formats::Buffer scratch_;  // for a batch that the consumer has to mix
   detail::ConsumerCounters consumer_;
   const bool tune_;
   detail::Tuner tuner_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "formats/io/lost_pages.h"
+#include "loader/engine/batch_mix.h"
+#include "loader/order/joined.h"
 
 namespace feedrate::loader::detail {
 using namespace formats;
@@ -41,6 +43,7 @@ Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
       lane_(lane),
       order_(job),
       items_(run_length),
+      operations_(job.recipe.operations()),
       to_values_(value_maker(job.shape.channels, job.pixels.type)) {}
 
 void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
@@ -57,7 +60,7 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     clock.add_to(counters_.read_ns);
     const bool all_seated = decode(run, seats.pixels, stop);
     clock.add_to(counters_.decode_ns);
-    if (!all_seated) {
+    if (!all_seated || !operations_.empty()) {
       augment(run, seats.pixels, stop);
       clock.add_to(counters_.augment_ns);
     }
@@ -96,6 +99,12 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
   }
 }
 
+void Filler::mix(const BatchPlace& place, std::uint32_t count, Slot& slot) {
+  StageClock clock(job_.counts);
+  mix_batch(job_, place, count, slot, scratch_);
+  clock.add_to(counters_.augment_ns);
+}
+
 template <class Step>
 void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
   for (current_ = 0; current_ < run.count && !stop.load(std::memory_order_relaxed); ++current_) {
@@ -120,7 +129,8 @@ void Filler::read(const Run& run, const Seats& seats, const std::atomic<bool>& s
   std::uint64_t bytes = 0;
   each(run, stop, [&](Item& item) {
     item.sample = {};
-    item.index = order_.index(run, current_);
+    item.place = order_.place(run, current_);
+    item.index = order_.index(item.place);
     item.sample = job_.dataset.read(item.index, item.scratch);
     check(item.sample);
     item.entry = entry_of(item.index);
@@ -138,7 +148,7 @@ bool Filler::decode(const Run& run, std::byte* pixels, const std::atomic<bool>& 
   const std::size_t image_bytes = job_.seat_bytes();
   bool all_seated = true;
   each(run, stop, [&](Item& item) {
-    decode(item, SampleRandom(job_.seed, run.batch.epoch, item.index),
+    decode(item, SampleRandom(job_.seed, run.batch.epoch, item.place),
            {pixels + current_ * image_bytes, image_bytes});
     all_seated = all_seated && item.seated;
   });
@@ -154,6 +164,7 @@ void Filler::augment(const Run& run, std::byte* pixels, const std::atomic<bool>&
 
 void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
   const Sample& sample = item.sample;
+  item.random = random;
   item.view = job_.recipe.view(sample.shape, random);
   check(item);
   item.seated = job_.pixels.type == PixelType::u8 && shows_whole(item);
@@ -184,9 +195,21 @@ void Filler::count_parts() {
 }
 
 void Filler::augment(Item& item, MutableBytes seat) {
-  if (item.seated) return;
   if (job_.pixels.type != PixelType::u8) return make_values(item, seat);
-  renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, seat);
+  if (!item.seated)
+    renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, seat);
+  operate(item, seat);
+}
+
+void Filler::operate(const Item& item, MutableBytes image) {
+  const Canvas canvas{reinterpret_cast<std::uint8_t*>(image.data()), job_.shape};
+  std::uint32_t part = 0;
+  for (const auto& operation : operations_) {
+    Draws draws(item.random, ++part * draws_of_a_part);
+    const MutableBytes scratch = grown(scratch_, operation->scratch_bytes(job_.shape));
+    operation->apply(canvas, draws,
+                     {reinterpret_cast<std::uint8_t*>(scratch.data()), scratch.size()});
+  }
 }
 
 // Renders into `pixels_`, which stays in the core's cache, unless the decoded pixels can be used as
@@ -194,9 +217,11 @@ void Filler::augment(Item& item, MutableBytes seat) {
 void Filler::make_values(Item& item, MutableBytes seat) {
   const std::uint32_t channels = job_.shape.channels;
   const std::byte* pixels = item.part.first;
-  if (!shows_whole(item) || item.part.stride != std::size_t{job_.shape.width} * channels) {
+  if (!operations_.empty() || !shows_whole(item) ||
+      item.part.stride != std::size_t{job_.shape.width} * channels) {
     const MutableBytes image = grown(pixels_, job_.shape.bytes());
     renderer_.render(item.view, item.sample.shape, item.part, channels, image);
+    operate(item, image);
     pixels = image.data();
   }
   to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width, job_.pixels.scales,
@@ -219,12 +244,12 @@ std::optional<std::string> Filler::changed_file() const {
 
 // Called at the end of a run, when the memory of its items is free to use.
 void Filler::replace(const Run& run, const Fault& fault, const Seats& seats) {
-  const SampleRandom random(job_.seed, run.batch.epoch, fault.index);
+  const SampleRandom random(job_.seed, run.batch.epoch, items_[current_].place);
   const MutableBytes place(seats.pixels + current_ * job_.seat_bytes(), job_.seat_bytes());
   Item& item = items_[current_];
   for (std::uint32_t attempt = 0; attempt < max_substitutes; ++attempt) {
     try {
-      const std::uint64_t index = substitute(random, attempt, job_.dataset.size());
+      const std::uint64_t index = order_.index(substitute(random, attempt, job_.epoch_size()));
       item.sample = job_.dataset.read(index, item.scratch);
       check(item.sample);
       item.entry = entry_of(index);
@@ -281,11 +306,14 @@ std::exception_ptr Filler::sample_error(const std::string& problem) const {
 
 // Readers name the file and the sample themselves; decoders know neither.
 std::string Filler::with_place(std::string_view what) const {
-  const std::string path = job_.dataset.info().path.string();
-  if (!path.empty() && what.find(path) != std::string_view::npos) return std::string(what);
   const Item& item = items_[current_];
+  const auto* const joined = dynamic_cast<const Joined*>(&job_.dataset);
+  const auto [dataset, index] =
+      joined != nullptr ? joined->find(item.index) : Joined::Found{job_.dataset, item.index};
+  const std::string path = dataset.info().path.string();
+  if (!path.empty() && what.find(path) != std::string_view::npos) return std::string(what);
   const std::string_view name = item.sample.name;
-  return join(path, ": sample ", item.index, name.empty() ? "" : " '", name,
+  return join(path, ": sample ", index, name.empty() ? "" : " '", name,
               name.empty() ? ": " : "': ", what);
 }
 

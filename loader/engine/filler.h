@@ -30,6 +30,9 @@ class alignas(64) Filler {
   /// seats unfilled, when `stop` is set.
   void fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop);
 
+  /// Mixes the images of a batch whose first `count` seats are filled, as the recipe says.
+  void mix(const BatchPlace& place, std::uint32_t count, Slot& slot);
+
   const WorkerCounters& counters() const { return counters_; }
 
  private:
@@ -43,11 +46,13 @@ class alignas(64) Filler {
   // A sample of the run on its way to its seat. Each has its own scratch, so that the whole run can
   // be read first and then decoded.
   struct Item {
+    std::uint64_t place = 0;  // in the epoch
     std::uint64_t index = 0;
     formats::Sample sample;
     formats::Bytes entry;  // of the crop index
     formats::Scratch scratch;
     bool bad = false;
+    SampleRandom random{0, 0, 0};
     View view;
     bool seated = false;      // decoded directly into its seat
     formats::PixelRows part;  // otherwise: what the view needs, in `decoded` or in the sample
@@ -74,6 +79,7 @@ class alignas(64) Filler {
   void decode(Item& item, const SampleRandom& random, formats::MutableBytes seat);
   void augment(Item& item, formats::MutableBytes seat);
   void make_values(Item& item, formats::MutableBytes seat);
+  void operate(const Item& item, formats::MutableBytes image);
   bool shows_whole(const Item& item) const;
   void check(const formats::Sample& sample) const;
   void check(const Item& item) const;
@@ -83,7 +89,9 @@ class alignas(64) Filler {
   const Job& job_;
   TraceLane* lane_;
   RunOrder order_;
-  std::vector<Item> items_;    // of the run
+  std::vector<Item> items_;  // of the run
+  std::span<const std::unique_ptr<const Operation>> operations_;
+  formats::Buffer scratch_;    // of an operation, or of the mix of a batch
   std::uint32_t current_ = 0;  // the item being processed
   std::vector<Fault> faults_;  // of the run
   Renderer renderer_;

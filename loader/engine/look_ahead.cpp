@@ -90,7 +90,7 @@ bool LookAhead::request(RunOrder& order, std::uint64_t number) {
   order.enter(run);
   const long before = blocks_read();
   for (std::uint32_t seat = 0; seat < run.count; ++seat) {
-    const std::uint64_t sample = order.index(run, seat);
+    const std::uint64_t sample = order.index(order.place(run, seat));
     job_.dataset.look_ahead(sample);
     if (job_.crops != nullptr) job_.crops->look_ahead(sample);
   }

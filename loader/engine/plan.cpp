@@ -17,6 +17,18 @@ constexpr std::size_t max_run_images = 64;
 void check(const LoaderOptions& options, std::uint64_t size) {
   if (size == 0) throw Error("loader: the dataset holds no samples");
   if (options.batch == 0) throw Error("loader: a batch needs at least 1 image");
+  const Picks* const picks = options.order.picks;
+  const std::uint64_t together = picks != nullptr ? picks->together() : 1;
+  if (options.batch % together != 0) {
+    throw Error(join("loader: a batch of ", options.batch, " images does not hold whole groups of ",
+                     together, "; expected a multiple"));
+  }
+  if (together > 1 && options.order.shuffle)
+    throw Error("loader: shuffling would tear groups apart; they are in a random order anyway");
+  if (options.start.position % together != 0) {
+    throw Error(join("loader: position ", options.start.position, " is inside of a group of ",
+                     together, " images; is the state from another order?"));
+  }
   if (options.share.ranks == 0 || options.share.rank >= options.share.ranks) {
     throw Error(join("loader: rank ", options.share.rank, " of ", options.share.ranks,
                      "; ranks are numbered from 0"));
@@ -35,6 +47,7 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
       last_(options.order.last),
       rank_(options.share.rank),
       ranks_(options.share.ranks),
+      together_(options.order.picks != nullptr ? options.order.picks->together() : 1),
       step_images_(std::uint64_t{batch_} * ranks_),
       per_epoch_(batches_in(size)),
       first_epoch_(options.start.epoch),
@@ -56,9 +69,11 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
   if (options.epochs != 0) batches_ = first_batches_ + (options.epochs - 1) * per_epoch_;
 }
 
-// When the images do not divide evenly, the first ranks get one more.
+// When the images, or groups of them, do not divide evenly, the first ranks get one more.
 std::uint32_t Plan::share(std::uint64_t images) const {
-  return static_cast<std::uint32_t>(images / ranks_ + (rank_ < images % ranks_ ? 1 : 0));
+  const std::uint64_t groups = images / together_;
+  return static_cast<std::uint32_t>(together_ *
+                                    (groups / ranks_ + (rank_ < groups % ranks_ ? 1 : 0)));
 }
 
 std::uint64_t Plan::batches_in(std::uint64_t images) const {
@@ -89,7 +104,9 @@ BatchPlace Plan::batch(std::uint64_t step) const {
     place.first = first + std::uint64_t{rank_} * batch_;
     place.count = batch_;
   } else {
-    place.first = first + rank_ * (left / ranks_) + std::min<std::uint64_t>(rank_, left % ranks_);
+    const std::uint64_t groups = left / together_;
+    place.first = first + together_ * (rank_ * (groups / ranks_) +
+                                       std::min<std::uint64_t>(rank_, groups % ranks_));
     place.count = share(left);
   }
   place.after = std::min(first + step_images_, size_);

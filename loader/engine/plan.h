@@ -55,6 +55,7 @@ class Plan {
   LastBatch last_;
   std::uint32_t rank_;
   std::uint32_t ranks_;
+  std::uint64_t together_;     // images of a group, which stays in one batch
   std::uint64_t step_images_;  // of all ranks
   std::uint64_t per_epoch_;
   std::uint64_t first_epoch_;

@@ -15,7 +15,7 @@ constexpr std::size_t max_bytes = std::size_t{1} << 60;  // far beyond any memor
 
 }  // namespace
 
-Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned runs_per_batch,
+Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned pending,
            PixelMemory& memory)
     : depth_(depth), image_bytes_(image_bytes) {
   const auto pixel_bytes = checked_multiply(image_bytes_, batch);
@@ -27,7 +27,7 @@ Ring::Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigne
   slots_ = std::make_unique<Slot[]>(depth);
   for (unsigned i = 0; i < depth; ++i) {
     attach(slots_[i], pool_->take());
-    slots_[i].pending = runs_per_batch;
+    slots_[i].pending = pending;
   }
 }
 

@@ -20,11 +20,12 @@ namespace feedrate::loader::detail {
 /// Memory of one batch. Workers fill seats and count `pending` down; the consumer reads the slot
 /// when it is 0.
 struct alignas(64) Slot {
-  std::atomic<std::uint32_t> pending{0};  // runs not yet filled
+  std::atomic<std::uint32_t> pending{0};  // runs not yet filled, and the mix after them
   BlockPool::Block block;                 // holds …
   std::byte* pixels = nullptr;
   std::int32_t* labels = nullptr;
   std::uint64_t* indices = nullptr;
+  double own_share = 1;           // see Batch
   std::uint32_t failed_seat = 0;  // of `error`
   std::exception_ptr error;
   std::vector<Fault> faults;  // seats that were replaced, or have to be skipped
@@ -34,8 +35,8 @@ struct alignas(64) Slot {
 
 class Ring {
  public:
-  /// Throws Error when there is not enough memory.
-  Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned runs_per_batch,
+  /// Every slot waits for `pending` tasks. Throws Error when there is not enough memory.
+  Ring(unsigned depth, std::uint32_t batch, std::size_t image_bytes, unsigned pending,
        PixelMemory& memory);
   ~Ring();
   Ring(const Ring&) = delete;

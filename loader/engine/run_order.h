@@ -24,6 +24,9 @@ struct Job {
   const formats::CropIndex* crops;  // null: none
 
   std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels.type); }
+  std::uint64_t epoch_size() const {
+    return order.picks != nullptr ? order.picks->size() : dataset.size();
+  }
 };
 
 /// Holds the order of one epoch at a time. One thread at a time.
@@ -35,13 +38,18 @@ class RunOrder {
   void enter(const Run& run) {
     if (order_ && epoch_ == run.batch.epoch) return;
     epoch_ = run.batch.epoch;
-    order_.emplace(job_.dataset.size(), job_.seed, epoch_, job_.order.shuffle, job_.order.window);
+    order_.emplace(job_.epoch_size(), job_.seed, epoch_, job_.order.shuffle, job_.order.window);
   }
-  /// The index of the sample in seat `seat` of the run.
-  std::uint64_t index(const Run& run, std::uint32_t seat) const {
+  /// What of the epoch sits in seat `seat` of the run: from 0, each once an epoch. By it, a sample's
+  /// random draws are numbered.
+  std::uint64_t place(const Run& run, std::uint32_t seat) const {
     const std::uint64_t position = run.batch.first + run.seat + seat;
-    const std::uint64_t size = job_.dataset.size();
+    const std::uint64_t size = job_.epoch_size();
     return order_->index(position < size ? position : position % size);
+  }
+  /// The index of the sample at that place.
+  std::uint64_t index(std::uint64_t place) const {
+    return job_.order.picks != nullptr ? job_.order.picks->index(job_.seed, epoch_, place) : place;
   }
 
  private:

@@ -23,4 +23,16 @@ constexpr std::uint16_t half_bits(float value) {
   return static_cast<std::uint16_t>(sign | (rounded - 0x38000000U) >> 13);
 }
 
+/// The number that these bits mean.
+constexpr float half_value(std::uint16_t bits) {
+  const std::uint32_t sign = (bits & 0x8000U) << 16, fraction = bits & 0x3ffU;
+  const std::uint32_t exponent = bits >> 10 & 31U;
+  if (exponent == 0) {  // subnormal: steps of 2^-24
+    const float counted = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -counted : counted;
+  }
+  const std::uint32_t wide = exponent == 31 ? 255U : exponent + 112;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
 }  // namespace feedrate::loader

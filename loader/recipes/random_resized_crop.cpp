@@ -1,10 +1,12 @@
-// Compiled without fused multiply-add (CMakeLists.txt) and with its own exponential function: a
-// last bit that differed between machines could give another crop.
+// Compiled without fused multiply-add (CMakeLists.txt) and with exact functions: a last bit that
+// differed between machines could give another crop.
 
 #include "loader/recipes/random_resized_crop.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "loader/order/draws.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -14,28 +16,6 @@ namespace {
 // Uniform in [low, high), 53 bits.
 double uniform(std::uint64_t bits, double low, double high) {
   return low + (high - low) * (static_cast<double>(bits >> 11) * 0x1p-53);
-}
-
-// A Taylor series, exact to the last bit or two for |x| < 0.3: the next term is below 1e-18. Beyond,
-// the square of the exponential of half of x.
-double exponential(double x) {
-  if (std::abs(x) >= 0.3) {
-    const double root = exponential(x / 2);
-    return root * root;
-  }
-  double sum = 1.0;
-  for (int i = 13; i > 0; --i) sum = 1.0 + x * sum / i;
-  return sum;
-}
-
-// Halley's iteration on the exponential, which triples the correct digits in each step.
-double logarithm(double value) {
-  double x = 0;
-  for (int step = 0; step < 12; ++step) {
-    const double power = exponential(x);
-    x += 2 * (value - power) / (value + power);
-  }
-  return x;
 }
 
 std::uint32_t rounded(double value) {  // half to even, as Python does

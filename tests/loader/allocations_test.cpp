@@ -66,7 +66,11 @@ void mixed(std::uint64_t index, Sample& sample) {
 TEST(UnitAllocations, steady_state_of_every_recipe_allocates_nothing) {
   const MemoryDataset grey(300), colour(300, {32, 32, 3});
   const MemoryDataset photographs(100, {300, 300, 3}, mixed);
-  for (const Recipe* recipe : recipes()) {
+  std::vector<const Recipe*> all(recipes().begin(), recipes().end());
+  all.push_back(
+      &recipe("flip+color-jitter:brightness=1:contrast=1:saturation=1:hue=0.5+rand-augment"
+              "+random-erasing:share=1+mixup+cutmix"));
+  for (const Recipe* recipe : all) {
     const bool takes_grey_only = recipe->name() == "mnist";
     const bool scales = !takes_grey_only && recipe->shape({300, 300, 3}).width != 300;
     const Dataset& dataset = takes_grey_only ? grey : scales ? photographs : colour;

@@ -86,6 +86,19 @@ class InteropDataLoader(unittest.TestCase):
         loader = self.loader(**options)
         return [self.values(loader) for _ in range(count)]
 
+    def test_labels_of_mixed_images_are_shares(self):
+        recipe = feedrate.recipe("none") | feedrate.mixup()
+        from feedrate.torch import DataLoader
+
+        for (images, shares), batch in zip(
+            DataLoader(mnist(), recipe, batch_size=64), feedrate.Loader(mnist(), recipe, batch=64)
+        ):
+            labels = torch.from_dlpack(batch.labels)
+            own = torch.nn.functional.one_hot(labels, 10)
+            expected = batch.lam * own + (1 - batch.lam) * own[batch.partner]
+            self.assertEqual((shares.dtype, shares.shape), (torch.float32, (len(labels), 10)))
+            torch.testing.assert_close(shares, expected.float())
+
     def test_an_iteration_is_an_epoch(self):
         loader = self.loader()
         self.assertEqual((len(loader), len(loader.dataset), loader.batch_size), (10, IMAGES, 64))

@@ -36,10 +36,13 @@ constexpr std::chrono::milliseconds attention{50};
 /// What Python's Loader was asked for, checked.
 struct Settings {
   OpenDataset dataset;
+  std::shared_ptr<const loader::Picks> picks;  // of `options`; null: every sample once an epoch
   const loader::Recipe* recipe = nullptr;
   LoaderOptions options;  // of a run from the start
   Shape shape;            // of every image in a batch
   std::uint64_t batches_per_epoch = 0;
+
+  std::uint64_t epoch_size() const { return picks ? picks->size() : dataset.data->size(); }
 };
 
 template <class Value>
@@ -63,10 +66,11 @@ struct Options {
   unsigned io_threads = 0;
 };
 
-Settings settings_of(const OpenDataset& dataset, const Options& asked) {
+Settings settings_of(const OpenDataset& dataset, std::shared_ptr<const loader::Picks> picks,
+                     const Options& asked) {
   using loader::BadPolicy;
   using loader::LastBatch;
-  Settings settings{dataset, &loader::recipe(asked.recipe), {}, {}};
+  Settings settings{dataset, std::move(picks), &loader::recipe(asked.recipe), {}, {}};
   settings.shape = settings.recipe->shape(dataset.data->info().shape);
   LoaderOptions& options = settings.options;
   options.engine.tune = !asked.threads;
@@ -89,6 +93,7 @@ Settings settings_of(const OpenDataset& dataset, const Options& asked) {
       .last = choice<LastBatch>(
           "last batch", asked.last,
           {{"partial", LastBatch::partial}, {"drop", LastBatch::drop}, {"wrap", LastBatch::wrap}})};
+  options.order.picks = settings.picks.get();
   options.share = {.rank = asked.rank, .ranks = asked.ranks};
   options.bad = {
       .policy = choice<BadPolicy>(
@@ -96,7 +101,7 @@ Settings settings_of(const OpenDataset& dataset, const Options& asked) {
           {{"fail", BadPolicy::fail}, {"replace", BadPolicy::replace}, {"skip", BadPolicy::skip}}),
       .budget = asked.bad_budget};
   settings.batches_per_epoch =
-      loader::detail::Plan(options, dataset.data->size(), settings.shape.bytes())
+      loader::detail::Plan(options, settings.epoch_size(), settings.shape.bytes())
           .batches_per_epoch();
   return settings;
 }
@@ -116,7 +121,10 @@ class Run {
  public:
   Run(const Settings& settings, LoaderState start, std::uint64_t epochs, const nb::object& pin,
       const nb::object& unpin)
-      : dataset_(settings.dataset), generation_(fork_generation()), memory_(memory_of(pin, unpin)) {
+      : dataset_(settings.dataset),
+        picks_(settings.picks),
+        generation_(fork_generation()),
+        memory_(memory_of(pin, unpin)) {
     LoaderOptions options = settings.options;
     options.start = start;
     options.epochs = epochs;
@@ -135,8 +143,8 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// (images, labels, indices, number, epoch, last_of_epoch, epoch of the state after it, position
-  /// of that state), or None at the end.
+  /// (images, labels, indices, number, epoch, last_of_epoch, own_share, epoch of the state after it,
+  /// position of that state), or None at the end.
   nb::object next();
   nb::dict stats();
   /// Ends the threads. Batches stay.
@@ -149,6 +157,7 @@ class Run {
                     std::shared_ptr<const std::byte> memory) const;
 
   OpenDataset dataset_;
+  std::shared_ptr<const loader::Picks> picks_;
   unsigned generation_;
   std::shared_ptr<BatchMemory> memory_;
   std::mutex mutex_;  // of loader_; taken without the GIL
@@ -225,8 +234,8 @@ nb::object Run::arrays(const Batch& batch, const LoaderState& after,
   const auto integers = nb::dtype<std::int64_t>();
   return nb::make_tuple(images, array(numbers->labels.data(), {count}, integers, numbers_owner),
                         array(numbers->indices.data(), {count}, integers, numbers_owner),
-                        batch.number, batch.epoch, batch.last_of_epoch, after.epoch,
-                        after.position);
+                        batch.number, batch.epoch, batch.last_of_epoch, batch.own_share,
+                        after.epoch, after.position);
 }
 
 nb::dict Run::stats() {
@@ -266,6 +275,9 @@ void Run::close() noexcept {
 void add_loader(nb::module_& module) {
   nb::class_<Settings>(module, "Settings", "The options of a loader, checked.")
       .def_ro("batches_per_epoch", &Settings::batches_per_epoch)
+      .def_prop_ro("epoch_size", &Settings::epoch_size)
+      .def_prop_ro("mixes",
+                   [](const Settings& settings) { return !settings.recipe->mixers().empty(); })
       .def_prop_ro("threads", [](const Settings& settings) { return settings.options.threads; })
       .def_prop_ro("image_shape",
                    [](const Settings& settings) {
@@ -274,11 +286,12 @@ void add_loader(nb::module_& module) {
                    })
       .def(
           "__init__",
-          [](Settings* self, const OpenDataset& dataset, std::string recipe, std::uint32_t batch,
-             std::optional<unsigned> threads, std::uint64_t seed, std::uint32_t rank,
-             std::uint32_t ranks, bool shuffle, std::uint64_t window, std::string last,
-             std::string pixels, std::vector<double> mean, std::vector<double> deviation,
-             std::string on_bad, std::uint64_t bad_budget, unsigned io_threads) {
+          [](Settings* self, const OpenDataset& dataset, const EpochPicks* picks,
+             std::string recipe, std::uint32_t batch, std::optional<unsigned> threads,
+             std::uint64_t seed, std::uint32_t rank, std::uint32_t ranks, bool shuffle,
+             std::uint64_t window, std::string last, std::string pixels, std::vector<double> mean,
+             std::vector<double> deviation, std::string on_bad, std::uint64_t bad_budget,
+             unsigned io_threads) {
             const Options asked{.recipe = std::move(recipe),
                                 .pixels = std::move(pixels),
                                 .last = std::move(last),
@@ -294,13 +307,15 @@ void add_loader(nb::module_& module) {
                                 .mean = std::move(mean),
                                 .deviation = std::move(deviation),
                                 .io_threads = io_threads};
-            new (self) Settings(checked([&] { return settings_of(dataset, asked); }));
+            new (self) Settings(checked([&] {
+              return settings_of(dataset, picks != nullptr ? picks->picks : nullptr, asked);
+            }));
           },
-          nb::arg("dataset"), nb::kw_only(), nb::arg("recipe"), nb::arg("batch"),
-          nb::arg("threads").none(), nb::arg("seed"), nb::arg("rank"), nb::arg("ranks"),
-          nb::arg("shuffle"), nb::arg("window"), nb::arg("last"), nb::arg("pixels"),
-          nb::arg("mean"), nb::arg("deviation"), nb::arg("on_bad"), nb::arg("bad_budget"),
-          nb::arg("io_threads"));
+          nb::arg("dataset"), nb::kw_only(), nb::arg("picks").none(), nb::arg("recipe"),
+          nb::arg("batch"), nb::arg("threads").none(), nb::arg("seed"), nb::arg("rank"),
+          nb::arg("ranks"), nb::arg("shuffle"), nb::arg("window"), nb::arg("last"),
+          nb::arg("pixels"), nb::arg("mean"), nb::arg("deviation"), nb::arg("on_bad"),
+          nb::arg("bad_budget"), nb::arg("io_threads"));
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
       .def(
           "__init__",

@@ -76,6 +76,7 @@ NB_MODULE(_native, module) {
   module.attr("version") = FEEDRATE_VERSION;
   add_errors(module);
   add_dataset(module);
+  add_picks(module);
   add_loader(module);
   module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
   module.def("recipe_name", recipe_name, nb::arg("text"), "The one name of a recipe as written.");

@@ -8,13 +8,22 @@
 #include <initializer_list>
 #include <memory>
 
+#include <vector>
+
 #include "formats/dataset.h"
+#include "loader/order/picks.h"
 
 namespace feedrate::tools {
 
 /// A dataset and what reads it: loaders keep it open.
 struct OpenDataset {
   std::shared_ptr<const formats::Dataset> data;
+  std::vector<loader::MixPart> parts{};  // of a mix
+};
+
+/// What an epoch holds, where it is not every sample once.
+struct EpochPicks {
+  std::shared_ptr<const loader::Picks> picks;
 };
 
 /// How often this process was forked since the module was loaded. Threads stay in the parent, so
@@ -24,6 +33,7 @@ unsigned fork_generation();
 /// Says which Python exceptions C++ exceptions become.
 void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
+void add_picks(nanobind::module_& module);
 void add_loader(nanobind::module_& module);
 
 /// `dims` long, dense, and owned by `owner`: any library can take it by DLPack.

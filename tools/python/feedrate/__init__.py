@@ -12,9 +12,23 @@ and `advise` run the commands of those names; the program `feedrate` has the oth
 """
 
 from feedrate._commands import advise, convert, inspect, verify
-from feedrate._data import Array, Batch, Dataset, Sample, open
+from feedrate._data import Array, Batch, Dataset, Sample, mix, open
 from feedrate._errors import DataError
-from feedrate._loader import Loader, recipe
+from feedrate._loader import Loader
+from feedrate._recipes import (
+    Recipe,
+    center_crop,
+    color_jitter,
+    cutmix,
+    flip,
+    mixup,
+    rand_augment,
+    random_crop,
+    random_erasing,
+    random_resized_crop,
+    recipe,
+    resize,
+)
 from feedrate._native import recipes, version as __version__
 
 __all__ = [
@@ -23,12 +37,24 @@ __all__ = [
     "DataError",
     "Dataset",
     "Loader",
+    "Recipe",
     "Sample",
     "advise",
+    "center_crop",
+    "color_jitter",
     "convert",
+    "cutmix",
+    "flip",
     "inspect",
+    "mix",
+    "mixup",
     "open",
+    "rand_augment",
+    "random_crop",
+    "random_erasing",
+    "random_resized_crop",
     "recipe",
     "recipes",
+    "resize",
     "verify",
 ]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import errno
 import operator
 import os
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Iterator, Mapping, NamedTuple
 
 from feedrate import _native
 from feedrate._errors import DataError
@@ -63,7 +63,7 @@ class Batch:
     memory.
     """
 
-    __slots__ = ("epoch", "images", "indices", "labels", "last_of_epoch", "number")
+    __slots__ = ("epoch", "images", "indices", "labels", "lam", "last_of_epoch", "number")
 
     images: Array
     """With pixels="u8" count x height x width x channels, 0 ... 255, RGB or grey. With "f32" or
@@ -77,6 +77,9 @@ class Batch:
     epoch: int
     """From 0."""
     last_of_epoch: bool
+    lam: float
+    """The share of each image, and of its label, that is its own: 1 unless the recipe has mixup or
+    cutmix. The rest is that of its partner."""
 
     def __init__(
         self,
@@ -86,6 +89,7 @@ class Batch:
         number: int,
         epoch: int,
         last_of_epoch: bool,
+        lam: float = 1.0,
     ) -> None:
         self.images = images
         self.labels = labels
@@ -93,6 +97,14 @@ class Batch:
         self.number = number
         self.epoch = epoch
         self.last_of_epoch = last_of_epoch
+        self.lam = lam
+
+    @property
+    def partner(self) -> list[int]:
+        """With which place of the batch each image is mixed: the one before; the first with the last.
+        Each with itself where nothing is mixed."""
+        before = -1 if self.lam != 1.0 else 0
+        return [(seat + before) % len(self) for seat in range(len(self))]
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -117,8 +129,9 @@ class Sample(NamedTuple):
 class Dataset:
     """A dataset on disk, opened by `feedrate.open`. Any thread may read it."""
 
-    def __init__(self, native: _native.Dataset) -> None:
+    def __init__(self, native: _native.Dataset, mixed: dict[str, float] | None = None) -> None:
         self._native = native
+        self._mixed = mixed
         self._info: dict[str, Any] = native.info()
 
     @property
@@ -156,7 +169,7 @@ class Dataset:
         return f"feedrate.open({info['path']!r})  # {info['images']} images, {info['format']}"
 
     def __reduce__(self) -> Any:
-        return open, (self._info["path"],)
+        return (open, (self._info["path"],)) if self._mixed is None else (mix, (self._mixed,))
 
 
 def open(path: str | os.PathLike[str]) -> Dataset:
@@ -171,3 +184,23 @@ def open(path: str | os.PathLike[str]) -> Dataset:
         return Dataset(_native.open(name))
     except DataError as error:
         raise DataError(str(error), error.file or name, error.sample, error.byte) from None
+
+
+def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
+    """Several datasets as one, which a `Loader` draws from in proportion to their weights.
+
+        feedrate.mix({"data/photographs": 0.7, "data/drawings": 0.3})
+
+    By index, their samples follow one another. In an epoch, which holds as many samples as all of
+    them together or `Loader(draws=...)`, each has its weight's share to the nearest sample; its
+    samples come once each before one comes again, also from epoch to epoch. With shuffle=False they
+    follow one another.
+
+    Raises what `open` raises, and ValueError for weights that are not above 0 and for datasets whose
+    classes differ."""
+    opened = [
+        dataset if isinstance(dataset, Dataset) else open(dataset) for dataset in datasets.keys()
+    ]
+    weights = [float(weight) for weight in datasets.values()]
+    paths = {dataset.info["path"]: weight for dataset, weight in zip(opened, weights)}
+    return Dataset(_native.mix([dataset._native for dataset in opened], weights), paths)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import atexit
+import operator
 import os
+import time
 import weakref
-from decimal import Decimal
-from typing import Any, Callable, Iterator, Literal, Sequence
+from typing import Any, Callable, Iterable, Iterator, Literal, Sequence
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, open
@@ -19,26 +20,6 @@ _running: weakref.WeakSet[_native.Run] = weakref.WeakSet()
 def _close_all() -> None:
     for run in list(_running):
         run.close()
-
-
-def recipe(name: str, **parameters: float | tuple[float, float]) -> str:
-    """A recipe with other numbers than usual, as `Loader` and the shell's --recipe take it.
-
-        feedrate.recipe("imagenet-train", size=160, scale=(0.25, 1), ratio=(3/4, 4/3), flip=0)
-
-    imagenet-train has size (pixels of a side), scale (share of the area, from and to), ratio (width to
-    height, from and to) and flip (the share of images that are mirrored); imagenet-eval size and
-    resize (the short side); cifar-train pad (black pixels on each side) and flip; caffe size, resize
-    and flip; caffe-eval size and resize. Raises ValueError, with the nearest name."""
-    words = (f"{key}={_parameter(value)}" for key, value in parameters.items())
-    return _native.recipe_name(":".join((name, *words)))
-
-
-def _parameter(value: float | tuple[float, float]) -> str:
-    if isinstance(value, (tuple, list)):
-        return "-".join(map(_parameter, value))
-    # Digits without an exponent, which read back as the same number.
-    return str(value) if isinstance(value, int) else format(Decimal(repr(float(value))), "f")
 
 
 class Loader:
@@ -67,8 +48,12 @@ class Loader:
         epochs: int | None = 1,
         rank: int = 0,
         ranks: int = 1,
-        shuffle: bool = True,
+        shuffle: bool | None = None,
         window: int = 0,
+        order: Iterable[int] | None = None,
+        weights: Iterable[float] | Literal["balanced"] | None = None,
+        groups: tuple[int, int] | None = None,
+        draws: int | None = None,
         last: Literal["partial", "drop", "wrap"] = "partial",
         pixels: Literal["u8", "f32", "f16"] = "u8",
         mean: float | Sequence[float] = (),
@@ -76,20 +61,32 @@ class Loader:
         on_bad: Literal["fail", "replace", "skip"] = "fail",
         bad_budget: int = 100,
         io_threads: int = 1,
+        transform: Callable[[Batch], Any] | None = None,
     ) -> None:
         """
         Args:
             dataset: a dataset, or the path of one.
-            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them, and
-                `feedrate.recipe` changes their numbers.
+            recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them,
+                `feedrate.recipe` changes their numbers, and `|` adds parts; see `feedrate.Recipe`.
             batch: images in a batch of this rank.
             threads: that decode; 0: the calling thread does; "auto": the best number up to one for
                 each usable core, less one for the caller.
             epochs: of the whole run, those before a resumed state included; None: without end.
             rank, ranks: this process takes its share of each epoch. Batch k of all ranks together is
                 batch k of one loader with ranks x batch images.
+            shuffle: change the order in every epoch; None: yes, unless `order`, `weights` or
+                `groups` is given.
             window: shuffle among this many neighbours, for media that read best in order; 0: among
                 all.
+            order: indices of the samples that an epoch holds, in that order; some may be missing and
+                some come several times, each time with random draws of its own. 8 bytes each.
+            weights: one for each sample, 0 or more. An epoch then holds as many samples as the
+                dataset, drawn with replacement, each with the probability of its weight's share;
+                "balanced": every class is drawn as often as any other. 16 bytes a sample.
+            groups: (P, K): P different classes follow one another, with K different samples of each
+                (repeated where a class has fewer); `batch` is a multiple of P x K. All classes come
+                before one comes again, and so do the samples of a class. 8 bytes a sample.
+            draws: samples in an epoch of `weights` or of a mix; None: as many as the dataset has.
             last: what becomes of images that do not fill a batch: a smaller one, none, or one
                 completed with the epoch's first images.
             pixels: what batches hold; see `Batch.images`.
@@ -97,12 +94,18 @@ class Loader:
             on_bad: fail at a damaged sample, replace it by another one, or leave it out.
             bad_budget: damaged samples to accept before failing anyway.
             io_threads: that ask the disk for samples ahead of the others.
+            transform: called with each batch, in the iterating thread; what it returns is yielded.
+                `stats` has the time that it took.
         """
         self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
         if epochs is not None and epochs < 1:
             raise ValueError(f"epochs: expected 1 or more, or None for a run without end; found {epochs}")
+        picks = _picks(self.dataset, order, weights, groups, draws, shuffle)
+        if shuffle is None:
+            shuffle = picks is None or picks.needs_shuffle
         self._settings = _native.Settings(
             self.dataset._native,
+            picks=picks,
             recipe=recipe,
             batch=_whole("batch", batch, 1, 2**31 - 1),
             threads=None if threads == "auto" else _whole("threads", threads, 0, 256),
@@ -124,6 +127,8 @@ class Loader:
         self._seed, self._epoch, self._position = seed, 0, 0
         self._epochs = epochs
         self._run: weakref.ref[_native.Run] | None = None
+        self._transform = transform
+        self._transform_seconds = 0.0
         self._pin: tuple[Callable[[int, int], None], Callable[[int], None]] | None = None
 
     @property
@@ -143,8 +148,9 @@ class Loader:
             raise TypeError("a run without end has no length; see batches_per_epoch")
         return self._epochs * self.batches_per_epoch
 
-    def __iter__(self) -> Iterator[Batch]:
-        """Starts the threads, behind the last batch handed out."""
+    def __iter__(self) -> Iterator[Any]:
+        """Starts the threads, behind the last batch handed out. Yields `Batch`, or what `transform` makes
+        of it."""
         return self._batches(self._start())
 
     def _start(self) -> _native.Run | None:
@@ -157,16 +163,24 @@ class Loader:
             self._settings, self._seed, self._epoch, self._position, epochs, pin, unpin
         )
         _running.add(run)
+        self._transform_seconds = 0.0
         self._run = weakref.ref(run)
         return run
 
-    def _batches(self, run: _native.Run | None) -> Iterator[Batch]:
+    def _batches(self, run: _native.Run | None) -> Iterator[Any]:
         if run is None:
             return
         while (batch := self._next(run)) is not None:
-            held = [batch]
+            held = [batch if self._transform is None else self._transformed(batch)]
             del batch  # the caller alone holds a batch while the next one is awaited
             yield held.pop()
+
+    def _transformed(self, batch: Batch) -> Any:
+        start = time.perf_counter()
+        try:
+            return self._transform(batch)
+        finally:
+            self._transform_seconds += time.perf_counter() - start
 
     def _next(self, run: _native.Run) -> Batch | None:
         given = run.next()
@@ -176,7 +190,7 @@ class Loader:
                     "this iteration was ended by close(), load_state_dict() or a newer iteration"
                 )
             return None
-        images, labels, indices, number, epoch, last_of_epoch, *state = given
+        images, labels, indices, number, epoch, last_of_epoch, lam, *state = given
         self._epoch, self._position = state
         count = memoryview(labels).shape
         height, width, channels = self.image_shape
@@ -188,6 +202,7 @@ class Loader:
             number,
             epoch,
             last_of_epoch,
+            lam,
         )
 
     def close(self) -> None:
@@ -214,16 +229,19 @@ class Loader:
             raise ValueError(f"the state has no {error}; expected seed, epoch and position") from None
         _whole("seed", seed, 0, 2**64 - 1)
         _whole("epoch", epoch, 0, 2**63)
-        _whole("position", position, 0, len(self.dataset))
+        _whole("position", position, 0, self._settings.epoch_size)
         self.close()
         self._seed, self._epoch, self._position = seed, epoch, position
 
     def stats(self) -> dict[str, float]:
         """Sums of the iteration that is alive; empty without one: images, batches, bytes_read
         (encoded), wait_seconds (of the caller, for batches), busy_read_seconds, busy_decode_seconds
-        and busy_augment_seconds (over all threads), bad_seats (replaced or skipped), threads (now)."""
+        and busy_augment_seconds (over all threads), bad_seats (replaced or skipped), threads (now) and
+        transform_seconds (of the caller, in `transform`)."""
         run = self._run() if self._run is not None else None
-        return run.stats() if run is not None else {}
+        if run is None:
+            return {}
+        return {**run.stats(), "transform_seconds": self._transform_seconds}
 
     def __repr__(self) -> str:
         return f"feedrate.Loader({self.dataset.info['path']!r}: {self.state_dict()})"
@@ -233,6 +251,53 @@ def _whole(name: str, value: int, low: int, high: int) -> int:
     if not isinstance(value, int) or not low <= value <= high:
         raise ValueError(f"{name}: expected a whole number from {low} to {high}, found {value!r}")
     return value
+
+
+def _picks(
+    dataset: Dataset,
+    order: Iterable[int] | None,
+    weights: Iterable[float] | str | None,
+    groups: tuple[int, int] | None,
+    draws: int | None,
+    shuffle: bool | None,
+) -> _native.Picks | None:
+    given = [
+        name
+        for name, value in (("order", order), ("weights", weights), ("groups", groups))
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise ValueError(f"{given[0]} and {given[1]} exclude each other")
+    mixes = dataset._native.is_mix and not given
+    if draws is not None and weights is None and not mixes:
+        raise ValueError("draws: needs weights or a mix of datasets")
+    count = 0 if draws is None else _whole("draws", draws, 1, 2**63)
+    if order is not None:
+        return _native.listed(dataset._native, _indices(order, len(dataset)))
+    if groups is not None:
+        classes, each = (_whole("groups", number, 1, 2**31 - 1) for number in groups)
+        return _native.grouped(dataset._native, classes, each)
+    if weights is not None:
+        return _native.weighted(dataset._native, _weights(weights), count)
+    return _native.mixed(dataset._native, count, shuffle is not False) if mixes else None
+
+
+def _indices(order: Iterable[int], samples: int) -> list[int]:
+    indices = [operator.index(index) for index in order]
+    for place, index in enumerate(indices):
+        if index < 0:
+            raise ValueError(
+                f"order: index {index} at place {place}: expected 0 to {samples - 1}"
+            )
+    return indices
+
+
+def _weights(weights: Iterable[float] | str) -> list[float] | None:
+    if isinstance(weights, str):
+        if weights != "balanced":
+            raise ValueError(f"weights: expected numbers or 'balanced', found {weights!r}")
+        return None  # those that balance the classes
+    return [float(weight) for weight in weights]
 
 
 def _numbers(values: float | Sequence[float]) -> list[float]:

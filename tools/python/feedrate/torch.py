@@ -17,7 +17,7 @@ class _Host(NamedTuple):
     """A batch in the memory that the loader filled."""
 
     images: torch.Tensor
-    labels: torch.Tensor
+    labels: torch.Tensor  # of classes, or their shares
     state: dict[str, int]  # behind it
     last_of_epoch: bool
 
@@ -27,7 +27,8 @@ class DataLoader:
 
     Images are u8, count x channels x height x width in channels_last memory, which convolutions on a
     GPU prefer; with pixels="f32" or "f16" they are (pixel - mean) / deviation, contiguous. Labels are
-    int64. Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked
+    int64; where the recipe has mixup or cutmix they are float32, count x classes, the share of each
+    class, which `cross_entropy` takes as well. Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked
     where PyTorch has a GPU. With a `device` of CUDA the tensors are on it; batches are copied ahead
     on a stream of their own.
 
@@ -77,6 +78,7 @@ class DataLoader:
         self._loader = Loader(
             dataset, recipe, batch=batch_size, epochs=None, rank=rank, ranks=ranks, **options
         )
+        self._classes = self._soft_classes()
         self._planar = options.get("pixels", "u8") != "u8"
         self.batch_size = batch_size
         self.drop_last = drop_last
@@ -131,6 +133,14 @@ class DataLoader:
         self._live = None
         self._loader.close()
 
+    def _soft_classes(self) -> int:
+        if not self._loader._settings.mixes:
+            return 0
+        classes: int = self.dataset.info["classes"]
+        if classes == 0:
+            raise ValueError("mixup and cutmix need a dataset that states how many classes it has")
+        return classes
+
     def _go_to(self, state: dict[str, int]) -> None:
         if self._live is not None and state == self._loader.state_dict():
             self._resumes = True
@@ -151,6 +161,8 @@ class DataLoader:
         for batch in batches:
             images = torch.from_dlpack(batch.images)
             labels = torch.from_dlpack(batch.labels)
+            if self._classes:
+                labels = _shares(labels, batch.lam, self._classes)
             last = batch.last_of_epoch
             held = [
                 _Host(
@@ -189,6 +201,11 @@ class DataLoader:
         batch.images.record_stream(stream)
         batch.labels.record_stream(stream)
         return batch
+
+
+def _shares(labels: torch.Tensor, lam: float, classes: int) -> torch.Tensor:
+    own = torch.nn.functional.one_hot(labels, classes).float()
+    return own if lam == 1.0 else own.roll(1, 0).mul_(1.0 - lam).add_(own.mul(lam))
 
 
 def _share() -> tuple[int, int]:

@@ -1,0 +1,36 @@
+#pragma once
+// Changes of colours, with Pillow's arithmetic to the bit: what torchvision computes for images of
+// 8-bit channels. In place. Stateless.
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "loader/operation.h"
+
+namespace feedrate::loader {
+
+/// Which value each value of a channel becomes.
+using Curve = std::array<std::uint8_t, 256>;
+void apply(const Curve& curve, std::span<std::uint8_t> values);
+
+/// Image.blend for one value: `from` + factor · (`to` - `from`), cut to 0 … 255.
+std::uint8_t blend(std::uint8_t from, std::uint8_t to, float factor);
+
+// The factors are torchvision's adjust_*: 1 changes nothing.
+void adjust_brightness(Canvas image, float factor);
+void adjust_contrast(Canvas image, float factor);
+void adjust_saturation(Canvas image, float factor);  // a grey image stays as it is
+/// -0.5 … 0.5, of the whole circle of hues. A grey image stays as it is.
+void adjust_hue(Canvas image, double turn);
+
+/// Keeps the upper `bits` bits, 1 … 8.
+void posterize(Canvas image, int bits);
+/// Inverts the values from `threshold` on.
+void solarize(Canvas image, double threshold);
+/// Stretches each channel to 0 … 255.
+void autocontrast(Canvas image);
+/// Makes each channel's histogram flat.
+void equalize(Canvas image);
+
+}  // namespace feedrate::loader

@@ -1,0 +1,177 @@
+// The parts that choose which pixels are seen: torchvision's transforms of those names.
+
+#include <algorithm>
+
+#include "formats/pixels/resize.h"
+#include "loader/recipes/part.h"
+#include "loader/recipes/random_resized_crop.h"
+
+namespace feedrate::loader {
+using namespace formats;
+
+namespace {
+
+constexpr Parameter size_224{"size", Parameter::Type::pixels, 1, 4096};
+
+void expect_room(std::string_view part, std::uint32_t side, Shape before, std::uint32_t pad = 0) {
+  if (before.plausible() && side <= before.height + 2 * pad && side <= before.width + 2 * pad)
+    return;
+  throw Error(join("recipe ", part, ": a crop of ", side, " does not fit into ", before.height,
+                   " x ", before.width));
+}
+
+class RandomResizedCrop final : public ViewStep {
+ public:
+  RandomResizedCrop(std::uint32_t side, const CropLimits& limits) : side_(side), limits_(limits) {}
+  Shape shape(Shape) const override { return {side_, side_, 3}; }
+  void change(View& view, Draws& draws) const override {
+    const Shape stored{view.height, view.width, 3};
+    view = resized_view(random_resized_crop(stored, draws.random(), limits_), side_, side_);
+  }
+  std::string evaluation() const override { return join("imagenet-eval:size=", side_); }
+
+ private:
+  std::uint32_t side_;
+  CropLimits limits_;
+};
+
+class ResizeStep final : public ViewStep {
+ public:
+  explicit ResizeStep(std::uint32_t side) : side_(side) {}
+  Shape shape(Shape before) const override { return scaled(before); }
+  void change(View& view, Draws&) const override {
+    const Shape after = scaled({view.height, view.width, 3});
+    view = resized_view({0, 0, view.height, view.width}, after.height, after.width);
+  }
+  std::string evaluation() const override { return join("resize:size=", side_); }
+
+ private:
+  Shape scaled(Shape before) const {
+    const Shape after = Resize{Resize::Fit::short_side, side_, side_}.target(before);
+    return {after.height, after.width, before.channels};
+  }
+  std::uint32_t side_;
+};
+
+class CenterCrop final : public ViewStep {
+ public:
+  explicit CenterCrop(std::uint32_t side) : side_(side) {}
+  Shape shape(Shape before) const override {
+    expect_room("center-crop", side_, before);
+    return {side_, side_, before.channels};
+  }
+  void change(View& view, Draws&) const override {
+    Rect& window = view.window;
+    window = {window.y + central(window.height), window.x + central(window.width), side_, side_};
+  }
+  std::string evaluation() const override { return join("center-crop:size=", side_); }
+
+ private:
+  // Half of the excess, rounded half to even.
+  std::uint32_t central(std::uint32_t length) const {
+    const std::uint32_t excess = length - std::min(length, side_);
+    return excess / 2 + (excess % 4 == 3 ? 1 : 0);
+  }
+  std::uint32_t side_;
+};
+
+class RandomCrop final : public ViewStep {
+ public:
+  RandomCrop(std::uint32_t side, std::uint32_t padding) : side_(side), padding_(padding) {}
+  Shape shape(Shape before) const override {
+    expect_room("random-crop", side_, before, padding_);
+    return {side_, side_, before.channels};
+  }
+  void change(View& view, Draws& draws) const override {
+    const std::uint32_t y = draw(view.window.height, draws), x = draw(view.window.width, draws);
+    const bool resized = view.height != view.scaled_height || view.width != view.scaled_width;
+    if (padding_ == 0) {
+      view.window = {view.window.y + y, view.window.x + x, side_, side_};
+    } else if (resized) {
+      throw Error("recipe random-crop: only images that were not resized can be padded");
+    } else {
+      const Rect from = view.window;
+      const auto moved = [&](std::int32_t begin, std::uint32_t more, std::uint32_t by) {
+        return begin + static_cast<std::int32_t>(more + by) - static_cast<std::int32_t>(padding_);
+      };
+      view = crop_view(moved(view.y, from.y, y), moved(view.x, from.x, x), side_, side_);
+    }
+  }
+  std::string evaluation() const override { return join("center-crop:size=", side_); }
+
+ private:
+  std::uint32_t draw(std::uint32_t length, Draws& draws) const {
+    const std::uint32_t padded = length + 2 * padding_;
+    return draws.below(padded - std::min(padded, side_) + 1);
+  }
+  std::uint32_t side_, padding_;
+};
+
+class Flip final : public ViewStep {
+ public:
+  explicit Flip(double share) : share_(share) {}
+  Shape shape(Shape before) const override { return before; }
+  void change(View& view, Draws& draws) const override {
+    if (draws.happens(share_)) view.mirrored = !view.mirrored;
+  }
+
+ private:
+  double share_;
+};
+
+constexpr Parameter crop_parameters[] = {
+    size_224,
+    {"scale", Parameter::Type::range, 1e-6, 1},
+    {"ratio", Parameter::Type::range, 1 / max_crop_ratio, max_crop_ratio},
+};
+const PartKind random_resized_crop_row(
+    "random-resized-crop", "A random share of the area (scale), of a random ratio, resized to size",
+    PartStage::resize, crop_parameters, [](const ParameterValues& values) -> Part {
+      const CropLimits usual;
+      const NumberRange scale = values.range("scale", {usual.min_share, usual.max_share});
+      const NumberRange ratio = values.range("ratio", {usual.min_ratio, usual.max_ratio});
+      return {
+          .step = std::make_unique<RandomResizedCrop>(
+              values.pixels("size", 224), crop_limits(scale.from, scale.to, ratio.from, ratio.to))};
+    });
+
+constexpr Parameter resize_parameters[] = {{"size", Parameter::Type::pixels, 1, 8192}};
+const PartKind resize_row("resize", "The short side becomes size", PartStage::resize,
+                          resize_parameters, [](const ParameterValues& values) -> Part {
+                            return {.step =
+                                        std::make_unique<ResizeStep>(values.pixels("size", 256))};
+                          });
+
+constexpr Parameter center_parameters[] = {size_224};
+const PartKind center_crop_row("center-crop", "The middle, size x size", PartStage::crop,
+                               center_parameters, [](const ParameterValues& values) -> Part {
+                                 return {.step = std::make_unique<CenterCrop>(
+                                             values.pixels("size", 224))};
+                               });
+
+constexpr Parameter random_parameters[] = {{"size", Parameter::Type::pixels, 1, 4096},
+                                           {"pad", Parameter::Type::pixels, 0, 1024}};
+const PartKind random_crop_row("random-crop", "Anywhere, size x size, behind pad black pixels",
+                               PartStage::crop, random_parameters,
+                               [](const ParameterValues& values) -> Part {
+                                 return {.step = std::make_unique<RandomCrop>(
+                                             values.pixels("size", 32), values.pixels("pad", 0))};
+                               });
+
+constexpr Parameter flip_parameters[] = {{"share", Parameter::Type::number, 0, 1}};
+const PartKind flip_row("flip", "Left becomes right, in this share of the images", PartStage::flip,
+                        flip_parameters, [](const ParameterValues& values) -> Part {
+                          return {.step = std::make_unique<Flip>(values.number("share", 0.5))};
+                        });
+
+}  // namespace
+
+extern const PartKind &random_resized_crop_part, &resize_part, &center_crop_part, &random_crop_part,
+    &flip_part;
+const PartKind& random_resized_crop_part = random_resized_crop_row;
+const PartKind& resize_part = resize_row;
+const PartKind& center_crop_part = center_crop_row;
+const PartKind& random_crop_part = random_crop_row;
+const PartKind& flip_part = flip_row;
+
+}  // namespace feedrate::loader

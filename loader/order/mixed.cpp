@@ -1,0 +1,93 @@
+// Compiled without fused multiply-add (CMakeLists.txt), as weighted.cpp.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "formats/base/error.h"
+#include "formats/base/random.h"
+#include "loader/order/order.h"
+#include "loader/order/picks.h"
+
+namespace feedrate::loader {
+using namespace formats;
+
+namespace {
+
+class Mixed final : public Picks {
+ public:
+  struct Part {
+    std::uint64_t first;  // of its samples, among all
+    std::uint64_t samples;
+    std::uint64_t begin;  // of its places in an epoch
+    std::uint64_t quota;  // and their number
+  };
+
+  Mixed(std::vector<Part> parts, std::uint64_t draws, bool shuffle)
+      : Picks(draws), parts_(std::move(parts)), shuffle_(shuffle) {}
+
+  bool needs_shuffle() const override { return shuffle_; }
+
+  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t place) const override {
+    const auto part = std::ranges::upper_bound(parts_, place, {}, &Part::begin) - 1;
+    __extension__ using Wide = unsigned __int128;
+    const Wide drawn = static_cast<Wide>(epoch) * part->quota + (place - part->begin);
+    const auto position = static_cast<std::uint64_t>(drawn % part->samples);
+    const auto pass = static_cast<std::uint64_t>(drawn / part->samples);
+    return part->first + Order(part->samples, mix64(seed ^ 0x31bdU) + part->first, pass, shuffle_)
+                             .index(position);
+  }
+
+ private:
+  std::vector<Part> parts_;  // by their places; all have some
+  bool shuffle_;
+};
+
+// Whole numbers that sum to `draws`: rounded down, and one more for the largest remainders.
+std::vector<std::uint64_t> quotas_of(const std::vector<MixPart>& parts, std::uint64_t draws) {
+  double sum = 0;
+  for (const MixPart& part : parts) sum += part.weight;
+  std::vector<std::uint64_t> quotas;
+  std::vector<double> remainders;
+  for (const MixPart& part : parts) {
+    const double share = part.weight / sum * static_cast<double>(draws);
+    quotas.push_back(static_cast<std::uint64_t>(share));
+    remainders.push_back(share - std::floor(share));
+  }
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](std::size_t i) { return remainders[i]; });
+  std::uint64_t left = draws - std::accumulate(quotas.begin(), quotas.end(), std::uint64_t{0});
+  for (std::size_t i = 0; left > 0; ++i, --left) ++quotas[order[i % order.size()]];
+  return quotas;
+}
+
+}  // namespace
+
+std::unique_ptr<const Picks> mixed(std::vector<MixPart> parts, std::uint64_t draws, bool shuffle) {
+  if (parts.empty()) throw Error("mix: it names no dataset");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!(parts[i].weight > 0) || !std::isfinite(parts[i].weight)) {
+      throw Error(join("mix: the weight of dataset ", i, " is ", parts[i].weight,
+                       ", expected a number above 0"));
+    }
+    if (parts[i].samples == 0) throw Error(join("mix: dataset ", i, " holds no samples"));
+  }
+  const std::vector<std::uint64_t> quotas = quotas_of(parts, draws);
+  std::vector<Mixed::Part> places;
+  std::uint64_t first = 0, begin = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (quotas[i] == 0) {
+      throw Error(join("mix: dataset ", i, " has no sample in an epoch of ", draws,
+                       "; its weight is too small"));
+    }
+    places.push_back({first, parts[i].samples, begin, quotas[i]});
+    first += parts[i].samples;
+    begin += quotas[i];
+  }
+  return std::make_unique<Mixed>(std::move(places), draws, shuffle);
+}
+
+}  // namespace feedrate::loader

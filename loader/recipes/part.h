@@ -1,0 +1,54 @@
+#pragma once
+// A part of a composed recipe, such as flip or color-jitter: what a name and its parameters make.
+
+#include <memory>
+
+#include "loader/operation.h"
+#include "loader/recipe.h"
+#include "loader/recipes/parameters.h"
+
+namespace feedrate::loader {
+
+/// Where a part may stand, lowest first: each needs what those before it made.
+enum class PartStage : std::uint8_t { resize, crop, flip, pixels, batch };
+
+/// A step of a view. Stateless; any thread.
+class ViewStep {
+ public:
+  virtual ~ViewStep() = default;
+  /// The shape of images that had the shape `before`. Throws Error when they are too small.
+  virtual formats::Shape shape(formats::Shape before) const = 0;
+  virtual void change(View& view, Draws& draws) const = 0;
+  /// The recipe's part that evaluation has instead, as text; "": none.
+  virtual std::string evaluation() const { return ""; }
+};
+
+/// One of the three.
+struct Part {
+  std::unique_ptr<const ViewStep> step{};
+  std::unique_ptr<const Operation> operation{};
+  std::unique_ptr<const Mixer> mixer{};
+};
+
+class PartKind : public formats::Kind {
+ public:
+  using Make = Part (*)(const ParameterValues& values);
+  PartKind(std::string_view name, std::string_view summary, PartStage stage,
+           std::span<const Parameter> parameters, Make maker)
+      : Kind(name, summary), stage_(stage), parameters_(parameters), make_(maker) {}
+
+  PartStage stage() const { return stage_; }
+  std::span<const Parameter> parameters() const { return parameters_; }
+  /// Throws Error when the values do not fit together.
+  Part make(const ParameterValues& values) const { return make_(values); }
+
+ private:
+  PartStage stage_;
+  std::span<const Parameter> parameters_;
+  Make make_;
+};
+
+/// All parts, in the order of help.
+std::span<const PartKind* const> recipe_parts();
+
+}  // namespace feedrate::loader

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from feedrate import _native
+
+
+class Recipe(str):
+    """What becomes of a stored image on its way into a batch, as `Loader` and the shell take it.
+
+    Parts are joined by `|`: first what is seen of an image, then its colours, then mixes of batches.
+
+        feedrate.random_resized_crop(160) | feedrate.flip() | feedrate.color_jitter(0.4, 0.4, 0.4, 0.1)
+
+    It is a string, such as random-resized-crop:size=160+flip+color-jitter:brightness=0.4. All draws
+    are pure functions of (seed, epoch, index). Raises ValueError for parts in another order."""
+
+    __slots__ = ()
+
+    def __or__(self, other: str) -> Recipe:
+        return _named(f"{self}+{other}")
+
+    def __ror__(self, other: str) -> Recipe:
+        return _named(f"{other}+{self}")
+
+
+def recipe(name: str, **parameters: float | tuple[float, float]) -> Recipe:
+    """A recipe with other numbers than usual.
+
+        feedrate.recipe("imagenet-train", size=160, scale=(0.25, 1), ratio=(3/4, 4/3), flip=0)
+
+    imagenet-train has size (pixels of a side), scale (share of the area, from and to), ratio (width to
+    height, from and to) and flip (the share of images that are mirrored); imagenet-eval size and
+    resize (the short side); cifar-train pad (black pixels on each side) and flip; caffe size, resize
+    and flip; caffe-eval size and resize. Raises ValueError, with the nearest name."""
+    words = (f"{key}={_parameter(value)}" for key, value in parameters.items())
+    return _named(":".join((name, *words)))
+
+
+def random_resized_crop(
+    size: int = 224,
+    scale: tuple[float, float] = (0.08, 1.0),
+    ratio: tuple[float, float] = (3 / 4, 4 / 3),
+) -> Recipe:
+    """A crop of a random share of the area and a random ratio of width to height, resized to
+    size x size, RGB: torchvision's RandomResizedCrop, antialiased."""
+    return recipe("random-resized-crop", size=size, scale=scale, ratio=ratio)
+
+
+def resize(size: int = 256) -> Recipe:
+    """The whole image; its short side becomes `size` pixels."""
+    return recipe("resize", size=size)
+
+
+def center_crop(size: int = 224) -> Recipe:
+    """The middle size x size pixels."""
+    return recipe("center-crop", size=size)
+
+
+def random_crop(size: int, pad: int = 0) -> Recipe:
+    """size x size pixels from anywhere, behind `pad` black pixels on each side."""
+    return recipe("random-crop", size=size, pad=pad)
+
+
+def flip(share: float = 0.5) -> Recipe:
+    """Left becomes right, in this share of the images."""
+    return recipe("flip", share=share)
+
+
+def color_jitter(
+    brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
+) -> Recipe:
+    """torchvision's ColorJitter: factors from max(0, 1 - x) to 1 + x, hues turned by -hue to hue of
+    the circle, at most 0.5, one after the other in random order. Pillow's arithmetic, to the bit."""
+    return recipe(
+        "color-jitter", brightness=brightness, contrast=contrast, saturation=saturation, hue=hue
+    )
+
+
+def rand_augment(ops: int = 2, magnitude: int = 9, bins: int = 31) -> Recipe:
+    """torchvision's RandAugment: `ops` of 14 changes, one after the other, of the strength
+    `magnitude` of 0 ... bins - 1; nearest pixels, black behind the edges."""
+    return recipe("rand-augment", ops=ops, magnitude=magnitude, bins=bins)
+
+
+def random_erasing(
+    share: float = 0.5,
+    scale: tuple[float, float] = (0.02, 0.33),
+    ratio: tuple[float, float] = (0.3, 3.3),
+    value: int = 0,
+) -> Recipe:
+    """torchvision's RandomErasing, in this share of the images: a rectangle of a random share of the
+    area and a random ratio of height to width becomes `value`, 0 ... 255, before any mean is
+    subtracted."""
+    return recipe("random-erasing", share=share, scale=scale, ratio=ratio, value=value)
+
+
+def mixup(alpha: float = 1.0) -> Recipe:
+    """torchvision's MixUp: each image becomes a sum of itself and of the one before it in the batch,
+    see `Batch.lam`, which is drawn for each batch from the beta distribution (alpha, alpha). With
+    `cutmix` in the same recipe, each batch undergoes one of them."""
+    return recipe("mixup", alpha=alpha)
+
+
+def cutmix(alpha: float = 1.0) -> Recipe:
+    """torchvision's CutMix: a rectangle of each image comes from the one before it in the batch, see
+    `Batch.lam`."""
+    return recipe("cutmix", alpha=alpha)
+
+
+def _named(text: str) -> Recipe:
+    return Recipe(_native.recipe_name(text))
+
+
+def _parameter(value: float | tuple[float, float]) -> str:
+    if isinstance(value, (tuple, list)):
+        return "-".join(map(_parameter, value))
+    # Digits without an exponent, which read back as the same number.
+    return str(value) if isinstance(value, int) else format(Decimal(repr(float(value))), "f")

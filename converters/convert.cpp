@@ -90,7 +90,7 @@ class ConversionRun {
 
   const StreamInfo& info() const { return stream_.info(); }
 
-  Tally execute(const fs::path& directory, std::string_view split, Tally tally,
+  Tally execute(const fs::path& directory, std::string_view split, Tally tally, DigestSink digested,
                 std::function<void(const Tally&)> save) {
     WriterOptions settings{.split = std::string(split),
                            .codec = encoding_.keeps() ? stream_.info().codec : encoding_.codec,
@@ -109,6 +109,7 @@ class ConversionRun {
                   .wants_mean = container_.wants_mean() && options_.shards == 1,
                   .begin = range_.begin,
                   .end = range_.end,
+                  .digested = std::move(digested),
                   .save = std::move(save)},
                  tally);
     check_count(tally);
@@ -163,7 +164,10 @@ std::optional<Conversion> finished_part(const fs::path& directory,
   if (const auto lines = first_difference(common_purpose(part.purpose), common_purpose(purpose))) {
     fail(directory, "was made with '", lines->first, "', now it is '", lines->second, "'");
   }
-  Conversion conversion = result_of(part.tally);
+  RunningDigest digests(directory);
+  read_digests(directory, part.tally.written,
+               [&](const SampleDigests& sample) { digests.add(sample); });
+  Conversion conversion = result_of(part.tally, digests.finish());
   conversion.earlier = true;
   conversion.resumed_at = conversion.samples;
   return conversion;
@@ -177,7 +181,10 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const Container& contai
   const auto start = Clock::now();
   check(container, options);
   ConversionRun run(std::move(stream), container, options);
-  Conversion conversion = result_of(run.execute(directory, split, {}, {}));
+  RunningDigest digests(directory);
+  const Tally tally = run.execute(
+      directory, split, {}, [&](const SampleDigests& sample) { digests.add(sample); }, {});
+  Conversion conversion = result_of(tally, digests.finish());
   conversion.seconds = seconds_since(start);
   return conversion;
 }
@@ -193,16 +200,23 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
       options.resume ? PartialDirectory::Stale::adopted : PartialDirectory::Stale::removed;
   PartialDirectory directory(whole ? out : part_path(out, options.part), stale);
   Journal journal(directory, purpose_of(source, inputs, split, container, options));
+  RunningDigest digests(directory.path());
+  const DigestSink digest = [&](const SampleDigests& sample) { digests.add(sample); };
   std::optional<Tally> earlier;
-  if (directory.adopted()) earlier = journal.load();
+  if (directory.adopted()) earlier = journal.load(digest);
   // Hash while converting: both read the same files, so the second reader finds them in memory.
   auto hashes = std::async(std::launch::async,
                            [&] { return inputs_of(source, inputs, split, options.part); });
 
   const std::uint64_t resumed_at = earlier ? earlier->written : 0;
-  Tally tally = run.execute(directory.path(), split, earlier ? std::move(*earlier) : Tally{},
-                            [&](const Tally& now) { journal.save(now); });
-  Conversion conversion = result_of(tally);
+  Tally tally = run.execute(
+      directory.path(), split, earlier ? std::move(*earlier) : Tally{},
+      [&](const SampleDigests& sample) {
+        digest(sample);
+        journal.add(sample);
+      },
+      [&](const Tally& now) { journal.save(now); });
+  Conversion conversion = result_of(tally, digests.finish());
   conversion.resumed_at = resumed_at;
   Sidecar sidecar = describe(source, split, container, options, run.info());
   complete(sidecar, tally, conversion);

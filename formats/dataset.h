@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,10 @@ class Dataset {
     (void)index;
     return false;
   }
+
+  /// Starts to bring what read() of these indices needs first from memory into the processor's
+  /// cache. A hint like look_ahead(), without a system call: it loads nothing from disk. Any thread.
+  virtual void prefetch(std::span<const std::uint64_t> indices) const { (void)indices; }
 
   /// Where the sample at `index` is stored, even if it cannot be read. Any thread.
   virtual SamplePlace place(std::uint64_t index) const {

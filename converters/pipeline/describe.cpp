@@ -36,14 +36,14 @@ std::string described(const fs::path& input) {
 
 }  // namespace
 
-Conversion result_of(const Tally& tally) {
+Conversion result_of(const Tally& tally, const RunningDigest::Result& digests) {
   Conversion conversion;
   conversion.samples = tally.written;
   conversion.bytes = tally.bytes;
   conversion.shape = tally.same_shape ? tally.shape : Shape{};
   conversion.codec = tally.codec;
-  if (tally.decoded) conversion.digest = dataset_digest(tally.pixels);
-  conversion.bytes_digest = ordered_digest(tally.stored);
+  conversion.digest = digests.pixels;
+  conversion.bytes_digest = digests.stored;
   conversion.mended = tally.mended;
   conversion.skipped = tally.skipped;
   return conversion;

@@ -6,8 +6,8 @@
 
 namespace feedrate::converters {
 
-/// The result of a conversion with this tally.
-Conversion result_of(const Tally& tally);
+/// The result of a conversion with this tally and these digests.
+Conversion result_of(const Tally& tally, const formats::RunningDigest::Result& digests);
 
 inline constexpr std::string_view crops_option = "--crops";
 

@@ -70,15 +70,18 @@ Conversion join_parts(PartialDirectory& directory) {
   std::erase_if(parts, [](const FoundPart& found) { return !found.whole; });
   const FinishedPart first = read_journal(parts.front().path);
   Tally all;
+  RunningDigest digests(directory.path());
   for (const FoundPart& found : parts) {
     const FinishedPart part = read_journal(found.path);
     require_same_purpose(found.path, part, first);
     all.append(part.tally);
+    read_digests(found.path, part.tally.written,
+                 [&](const SampleDigests& sample) { digests.add(sample); });
     take_files(found.path, directory.path());
   }
   std::optional<Sidecar> sidecar = read_sidecar(parts.front().path);
   if (!sidecar) fail(parts.front().path, "has no ", sidecar_name, ": is the part finished?");
-  const Conversion conversion = result_of(all);
+  const Conversion conversion = result_of(all, digests.finish());
   complete(*sidecar, all, conversion);
   add_crop_index(directory.path(), *sidecar, 0);
   sidecar->files = files_beside(directory.path());

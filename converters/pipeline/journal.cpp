@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <nlohmann/json.hpp>
 
 #include "formats/base/error.h"
+#include "formats/io/mapped_file.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -16,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view notes_name = "progress.json";
 constexpr std::string_view digests_name = "progress.bin";
-constexpr std::size_t entry_bytes = sizeof(StoredDigest) + sizeof(Sha256);
+constexpr std::size_t entry_bytes = sizeof(SampleDigests);
 
 Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
   Json skipped = Json::array();
@@ -75,22 +77,6 @@ FinishedPart read_notes(const fs::path& file) {
   }
 }
 
-void read_digests(const fs::path& file, Tally& tally) {
-  Buffer content;
-  read_file(file, content);
-  if (content.size() / entry_bytes < tally.written) {
-    fail(file, "holds ", content.size() / entry_bytes, " samples' digests, expected ",
-         tally.written);
-  }
-  tally.stored.resize(tally.written);
-  tally.pixels.resize(tally.written);
-  const std::byte* entry = content.data();
-  for (std::size_t i = 0; i < tally.written; ++i, entry += entry_bytes) {
-    std::memcpy(&tally.stored[i], entry, sizeof(StoredDigest));
-    std::memcpy(&tally.pixels[i], entry + sizeof(StoredDigest), sizeof(Sha256));
-  }
-}
-
 void add(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
   if (to.size() < from.size()) to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
@@ -117,8 +103,6 @@ void Tally::append(const Tally& next) {
   add(class_counts, next.class_counts);
   add(sums, next.sums);
   details.add(next.details);
-  stored.insert(stored.end(), next.stored.begin(), next.stored.end());
-  pixels.insert(pixels.end(), next.pixels.begin(), next.pixels.end());
 }
 
 std::optional<MeanImage> Tally::mean() const {
@@ -143,26 +127,28 @@ Journal::Journal(PartialDirectory& directory, std::vector<std::string> purpose)
 
 Journal::~Journal() = default;
 
-std::optional<Tally> Journal::load() {
+std::optional<Tally> Journal::load(const DigestSink& each) {
   if (!fs::exists(directory_.path() / notes_name)) return std::nullopt;
   FinishedPart part = read_journal(directory_.path());
   if (const auto lines = first_difference(part.purpose, purpose_)) {
     fail(directory_.path(), "was started with '", lines->first, "', now it is '", lines->second,
          "': it cannot be resumed; give the same inputs and options, or remove it to start over");
   }
-  saved_ = part.tally.written;
-  digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name, saved_ * entry_bytes);
+  const std::uint64_t written = part.tally.written;
+  read_digests(directory_.path(), written, each);
+  digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name, written * entry_bytes);
   return std::move(part.tally);
 }
 
-void Journal::save(const Tally& tally) {
+void Journal::add(const SampleDigests& sample) {
   if (digests_ == nullptr)
     digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name);
-  for (; saved_ < tally.written; ++saved_) {
-    digests_->write(std::as_bytes(std::span(tally.stored[saved_])));
-    digests_->write(std::as_bytes(std::span(tally.pixels[saved_])));
-  }
-  digests_->flush();
+  digests_->write(std::as_bytes(std::span(&sample, 1)));
+}
+
+void Journal::save(const Tally& tally) {
+  assert((digests_ ? digests_->position() : 0) == tally.written * entry_bytes);
+  if (digests_) digests_->flush();
   directory_.sync();
   write_text(directory_.path() / notes_name,
              to_json(tally, purpose_).dump(1, ' ', false, Json::error_handler_t::replace));
@@ -180,10 +166,19 @@ bool is_journal(std::string_view file_name) {
   return file_name == notes_name || file_name == digests_name;
 }
 
-FinishedPart read_journal(const fs::path& directory) {
-  FinishedPart part = read_notes(directory / notes_name);
-  read_digests(directory / digests_name, part.tally);
-  return part;
+FinishedPart read_journal(const fs::path& directory) { return read_notes(directory / notes_name); }
+
+void read_digests(const fs::path& directory, std::uint64_t written, const DigestSink& each) {
+  const MappedFile file(directory / digests_name);
+  file.expect_reading_in_order();
+  const std::uint64_t held = file.bytes().size() / entry_bytes;
+  if (held < written) {
+    fail(file.path(), "holds ", held, " samples' digests, expected ", written);
+  }
+  for (std::uint64_t i = 0; i < written; ++i) {
+    each(load_le<SampleDigests>(file.bytes().data() + i * entry_bytes));
+  }
+  file.expect_unchanged();
 }
 
 Tally read_journal_counts(const fs::path& directory) {

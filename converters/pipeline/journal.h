@@ -3,10 +3,12 @@
 // a kill, a full disk or a power cut. In a finished part, it is what `--join` needs.
 //
 //   progress.json  counts, file sizes and the options of the conversion
-//   progress.bin   for each sample: 16-byte digest of its stored bytes, SHA-256 of its pixels
+//   progress.bin   for each sample: 16-byte digest of its stored bytes, SHA-256 of its pixels; ahead
+//                  of the counts while samples are being written
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,13 +18,13 @@
 
 #include "converters/convert.h"
 #include "formats/dataset.h"
-#include "formats/digests/digest.h"
+#include "formats/digests/running_digest.h"
 #include "formats/io/file.h"
 #include "formats/io/partial_directory.h"
 
 namespace feedrate::converters {
 
-/// Counts and digests of the samples read so far.
+/// Counts of the samples read so far.
 struct Tally {
   std::uint64_t read = 0;     // samples read from the source, including those left out
   std::uint64_t written = 0;  // samples added to the dataset
@@ -30,15 +32,13 @@ struct Tally {
   double seconds = 0;         // that a finished part took, without the runs that were killed
   std::uint64_t mended = 0;   // samples that `--fix reencode` re-encoded
   bool same_shape = true;
-  bool decoded = true;   // every sample was decoded: `pixels` and `sums` are complete
+  bool decoded = true;   // every sample was decoded: `sums` are complete
   formats::Shape shape;  // of the first sample
   std::string codec;     // of all samples; "mixed" if they differ
   std::vector<std::uint64_t> class_counts;
   std::vector<std::uint64_t> sums;  // per pixel value over all images; empty if no mean is wanted
   std::vector<Skipped> skipped;
-  std::vector<formats::StoredDigest> stored;  // of each sample written, in order
-  std::vector<formats::Sha256> pixels;        // sample_digest of each; zero if not decoded
-  formats::DetailsDigest details;             // of Writer::details
+  formats::DetailsDigest details;   // of Writer::details
   formats::WriterState writer;
 
   /// Adds the tally of the part that follows this one.
@@ -52,18 +52,24 @@ struct Tally {
 std::optional<std::pair<std::string, std::string>> first_difference(
     const std::vector<std::string>& one, const std::vector<std::string>& other);
 
-/// The journal in a directory. For one thread.
+/// Takes the digests of each sample written, in order.
+using DigestSink = std::function<void(const formats::SampleDigests&)>;
+
+/// The journal in a directory. For one thread. Its memory does not grow with the samples.
 class Journal {
  public:
   /// `purpose`: lines of purpose_of(), such as "--shuffle 7". `directory` must outlive the journal.
   Journal(formats::PartialDirectory& directory, std::vector<std::string> purpose);
   ~Journal();
 
-  /// The tally that an earlier run saved last; nothing if it saved none. Throws Error if that run
-  /// had another purpose (naming the line that differs) or the journal is damaged.
-  std::optional<Tally> load();
-  /// Syncs everything to disk, then writes the tally: after a crash the journal holds this tally or
-  /// the one before. From then on the directory is kept if the conversion fails.
+  /// The tally that an earlier run saved last, after passing the digests of its samples to `each`;
+  /// nothing if it saved none. Throws Error if that run had another purpose (naming the line that
+  /// differs) or the journal is damaged.
+  std::optional<Tally> load(const DigestSink& each);
+  /// The next sample written.
+  void add(const formats::SampleDigests& sample);
+  /// Syncs everything to disk, then writes the tally of the samples added: after a crash the journal
+  /// holds this tally or the one before. From then on the directory is kept if the conversion fails.
   void save(const Tally& tally);
   void remove();
 
@@ -71,17 +77,18 @@ class Journal {
   formats::PartialDirectory& directory_;
   std::vector<std::string> purpose_;
   std::unique_ptr<formats::OutputFile> digests_;
-  std::uint64_t saved_ = 0;  // samples whose digests are in the file
 };
 
-/// The journal of a finished part.
+/// The journal of a finished part, without the digests of its samples.
 struct FinishedPart {
   Tally tally;
   std::vector<std::string> purpose;
 };
 FinishedPart read_journal(const std::filesystem::path& directory);
-/// The counts of a journal without the digests of its samples, so that the time does not grow with
-/// their number. An empty tally if the journal was never saved.
+/// Passes the digests of its first `written` samples to `each`.
+void read_digests(const std::filesystem::path& directory, std::uint64_t written,
+                  const DigestSink& each);
+/// The counts of a journal; an empty tally if it was never saved.
 Tally read_journal_counts(const std::filesystem::path& directory);
 /// True for the names of the journal's own files.
 bool is_journal(std::string_view file_name);

@@ -159,8 +159,7 @@ class Pipeline {
     ++tally_.written;
     tally_.bytes += sample.bytes.size();
     tally_.mended += item.mended ? 1 : 0;
-    tally_.stored.push_back(item.stored);
-    tally_.pixels.push_back(item.decoded ? item.pixels : Sha256{});
+    pipeline_.digested({item.stored, item.decoded ? item.pixels : Sha256{}});
     count_class(sample.label);
   }
 

@@ -21,6 +21,12 @@ inline std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+/// How many lines take_line() will take.
+inline std::size_t count_lines(std::string_view text) {
+  const bool open = !text.empty() && !text.ends_with('\n');
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (open ? 1 : 0);
+}
+
 /// Takes the text before the next tab off the front of `line`, and drops the tab.
 inline std::string_view take_column(std::string_view& line) {
   const std::size_t end = line.find('\t');

@@ -43,6 +43,7 @@ Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
       lane_(lane),
       order_(job),
       items_(run_length),
+      indices_(run_length),
       operations_(job.recipe.operations()),
       to_values_(value_maker(job.shape.channels, job.pixels.type)) {}
 
@@ -125,12 +126,16 @@ void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
 
 void Filler::read(const Run& run, const Seats& seats, const std::atomic<bool>& stop) {
   order_.enter(run);
-  for (std::uint32_t i = 0; i < run.count; ++i) items_[i].bad = false;
+  for (std::uint32_t i = 0; i < run.count; ++i) {
+    items_[i].bad = false;
+    items_[i].place = order_.place(run, i);
+    indices_[i] = order_.index(items_[i].place);
+  }
+  job_.dataset.prefetch(std::span(indices_).first(run.count));
   std::uint64_t bytes = 0;
   each(run, stop, [&](Item& item) {
     item.sample = {};
-    item.place = order_.place(run, current_);
-    item.index = order_.index(item.place);
+    item.index = indices_[current_];
     item.sample = job_.dataset.read(item.index, item.scratch);
     check(item.sample);
     item.entry = entry_of(item.index);

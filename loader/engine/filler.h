@@ -89,7 +89,8 @@ class alignas(64) Filler {
   const Job& job_;
   TraceLane* lane_;
   RunOrder order_;
-  std::vector<Item> items_;  // of the run
+  std::vector<Item> items_;             // of the run
+  std::vector<std::uint64_t> indices_;  // of their samples
   std::span<const std::unique_ptr<const Operation>> operations_;
   formats::Buffer scratch_;    // of an operation, or of the mix of a batch
   std::uint32_t current_ = 0;  // the item being processed

@@ -33,17 +33,14 @@ RecordFile::RecordFile(const fs::path& path) : file_(path), list_(beside_records
   const fs::path index = beside_records(path, ".idx");
   std::error_code ignored;
   if (fs::exists(index, ignored)) index_ = index;
-  std::vector<RecordPlace> places;
   try {
-    places = index_.empty() ? scan_records(file_.bytes())
-                            : read_record_index(index_, file_.bytes().size());
+    starts_ = index_.empty() ? scan_record_starts(file_.bytes())
+                             : read_record_starts(index_, file_.bytes().size());
   } catch (const Error& error) {
     if (!index_.empty()) throw;
     fail(path, error.what());
   }
-  starts_.reserve(places.size());
-  for (const RecordPlace& place : places) starts_.push_back(place.start);
-  keep_images(places);
+  keep_images();
 }
 
 ImageRecord RecordFile::read_record_at(std::uint64_t start, Buffer& storage) const {
@@ -52,19 +49,24 @@ ImageRecord RecordFile::read_record_at(std::uint64_t start, Buffer& storage) con
 
 // InsightFace's record of id 0 has no image: its two labels say that ids from 1 to below the first
 // label are images, and that the other ids are ranges of images, one record for each person.
-void RecordFile::keep_images(const std::vector<RecordPlace>& places) {
+void RecordFile::keep_images() {
   Buffer storage;
-  const auto is_range = [&](const RecordPlace& place) {
+  const auto is_range = [&](std::uint64_t at) {
     try {
-      const ImageRecord found = read_record_at(place.start, storage);
+      const ImageRecord found = read_record_at(at, storage);
       return found.image.empty() && found.label_count() == 2;
     } catch (const Error&) {
       return false;  // reported when the sample is read
     }
   };
-  if (places.empty() || (!is_range(places.front()) && !is_range(places.back()))) return;
+  if (starts_.empty() || (!is_range(starts_.front()) && !is_range(starts_.back()))) return;
+  // Only here are the ids needed.
+  const std::vector<RecordPlace> places = index_.empty()
+                                              ? scan_records(file_.bytes())
+                                              : read_record_index(index_, file_.bytes().size());
   const auto header = std::ranges::find(places, 0U, &RecordPlace::id);
-  if (header == places.end() || !is_range(*header)) return;
+  if (header == places.end() || !is_range(header->start)) return;
+  kept_ = Offsets(places.size());
   const float end = read_record_at(header->start, storage).label_at(0);
   for (std::uint64_t i = 0; i < places.size(); ++i) {
     const std::uint64_t id = places[i].id;
@@ -93,6 +95,18 @@ void RecordFile::look_ahead(std::uint64_t image) const {
   if (starts_[at] < end && end <= size) {
     file_.look_ahead(file_.bytes().subspan(starts_[at], end - starts_[at]));
   }
+}
+
+void RecordFile::prefetch_place(std::uint64_t image) const {
+  if (!kept_.empty()) return;  // the place of the place: not worth a third step
+  starts_.prefetch(image);
+  list_.prefetch_place(image);
+}
+
+void RecordFile::prefetch_image(std::uint64_t image) const {
+  if (!kept_.empty()) return;
+  prefetch_start(file_.bytes(), starts_[image]);
+  list_.prefetch_line(image);
 }
 
 void RecordFile::audit(const std::function<void(Finding)>& found,

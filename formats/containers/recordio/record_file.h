@@ -30,6 +30,10 @@ class RecordFile {
   /// Throws Error (without the file's name) on damage. The image lies in the file or in `storage`.
   ImageRecord read(std::uint64_t image, Buffer& storage) const;
   void look_ahead(std::uint64_t image) const;
+  /// Start to bring into the processor's cache what the index says of the image, and then what
+  /// read() needs first.
+  void prefetch_place(std::uint64_t image) const;
+  void prefetch_image(std::uint64_t image) const;
   /// From the .lst; empty where the list has no name.
   std::string_view name(std::uint64_t id) const { return list_.name(id); }
 
@@ -41,12 +45,12 @@ class RecordFile {
  private:
   std::uint64_t record(std::uint64_t image) const { return kept_.empty() ? image : kept_[image]; }
   ImageRecord read_record_at(std::uint64_t start, Buffer& storage) const;
-  void keep_images(const std::vector<RecordPlace>& places);
+  void keep_images();
 
   MappedFile file_;
-  std::filesystem::path index_;        // empty without an .idx
-  std::vector<std::uint64_t> starts_;  // of every record
-  std::vector<std::uint64_t> kept_;    // records with images; empty when all have one
+  std::filesystem::path index_;  // empty without an .idx
+  Offsets starts_;               // of every record
+  Offsets kept_;                 // records with images; empty when all have one
   RecordList list_;
 };
 

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t usual_line = 16;  // bytes of a line, to reserve memory for a million records
-
 bool starts_before(const RecordPlace& a, const RecordPlace& b) { return a.start < b.start; }
 
 // The id in the header of the record at `at`, whose frame has been checked; 0 when the record is
@@ -70,14 +68,13 @@ Difference missing_from(const std::vector<RecordPlace>& others,
   return difference;
 }
 
-}  // namespace
-
-std::vector<RecordPlace> read_record_index(const fs::path& index, std::uint64_t file_size) {
+// What `make(number of lines)` makes, after `take(list, place)` of each line.
+template <class Make, class Take>
+auto read_lines(const fs::path& index, std::uint64_t file_size, Make make, Take take) {
   const MappedFile file(index);
   file.expect_reading_in_order();
   std::string_view text = as_text(file.bytes());
-  std::vector<RecordPlace> places;
-  places.reserve(text.size() / usual_line);
+  auto list = make(count_lines(text));
   for (std::uint64_t line = 1; !text.empty(); ++line) {
     const auto id = take_number<std::uint64_t>(text, '\t');
     const auto start = parse_number<std::uint64_t>(take_line(text));
@@ -85,32 +82,69 @@ std::vector<RecordPlace> read_record_index(const fs::path& index, std::uint64_t 
     if (*start % 4 != 0 || *start >= file_size) {
       fail(index, "line ", line, ": no record can start at byte ", *start, " of ", file_size);
     }
-    places.push_back({*start, *id});
+    take(list, RecordPlace{*start, *id});
   }
-  if (!std::ranges::is_sorted(places, starts_before)) std::ranges::sort(places, starts_before);
-  const auto same = [](const RecordPlace& a, const RecordPlace& b) { return a.start == b.start; };
-  if (std::ranges::adjacent_find(places, same) != places.end()) {
-    fail(index, "names one offset twice");
-  }
-  if (!places.empty() && places.front().start != 0) {
-    fail(index, "does not name the first record, at byte 0");
-  }
-  return places;
+  return list;
 }
 
-std::vector<RecordPlace> scan_records(Bytes file) {
+// `start(i)`: of `count` records in order.
+template <class Start>
+void check_starts(const fs::path& index, std::size_t count, Start start) {
+  for (std::size_t i = 1; i < count; ++i) {
+    if (start(i) == start(i - 1)) fail(index, "names one offset twice");
+  }
+  if (count != 0 && start(0) != 0) fail(index, "does not name the first record, at byte 0");
+}
+
+// Calls `found(at)` for the start of every record.
+template <class Found>
+void walk_records(Bytes file, Found found) {
   const HeadsOnly advice(file);
-  std::vector<RecordPlace> places;
-  Buffer storage;
+  std::uint64_t record = 0;
   try {
-    for (std::uint64_t at = 0; at < file.size();) {
+    for (std::uint64_t at = 0; at < file.size(); ++record) {
       const std::uint64_t end = skip_record(file, at);
-      places.push_back({at, id_in_header(file, at, storage)});
+      found(at);
       at = end;
     }
   } catch (const Error& error) {
-    throw Error(join("record ", places.size(), ": ", error.what()));
+    throw Error(join("record ", record, ": ", error.what()));
   }
+}
+
+}  // namespace
+
+Offsets read_record_starts(const fs::path& index, std::uint64_t file_size) {
+  Offsets starts = read_lines(
+      index, file_size, [&](std::size_t lines) { return Offsets(file_size, lines); },
+      [](Offsets& list, const RecordPlace& place) { list.push_back(place.start); });
+  starts.sort(std::less<>());
+  check_starts(index, starts.size(), [&](std::size_t i) { return starts[i]; });
+  return starts;
+}
+
+std::vector<RecordPlace> read_record_index(const fs::path& index, std::uint64_t file_size) {
+  using Places = std::vector<RecordPlace>;
+  Places places = read_lines(
+      index, file_size, [](std::size_t) { return Places(); },
+      [](Places& list, const RecordPlace& place) { list.push_back(place); });
+  if (!std::ranges::is_sorted(places, starts_before)) std::ranges::sort(places, starts_before);
+  check_starts(index, places.size(), [&](std::size_t i) { return places[i].start; });
+  return places;
+}
+
+Offsets scan_record_starts(Bytes file) {
+  Offsets starts(file.size());
+  walk_records(file, [&](std::uint64_t at) { starts.push_back(at); });
+  return starts;
+}
+
+std::vector<RecordPlace> scan_records(Bytes file) {
+  std::vector<RecordPlace> places;
+  Buffer storage;
+  walk_records(file, [&](std::uint64_t at) {
+    places.push_back({at, id_in_header(file, at, storage)});
+  });
   return places;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "formats/base/offsets.h"
 #include "formats/dataset.h"
 #include "formats/io/file.h"
 
@@ -17,15 +18,18 @@ struct RecordPlace {
   std::uint64_t id = 0;
 };
 
-/// The places in the order of the file, which has `file_size` bytes. The reader checks later that
-/// each record ends where the next one starts: checking all of them now would cost a disk access
-/// each. Throws Error naming the line.
+/// Where records start, in the order of the file, which has `file_size` bytes. The reader checks
+/// later that each record ends where the next one starts: checking all of them now would cost a disk
+/// access each. Throws Error naming the line.
+Offsets read_record_starts(const std::filesystem::path& index, std::uint64_t file_size);
+/// The same with the ids.
 std::vector<RecordPlace> read_record_index(const std::filesystem::path& index,
                                            std::uint64_t file_size);
 
-/// Every record, found by walking from frame to frame, with the id in its header (0 where the
-/// payload is too short for one). Throws Error (without the file's name) naming the record on
-/// damage.
+/// Where every record starts, found by walking from frame to frame. Throws Error (without the
+/// file's name) naming the record on damage.
+Offsets scan_record_starts(Bytes file);
+/// The same with the id in each header (0 where the payload is too short for one).
 std::vector<RecordPlace> scan_records(Bytes file);
 
 /// Reports where the index and the records, found by a scan, differ.

@@ -1,6 +1,7 @@
 #include "formats/containers/recordio/record_list.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
@@ -8,7 +9,6 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t usual_line = 24;     // bytes, to reserve memory for the lines
 constexpr std::size_t max_malformed = 10;  // lines reported by an audit
 
 }  // namespace
@@ -19,7 +19,7 @@ RecordList::RecordList(const std::filesystem::path& path) {
   file_ = MappedFile(path);
   std::string_view rest = as_text(file_.bytes());
   const char* const begin = rest.data();
-  lines_.reserve(rest.size() / usual_line);
+  lines_ = Offsets(rest.size(), count_lines(rest));
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
     const auto start = static_cast<std::uint64_t>(rest.data() - begin);
     std::string_view line = take_line(rest);
@@ -30,8 +30,9 @@ RecordList::RecordList(const std::filesystem::path& path) {
       malformed_.push_back(number);
     }
   }
-  const auto id_of = [this](std::uint64_t start) { return id_at(start); };
-  if (!std::ranges::is_sorted(lines_, {}, id_of)) std::ranges::stable_sort(lines_, {}, id_of);
+  lines_.sort([this](std::uint64_t a, std::uint64_t b) {
+    return std::pair(id_at(a), a) < std::pair(id_at(b), b);
+  });
 }
 
 std::uint64_t RecordList::id_at(std::uint64_t start) const {
@@ -41,20 +42,27 @@ std::uint64_t RecordList::id_at(std::uint64_t start) const {
 }
 
 std::optional<std::uint64_t> RecordList::find(std::uint64_t id) const {
-  const auto id_of = [this](std::uint64_t start) { return id_at(start); };
-  if (lines_.empty() || id < id_of(lines_.front())) return std::nullopt;
+  const auto id_of = [this](std::uint64_t line) { return id_at(lines_[line]); };
+  const std::uint64_t count = lines_.size();
+  if (count == 0 || id < id_of(0)) return std::nullopt;
   // The ids of most lists are consecutive: look there first.
-  const std::uint64_t guess = id - id_of(lines_.front());
-  auto at = lines_.begin();
-  if (guess < lines_.size() && id_of(lines_[guess]) == id) {
-    at += static_cast<std::ptrdiff_t>(guess);
-  } else {
-    at = std::ranges::lower_bound(lines_, id, {}, id_of);
+  std::uint64_t at = id - id_of(0);
+  if (at >= count || id_of(at) != id) {
+    const auto lines = std::views::iota(std::uint64_t{0}, count);
+    at = static_cast<std::uint64_t>(std::ranges::lower_bound(lines, id, {}, id_of) - lines.begin());
   }
-  if (at == lines_.end() || id_of(*at) != id) return std::nullopt;
-  const bool alone = (at == lines_.begin() || id_of(*(at - 1)) != id) &&
-                     (at + 1 == lines_.end() || id_of(*(at + 1)) != id);
-  return alone ? std::optional(*at) : std::nullopt;
+  if (at == count || id_of(at) != id) return std::nullopt;
+  const bool alone =
+      (at == 0 || id_of(at - 1) != id) && (at + 1 == count || id_of(at + 1) != id);
+  return alone ? std::optional(lines_[at]) : std::nullopt;
+}
+
+void RecordList::prefetch_place(std::uint64_t image) const {
+  if (image < lines_.size()) lines_.prefetch(image);
+}
+
+void RecordList::prefetch_line(std::uint64_t image) const {
+  if (image < lines_.size()) __builtin_prefetch(file_.bytes().data() + lines_[image]);
 }
 
 RecordList::Columns RecordList::columns(std::uint64_t start) const {

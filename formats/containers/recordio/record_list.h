@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/base/offsets.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
@@ -25,6 +26,11 @@ class RecordList {
 
   /// The image's labels as tab-separated text; nothing when there is no line for it, or several.
   std::optional<std::string_view> labels(std::uint64_t id) const;
+
+  /// Start to bring the place of the line into the processor's cache, and then the line, if the
+  /// list is in the order of the images, of which this is number `image`.
+  void prefetch_place(std::uint64_t image) const;
+  void prefetch_line(std::uint64_t image) const;
 
   /// Reports malformed lines and ids on several lines. `known(id)` says whether a record has that
   /// id.
@@ -45,7 +51,7 @@ class RecordList {
   MappedFile file_;
   // Starts of lines in the file, by id. The ids are read from there: kept here as well, they would
   // double the memory for a large list.
-  std::vector<std::uint64_t> lines_;
+  Offsets lines_;
   std::vector<std::uint64_t> malformed_;  // numbers of the malformed lines, from 1
 };
 

@@ -123,6 +123,17 @@ class RecordioDataset final : public Dataset {
     return true;
   }
 
+  void prefetch(std::span<const std::uint64_t> indices) const override {
+    for (const std::uint64_t index : indices) {
+      const Place at = place_of(index);
+      at.file->prefetch_place(at.image);
+    }
+    for (const std::uint64_t index : indices) {
+      const Place at = place_of(index);
+      at.file->prefetch_image(at.image);
+    }
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
     return {at.file->path(), at.file->start(at.image)};

@@ -146,6 +146,17 @@ class TfrecordDataset final : public Dataset {
     return at.shard->look_ahead(at.record);
   }
 
+  void prefetch(std::span<const std::uint64_t> indices) const override {
+    for (const std::uint64_t index : indices) {
+      const Place at = place_of(index);
+      at.shard->prefetch_place(at.record);
+    }
+    for (const std::uint64_t index : indices) {
+      const Place at = place_of(index);
+      at.shard->prefetch_record(at.record);
+    }
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
     return {at.shard->path(), at.shard->start(at.record)};

@@ -14,11 +14,10 @@ std::filesystem::path tfrecord_index_of(const std::filesystem::path& records) {
   return index += ".idx";
 }
 
-std::vector<std::uint64_t> read_tfrecord_index(const std::filesystem::path& index,
-                                               std::uint64_t file_size) {
-  std::vector<std::uint64_t> starts;
+Offsets read_tfrecord_index(const std::filesystem::path& index, std::uint64_t file_size) {
   const MappedFile file(index);
   std::string_view text = as_text(file.bytes());
+  Offsets starts(file_size, count_lines(text) + 1);
   std::uint64_t end = 0;
   for (std::uint64_t line = 1; !text.empty(); ++line) {
     const std::string_view numbers = take_line(text);

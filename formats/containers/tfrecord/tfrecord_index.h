@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
+
+#include "formats/base/offsets.h"
 
 namespace feedrate::formats {
 
@@ -15,8 +16,7 @@ std::filesystem::path tfrecord_index_of(const std::filesystem::path& records);
 /// Where each record starts, and where the last one ends. Throws Error naming the line when the
 /// records do not follow each other from 0 to `file_size`. Reading a record checks that the file
 /// agrees.
-std::vector<std::uint64_t> read_tfrecord_index(const std::filesystem::path& index,
-                                               std::uint64_t file_size);
+Offsets read_tfrecord_index(const std::filesystem::path& index, std::uint64_t file_size);
 
 void append_tfrecord_index_line(std::uint64_t offset, std::uint64_t length, std::string& text);
 

@@ -114,9 +114,10 @@ void TfrecordShard::find_starts() {
   starts_ = scan();
 }
 
-std::vector<std::uint64_t> TfrecordShard::scan() const {
-  std::vector<std::uint64_t> starts{0};
+Offsets TfrecordShard::scan() const {
   const std::uint64_t size = bytes_.size();
+  Offsets starts(size);
+  starts.push_back(0);
   const auto walk = [&](const auto& bytes_from) {
     while (starts.back() < size) {
       starts.push_back(tf_record_end(bytes_from(starts.back()), starts.back(), size));
@@ -155,7 +156,7 @@ Bytes TfrecordShard::read(std::uint64_t record) const {
 
 void TfrecordShard::write_index() const {
   if (!inflated_.empty()) fail(path_, "is a gzip file, and DALI's index is for plain ones");
-  const std::vector<std::uint64_t> starts = scan();
+  const Offsets starts = scan();
   replace_file(tfrecord_index_of(path_), [&](OutputFile& file) {
     std::string line;
     for (std::size_t i = 1; i < starts.size(); ++i) {
@@ -173,12 +174,13 @@ void TfrecordShard::audit_index(const std::function<void(Finding)>& found) const
   if (!index_problem_.empty()) tell(index_problem_);
   if (!indexed_) return;
   try {
-    const std::vector<std::uint64_t> starts = scan();
+    const Offsets starts = scan();
     // Both end where the file does, so neither is a prefix of the other.
-    const auto [wrong, right] = std::mismatch(starts_.begin(), starts_.end(), starts.begin());
-    if (wrong == starts_.end()) return;
-    tell(join("line ", wrong - starts_.begin(), ": this record ends at byte ", *right, ", not at ",
-              *wrong));
+    std::size_t line = 0;
+    while (line < starts_.size() && starts_[line] == starts[line]) ++line;
+    if (line == starts_.size()) return;
+    tell(join("line ", line, ": this record ends at byte ", starts[line], ", not at ",
+              starts_[line]));
   } catch (const Error& error) {
     found({path_.string(), error.what()});
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/base/offsets.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
 
@@ -29,6 +30,10 @@ class TfrecordShard {
   const std::filesystem::path& path() const { return path_; }
   /// Hints that the record is needed soon; false where the shard is inflated in memory.
   bool look_ahead(std::uint64_t record) const;
+  /// Start to bring into the processor's cache what the index says of the record, and then the
+  /// record.
+  void prefetch_place(std::uint64_t record) const { starts_.prefetch(record); }
+  void prefetch_record(std::uint64_t record) const { prefetch_start(bytes_, starts_[record]); }
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t records() const { return starts_.size() - 1; }
   /// Byte at which a record starts; in a gzip file, of the inflated bytes.
@@ -46,13 +51,13 @@ class TfrecordShard {
 
  private:
   void find_starts();
-  std::vector<std::uint64_t> scan() const;
+  Offsets scan() const;
 
   std::filesystem::path path_;
   MappedFile file_;
   Buffer inflated_;
-  Bytes bytes_;                              // views file_ or inflated_
-  std::vector<std::uint64_t> starts_ = {0};  // of the records, then the end of the last one
+  Bytes bytes_;     // views file_ or inflated_
+  Offsets starts_;  // of the records, then the end of the last one
   bool indexed_ = false;
   std::string index_problem_;  // why the index was not used
 };

@@ -75,6 +75,7 @@ void TarShard::use_index() {
 }
 
 void TarShard::walk() {
+  index_.starts = Offsets(tar_.size());
   TarWalk walk(tar_);
   SampleMember member;
   std::string key;
@@ -92,6 +93,16 @@ bool TarShard::look_ahead(std::uint64_t sample) const {
   const std::uint64_t end = index_.starts[sample + 1];
   if (start < end && end <= tar_.size()) file_.look_ahead(tar_.subspan(start, end - start));
   return true;
+}
+
+void TarShard::prefetch_place(std::uint64_t sample) const {
+  index_.starts.prefetch(sample);
+  if (!index_.lines.empty()) index_.lines.prefetch(sample);
+}
+
+void TarShard::prefetch_sample(std::uint64_t sample) const {
+  prefetch_start(tar_, index_.starts[sample]);
+  if (!index_.lines.empty()) prefetch_start(index_file_.bytes(), index_.lines[sample]);
 }
 
 void TarShard::read(std::uint64_t sample, TarSample& files) const {

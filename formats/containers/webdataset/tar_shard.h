@@ -28,6 +28,10 @@ class TarShard {
   const std::filesystem::path& path() const { return path_; }
   /// Hints that the sample is needed soon; false where the shard is unpacked in memory.
   bool look_ahead(std::uint64_t sample) const;
+  /// Start to bring into the processor's cache what the index says of the sample, and then what
+  /// read() needs first.
+  void prefetch_place(std::uint64_t sample) const;
+  void prefetch_sample(std::uint64_t sample) const;
   void expect_unchanged() const { file_.expect_unchanged(); }
   std::uint64_t size() const { return index_.starts.size() - 1; }  // samples
   /// Where the sample's first header is, or other members in front of it, which are skipped.

@@ -13,8 +13,6 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::uint64_t min_line_bytes = 8;  // "a 512 1\n"
-
 std::string_view take_word(std::string_view& line) {
   const std::size_t end = line.find(' ');
   const std::string_view word = line.substr(0, end);
@@ -98,9 +96,8 @@ WdsIndex parse_wds_index(std::string_view text, Bytes tar) {
     try {
       if (lines++ == 0) {
         count = read_head(line, index);
-        const std::uint64_t likely = std::min<std::uint64_t>(count, text.size() / min_line_bytes);
-        index.lines.reserve(likely);
-        index.starts.reserve(likely + 1);
+        index.lines = Offsets(text.size(), count_lines(rest));
+        index.starts = Offsets(tar.size(), count_lines(rest) + 1);
         continue;
       }
       const std::uint64_t sample_end = check_line(line, index.named, end, tar.size(), last_key);

@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "formats/base/bytes.h"
+#include "formats/base/offsets.h"
 
 namespace feedrate::formats {
 
@@ -33,10 +33,10 @@ std::filesystem::path wds_index_path(const std::filesystem::path& tar);
 
 /// What an index states about a tar, with each number checked against the tar's size.
 struct WdsIndex {
-  bool named = false;                 // v1.2
-  std::vector<std::uint64_t> lines;   // where each sample's line starts in the text
-  std::vector<std::uint64_t> starts;  // where each sample's headers may start in the tar;
-                                      // then the end of the last sample
+  bool named = false;  // v1.2
+  Offsets lines;       // where each sample's line starts in the text
+  Offsets starts;      // where each sample's headers may start in the tar;
+                       // then the end of the last sample
 };
 
 /// Throws Error naming the line when `text` is not an index, or not of this tar. Reading a sample

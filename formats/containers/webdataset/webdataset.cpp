@@ -92,6 +92,17 @@ class WebdatasetDataset final : public Dataset {
     return at.shard.look_ahead(at.sample);
   }
 
+  void prefetch(std::span<const std::uint64_t> indices) const override {
+    for (const std::uint64_t index : indices) {
+      const Place at = place_of(index);
+      at.shard.prefetch_place(at.sample);
+    }
+    for (const std::uint64_t index : indices) {
+      const Place at = place_of(index);
+      at.shard.prefetch_sample(at.sample);
+    }
+  }
+
   SamplePlace place(std::uint64_t index) const override {
     const Place at = place_of(index);
     return {at.shard.path(), at.shard.start(at.sample)};

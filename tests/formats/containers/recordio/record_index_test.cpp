@@ -24,6 +24,9 @@ class UnitRecordIndex : public ::testing::Test {
     for (const RecordPlace& place : read_record_index(file_, 1000)) {
       places.emplace_back(place.start, place.id);
     }
+    const Offsets starts = read_record_starts(file_, 1000);
+    EXPECT_EQ(starts.size(), places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) EXPECT_EQ(starts[i], places[i].first);
     return places;
   }
   RecordList list(std::string_view text) const {

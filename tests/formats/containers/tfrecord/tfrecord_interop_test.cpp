@@ -120,7 +120,7 @@ TEST_F(InteropTfrecord, an_index_of_tfrecord2idx_is_read) {
   text.erase(text.find_last_not_of('\n') + 1);
   const std::string last = text.substr(text.rfind('\n') + 1);
   const std::uint64_t size = std::stoull(last) + std::stoull(last.substr(last.find(' ')));
-  const std::vector<std::uint64_t> starts = read_tfrecord_index(*index, size);
+  const Offsets starts = read_tfrecord_index(*index, size);
   EXPECT_EQ(starts.size(), lines + 1);
   EXPECT_EQ(starts[1], 171504U);
   EXPECT_EQ(starts[2], 553687U);

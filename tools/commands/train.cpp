@@ -205,10 +205,11 @@ does so up to the last pooling layer, and --out stores that layer's values. Both
 images in the order of the dataset and take their weights from --resume; without it,
 weights are random, which serves the time alone.
 
-Started by mpirun or srun, several processes train one network together: --batch is the
-sum over all of them, each computes the gradients of its share, and the result is that
-of a single process. With --device cuda, each process uses the GPU of its local rank,
-and NCCL adds up the gradients.
+Started by mpirun, srun or torchrun, several processes train one network together:
+--batch is the sum over all of them, each computes the gradients of its share, and the
+result is that of a single process. With --device cuda, each process uses the GPU of its
+local rank, and NCCL adds up the gradients. Processes of torchrun and its like, for which
+RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, connect by TCP and need no MPI.
 
 --log writes one JSON object a line for each event: init, start, epoch_start, progress,
 epoch_end, validation_start, validation, end.)",

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "formats/base/error.h"
 #include "trainer/communicators/mpi.h"
+#include "trainer/communicators/tcp.h"
 
 namespace feedrate::trainer {
 namespace {
@@ -49,20 +49,10 @@ std::string Communicator::of_first(const std::string& text) {
 
 namespace {
 
-// Each would train the whole network alone, and write to the same files.
-void refuse_other_launchers() {
-  const char* rank = std::getenv("RANK");
-  const char* size = std::getenv("WORLD_SIZE");
-  if (rank == nullptr || size == nullptr || std::atoi(size) < 2) return;
-  throw formats::Error(formats::join(
-      "RANK and WORLD_SIZE say that this is process ", rank, " of ", size,
-      ", but processes find each other by MPI alone, not by MASTER_ADDR: start them with mpirun or "
-      "srun --mpi=pmix instead of torchrun"));
-}
-
 std::unique_ptr<Communicator> join_others() {
+  // srun may have started torchrun, whose variables are then those that count.
+  if (const auto meeting = meeting_in(&std::getenv)) return join_tcp(*meeting);
   if (launched_with_others()) return join_mpi();
-  refuse_other_launchers();
   return std::make_unique<Alone>();
 }
 

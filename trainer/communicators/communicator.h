@@ -1,5 +1,5 @@
 #pragma once
-// Processes (ranks) that work together, as mpirun or Slurm starts them. To train one network, each
+// Processes (ranks) that work together, as mpirun, Slurm or torchrun starts them. To train one network, each
 // computes the gradients of its share of a batch and learns from the sum of all; to convert one
 // dataset, each takes the next piece.
 
@@ -45,8 +45,8 @@ class Communicator {
   virtual void close() = 0;
 };
 
-/// The communicator of this process: with all ranks that mpirun or srun started, or of this process
-/// alone. Throws Error if it was started as one of several and MPI cannot be used.
+/// The communicator of this process: with all ranks that torchrun, mpirun or srun started, or of
+/// this process alone. Throws Error if it was started as one of several and cannot join the others.
 Communicator& world();
 
 /// Whether mpirun or srun started this process as one of several: world() then joins them.

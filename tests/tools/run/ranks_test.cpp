@@ -1,15 +1,19 @@
-// `feedrate train` by several processes, as mpirun starts them.
+// `feedrate train` by several processes, as mpirun and torchrun start them.
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/support/mpirun.h"
 #include "tests/support/sample_images.h"
 #include "tests/trainer/rounding.h"
 #include "tools/cli/command.h"
+#include "trainer/communicators/sockets.h"
 #include "trainer/loop/checkpoint.h"
 #include "trainer/networks/network.h"
 
@@ -22,10 +26,9 @@ using namespace testing;
 using nlohmann::json;
 
 /// 203 grey images: batches of 32 leave 11, which 2 and 4 ranks cannot share evenly.
-class CommandsRanks : public ::testing::Test {
+class RankedTraining : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_mpi()) GTEST_SKIP() << "no mpirun is installed, or this build found no MPI";
     // Digits, not noise: noise has near-ties in max pooling, which any rounding may turn.
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"synth", "mnist", "--images", "203", "--out", at("archives")},
@@ -46,8 +49,7 @@ class CommandsRanks : public ::testing::Test {
     return words;
   }
 
-  json train(unsigned ranks, const std::vector<std::string>& more) const {
-    const Said said = mpirun(ranks, training(more));
+  static json result_of(const Said& said) {
     EXPECT_EQ(said.code, exit_done) << said.errors;
     return said.code == exit_done ? json::parse(said.output) : json();
   }
@@ -65,6 +67,18 @@ class CommandsRanks : public ::testing::Test {
   }
 
   TempDirectory directory_;
+};
+
+class CommandsRanks : public RankedTraining {
+ protected:
+  void SetUp() override {
+    if (!has_mpi()) GTEST_SKIP() << "no mpirun is installed, or this build found no MPI";
+    RankedTraining::SetUp();
+  }
+
+  json train(unsigned ranks, const std::vector<std::string>& more) const {
+    return result_of(mpirun(ranks, training(more)));
+  }
 };
 
 TEST_F(CommandsRanks, two_and_four_learn_what_one_learns_from_the_same_batches) {
@@ -155,13 +169,70 @@ TEST_F(CommandsRanks, a_rank_whom_mpi_sees_alone_does_not_train_by_itself) {
   EXPECT_NE(said.errors.find("sees it alone"), std::string::npos) << said.errors;
 }
 
-TEST(HostileRanks, one_started_by_torchrun_says_that_it_needs_mpi) {
+class CommandsTorchrun : public RankedTraining {
+ protected:
+  /// Starts one rank; `port` is that of rank 0.
+  std::unique_ptr<Started> start(unsigned rank, unsigned ranks, std::uint16_t port,
+                                 const std::vector<std::string>& more) const {
+    std::vector<std::string> words = training(more);
+    words.insert(words.begin(),
+                 {join("RANK=", rank), join("LOCAL_RANK=", rank), join("WORLD_SIZE=", ranks),
+                  "MASTER_ADDR=127.0.0.1", join("MASTER_PORT=", port)});
+    return std::make_unique<Started>("env", words);
+  }
+
+  static std::uint16_t free_port() { return trainer::port_of(trainer::listen_at(0)); }
+
+  json train(unsigned ranks, const std::vector<std::string>& more) const {
+    const std::uint16_t port = free_port();
+    std::vector<std::unique_ptr<Started>> running;
+    for (unsigned rank = 0; rank < ranks; ++rank) running.push_back(start(rank, ranks, port, more));
+    for (unsigned rank = 1; rank < ranks; ++rank) {
+      const Said said = running[rank]->finish();
+      EXPECT_EQ(said.code, exit_done) << said.errors;
+      EXPECT_EQ(said.output, "") << "rank 0 tells";
+    }
+    return result_of(running[0]->finish());
+  }
+};
+
+TEST_F(CommandsTorchrun, two_and_four_learn_what_one_learns_from_the_same_batches) {
+  train(1, {"--steps", "1", "--checkpoint", at("one.st")});
+  for (const unsigned ranks : {2U, 4U}) {
+    const json together = train(ranks, {"--steps", "8", "--resume", at("one.st")});
+    EXPECT_EQ(together.at("ranks"), ranks);
+    EXPECT_EQ(together.at("steps"), 7);
+    expect_but_for_rounding([&](const Nudge& nudge) {
+      const std::string from = nudge.number == 0 ? at("one.st") : moved(at("one.st"), nudge.number);
+      const json alone = train(1, {"--steps", "8", "--resume", from});
+      return Course{{"loss", join(ranks, " ranks"), alone.at("loss"), together.at("loss")}};
+    });
+  }
+}
+
+TEST_F(CommandsTorchrun, a_rank_that_is_killed_ends_the_others_with_its_name) {
+  const std::uint16_t port = free_port();
+  std::vector<std::unique_ptr<Started>> running;
+  for (unsigned rank = 0; rank < 4; ++rank)
+    running.push_back(start(rank, 4, port, {"--steps", "100000000", "--log", at("log.jsonl")}));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!std::filesystem::exists(at("log.jsonl")) && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until all have joined
+  running[2]->send(SIGKILL);
+  for (const unsigned rank : {0U, 1U, 3U}) {
+    const Said said = running[rank]->finish();
+    EXPECT_EQ(said.code, exit_failed);
+    EXPECT_NE(said.errors.find("rank 2 of 4 ended early"), std::string::npos) << said.errors;
+  }
+}
+
+TEST(HostileRanks, one_that_is_not_told_where_the_others_are_says_so) {
   const Said said =
-      run_program("env", {"RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=localhost", program_under_test(),
+      run_program("env", {"-u", "MASTER_ADDR", "RANK=1", "WORLD_SIZE=4", program_under_test(),
                           "train", "absent", "--network", "lenet"});
   EXPECT_EQ(said.code, exit_failed);
   EXPECT_NE(said.errors.find("process 1 of 4"), std::string::npos) << said.errors;
-  EXPECT_NE(said.errors.find("mpirun"), std::string::npos) << said.errors;
+  EXPECT_NE(said.errors.find("set MASTER_ADDR"), std::string::npos) << said.errors;
 }
 
 // sbatch --ntasks=4 sets both for its script, which is one process.

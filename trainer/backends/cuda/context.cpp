@@ -11,9 +11,9 @@ using namespace formats;
 
 namespace {
 
-// The variables in which Open MPI, MPICH (Hydra) and Intel MPI, and srun give a process its number
-// on its machine.
-constexpr std::array local_numbers = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+// The variables in which torchrun, Open MPI, MPICH (Hydra) and Intel MPI, and srun give a process its
+// number on its machine.
+constexpr std::array local_numbers = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                       "SLURM_LOCALID"};
 
 unsigned count_multiprocessors() {

@@ -44,8 +44,10 @@ void sum(double* values, std::size_t count) {
   MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-// Not one-sided: Debian's Open MPI 4.1 makes no window between the nodes of srun --mpi=pmix
-// (MPI_ERR_WIN). Rank 0 answers instead; its thread has nothing else to do.
+// Not one-sided: between the nodes of srun --mpi=pmix, Debian's Open MPI 4.1 makes a window
+// (MPI_Win_create, MPI_Win_allocate) with osc=pt2pt alone, which answers only while rank 0 is inside
+// MPI: a rank waited for two seconds while rank 0 slept that long. So rank 0 has to call MPI often
+// anyway, and answers by itself; its thread has nothing else to do.
 std::uint64_t counter = 0;  // on rank 0
 constexpr int ask_tag = 1, answer_tag = 2;
 

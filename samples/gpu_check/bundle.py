@@ -35,7 +35,7 @@ def fill(place, root):
         call("cmake", "--install", place.program.parent, "--prefix", root, "--strip", *component)
     for name in UNUSED:
         shutil.rmtree(root / name, ignore_errors=True)
-    for file in root.glob("lib/*.a"):
+    for file in [*root.glob("lib/*.a"), *root.glob("lib/libfeedrate.so*")]:
         file.unlink()
     tests = root / "tests"
     tests.mkdir()

@@ -15,7 +15,7 @@ fail() { echo "package: $*" >&2; exit 1; }
 
 echo "== cmake --install"
 quietly cmake --install "$build" --prefix "$work/first"
-foreign=$(find "$work/first" -name '*.so*' ! -name 'libfeedrate_*')
+foreign=$(find "$work/first" -name '*.so*' ! -name 'libfeedrate*')
 [ -z "$foreign" ] || fail "the installation holds libraries of other projects: $foreign"
 headers=$(find "$work/first/include" -type f | wc -l)
 [ "$headers" -le 50 ] || fail "$headers public headers; at most 50 are wanted"
@@ -49,6 +49,8 @@ case $said in "640 images, "*" bytes") ;; *) fail "convert_folder said: $said" ;
 quietly "$feedrate" verify "$work/recordio" --against "$work/folder/train"
 said=$("$work/programs/iterate_loader" "$work/recordio")
 case $said in "40 batches"*) ;; *) fail "iterate_loader said: $said" ;; esac
+said=$("$work/programs/iterate_in_c" "$work/recordio")
+case $said in "40 batches, mean "[1-9]*) ;; *) fail "iterate_in_c said: $said" ;; esac
 said=$("$work/programs/train_lenet" "$work/lmdb/train" "$work/lmdb/test")
 case $said in "10 steps, "*" accuracy 0."*) ;; *) fail "train_lenet said: $said" ;; esac
 

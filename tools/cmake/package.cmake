@@ -9,6 +9,9 @@ include(CMakePackageConfigHelpers)
 include(public_headers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Feedrate)
+install(FILES tools/c/feedrate.h DESTINATION include/feedrate)
+install(TARGETS feedrate_c EXPORT FeedrateTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS feedrate_formats feedrate_converters feedrate_loader feedrate_trainer
   EXPORT FeedrateTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT FeedrateTargets NAMESPACE Feedrate:: DESTINATION ${package_dir})
@@ -33,6 +36,7 @@ install(FILES ${printed}/feedrate.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish
 
 # DT_RPATH, not RUNPATH: it also applies to the dependencies of the carried libraries.
 target_link_options(feedrate PRIVATE -Wl,--disable-new-dtags)
+target_link_options(feedrate_c PRIVATE -Wl,--disable-new-dtags)
 set_target_properties(feedrate PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS feedrate RUNTIME_DEPENDENCY_SET carried RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET feedrate_cuda)

@@ -36,7 +36,7 @@ if(NOT nanobind_FOUND)
 endif()
 message(STATUS "Python package: on (Python ${Python_VERSION}, nanobind ${nanobind_VERSION})")
 
-file(GLOB native CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/python/*.cpp)
+file(GLOB native CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/python/*.cpp ${CMAKE_SOURCE_DIR}/tools/c/forks.cpp)
 nanobind_add_module(_native NB_STATIC STABLE_ABI FREE_THREADED NB_SUPPRESS_WARNINGS NOMINSIZE ${native})
 set(package ${CMAKE_BINARY_DIR}/python/feedrate)
 set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package})

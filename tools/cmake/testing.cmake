@@ -64,6 +64,20 @@ if(TARGET feedrate_cuda AND TARGET test_trainer)
     include(cudnn_tests)
   endif()
 endif()
+# The C interface, by a program in C.
+file(GLOB c_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/c/*.c)
+add_executable(test_c ${c_tests})
+set_target_properties(test_c PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+target_compile_options(test_c PRIVATE -Wall -Wextra -Wconversion -pedantic -Werror)
+target_link_libraries(test_c PRIVATE feedrate_c Threads::Threads)
+if(FEEDRATE_SANITIZE)
+  target_link_options(test_c PRIVATE -fsanitize=address,undefined)
+endif()
+add_test(NAME tools/c_interface
+  COMMAND ${CMAKE_SOURCE_DIR}/tests/tools/c/run.sh $<TARGET_FILE:test_c> $<TARGET_FILE:feedrate>
+          $<TARGET_FILE:feedrate_c>)
+set_tests_properties(tools/c_interface PROPERTIES LABELS unit TIMEOUT 300)
+
 if(TARGET test_tools)
   # Fake driver libraries, so that telemetry is tested without a GPU.
   add_library(fake_nvml MODULE tests/support/fake_nvml/fake_nvml.cpp)

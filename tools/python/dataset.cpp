@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "loader/bad.h"
+#include "loader/read_pixels.h"
 #include "tools/python/native.hpp"
 
 namespace feedrate::tools {
@@ -49,50 +49,26 @@ nb::dict info(const OpenDataset& dataset) {
   return all;
 }
 
-struct Decoded {
-  std::unique_ptr<Buffer> pixels = std::make_unique<Buffer>();
+// (image, label, name, boxes)
+nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
+  auto pixels = std::make_unique<Buffer>();
   Scratch scratch;
   Sample sample;
-};
-
-// Readers name the file and the sample themselves; decoders know neither.
-std::string with_place(const Dataset& dataset, std::uint64_t index, std::string_view what) {
-  const std::string path = dataset.info().path.string();
-  if (what.find(path) != std::string_view::npos) return std::string(what);
-  return join(path, ": sample ", index, ": ", what);
-}
-
-void read(const Dataset& dataset, std::uint64_t index, Decoded& decoded) {
-  try {
-    decoded.sample = dataset.read(index, decoded.scratch);
-    if (!decoded.sample.shape.plausible()) throw Error("its size is not plausible");
-    decode(decoded.sample, grown(*decoded.pixels, decoded.sample.shape.bytes()));
-  } catch (const Error& error) {
-    throw loader::SampleError({.place = dataset.place(index),
-                               .index = index,
-                               .key = std::string(decoded.sample.name),
-                               .reason = with_place(dataset, index, error.what())});
-  }
-}
-
-// (image, label, name, boxes)
-nb::tuple sample(const OpenDataset& dataset, std::uint64_t index) {
-  Decoded decoded;
   {
     const nb::gil_scoped_release others_run;
-    read(*dataset.data, index, decoded);
+    sample = loader::read_pixels(*dataset.data, index, scratch, *pixels);
   }
-  const Shape shape = decoded.sample.shape;
-  std::byte* first = decoded.pixels->data();
-  const nb::capsule owner(decoded.pixels.release(),
-                          [](void* pixels) noexcept { delete static_cast<Buffer*>(pixels); });
+  const Shape shape = sample.shape;
+  std::byte* first = pixels->data();
+  const nb::capsule owner(pixels.release(),
+                          [](void* held) noexcept { delete static_cast<Buffer*>(held); });
   nb::list boxes;
-  for (const Box& box : decoded.sample.boxes) {
+  for (const Box& box : sample.boxes) {
     boxes.append(nb::make_tuple(box.xmin, box.ymin, box.xmax, box.ymax));
   }
   return nb::make_tuple(
       array(first, {shape.height, shape.width, shape.channels}, nb::dtype<std::uint8_t>(), owner),
-      decoded.sample.label, text(decoded.sample.name), boxes);
+      sample.label, text(sample.name), boxes);
 }
 
 std::tuple<std::string, std::uint64_t> place(const OpenDataset& dataset, std::uint64_t index) {
@@ -106,7 +82,7 @@ void add_dataset(nb::module_& module) {
   nb::class_<OpenDataset>(module, "Dataset", "A dataset on disk. Any thread.")
       .def("__len__", [](const OpenDataset& dataset) { return dataset.data->size(); })
       .def("info", &info)
-      .def("sample", &sample, nb::arg("index"), "(image, label, name, boxes)")
+      .def("sample", &decoded, nb::arg("index"), "(image, label, name, boxes)")
       .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.parts.empty(); })
       .def("place", &place, nb::arg("index"), "(file, offset in bytes)");
   module.def("open", &open, nb::arg("path"));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "loader/engine/plan.h"
+#include "tools/c/forks.h"
 #include "tools/python/memory.hpp"
 #include "tools/python/native.hpp"
 

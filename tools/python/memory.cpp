@@ -1,7 +1,5 @@
 #include "tools/python/memory.hpp"
 
-#include <atomic>
-
 #include "formats/base/error.h"
 
 namespace feedrate::tools {
@@ -9,8 +7,6 @@ namespace feedrate::tools {
 namespace nb = nanobind;
 
 namespace {
-
-std::atomic<bool> started_threads{false};
 
 class Plain final : public BatchMemory {
  public:
@@ -61,8 +57,5 @@ std::shared_ptr<BatchMemory> memory_of(const nb::object& pin, const nb::object& 
   if (pin.is_none()) return std::make_shared<Plain>();
   return std::make_shared<Pinned>(pin, unpin);
 }
-
-void note_threads() { started_threads.store(true); }
-bool threads_before_fork() { return started_threads.load(); }
 
 }  // namespace feedrate::tools

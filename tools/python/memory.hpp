@@ -1,5 +1,5 @@
 #pragma once
-// Where batches for Python live, and what has to be known of threads across forks.
+// Where batches for Python live.
 
 #include <nanobind/nanobind.h>
 
@@ -20,10 +20,5 @@ class BatchMemory {
 /// unpin(address) before it is freed; what pin raises ends the loader with an Error. Needs the GIL;
 /// pixels() then takes it when it has to.
 std::shared_ptr<BatchMemory> memory_of(const nanobind::object& pin, const nanobind::object& unpin);
-
-/// Remembers that this process has started loader threads. Any thread, no GIL.
-void note_threads();
-/// Whether it, or a process that it was forked from, had.
-bool threads_before_fork();
 
 }  // namespace feedrate::tools

@@ -4,9 +4,6 @@
 #include "tools/python/native.hpp"
 
 #include <nanobind/stl/string.h>
-#include <pthread.h>
-
-#include <atomic>
 
 #include "loader/bad.h"
 #include "loader/recipe.h"
@@ -17,10 +14,6 @@ using namespace formats;
 namespace nb = nanobind;
 
 namespace {
-
-std::atomic<unsigned> generation{0};
-
-extern "C" void count_fork() { generation.fetch_add(1); }
 
 void raise_data_error(const char* text, nb::handle file, nb::handle sample, nb::handle byte) {
   const nb::object type = nb::module_::import_("feedrate._errors").attr("DataError");
@@ -58,8 +51,6 @@ std::string recipe_name(const std::string& text) {
 
 }  // namespace
 
-unsigned fork_generation() { return generation.load(); }
-
 void add_errors(nb::module_&) { nb::register_exception_translator(translate); }
 
 nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpack::dtype type,
@@ -72,7 +63,6 @@ nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpac
 
 NB_MODULE(_native, module) {
   using namespace feedrate::tools;
-  pthread_atfork(nullptr, nullptr, count_fork);
   module.attr("version") = FEEDRATE_VERSION;
   add_errors(module);
   add_dataset(module);

@@ -26,10 +26,6 @@ struct EpochPicks {
   std::shared_ptr<const loader::Picks> picks;
 };
 
-/// How often this process was forked since the module was loaded. Threads stay in the parent, so
-/// what uses threads belongs to one generation. Any thread, no GIL.
-unsigned fork_generation();
-
 /// Says which Python exceptions C++ exceptions become.
 void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);

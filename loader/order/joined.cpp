@@ -68,6 +68,13 @@ bool Joined::look_ahead(std::uint64_t index) const {
   return hints_;
 }
 
+void Joined::prefetch(std::span<const std::uint64_t> indices) const {
+  for (const std::uint64_t index : indices) {
+    const Found found = find(index);
+    found.part.prefetch({&found.index, 1});
+  }
+}
+
 SamplePlace Joined::place(std::uint64_t index) const {
   const Found found = find(index);
   return found.part.place(found.index);

@@ -2,6 +2,7 @@
 // Several datasets as one, one after the other.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "formats/dataset.h"
@@ -23,6 +24,7 @@ class Joined final : public formats::Dataset {
 
   formats::Sample read(std::uint64_t index, formats::Scratch& scratch) const override;
   bool look_ahead(std::uint64_t index) const override;
+  void prefetch(std::span<const std::uint64_t> indices) const override;
   formats::SamplePlace place(std::uint64_t index) const override;
   void expect_unchanged() const override;
   formats::Bytes details(std::uint64_t index, formats::Scratch& scratch) const override;

@@ -139,7 +139,11 @@ void expect_as_the_referee(const OpCase& c, const SessionOptions& options, std::
 TEST(ConformanceOps, the_cpu_computes_what_the_referee_computes) {
   for (const OpCase& c : testing::op_cases()) {
     for (const unsigned threads : {1U, 2U, 3U}) {
-      expect_as_the_referee(c, {.threads = threads, .optimizer = &optimizer("sgd"), .seed = seed},
+      expect_as_the_referee(c,
+                            {.keep_gradients = true,
+                             .threads = threads,
+                             .optimizer = &optimizer("sgd"),
+                             .seed = seed},
                             4);
     }
   }
@@ -147,7 +151,8 @@ TEST(ConformanceOps, the_cpu_computes_what_the_referee_computes) {
 
 TEST(ConformanceOps, an_epochs_last_smaller_batch_gives_means_over_its_own_images) {
   for (const OpCase& c : testing::op_cases()) {
-    expect_as_the_referee(c, {.threads = 2, .optimizer = &optimizer("sgd"), .seed = seed}, 3);
+    expect_as_the_referee(
+        c, {.keep_gradients = true, .threads = 2, .optimizer = &optimizer("sgd"), .seed = seed}, 3);
   }
 }
 

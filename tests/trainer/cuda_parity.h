@@ -63,6 +63,7 @@ class RandomBatch {
 
 inline SessionOptions options(const Optimizer& rule = optimizer("sgd")) {
   SessionOptions o;
+  o.keep_gradients = true;
   o.optimizer = &rule;
   o.seed = 5;
   return o;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "formats/base/error.h"
 #include "tests/support/temp_directory.h"
 #include "tests/trainer/batches.h"
+#include "tests/trainer/blocks.h"
 #include "tests/trainer/rounding.h"
 #include "trainer/loop/checkpoint.h"
 #include "trainer/loop/trainer.h"
@@ -14,9 +16,12 @@ namespace {
 
 using testing::RandomSource;
 
-std::unique_ptr<Session> session_of(const Graph& graph, unsigned threads) {
-  auto session = backend("cpu").compile(make_plan(graph, 32),
-                                        {.threads = threads, .optimizer = &optimizer("sgd")});
+std::unique_ptr<Session> session_of(const Graph& graph, unsigned threads,
+                                    const std::string& precision = "fp32") {
+  auto session = backend("cpu").compile(make_plan(graph, 32), {.precision = precision,
+                                                               .bf16_everywhere = true,
+                                                               .threads = threads,
+                                                               .optimizer = &optimizer("sgd")});
   initialise(*session, 4);
   return session;
 }
@@ -41,7 +46,7 @@ Graph residual_network() {
 
 std::vector<Graph> graphs() {
   return {network("lenet").build({28, 28, 1}, 10), network("mlp").build({28, 28, 1}, 10),
-          blocked_network(), residual_network()};
+          blocked_network(), residual_network(), testing::blocks(16, {28, 28, 1}, 10)};
 }
 
 constexpr RandomSource::Options data{.batch = 32, .images = 300, .epochs = 2};
@@ -71,15 +76,26 @@ Course course(Session& session, std::uint64_t first, std::uint64_t steps) {
   return result;
 }
 
-TEST(ConformanceDeterminism, the_same_calls_give_the_same_bits) {
+void expect_the_same_bits(const std::string& precision) {
   for (const Graph& graph : graphs()) {
     for (const unsigned threads : {1U, 2U, 3U}) {
-      const Course once = course(*session_of(graph, threads), 0, 12);
-      const Course again = course(*session_of(graph, threads), 0, 12);
+      const Course once = course(*session_of(graph, threads, precision), 0, 12);
+      const Course again = course(*session_of(graph, threads, precision), 0, 12);
       EXPECT_TRUE(once == again) << graph.network << " with " << threads << " threads";
       EXPECT_NE(once.losses.front(), once.losses.back());
     }
   }
+}
+
+TEST(ConformanceDeterminism, the_same_calls_give_the_same_bits) { expect_the_same_bits("fp32"); }
+
+TEST(ConformanceDeterminism, the_same_calls_give_the_same_bits_in_bf16) {
+  try {
+    session_of(residual_network(), 1, "bf16");
+  } catch (const formats::Error& problem) {
+    GTEST_SKIP() << problem.what();  // not every processor supports it
+  }
+  expect_the_same_bits("bf16");
 }
 
 TEST(ConformanceDeterminism, resumed_from_a_checkpoint_it_ends_in_the_same_bits) {

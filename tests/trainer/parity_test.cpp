@@ -87,8 +87,9 @@ double gradient_norm(const Session& session) {
 testing::Course course(const testing::PytorchRun& run, const testing::Nudge& nudge) {
   const Graph graph = run.graph();
   const nlohmann::json& expected = run.expected;
-  const auto session = backend("cpu").compile(make_plan(graph, run.batch()),
-                                              {.threads = 2, .optimizer = &optimizer("sgd")});
+  const auto session = backend("cpu").compile(
+      make_plan(graph, run.batch()),
+      {.keep_gradients = true, .threads = 2, .optimizer = &optimizer("sgd")});
   initialise(*session, 1);
   testing::RandomSource source = run.images(graph);
   testing::Course shown;

@@ -36,6 +36,9 @@ struct SessionOptions {
   /// is every layer of the tests' small networks. This computes them in bf16 anyway, and keeps all
   /// values beside them in bf16.
   bool bf16_everywhere = false;
+  /// So that gradient() can be called after a step. Unless asked, the CPU updates parameters as soon
+  /// as their gradients are known, and then uses the memory of these for others.
+  bool keep_gradients = false;
   unsigned threads = 0;                  // CPU compute threads; 0: one for each usable core
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout
@@ -124,7 +127,7 @@ class Session {
   virtual std::string recording_problem() const { return {}; }
   /// In the order of nodes; empty where a library chooses by itself.
   virtual std::span<const ProductEngine> engines() const { return {}; }
-  /// The gradient of the last train_step, for tests and tools.
+  /// The gradient of the last train_step, for tests and tools; needs options.keep_gradients.
   virtual std::vector<float> gradient(std::size_t number) const = 0;
 
   /// Bytes planned for activations, parameters, gradients and state.

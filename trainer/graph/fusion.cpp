@@ -28,9 +28,10 @@ struct Reader {
 
 class Fuser {
  public:
-  Fuser(Plan& plan, const Fusions& wanted)
+  Fuser(Plan& plan, const Fusions& wanted, std::span<const std::size_t> left_out)
       : plan_(plan),
         wanted_(wanted),
+        left_out_(left_out),
         nodes_(plan.graph.nodes),
         end_(2 * nodes_.size() - 1),
         readers_(nodes_.size()) {
@@ -44,7 +45,7 @@ class Fuser {
   Fused fuse() {
     fused_.masked_norms.resize(nodes_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (traits(i).is_residual_sum) find_block_end(i);
+      if (is_fusible_sum(i)) find_block_end(i);
     }
     if (wanted_.sum_gradient) move_gradients();
     fused_.pools.assign(nodes_.size(), no_node);
@@ -64,13 +65,17 @@ class Fuser {
   const OpTraits& traits(std::size_t i) const { return nodes_[i].op->traits(); }
   std::size_t backward_of(std::size_t i) const { return end_ - i; }
 
+  bool is_fusible_sum(std::size_t i) const {
+    return traits(i).is_residual_sum && std::ranges::find(left_out_, i) == left_out_.end();
+  }
+
   bool is_norm_of(std::size_t i, std::size_t sum) const {
     return traits(i).scales_channels && readers_[i].size() == 1 && readers_[i][0].node == sum;
   }
 
   void move_gradients() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (traits(i).is_residual_sum) find_alias(i);
+      if (is_fusible_sum(i)) find_alias(i);
     }
     order_sums();
     for (BlockEnd& end : fused_.block_ends) find_second_term(end);
@@ -85,8 +90,17 @@ class Fuser {
       if (is_norm_of(inputs[k], sum)) end.norms[k] = inputs[k];
     }
     if (end.norms[0] == no_node && end.norms[1] == no_node) return;
+    if (wanted_.by_last_norm) {
+      end.last_norm = sum - 1;
+      if (end.norms[0] != end.last_norm && end.norms[1] != end.last_norm) return;
+      if (readers_[nodes_[end.last_norm].inputs[0]].size() != 1) return;  // it may have to add
+    }
     end.forward = wanted_.norm_sum;
     end.backward = wanted_.sum_gradient;  // a norm has parameters, so the sum learns
+    if (end.last_norm != no_node && end.forward) {
+      Lifetime& output = plan_.activations[plan_.activation_homes[sum]];
+      output.first = std::min(output.first, end.last_norm);
+    }
     if (end.forward || end.backward) fused_.block_ends.push_back(end);
   }
 
@@ -182,8 +196,9 @@ class Fuser {
       }
     }
     for (const BlockEnd& end : fused_.block_ends) {
-      if (!end.backward || !end.has_two_norms()) continue;
+      if (!end.backward) continue;
       for (const std::size_t norm : end.norms) {
+        if (end.last_norm == no_node ? !end.has_two_norms() : norm != end.last_norm) continue;
         Lifetime& input = lifetimes[nodes_[norm].inputs[0]];
         input.first = std::min(input.first, backward_of(end.sum));
       }
@@ -206,6 +221,7 @@ class Fuser {
 
   Plan& plan_;
   const Fusions& wanted_;
+  std::span<const std::size_t> left_out_;
   const std::vector<Node>& nodes_;
   std::size_t end_;
   std::vector<std::vector<Reader>> readers_;  // by node, in the order of the network
@@ -274,6 +290,8 @@ bool Fused::gradient_done(const Plan& plan, std::size_t node) const {
   return (end != nullptr && end->backward) || (masked && relu_after(plan, before) == node);
 }
 
-Fused fuse(Plan& plan, const Fusions& wanted) { return Fuser(plan, wanted).fuse(); }
+Fused fuse(Plan& plan, const Fusions& wanted, std::span<const std::size_t> left_out) {
+  return Fuser(plan, wanted, left_out).fuse();
+}
 
 }  // namespace feedrate::trainer

@@ -1,11 +1,15 @@
 #pragma once
 // Passes over memory that nodes of a plan share. The nodes and their numbers stay the same; fuse()
-// says which node does the work of which, and moves gradients accordingly. Only the CUDA backend
-// fuses: it is limited by memory, while the CPU's caches keep much of what a pass leaves behind.
+// says which node does the work of which, and moves gradients accordingly.
+//
+// On CUDA, a residual sum does the work of its norms, since a kernel may begin only when a norm's
+// sums are complete. On the CPU, the last norm does the work of the sum, while its values are still
+// in a cache. There, a norm needs no help from the plan for its relu's gradient.
 
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +25,8 @@ struct Fusions {
   bool sum_gradient = true;   // "sum-gradient": one kernel adds gradients and sums for norms
   bool relu_gradient = true;  // "relu-gradient": a norm's backward computes that of its relu
   bool norm_pool = true;      // "norm-pool": a max_pool normalises, and a norm gathers for it
+  /// The CPU's way: see BlockEnd::last_norm.
+  bool by_last_norm = false;
 };
 /// All but those in $FEEDRATE_UNFUSED: names separated by commas, or "all". Throws Error for an
 /// unknown name.
@@ -42,6 +48,9 @@ struct BlockEnd {
   /// gradient that node `reader` computes for its input number `input`.
   std::size_t reader = no_node;
   std::size_t input = 0;
+  /// With Fusions::by_last_norm, the norm right before the sum. It computes the end in its own
+  /// passes: forward in its own turn, backward in that of the sum. Other norms work as usual.
+  std::size_t last_norm = no_node;
 
   bool has_two_norms() const { return norms[0] != no_node && norms[1] != no_node; }
 };
@@ -77,7 +86,9 @@ struct Fused {
   bool gradient_done(const Plan& plan, std::size_t node) const;
 };
 
-/// Finds what can be fused and changes the plan's gradients: their homes, lifetimes and sums.
-Fused fuse(Plan& plan, const Fusions& wanted);
+/// Finds what can be fused and changes the plan's gradients: their homes, lifetimes and sums; where
+/// a norm computes a sum, also when the sum's output begins to live. Residual sums that are
+/// `left_out` stay as they are.
+Fused fuse(Plan& plan, const Fusions& wanted, std::span<const std::size_t> left_out = {});
 
 }  // namespace feedrate::trainer

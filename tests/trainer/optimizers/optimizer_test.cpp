@@ -29,8 +29,9 @@ Graph small_network() {
 }
 
 std::unique_ptr<Session> session_of(const Optimizer& rule, unsigned threads = 2) {
-  auto session = backend("cpu").compile(make_plan(small_network(), 64),
-                                        {.threads = threads, .optimizer = &rule});
+  auto session =
+      backend("cpu").compile(make_plan(small_network(), 64),
+                             {.keep_gradients = true, .threads = threads, .optimizer = &rule});
   initialise(*session, 1);
   return session;
 }

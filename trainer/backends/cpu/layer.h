@@ -49,6 +49,26 @@ struct Step {
   Metrics* metrics = nullptr;
 };
 
+/// The end of a residual block, relu(norm + other), which a norm computes in its own passes
+/// (graph/fusion.h). Its values lie as the norm's do. Null where the sum is computed by itself.
+template <class T>
+struct BlockEndOf {
+  const T* other = nullptr;     // forward; the result goes to `output`
+  const T* gradient = nullptr;  // backward: of the relu's output
+  const T* term = nullptr;      // to be added to it; null if there is none
+  T* masked = nullptr;          // the gradient of both inputs of the sum; may be `gradient`
+  T* output = nullptr;          // of the relu
+
+  BlockEndOf() = default;
+  template <class From>
+  explicit BlockEndOf(const BlockEndOf<From>& from)
+      : other(reinterpret_cast<const T*>(from.other)),
+        gradient(reinterpret_cast<const T*>(from.gradient)),
+        term(reinterpret_cast<const T*>(from.term)),
+        masked(reinterpret_cast<T*>(from.masked)),
+        output(reinterpret_cast<T*>(from.output)) {}
+};
+
 /// Where a layer's values are; fixed for the session's life. Inputs and their gradients are of the
 /// site's input_type, the output and its gradient of its type; T is std::byte where the type is not
 /// known at compile time.
@@ -62,6 +82,7 @@ struct BuffersOf {
   std::vector<T*> input_gradients{};  // null where not needed
   std::vector<float*> parameters{};
   std::vector<float*> gradients{};
+  BlockEndOf<T> end{};           // for a norm
   std::byte* saved = nullptr;    // saved_bytes(), preserved from forward to backward
   std::byte* scratch = nullptr;  // scratch_bytes(), valid during one call
 
@@ -74,6 +95,7 @@ struct BuffersOf {
         input_gradient(reinterpret_cast<T*>(other.input_gradient)),
         parameters(other.parameters),
         gradients(other.gradients),
+        end(other.end),
         saved(other.saved),
         scratch(other.scratch) {
     for (const From* values : other.inputs) inputs.push_back(reinterpret_cast<const T*>(values));

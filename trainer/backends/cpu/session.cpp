@@ -51,6 +51,7 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
       communicator_(options.communicator),
       states_(options.optimizer == nullptr ? 0 : options.optimizer->states()),
       update_(options.optimizer == nullptr ? nullptr : update_of(*options.optimizer)),
+      keeps_gradients_(options.keep_gradients),
       pixel_type_(options.pixels),
       images_(std::in_place, plan_.graph.input.bytes() * bytes_of(pixel_type_) * plan_.batch),
       labels_(plan_.batch),
@@ -60,6 +61,7 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
   const OmpThreads omp(threads_);
   make_layers(options);
   place_parameters();
+  fuse_sums();
   place_values();
   if (communicator_ == nullptr) return;
   buckets_ = gradient_buckets(plan_.graph, flat_size_, bucket_floats, [this](std::size_t number) {
@@ -122,7 +124,8 @@ void CpuSession::place_parameters() {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const std::vector<std::size_t>& numbers = plan_.graph.nodes[i].parameters;
     for (std::size_t k = 0; k < numbers.size(); ++k) {
-      parameter_places_[numbers[k]] = {i, k, flat_size_, layers_[i]->stored_size(k)};
+      parameter_places_[numbers[k]] = {
+          .layer = i, .k = k, .offset = flat_size_, .size = layers_[i]->stored_size(k)};
       flat_size_ += round_up(parameter_places_[numbers[k]].size, line_floats);
     }
   }
@@ -130,12 +133,32 @@ void CpuSession::place_parameters() {
   for (const Parameter& parameter : plan_.graph.parameters) {
     scales_.push_back(update_scale(parameter));
   }
-  if (optimizer_ != nullptr && optimizer_->norms()) {
-    squares_.resize(threads_ * parameter_places_.size());
-  }
+  plan_updates();
   parameters_.emplace(bytes);
-  gradients_.emplace(bytes);
   state_.emplace(bytes * states_);
+}
+
+// Residual sums whose inputs lie in one layout are computed by their last norm where there is one,
+// and give both inputs one gradient in any case.
+void CpuSession::fuse_sums() {
+  const std::vector<Node>& nodes = plan_.graph.nodes;
+  std::vector<std::size_t> left_out;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    backward_turns_.push_back(done_elsewhere_[i] ? no_node : i);
+    if (!nodes[i].op->traits().is_residual_sum) continue;
+    const auto layout = [&](std::size_t k) { return layers_[nodes[i].inputs[k]]->output(); };
+    if (layout(0) != layout(1)) left_out.push_back(i);
+  }
+  Fusions wanted = fusions_of_environment();
+  wanted.by_last_norm = true;
+  wanted.norm_pool = wanted.relu_gradient = false;
+  fused_ = fuse(plan_, wanted, left_out);
+  for (const BlockEnd& end : fused_.block_ends) {
+    if (end.forward) done_elsewhere_[end.sum] = true;
+    if (!end.backward) continue;
+    backward_turns_[end.sum] = end.last_norm;
+    backward_turns_[end.last_norm] = no_node;
+  }
 }
 
 void CpuSession::place_values() {
@@ -147,7 +170,7 @@ void CpuSession::place_values() {
     bytes.saved.push_back(layer.saved_bytes());
     scratch = std::max(scratch, layer.scratch_bytes());
   }
-  const Places places = place_all(plan_, bytes, cache_line);
+  const Places places = place_all(plan_, bytes, cache_line, fused_);
   arena_.emplace(places.bytes);
   scratch_.emplace(scratch);
   bind(places);
@@ -180,8 +203,9 @@ void CpuSession::bind(const Places& places) {
     }
     for (const std::size_t number : nodes[i].parameters) {
       buffers.parameters.push_back(parameters_->floats() + parameter_places_[number].offset);
-      buffers.gradients.push_back(gradients_->floats() + parameter_places_[number].offset);
+      buffers.gradients.push_back(gradients_->floats() + parameter_places_[number].gradient);
     }
+    buffers.end = block_end(i, places);
     buffers.saved = arena_->at(places.saved[i]);
     buffers.scratch = scratch_->at(0);
     layers_[i]->bind(buffers);
@@ -191,6 +215,23 @@ void CpuSession::bind(const Places& places) {
                           types_[sum.input]});
     }
   }
+}
+
+// What the norm needs to compute the end of a block, if it does.
+BlockEndOf<std::byte> CpuSession::block_end(std::size_t norm, const Places& places) const {
+  const BlockEnd* end = fused_.end_with_norm(norm);
+  if (end == nullptr || end->last_norm != norm) return {};
+  const std::vector<std::size_t>& inputs = plan_.graph.nodes[end->sum].inputs;
+  const std::size_t k = inputs[0] == norm ? 1 : 0;  // the other input
+  BlockEndOf<std::byte> buffers;
+  buffers.output = arena_->at(places.activations[end->sum]);
+  if (end->forward) buffers.other = outputs_[inputs[k]];
+  if (!end->backward) return buffers;
+  buffers.gradient = arena_->at(places.gradients[end->sum]);
+  if (end->reader != no_node) buffers.term = arena_->at(places.terms[end->sum]);
+  const std::size_t reader = plan_.has_gradient(inputs[k]) ? k : 1 - k;
+  buffers.masked = arena_->at(places.input_gradients[end->sum][reader]);
+  return buffers;
 }
 
 void CpuSession::upload(const Batch& batch) {
@@ -248,10 +289,9 @@ void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t number
     divergence_ = find_divergence(step);
     return;
   }
-  backward(step);
   UpdateSettings numbered = settings;
   numbered.step = number;
-  update(numbered);
+  backward(step, numbered);
 }
 
 void CpuSession::evaluate_step() {
@@ -287,59 +327,20 @@ void CpuSession::forward(const Step& step) {
   }
 }
 
-void CpuSession::backward(const Step& step) {
+void CpuSession::backward(const Step& step, const UpdateSettings& settings) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
-    if (done_elsewhere_[i] || !plan_.learns[i]) continue;
-    timed(i, &NodeSeconds::backward, [&] {
-      layers_[i]->backward(step);
-      add_up(sums_[i]);
-    });
-    if (communicator_ != nullptr) share_gradients(i);
+    if (!plan_.learns[i]) continue;
+    if (const std::size_t turn = backward_turns_[i]; turn != no_node) {
+      timed(turn, &NodeSeconds::backward, [&] {
+        layers_[turn]->backward(step);
+        add_up(sums_[i]);
+      });
+    }
+    communicator_ != nullptr ? share_gradients(i) : update_after(i, settings);
   }
-  if (communicator_ != nullptr) communicator_->finish();
-}
-
-void CpuSession::measure_norms() {
-  on_threads(threads_, [&](unsigned thread) {
-    for (std::size_t number = 0; number < parameter_places_.size(); ++number) {
-      const ParameterPlace& place = parameter_places_[number];
-      const Range range =
-          share_of(static_cast<std::int64_t>(place.size), thread, threads_, line_floats);
-      const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
-      squares_[thread * parameter_places_.size() + number] = {
-          sum_of_squares(parameters_->floats() + start, range.size()),
-          sum_of_squares(gradients_->floats() + start, range.size())};
-    }
-  });
-  for (std::size_t number = 0; number < parameter_places_.size(); ++number) {
-    Squares all{};
-    for (std::size_t thread = 0; thread < threads_; ++thread) {
-      all.weights += squares_[thread * parameter_places_.size() + number].weights;
-      all.gradients += squares_[thread * parameter_places_.size() + number].gradients;
-    }
-    scales_[number].weight_norm = std::sqrt(all.weights);
-    scales_[number].gradient_norm = std::sqrt(all.gradients);
-  }
-}
-
-void CpuSession::update(const UpdateSettings& settings) {
-  if (!squares_.empty()) measure_norms();
-  on_threads(threads_, [&](unsigned thread) {
-    for (std::size_t number = 0; number < parameter_places_.size(); ++number) {
-      if (!plan_.graph.parameters[number].learned) continue;
-      const ParameterPlace& place = parameter_places_[number];
-      const Range range =
-          share_of(static_cast<std::int64_t>(place.size), thread, threads_, line_floats);
-      if (range.size() == 0) continue;
-      const std::size_t start = place.offset + static_cast<std::size_t>(range.begin);
-      update_({.weights = parameters_->floats() + start,
-               .gradients = gradients_->floats() + start,
-               .state = state_->floats() + start,
-               .slot_stride = static_cast<std::int64_t>(flat_size_),
-               .size = range.size()},
-              settings, scales_[number]);
-    }
-  });
+  if (communicator_ == nullptr) return;
+  communicator_->finish();
+  for (const GradientBucket& bucket : updates_) update(bucket, settings);
 }
 
 std::vector<float> CpuSession::canonical(std::size_t number, const float* flat) const {
@@ -371,10 +372,6 @@ std::vector<float> CpuSession::state(std::size_t number, std::size_t slot) const
 void CpuSession::set_state(std::size_t number, std::size_t slot, std::span<const float> values) {
   assert(slot < states_);
   set(number, state_->floats() + slot * flat_size_, values);
-}
-
-std::vector<float> CpuSession::gradient(std::size_t number) const {
-  return canonical(number, gradients_->floats());
 }
 
 std::size_t CpuSession::planned_bytes() const {

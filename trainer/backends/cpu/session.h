@@ -37,28 +37,32 @@ class CpuSession final : public Session {
   std::size_t planned_bytes() const override;
 
  private:
-  // The place of a parameter in each flat buffer, and its layer.
+  // The place of a parameter in the flat buffers, and its layer.
   struct ParameterPlace {
     std::size_t layer;
-    std::size_t k;       // which of the layer's parameters
-    std::size_t offset;  // floats
-    std::size_t size;    // floats, in the layer's layout
+    std::size_t k;             // which of the layer's parameters
+    std::size_t offset;        // floats
+    std::size_t size;          // floats, in the layer's layout
+    std::size_t gradient = 0;  // floats: its gradient's offset
   };
 
   void make_layers(const SessionOptions& options);
   std::vector<LayerSite> make_sites(const SessionOptions& options);
   void place_parameters();
+  void plan_updates();
+  void fuse_sums();
   void place_values();
   // Whether the node is the input and its output the uploaded floats.
   bool is_given(std::size_t node) const;
   void bind(const Places& places);
+  BlockEndOf<std::byte> block_end(std::size_t norm, const Places& places) const;
   void take_pixels(const loader::Batch& batch);
   void take_numbers(const loader::Batch& batch);
   void forward(const Step& step);
   Divergence find_divergence(Step step);
   // The output of a node for the uploaded images, in the layer's layout.
   std::vector<float> output(std::size_t node) const;
-  void backward(const Step& step);
+  void backward(const Step& step, const UpdateSettings& settings);
   void share_gradients(std::size_t node);
   // A gradient that is a sum, and a term of it that a node's backward computes.
   struct Sum {
@@ -71,8 +75,10 @@ class CpuSession final : public Session {
   template <class Body>
   void timed(std::size_t node, double NodeSeconds::*part, const Body& body);
   Step make_step(bool training, std::uint64_t number);
-  void update(const UpdateSettings& settings);
-  void measure_norms();
+  void update_after(std::size_t node, const UpdateSettings& settings);
+  void update(const GradientBucket& bucket, const UpdateSettings& settings);
+  void measure_norms(const GradientBucket& bucket);
+  bool contains(const GradientBucket& bucket, std::size_t number) const;
   std::vector<float> canonical(std::size_t number, const float* flat) const;
   void set(std::size_t number, float* flat, std::span<const float> values);
 
@@ -81,9 +87,13 @@ class CpuSession final : public Session {
   const Optimizer* optimizer_;  // null: evaluation only
   Communicator* communicator_;  // null: one process
   std::size_t states_;
-  Update update_;                               // null without an optimizer
+  Update update_;  // null without an optimizer
+  bool keeps_gradients_;
   std::vector<std::unique_ptr<Layer>> layers_;  // by node
-  std::vector<bool> done_elsewhere_;            // by node: the layer before or after it computes it
+  std::vector<bool> done_elsewhere_;            // by node: another layer computes its forward
+  // By node: the layer whose backward runs in its turn; no_node where another does the work.
+  std::vector<std::size_t> backward_turns_;
+  Fused fused_;
   std::vector<ParameterPlace> parameter_places_;  // by parameter
   std::size_t flat_size_ = 0;                     // floats
   std::vector<UpdateScale> scales_;               // by parameter
@@ -91,8 +101,11 @@ class CpuSession final : public Session {
     double weights, gradients;
   };
   std::vector<Squares> squares_;  // by thread, by parameter; empty if the optimizer needs none
-  std::vector<GradientBucket> buckets_;  // empty for one process
-  std::vector<std::vector<Sum>> sums_;   // by the node whose backward computes the terms
+  std::vector<GradientBucket> buckets_;  // to share with other ranks; empty for one process
+  // Parameters that are updated together, as soon as their gradients are known: these are still in
+  // a cache then, and all buckets can use the same memory.
+  std::vector<GradientBucket> updates_;
+  std::vector<std::vector<Sum>> sums_;  // by the node whose backward computes the terms
 
   std::optional<Memory> parameters_, gradients_, state_;
   std::optional<Memory> arena_;    // activations, their gradients, values saved by layers

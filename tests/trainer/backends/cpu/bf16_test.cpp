@@ -54,6 +54,7 @@ class Bf16 : public ::testing::Test {
     return started(std::move(graph), batch,
                    {.precision = precision,
                     .bf16_everywhere = true,
+                    .keep_gradients = true,
                     .threads = threads,
                     .optimizer = &optimizer("sgd")});
   }
@@ -201,8 +202,11 @@ TEST_F(UnitBf16, narrow_dense_layers_are_those_of_fp32) {
 // Whether a batch of this many images gives other gradients than in fp32.
 bool rounds(const Graph& graph, std::uint32_t images) {
   const auto in = [&](const std::string& precision) {
-    return gradients_of(*Bf16::started(
-        graph, images, {.precision = precision, .threads = 1, .optimizer = &optimizer("sgd")}));
+    return gradients_of(*Bf16::started(graph, images,
+                                       {.precision = precision,
+                                        .keep_gradients = true,
+                                        .threads = 1,
+                                        .optimizer = &optimizer("sgd")}));
   };
   return in("bf16") != in("fp32");
 }

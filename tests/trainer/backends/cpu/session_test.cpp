@@ -22,8 +22,9 @@ using testing::expect_error;
 using testing::RandomSource;
 
 std::unique_ptr<Session> lenet_session(unsigned threads, std::uint32_t batch = 16) {
-  return backend("cpu").compile(make_plan(network("lenet").build({28, 28, 1}, 10), batch),
-                                {.threads = threads, .optimizer = &optimizer("sgd")});
+  return backend("cpu").compile(
+      make_plan(network("lenet").build({28, 28, 1}, 10), batch),
+      {.keep_gradients = true, .threads = threads, .optimizer = &optimizer("sgd")});
 }
 
 TEST(UnitCpuSession, gives_back_the_parameters_and_state_it_was_given) {

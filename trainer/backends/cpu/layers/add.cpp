@@ -82,7 +82,7 @@ class AddLayer final : public LayerOf<T> {
           std::copy_n(gradient, size(), to + image * size());
         }
         T* other = buffers().input_gradients[1];
-        if (other != nullptr) {
+        if (other != nullptr && other != buffers().output_gradient) {
           relayout(gradient, output(), other + image * other_.elements(), other_);
         }
       }
@@ -97,7 +97,7 @@ class AddLayer final : public LayerOf<T> {
   void through_relu(std::int64_t at) const {
     const T *gradient = buffers().output_gradient + at, *out = buffers().output + at;
     T *to = buffers().input_gradients[0], *other = buffers().input_gradients[1];
-    if (to != nullptr && other != nullptr) {
+    if (to != nullptr && other != nullptr && to != other) {
       relu_gradients_twice(gradient, out, size(), to + at, other + at);
     } else if (to != nullptr || other != nullptr) {
       relu_gradients(gradient, out, size(), (to != nullptr ? to : other) + at);

@@ -3,6 +3,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/block_end.h"
 #include "trainer/backends/cpu/values/norm_plane.h"
 #include "trainer/ops/elementwise.h"
 
@@ -12,6 +13,8 @@ namespace {
 // With enough blocks, threads share the blocks: the values that were summed are then still in the
 // cache when they are normalised. Otherwise threads share the images: each sums its own part of
 // every channel, and the parts are added in order.
+//
+// The last norm of a residual block may compute the whole end of the block, relu(norm + other).
 template <class T>
 class BatchNormLayer final : public LayerOf<T> {
  public:
@@ -40,21 +43,26 @@ class BatchNormLayer final : public LayerOf<T> {
 
   void forward(const Step& step) override {
     const NormCoefficients c = coefficients();
+    const bool with_sum = end().other != nullptr && !step.relu_separate;
     const auto write = [&](std::int64_t at, std::int64_t first) {
+      if (with_sum) {
+        return normalise_and_add(buffers().input + at, end().other + at, plane_, from(c, first),
+                                 end().output + at);
+      }
       normalise(relu_follows_ && !step.relu_separate, buffers().input + at, plane_, from(c, first),
                 buffers().output + at);
     };
+    T* out = with_sum ? end().output : buffers().output;
     if (!step.training) {
       take_running_statistics(c);
-      return each_plane(step, buffers().output, write);
+      return each_plane(step, out, write);
     }
     const auto add = [&](std::int64_t at, std::int64_t first, double* sums, double* squares) {
       static_cast<void>(first);
       add_moments(buffers().input + at, plane_, sums, squares);
     };
     run(
-        step, buffers().output, add,
-        [&](const Range& channels) { take_statistics(step, channels, c); }, write);
+        step, out, add, [&](const Range& channels) { take_statistics(step, channels, c); }, write);
   }
 
   void backward(const Step& step) override {
@@ -66,6 +74,7 @@ class BatchNormLayer final : public LayerOf<T> {
       c.scale[k] = buffers().parameters[0][k] * inverses()[k];
       c.shift[k] = buffers().parameters[1][k];
     }
+    if (end().masked != nullptr) return backward_with_sum(step, c);
     const auto add = [&](std::int64_t at, std::int64_t first, double* sums, double* products) {
       add_gradients(relu_follows_, buffers().output_gradient + at, buffers().input + at, plane_,
                     from(c, first), sums, products);
@@ -80,6 +89,23 @@ class BatchNormLayer final : public LayerOf<T> {
  private:
   using LayerOf<T>::buffers;
   using LayerOf<T>::output;
+
+  const BlockEndOf<T>& end() const { return buffers().end; }
+
+  void backward_with_sum(const Step& step, const NormCoefficients& c) const {
+    const EndGradients<T> gradients{end().gradient, end().term, end().output, end().masked};
+    T* const masked = end().masked;
+    std::fill(masked + offset(step.count, 0), masked + offset(batch_, 0), T(0.0F));
+    const auto add = [&](std::int64_t at, std::int64_t first, double* sums, double* products) {
+      add_end_gradients(gradients.from(at), buffers().input + at, plane_, from(c, first), sums,
+                        products);
+    };
+    const auto finish = [&](const Range& channels) { take_gradients(step, channels, c); };
+    run(step, buffers().input_gradient, add, finish, [&](std::int64_t at, std::int64_t first) {
+      denormalise(false, masked + at, buffers().input + at, plane_, from(c, first),
+                  buffers().input_gradient + at);
+    });
+  }
 
   static std::size_t floats(std::int64_t count) {
     return static_cast<std::size_t>(count) * sizeof(float);

@@ -14,18 +14,30 @@ namespace feedrate::loader {
 
 /// How a batch holds its images.
 enum class PixelType : std::uint8_t {
-  u8,   // pixels, 0 … 255, channels last (HWC); the device turns them into numbers
-  f32,  // numbers, (pixel - mean) × scale, channels first (CHW): what a CPU computes with
-  f16,  // the same, rounded to the nearest half
+  u8,      // pixels, 0 … 255, channels last (HWC); the device turns them into numbers
+  f32,     // numbers, (pixel - mean) × scale, channels first (CHW): what a CPU computes with
+  f16,     // the same, rounded to the nearest half
+  packed,  // JPEGs still packed, for a device that decodes: seats, as pixels/packed_seat.h has them
 };
 
+/// Those that hold values.
 inline constexpr PixelType pixel_types[] = {PixelType::u8, PixelType::f32, PixelType::f16};
 
 constexpr std::size_t bytes_of(PixelType type) {
   return type == PixelType::f32 ? 4 : type == PixelType::f16 ? 2 : 1;
 }
 constexpr std::string_view name(PixelType type) {
-  return type == PixelType::f32 ? "f32" : type == PixelType::f16 ? "f16" : "u8";
+  switch (type) {
+    case PixelType::f32:
+      return "f32";
+    case PixelType::f16:
+      return "f16";
+    case PixelType::packed:
+      return "packed";
+    case PixelType::u8:
+      break;
+  }
+  return "u8";
 }
 
 struct Batch {
@@ -50,23 +62,30 @@ struct Batch {
   std::span<float> floats{};          // f32
   std::span<std::uint16_t> halves{};  // f16, as bits
   PixelScales scales{};               // that made the numbers
+  std::span<std::byte> seats{};       // packed: count × seat_bytes
+  std::size_t seat_bytes = 0;
 
   /// All images, whatever their type.
   std::span<std::byte> bytes() const {
     if (type == PixelType::f32) return std::as_writable_bytes(floats);
     if (type == PixelType::f16) return std::as_writable_bytes(halves);
+    if (type == PixelType::packed) return seats;
     return std::as_writable_bytes(pixels);
   }
-  /// Sets the span of `type` to count × shape values from `first` on, and empties the others.
+  /// Sets the span of `type` to count × shape values, or count seats, from `first` on, and empties
+  /// the others.
   void set_bytes(std::byte* first) {
     const std::size_t size = count * shape.bytes();
     pixels = {};
     floats = {};
     halves = {};
+    seats = {};
     if (type == PixelType::f32) {
       floats = {reinterpret_cast<float*>(first), size};
     } else if (type == PixelType::f16) {
       halves = {reinterpret_cast<std::uint16_t*>(first), size};
+    } else if (type == PixelType::packed) {
+      seats = {first, count * seat_bytes};
     } else {
       pixels = {reinterpret_cast<std::uint8_t*>(first), size};
     }

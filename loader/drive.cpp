@@ -34,8 +34,7 @@ rusage usage_now() {
 }
 
 // Reads a byte of every cache line. The caller keeps the sum, so that no read is optimised away.
-unsigned touch(const Batch& batch) {
-  const std::span<const std::byte> bytes = batch.bytes();
+unsigned touch(std::span<const std::byte> bytes) {
   unsigned sum = 0;
   for (std::size_t i = 0; i < bytes.size(); i += cache_line) {
     sum += std::to_integer<unsigned>(bytes[i]);
@@ -138,11 +137,12 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     }
     ++result.batches;
     result.images += batch->count;
+    const std::span<const std::byte> images = options.take ? options.take(*batch) : batch->bytes();
     if (options.digest) {
       hasher.add(std::as_bytes(batch->labels));
-      hasher.add(batch->bytes());
+      hasher.add(images);
     } else {
-      sink = sink + touch(*batch);
+      sink = sink + touch(images);
     }
     if (emulate) {
       pace.compute(batch->count, options.seconds > 0 ? options.seconds - since(start) : max_step);
@@ -157,6 +157,7 @@ DriveResult drive(Loader& loader, const DriveOptions& options) {
     if (now >= options.seconds) break;
   }
 
+  if (options.finish) options.finish();
   result.seconds = since(start);
   if (outlasts_start(result, loader)) {
     time_from_first_batch(result, marks);

@@ -24,6 +24,10 @@ struct DriveOptions {
   double emulate_images_per_second = 0;  // a trainer of this speed; 0: one that takes no time
   bool digest = false;                   // hash all batches, to compare runs
   std::function<void()> first_batch{};   // called when the first batch has arrived
+  /// Takes each batch, instead of a read of every cache line, and returns the bytes to hash as its
+  /// images. `finish` is called behind the last one, before the time is up.
+  std::function<std::span<const std::byte>(const Batch&)> take{};
+  std::function<void()> finish{};
   DriveClock* clock = nullptr;           // null: the steady clock
 };
 

@@ -49,6 +49,8 @@ struct LoaderOptions {
   struct Pixels {
     PixelType type = PixelType::u8;  // what batches hold: pixels, or numbers …
     PixelScales scales{};            // … made with these, which must be the network's
+    std::size_t packed_bytes = 0;    // packed: bytes of an image at most; 0: twice those of its
+                                     // pixels and 64 KiB
   };
   struct Order {
     bool shuffle = true;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "formats/base/bytes.h"
+#include "formats/pixels/resize_filter.h"
 
 namespace feedrate::formats {
 namespace {
@@ -14,64 +15,37 @@ namespace {
 // Vector code reads eight weights at a time.
 constexpr std::size_t together = 8;
 
-double triangle(double distance) { return std::max(0.0, 1.0 - std::abs(distance)); }
-
-// The order of the operations here decides the last bit; it is Pillow's.
-struct Filter {
-  explicit Filter(const ResizeSpan& span)
-      : scale(static_cast<double>(span.from) / span.to),
-        reach(std::max(scale, 1.0)),
-        narrowing(1.0 / reach),
-        from(span.from) {}
-
-  double center(std::uint32_t target) const { return (target + 0.5) * scale; }
-  std::uint32_t first(std::uint32_t target) const {
-    return static_cast<std::uint32_t>(std::max(0.0, center(target) - reach + 0.5));
-  }
-  std::uint32_t end(std::uint32_t target) const {
-    return std::min(from, static_cast<std::uint32_t>(center(target) + reach + 0.5));
-  }
-
-  double scale;
-  double reach;  // of the filter to either side, in source pixels
-  double narrowing;
-  std::uint32_t from;
-};
-
-void weigh(ResizeAxis& axis, std::size_t at, const Filter& filter, std::uint32_t target) {
-  const double center = filter.center(target);
-  const std::uint32_t first = filter.first(target), end = filter.end(target);
+void weigh(ResizeAxis& axis, std::size_t at, const ResizeFilter& filter, std::uint32_t target) {
+  const std::uint32_t first = filter.first(target);
   axis.first[at] = first;
-  axis.count[at] = end - first;
-  double sum = 0;
-  for (std::uint32_t i = first; i < end; ++i) {
-    sum += triangle((i - center + 0.5) * filter.narrowing);
-  }
+  axis.count[at] = filter.end(target) - first;
   std::int32_t* weights = axis.weights.data() + at * axis.stride;
-  for (std::uint32_t i = first; i < end; ++i) {
-    const double share = triangle((i - center + 0.5) * filter.narrowing) / sum;
-    weights[i - first] = static_cast<std::int32_t>(0.5 + share * (1 << resize_bits));
-  }
+  filter.each_weight(target,
+                     [&](std::uint32_t i, std::int32_t weight) { weights[i - first] = weight; });
 }
 
 }  // namespace
 
 PixelRange source_of(const ResizeSpan& span) {
   if (span.copies()) return {span.begin, span.count};
-  const Filter filter(span);
+  const ResizeFilter filter(span.from, span.to);
   const std::uint32_t begin = filter.first(span.begin);
   return {begin, filter.end(span.begin + span.count - 1) - begin};
+}
+
+std::size_t max_weights(const ResizeSpan& span) {
+  return static_cast<std::size_t>(std::ceil(ResizeFilter(span.from, span.to).reach)) * 2 + 1;
 }
 
 void ResizeAxis::set(const ResizeSpan& new_span) {
   if (span == new_span) return;
   span = new_span;
   const PixelRange source = source_of(span);
-  const Filter filter(span);
+  const ResizeFilter filter(span.from, span.to);
   from = source.count;
   to = span.count;
   prepared = 0;
-  stride = round_up(static_cast<std::size_t>(std::ceil(filter.reach)) * 2 + 1, together);
+  stride = round_up(max_weights(span), together);
   first.resize(to);
   count.resize(to);
   weights.assign(to * stride, 0);

@@ -9,6 +9,12 @@ namespace feedrate::formats {
 
 inline constexpr int resize_bits = 22;  // weights are in units of 2^-22, as Pillow has them
 
+/// A sum of pixels times weights, as a pixel; for host and device.
+constexpr std::uint8_t resized_pixel(std::int32_t sum) {
+  const std::int32_t pixel = (sum + (1 << (resize_bits - 1))) >> resize_bits;
+  return static_cast<std::uint8_t>(pixel < 255 ? pixel : 255);
+}
+
 /// Resizing `from` pixels to `to`, of which `count` are computed, from `begin` on; in reverse order
 /// when mirrored.
 struct ResizeSpan {
@@ -29,6 +35,8 @@ struct PixelRange {
 };
 /// The source pixels that a span needs.
 PixelRange source_of(const ResizeSpan& span);
+/// The most weights that a target pixel of the span can have.
+std::size_t max_weights(const ResizeSpan& span);
 
 struct ResizeAxis {
   ResizeSpan span;

@@ -5,11 +5,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::int32_t half = 1 << (resize_bits - 1);
-
-std::byte rounded(std::int32_t sum) {
-  return static_cast<std::byte>(std::min((sum + half) >> resize_bits, 255));
-}
+std::byte rounded(std::int32_t sum) { return std::byte{resized_pixel(sum)}; }
 
 template <std::size_t Channels>
 void across_one(const ResizeAxis& axis, const std::byte* from, std::byte* to) {

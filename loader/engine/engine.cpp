@@ -36,6 +36,14 @@ Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
   }
 }
 
+// Operations work on pixels, which a batch of packed JPEGs does not hold.
+const Recipe& fitting(const Recipe& recipe, PixelType type) {
+  const bool needs_pixels = !recipe.operations().empty() || !recipe.mixers().empty();
+  if (type != PixelType::packed || !needs_pixels) return recipe;
+  throw Error(join("recipe ", recipe.name(), ": its operations need pixels, but JPEGs are to stay ",
+                   "packed; let the loader decode them"));
+}
+
 std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options) {
   std::vector<std::unique_ptr<TraceLane>> lanes;
   if (!options.diagnosis.trace) return lanes;
@@ -61,7 +69,7 @@ void add(const CropCounters& counted, CropStats& sum) {
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
     : crops_(options.engine.crop_index ? find_crop_index(dataset) : FoundCropIndex()),
       job_{.dataset = dataset,
-           .recipe = recipe,
+           .recipe = fitting(recipe, options.pixels.type),
            .shape = shape_of(dataset, recipe),
            .seed = options.start.seed,
            .order = options.order,
@@ -193,7 +201,8 @@ const Batch* Loader::Engine::next() {
               .last_of_epoch = place.last_of_epoch,
               .own_share = slot.own_share,
               .type = job_.pixels.type,
-              .scales = job_.pixels.scales};
+              .scales = job_.pixels.scales,
+              .seat_bytes = job_.seat_bytes()};
     batch_.set_bytes(slot.pixels);
     return &batch_;
   }

@@ -172,9 +172,13 @@ void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
   item.random = random;
   item.view = job_.recipe.view(sample.shape, random);
   check(item);
-  item.seated = job_.pixels.type == PixelType::u8 && shows_whole(item);
+  if (job_.pixels.type == PixelType::packed) {
+    item.seated = seat_packed(sample, item.view, job_.shape, seat);
+    if (item.seated) return;
+  }
+  item.seated = holds_pixels() && shows_whole(item);
   if (item.seated) {
-    feedrate::formats::decode(sample, seat);
+    feedrate::formats::decode(sample, values_in(seat));
     return;
   }
   const Rect part = needed_part(item.view, sample.shape);
@@ -200,10 +204,13 @@ void Filler::count_parts() {
 }
 
 void Filler::augment(Item& item, MutableBytes seat) {
-  if (job_.pixels.type != PixelType::u8) return make_values(item, seat);
-  if (!item.seated)
-    renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, seat);
-  operate(item, seat);
+  if (job_.pixels.type == PixelType::packed && item.seated) return;
+  if (!holds_pixels()) return make_values(item, seat);
+  const MutableBytes image = values_in(seat);
+  if (!item.seated) {
+    renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, image);
+  }
+  operate(item, image);
 }
 
 void Filler::operate(const Item& item, MutableBytes image) {
@@ -215,6 +222,10 @@ void Filler::operate(const Item& item, MutableBytes image) {
     operation->apply(canvas, draws,
                      {reinterpret_cast<std::uint8_t*>(scratch.data()), scratch.size()});
   }
+}
+
+MutableBytes Filler::values_in(MutableBytes seat) const {
+  return job_.pixels.type == PixelType::packed ? pixels_of_seat(seat, job_.shape) : seat;
 }
 
 // Renders into `pixels_`, which stays in the core's cache, unless the decoded pixels can be used as

@@ -54,7 +54,7 @@ class alignas(64) Filler {
     bool bad = false;
     SampleRandom random{0, 0, 0};
     View view;
-    bool seated = false;      // decoded directly into its seat
+    bool seated = false;      // decoded directly into its seat, or left packed there
     formats::PixelRows part;  // otherwise: what the view needs, in `decoded` or in the sample
     formats::Buffer decoded;
   };
@@ -81,6 +81,11 @@ class alignas(64) Filler {
   void make_values(Item& item, formats::MutableBytes seat);
   void operate(const Item& item, formats::MutableBytes image);
   bool shows_whole(const Item& item) const;
+  bool holds_pixels() const {
+    return job_.pixels.type == PixelType::u8 || job_.pixels.type == PixelType::packed;
+  }
+  // Where in its seat an image's values go.
+  formats::MutableBytes values_in(formats::MutableBytes seat) const;
   void check(const formats::Sample& sample) const;
   void check(const Item& item) const;
   std::string with_place(std::string_view what) const;

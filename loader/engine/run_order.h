@@ -7,6 +7,7 @@
 #include "formats/dataset.h"
 #include "loader/engine/plan.h"
 #include "loader/order/order.h"
+#include "loader/pixels/packed_seat.h"
 #include "loader/recipe.h"
 
 namespace feedrate::loader::detail {
@@ -23,7 +24,10 @@ struct Job {
   bool counts;  // whether to keep all counters
   const formats::CropIndex* crops;  // null: none
 
-  std::size_t seat_bytes() const { return shape.bytes() * bytes_of(pixels.type); }
+  std::size_t seat_bytes() const {
+    return pixels.type == PixelType::packed ? packed_seat_bytes(shape, pixels.packed_bytes)
+                                            : shape.bytes() * bytes_of(pixels.type);
+  }
   std::uint64_t epoch_size() const {
     return order.picks != nullptr ? order.picks->size() : dataset.size();
   }

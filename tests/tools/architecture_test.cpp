@@ -67,7 +67,7 @@ const std::map<std::string, Folder> architecture{
        {"backends/cpu", "backends/cuda", "backends/cuda_plugin"},
        {"backends/cpu/threads", "backends/cuda/kernels"},
        {"backends/cpu/values"},
-       {"backends/cpu/products", "backends/cuda/products"},
+       {"backends/cpu/products", "backends/cuda/decode", "backends/cuda/products"},
        {"backends/cpu/layers", "backends/cuda/layers", "backends/cuda/timing"},
        {"backends/cpu:wiring", "backends/cuda:wiring"},
        {"backends:wiring"},

@@ -59,6 +59,8 @@ target_compile_options(feedrate_cuda PRIVATE
     -Xcompiler=-Wall,-Wextra,-Wshadow>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${FEEDRATE_WERROR}>>:--Werror=all-warnings
     -Xcompiler=-Werror>)
+# The weights of resizing are those of the CPU, to the bit.
+set_source_files_properties(trainer/backends/cuda/decode/weights.cu PROPERTIES COMPILE_OPTIONS --fmad=false)
 target_include_directories(feedrate_cuda SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(feedrate_cuda PRIVATE feedrate_flags feedrate_trainer
   ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} CUDA::cudart_static)

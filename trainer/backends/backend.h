@@ -26,6 +26,8 @@ struct NodeSeconds {
 };
 
 class Communicator;
+class ImageDecoder;
+struct DecoderSize;
 
 /// The values of --precision; each backend supports a subset of these.
 inline constexpr std::string_view known_precisions[] = {"fp32", "tf32", "bf16", "fp16"};
@@ -150,6 +152,9 @@ class Backend : public formats::Kind {
   virtual Roof measure_roof(unsigned threads, const std::string& precision) const = 0;
   /// The memory that the device reads fastest, for the loader's slots. Never freed.
   virtual loader::PixelMemory& pixel_memory() const = 0;
+  /// Decodes packed JPEGs on the device (image_decoder.h). Throws Error when the device lacks memory
+  /// or, as by default, leaves decoding to the loader.
+  virtual std::unique_ptr<ImageDecoder> image_decoder(const DecoderSize& size) const;
 };
 
 std::span<const Backend* const> backends();

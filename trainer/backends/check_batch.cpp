@@ -6,6 +6,7 @@
 
 #include "formats/base/error.h"
 #include "trainer/backends/backend.h"
+#include "trainer/backends/image_decoder.h"
 #include "trainer/ops/pixels.h"
 
 namespace feedrate::trainer {
@@ -41,6 +42,10 @@ std::string first_not_finite(const Session& session, const Node& node) {
 }
 
 }  // namespace
+
+std::unique_ptr<ImageDecoder> Backend::image_decoder(const DecoderSize&) const {
+  throw Error(join("the ", name(), " backend decodes no images; the loader's threads do"));
+}
 
 void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
   const Shape& taken = plan.graph.input;

@@ -6,6 +6,7 @@
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
 #include "formats/codecs/jpeg/jpeg_feeders.hpp"
+#include "formats/codecs/jpeg/jpeg_inks.h"
 #include "formats/codecs/jpeg/jpeg_ways.h"
 
 namespace feedrate::formats {
@@ -16,17 +17,12 @@ constexpr std::size_t rows_at_once = 16;
 constexpr std::uint32_t neighbours = 2;
 constexpr std::uint32_t max_mcu_width = 32;  // pixels; a cropped row begins at an MCU
 
-unsigned times(unsigned a, unsigned b) {  // a · b / 255, rounded to nearest
-  const unsigned product = a * b + 128;
-  return (product + (product >> 8)) >> 8;
-}
-
 // One row of four inks to RGB; see jpeg.h for the rule.
 void to_rgb(const JSAMPLE* inks, std::size_t width, unsigned flip, std::byte* rgb) {
   for (std::size_t x = 0; x < width; ++x) {
     const unsigned key = inks[4 * x + 3] ^ flip;
     for (std::size_t c = 0; c < 3; ++c) {
-      rgb[3 * x + c] = static_cast<std::byte>(times(inks[4 * x + c] ^ flip, key));
+      rgb[3 * x + c] = static_cast<std::byte>(ink_product(inks[4 * x + c] ^ flip, key));
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The first bytes of a block of a packed JPEG, as packed_blocks.h draws it, shared by all
-// unpackers. 16 bytes must be readable.
+// unpackers, on host and device. 16 bytes must be readable.
 
 #include "formats/base/bytes.h"
 
@@ -8,12 +8,12 @@ namespace feedrate::formats {
 
 class BlockHead {
  public:
-  explicit BlockHead(std::byte head) : head_(std::to_integer<unsigned>(head)) {}
+  constexpr explicit BlockHead(std::byte head) : head_(static_cast<unsigned>(head)) {}
 
-  bool sound() const { return head_ < 128 && mean_bytes() < 3 && which_bytes() < 9; }
-  bool wide() const { return head_ >= 64; }
-  unsigned mean_bytes() const { return head_ >> 4 & 3; }
-  unsigned which_bytes() const { return head_ & 15; }
+  constexpr bool sound() const { return head_ < 128 && mean_bytes() < 3 && which_bytes() < 9; }
+  constexpr bool wide() const { return head_ >= 64; }
+  constexpr unsigned mean_bytes() const { return head_ >> 4 & 3; }
+  constexpr unsigned which_bytes() const { return head_ & 15; }
   /// The DC coefficient, of the bytes at `at`. Only for a valid head, like the next function.
   std::int16_t mean(const std::byte* at) const {
     const unsigned unused = 32 - 8 * mean_bytes();

@@ -124,6 +124,20 @@ void exchange(const void* mine, void* theirs, std::size_t bytes, unsigned mask) 
   wait_at(Barrier::warp);
 }
 
+unsigned ballot(bool mine) {
+  const unsigned self = running, first = self / warp * warp;
+  exchanged[self * 16] = std::byte{mine};
+  wait_at(Barrier::warp);
+  unsigned bits = 0;
+  for (unsigned lane = 0; lane < warp && first + lane < blockDim.x; ++lane) {
+    const bool given = fibers[first + lane].state != State::done &&
+                       exchanged[(first + lane) * 16] != std::byte{0};
+    bits |= (given ? 1U : 0U) << lane;
+  }
+  wait_at(Barrier::warp);
+  return bits;
+}
+
 cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread) {
   if (!captured(stream)) ++counts().kernels;
   return enqueue(stream, [=] {

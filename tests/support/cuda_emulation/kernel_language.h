@@ -26,6 +26,8 @@ void wait_at(Barrier barrier);
 void exchange(const void* mine, void* theirs, std::size_t bytes, unsigned mask);
 /// A point at which other blocks may overtake this one.
 void let_others_run();
+/// A bit for each lane of the warp: whether it is `mine`. Lanes that have ended have 0.
+unsigned ballot(bool mine);
 
 }  // namespace feedrate::emulation
 
@@ -58,6 +60,10 @@ T __shfl_xor_sync(unsigned, T mine, unsigned mask) {
   feedrate::emulation::exchange(&mine, &theirs, sizeof(T), mask);
   return theirs;
 }
+
+inline unsigned __ballot_sync(unsigned, bool mine) { return feedrate::emulation::ballot(mine); }
+inline int __popc(unsigned value) { return __builtin_popcount(value); }
+inline int __popcll(unsigned long long value) { return __builtin_popcountll(value); }
 
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),

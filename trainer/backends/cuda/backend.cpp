@@ -8,6 +8,7 @@
 
 #include "formats/base/error.h"
 #include "trainer/backends/cuda/context.cuh"
+#include "trainer/backends/cuda/decode/image_decoder.cuh"
 #include "trainer/backends/cuda/session.cuh"
 #include "trainer/backends/cuda/timing/roof.cuh"
 #include "trainer/backends/cuda_plugin/plugin.h"
@@ -93,6 +94,11 @@ class CudaBackend final : public Backend {
     check(cudaSetDevice(own_device()), "cudaSetDevice");
     static PinnedMemory memory;
     return memory;
+  }
+
+  std::unique_ptr<ImageDecoder> image_decoder(const DecoderSize& size) const override {
+    require_device();
+    return make_image_decoder(size);
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <system_error>
 
+#include "trainer/backends/image_decoder.h"
 #include "trainer/communicators/plugin.h"
 
 namespace feedrate::trainer {
@@ -58,6 +59,9 @@ class CudaRow final : public Backend {
     return plugin().backend->measure_roof(threads, precision);
   }
   PixelMemory& pixel_memory() const override { return plugin().backend->pixel_memory(); }
+  std::unique_ptr<ImageDecoder> image_decoder(const DecoderSize& size) const override {
+    return plugin().backend->image_decoder(size);
+  }
 };
 
 const CudaRow row;

@@ -1,4 +1,5 @@
 #include "trainer/backends/cuda_plugin/plugin.h"
+#include "trainer/backends/image_decoder.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer {
@@ -9,7 +10,7 @@ std::string cuda_abi() {
   return join(FEEDRATE_VERSION, " gcc ", __VERSION__, " plan ", sizeof(Plan), " graph ",
               sizeof(Graph), " node ", sizeof(Node), " op ", sizeof(Op), " parameter ",
               sizeof(Parameter), " options ", sizeof(SessionOptions), " batch ", sizeof(Batch),
-              " metrics ", sizeof(Metrics), " loss scale ", sizeof(LossScale));
+              " decoder ", sizeof(ImageDecoder), " metrics ", sizeof(Metrics), " loss scale ", sizeof(LossScale));
 }
 
 }  // namespace feedrate::trainer

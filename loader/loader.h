@@ -102,8 +102,8 @@ struct LoaderOptions {
 struct CropStats {
   std::uint64_t parts = 0;
   std::uint64_t indexed = 0;
-  std::uint64_t stale = 0;                  // entries that did not fit, which changes no pixel
-  std::uint64_t mcus_read = 0, mcus = 0;    // MCUs, the units of a JPEG's scan, of all in the images
+  std::uint64_t stale = 0;                // entries that did not fit, which changes no pixel
+  std::uint64_t mcus_read = 0, mcus = 0;  // MCUs, the units of a JPEG's scan, of all in the images
   std::uint64_t bytes_read = 0, bytes = 0;  // of their bytes
 };
 

@@ -58,7 +58,7 @@ struct WorkerCounters {
   Counter decode_ns;
   Counter augment_ns;
   Counter bytes_read;
-  Counter images;                         // seats filled
+  Counter images;  // seats filled
   CropCounters crops;
   std::atomic<std::thread::id> thread{};  // that filled the first seat
 };

@@ -101,8 +101,8 @@ class alignas(64) Filler {
   std::uint32_t current_ = 0;  // the item being processed
   std::vector<Fault> faults_;  // of the run
   Renderer renderer_;
-  PixelsToValues to_values_;  // when seats hold numbers
-  formats::Buffer pixels_;    // of one image, before they become numbers
+  PixelsToValues to_values_;   // when seats hold numbers
+  formats::Buffer pixels_;     // of one image, before they become numbers
   formats::JpegCounts parts_;  // of the run
   WorkerCounters counters_;
 };

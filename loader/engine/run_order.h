@@ -21,7 +21,7 @@ struct Job {
   LoaderOptions::Order order;
   BadPolicy on_bad;
   LoaderOptions::Pixels pixels;
-  bool counts;  // whether to keep all counters
+  bool counts;                      // whether to keep all counters
   const formats::CropIndex* crops;  // null: none
 
   std::size_t seat_bytes() const {

@@ -49,7 +49,7 @@ struct JpegCounts {
   std::uint64_t indexed = 0;  // those decoded with an index
   std::uint64_t mcus_read = 0, mcus = 0;
   std::uint64_t bytes_read = 0, bytes = 0;  // of the scans; of the whole files
-  std::uint64_t stale = 0;  // entries that did not fit, so that they were not used
+  std::uint64_t stale = 0;                  // entries that did not fit, so that they were not used
 };
 
 /// What helps to decode a part. It changes no pixel.

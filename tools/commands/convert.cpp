@@ -143,7 +143,7 @@ std::vector<Converted> convert_alone(const ConversionJob& job, const Options& op
     ConvertOptions settings = job.settings;
     settings.progress = progress.callback();
     const bool part = settings.part.count > 1;
-    const bool keeps = options.resume && options.split == "all";
+    const bool keeps = options.resume && (part || options.split == "all");
     made.push_back(
         {split.name, part ? part_path(split.out, settings.part) : split.out,
          keeps ? keep_or_convert(job, split, settings)

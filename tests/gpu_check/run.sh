@@ -8,13 +8,9 @@ build=$1
 source=$2
 work=$(mktemp -d)
 root=$work/root
+. "$source/tests/support/empty_root.sh"
 leave() {
-  local place
-  for place in "$root/wheels/nvidia/cuda/lib" "$root/proc"; do
-    umount "$place" 2>/dev/null || true
-    ! mountpoint -q "$place" || { echo "gpu_check: $place is still mounted; left as it is" >&2; return; }
-  done
-  rm -rf --one-file-system "$work"
+  leave_root "$root" "$root/wheels/nvidia/cuda/lib" && rm -rf --one-file-system "$work"
 }
 trap leave EXIT
 fail() { echo "gpu_check: $*" >&2; exit 1; }
@@ -28,31 +24,9 @@ libraries=$(ldd "$build/libfeedrate_cuda.so" | awk '/libcublasLt/ {print $3}')
 [ -f "$libraries" ] || skip "the toolkit's libraries are not on the plug-in's path"
 libraries=$(dirname "$libraries")
 
-with_libraries() { # copies programs and the libraries that they load
-  local file
-  { printf '%s\n' "$@"; ldd "$@" | awk '$2 == "=>" {print $3} $1 ~ /^\/lib.*ld-linux/ {print $1}'; } |
-    sort -u | while read -r file; do
-      mkdir -p "$root$(dirname "$file")"
-      cp -L "$file" "$root$file"
-    done
-}
-mkdir -p "$root/"{proc,tmp,bin,dev,usr/lib,wheels/nvidia/cuda/lib}
-: >"$root/dev/null"
-python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
-stdlib=$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
-mkdir -p "$root$stdlib"
-tar -C "$stdlib" --exclude=test --exclude=site-packages --exclude=dist-packages --exclude='__pycache__' \
-  -cf - . | tar -C "$root$stdlib" -xf -
+empty_root "$root" python3 env dirname rm || skip "/proc cannot be mounted in the new root"
+mkdir -p "$root/wheels/nvidia/cuda/lib"
 shell=$(command -v bash)
-mapfile -t programs < <(for name in env dirname rm; do command -v "$name"; done)
-# Not those that bring many libraries of their own.
-mapfile -t modules < <(find "$stdlib/lib-dynload" -name '*.so' ! -name '_tkinter*' ! -name '_curses*' \
-  ! -name '_ssl*' ! -name '_hashlib*' ! -name 'nis*' ! -name '*dbm*' ! -name 'readline*' ! -name '_ctypes*')
-with_libraries "$shell" "${programs[@]}" "$python" "${modules[@]}"
-libc=$(ldd "$shell" | awk '$1 == "libc.so.6" {print $3}')
-for name in m dl rt pthread resolv util mvec; do cp -L "${libc%/*}/lib$name".so.* "$root${libc%/*}"; done
-ln -sf "$python" "$root/bin/python3"
-mount -t proc proc "$root/proc" 2>/dev/null || skip "/proc cannot be mounted in the new root"
 mv "$work/bundle.tar.xz" "$root/"
 cp "$source/samples/gpu_check.sh" "$root/"
 

@@ -54,6 +54,15 @@ set_target_properties(feedrate_cuda PROPERTIES
   CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
   BUILD_RPATH "$ORIGIN;$ORIGIN/../lib;/usr/local/cuda/lib64;/usr/local/cuda/lib"
   INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib;/usr/local/cuda/lib64;/usr/local/cuda/lib")
+# In the wheel feedrate-cuda it lies beside the wheel feedrate's program, in feedrate/bin, and loads the
+# libraries of the nvidia-* wheels.
+if(SKBUILD)
+  set(wheels $ORIGIN/../../nvidia)
+  set_target_properties(feedrate_cuda PROPERTIES
+    INSTALL_RPATH "${wheels}/cu${CUDAToolkit_VERSION_MAJOR}/lib;${wheels}/cudnn/lib;${wheels}/nccl/lib")
+  install(TARGETS feedrate_cuda LIBRARY DESTINATION feedrate/bin
+    COMPONENT python_cuda EXCLUDE_FROM_ALL)
+endif()
 target_compile_options(feedrate_cuda PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr
     -Xcompiler=-Wall,-Wextra,-Wshadow>

@@ -16,6 +16,8 @@ namespace {
 constexpr Fusions none{
     .norm_sum = false, .sum_gradient = false, .relu_gradient = false, .norm_pool = false};
 
+constexpr Fusions on_cpu{.relu_gradient = false, .norm_pool = false, .by_last_norm = true};
+
 Plan plan_of(std::string_view name, std::uint32_t batch) {
   const Network& row = network(name);
   return make_plan(row.build(row.published_input(), row.published_classes()), batch);
@@ -40,6 +42,30 @@ TEST(UnitFusion, resnet50_has_sixteen_block_ends_and_the_other_norms_do_their_re
   }
   EXPECT_EQ(std::ranges::count(fused.masked_norms, true), 33);
   EXPECT_EQ(std::ranges::count(fused.pools, no_node) + 1, std::ssize(plan.graph.nodes));
+}
+
+TEST(UnitFusion, on_the_cpu_the_norm_right_before_a_sum_computes_the_end_of_its_block) {
+  Plan plan = plan_of("resnet50", 8);
+  const Fused fused = fuse(plan, on_cpu);
+  ASSERT_EQ(fused.block_ends.size(), 16U);
+  for (const BlockEnd& end : fused.block_ends) {
+    EXPECT_EQ(end.last_norm, end.sum - 1);
+    EXPECT_EQ(end.last_norm, end.has_two_norms() ? end.norms[1] : end.norms[0]);
+  }
+  // In resnet56, a shortcut without parameters is computed right before two of the sums.
+  Plan other = plan_of("resnet56", 8);
+  EXPECT_EQ(fuse(other, on_cpu).block_ends.size(), 25U);
+}
+
+TEST(UnitFusion, a_sum_that_is_left_out_stays_as_it_is) {
+  Plan plan = plan_of("resnet50", 8);
+  const std::size_t sum = fuse(plan, on_cpu).block_ends[3].sum;
+  Plan again = plan_of("resnet50", 8);
+  const std::size_t left_out[] = {sum};
+  const Fused fused = fuse(again, on_cpu, left_out);
+  EXPECT_EQ(fused.block_ends.size(), 15U);
+  EXPECT_EQ(fused.end_of(sum), nullptr);
+  EXPECT_EQ(fused.alias_of(sum), nullptr);
 }
 
 TEST(UnitFusion, a_step_of_resnet50_makes_fewer_passes) {
@@ -75,6 +101,7 @@ TEST(UnitFusion, gradients_need_no_more_memory_than_without) {
       return place_all(plan, of, 64, fused).bytes;
     };
     EXPECT_LE(bytes({}), bytes(none)) << name;
+    EXPECT_LE(bytes(on_cpu), bytes(none)) << name;
   }
 }
 

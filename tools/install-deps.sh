@@ -6,6 +6,7 @@
 #   tools/install-deps.sh tests      and what tests use where available (a headless browser, …)
 #   tools/install-deps.sh python     and what the Python package needs to be built (part of tests)
 #   tools/install-deps.sh mpi        and Open MPI, for training by several processes
+#   tools/install-deps.sh onednn     and oneDNN 3.2 into build/onednn, for -DFEEDRATE_ONEDNN=build/onednn
 #   tools/install-deps.sh fuzz       and Clang with libFuzzer, for tests/fuzz/run.sh
 #   tools/install-deps.sh samples    and the Fashion-MNIST archives that the quickstart converts
 set -euo pipefail
@@ -24,6 +25,7 @@ declare -A optional=(
            python3-dev python3-venv slurm-wlm munge"
   [python]="python3 python3-dev python3-venv"
   [mpi]="libopenmpi-dev openmpi-bin"
+  [onednn]="python3 python3-venv"
   [samples]="dataset-fashion-mnist"
   [fuzz]="clang libclang-rt-dev python3"
 )
@@ -83,16 +85,26 @@ for group in "$@"; do
   done
 done
 
-# nanobind comes from PyPI, into an environment where CMake looks for it.
-environment=$(dirname "$0")/../build/python-tools
+# What comes from PyPI gets an environment of its own, where CMake looks for it.
+root=$(dirname "$0")/..
+from_pypi() { # directory, list of packages, what it is, what is done without it
+  { python3 -m venv "$1" &&
+    "$1/bin/pip" install --disable-pip-version-check -q --no-deps --require-hashes -r "$2"; } >&2 || {
+    rm -rf "$1"
+    echo "install-deps: $3 could not be installed; going on without $4" >&2
+  }
+}
 case " $* " in *" tests "* | *" python "*)
-  if ! "$environment/bin/python" -m nanobind --version >/dev/null 2>&1; then
-    rm -rf "$environment"
-    { python3 -m venv "$environment" &&
-      "$environment/bin/pip" install --disable-pip-version-check -q --require-hashes \
-        -r "$(dirname "$0")/python/nanobind.txt"; } >&2 || {
-      rm -rf "$environment"
-      echo "install-deps: nanobind could not be installed; going on without the Python package" >&2
-    }
+  if ! "$root/build/python-tools/bin/python" -m nanobind --version >/dev/null 2>&1; then
+    rm -rf "$root/build/python-tools"
+    from_pypi "$root/build/python-tools" "$root/tools/python/nanobind.txt" nanobind \
+      "the Python package"
+  fi ;;
+esac
+case " $* " in *" onednn "*)
+  if [ ! -e "$root/build/onednn/lib/libdnnl.so" ]; then
+    rm -rf "$root/build/onednn"
+    from_pypi "$root/build/onednn" "$root/tools/onednn.txt" "oneDNN 3.2" \
+      "it: build with the system's, the default"
   fi ;;
 esac

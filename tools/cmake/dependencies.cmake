@@ -27,9 +27,19 @@ add_library(ISAL::ISAL ALIAS PkgConfig::isal)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 add_library(XXHASH::XXHASH ALIAS PkgConfig::xxhash)
 
-# Debian's CMake file of oneDNN requires OpenCL's headers, which Feedrate does not use.
-find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
-find_library(DNNL_LIBRARY dnnl REQUIRED)
+# oneDNN is the system's, or that of the prefix FEEDRATE_ONEDNN. Debian's CMake file of it requires
+# OpenCL's headers, which Feedrate does not use.
+if(NOT FEEDRATE_ONEDNN STREQUAL FEEDRATE_ONEDNN_SEARCHED) # not found yet, or another was found
+  unset(DNNL_INCLUDE_DIR CACHE)
+  unset(DNNL_LIBRARY CACHE)
+  set(FEEDRATE_ONEDNN_SEARCHED "${FEEDRATE_ONEDNN}" CACHE INTERNAL "where DNNL_* were looked for")
+endif()
+if(FEEDRATE_ONEDNN AND NOT FEEDRATE_ONEDNN STREQUAL "SYSTEM")
+  file(REAL_PATH "${FEEDRATE_ONEDNN}" onednn_prefix BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set(onednn_place HINTS ${onednn_prefix} PATH_SUFFIXES include lib NO_DEFAULT_PATH)
+endif()
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp ${onednn_place} REQUIRED)
+find_library(DNNL_LIBRARY dnnl ${onednn_place} REQUIRED)
 # It states no version either; the header does.
 file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h dnnl_lines REGEX "VERSION_(MAJOR|MINOR|PATCH) ")
 string(REGEX REPLACE "[^0-9;]" "" dnnl_lines "${dnnl_lines}")

@@ -19,6 +19,10 @@ foreach(header IN LISTS FEEDRATE_PUBLIC_HEADERS)
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION include/feedrate/${folder})
 endforeach()
+set(onednn_of_package SYSTEM)
+if(onednn_prefix)
+  set(onednn_of_package ${onednn_prefix})
+endif()
 configure_package_config_file(tools/cmake/FeedrateConfig.cmake.in
   ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake

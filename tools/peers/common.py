@@ -169,7 +169,7 @@ class Meter:
         return {
             "images": self.images,
             "seconds": round(seconds, 6),
-            "images_per_second": round(rate, 1),
+            "images_per_second": round(rate, 3),
             "warmup_seconds": None if warmup is None else round(warmup, 3),
             "stall_percent": round(100 * waited, 3) if trains else None,
             "wait_ms_per_step": round(1e3 * self.waited / self.steps, 6) if trains else None,

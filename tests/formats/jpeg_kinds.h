@@ -1,6 +1,7 @@
 #pragma once
 // Baseline JPEGs of every kind, photographs, and parts of them.
 
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -48,13 +49,15 @@ inline std::vector<JpegKind> baseline_kinds() {
   return kinds;
 }
 
-/// Calls `use` for up to 40 photographs of the real ImageNet archive, or all of them with
-/// FEEDRATE_ALL_PHOTOGRAPHS set. Returns how many there were: 0 without the archive.
+/// With FEEDRATE_LONG_TESTS=1, more made images, all photographs, and 100 parts of each.
+inline bool long_tests() { return std::getenv("FEEDRATE_LONG_TESTS") != nullptr; }
+
+/// Calls `use` for 40 photographs of the real ImageNet archive, in long tests for all of them. Returns how many there were: 0 without the archive.
 template <class Use>
 int for_each_photograph(const Use& use) {
   const auto file = data_file("imagenet/ILSVRC2012_img_train.tar");
   if (!file) return 0;
-  const int wanted = std::getenv("FEEDRATE_ALL_PHOTOGRAPHS") != nullptr ? 1 << 20 : 40;
+  const int wanted = long_tests() ? 1 << 20 : 40;
   const MappedFile archive(*file);
   TarWalk classes(archive.bytes());
   TarEntry entry;

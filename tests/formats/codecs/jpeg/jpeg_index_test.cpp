@@ -73,7 +73,7 @@ TEST(UnitJpegIndex, parts_of_all_kinds_of_images_have_libjpegs_pixels) {
 }
 
 TEST(UnitJpegIndex, parts_of_photographs_have_libjpegs_pixels) {
-  const int parts = std::getenv("FEEDRATE_ALL_PHOTOGRAPHS") != nullptr ? 100 : 5;
+  const int parts = testing::long_tests() ? 100 : 5;
   std::mt19937 random(2);
   int indexed = 0;
   const int photographs = testing::for_each_photograph([&](Bytes jpeg) {

@@ -35,7 +35,7 @@ inline constexpr std::size_t seat_head_bytes =
 inline constexpr std::uint64_t max_packed_pixels = std::uint64_t{1} << 24;
 
 /// Bytes of a seat for images of `shape`, with room for `packed_bytes`; 0: the default, twice the
-/// pixels' and 64 KiB, which 99 of 100 ImageNet photographs do not need at 224 x 224.
+/// pixels' and 64 KiB, into which each of 240 ImageNet photographs fits at 224 x 224.
 std::size_t packed_seat_bytes(formats::Shape shape, std::size_t packed_bytes);
 
 /// Writes the head, and the packed bytes where the seat can hold them. False: the caller writes the

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -26,6 +27,7 @@
 #include "tools/logs/logs.h"
 #include "tools/measure/sampler.h"
 #include "tools/run/cold.h"
+#include "tools/run/device_decoding.h"
 #include "tools/run/load_report.h"
 
 namespace feedrate::tools {
@@ -52,8 +54,12 @@ struct Options {
   std::string on_bad = "fail";
   std::filesystem::path quarantine;
   std::filesystem::path trace;
+  std::string device = "cpu";
+  std::string decode = "loader";
   LogPaths logs;
   bool json = false;
+
+  bool device_decodes() const { return decode == "device"; }
 };
 
 /// Shows and logs the progress of `loader` while the calling thread drives it.
@@ -155,6 +161,11 @@ LoadReport load(const Options& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = settings_of(options, augment, dataset->info().shape);
+  std::optional<DeviceDecoding> device;
+  if (options.device_decodes()) {
+    device.emplace(options.device, *dataset, settings.batch);
+    device->set(settings);
+  }
   Logs logs(options.logs);
   logs.begin(start_of(options, settings, dataset->size()));
   LoadReport loaded;
@@ -174,6 +185,7 @@ LoadReport load(const Options& options) {
       Sampler sampler;
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };
+      if (device) device->set(drive_options);
       loaded.result = advised(damage_advice, [&] { return drive(loader, drive_options); });
       loaded.telemetry =
           loaded.result.from_start ? sampler.measured_from_start() : sampler.measured();
@@ -188,6 +200,7 @@ LoadReport load(const Options& options) {
     loaded.stats = loader.stats();
     if (!loaded.result.stopped) logs.end();
     loaded.threads = loaded.stats.threads;
+    if (device) loaded.device = device->decoded();
     if (settings.engine.tune) loaded.tuning = loader.tuning();
     loaded.state = loader.state();
     if (settings.diagnosis.trace) loader.write_trace(options.trace);
@@ -202,7 +215,9 @@ LoadReport load(const Options& options) {
     settings.diagnosis.trace = false;
     settings.engine.tune = false;
     Loader loader(*dataset, augment, settings);
-    const DriveResult hashed = drive(loader, {.digest = true});
+    DriveOptions hash{.digest = true};
+    if (device) device->set(hash);
+    const DriveResult hashed = drive(loader, hash);
     if (!hashed.stopped) loaded.digest = hashed.digest;
   }
   return loaded;
@@ -227,6 +242,9 @@ void add_batch_options(CLI::App& app, Options& options) {
   add_pixels(app, options.loader.pixels.type);
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
+  add_choice(app, "--decode", options.decode, {"loader", "device"},
+             "Who decodes packed JPEGs: the loader's threads, or --device");
+  add_name(app, "--device", options.device, device_names(), "The device for --decode device");
 }
 
 void add_order_options(CLI::App& app, Options& options) {
@@ -304,6 +322,13 @@ void check_options(const Options& options) {
   if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }
+  if (options.device_decodes() &&
+      (options.device == "cpu" || loader.pixels.type != PixelType::u8)) {
+    throw CLI::ValidationError("--decode device needs --device cuda and --pixels u8");
+  }
+  if (!options.device_decodes() && options.device != "cpu") {
+    throw CLI::ValidationError("--device " + options.device + " needs --decode device");
+  }
   if (loader.share.rank < loader.share.ranks) return;
   throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}",
                                          loader.share.rank, loader.share.ranks,
@@ -336,10 +361,15 @@ first epoch from disk and reports how much of it was still in memory. The digest
 the first epoch is computed in a separate pass and is the same at any number of
 threads. --from continues at the state with which an earlier run ended, at any number
 of threads or ranks and any batch size. Batches hold u8 pixels (channels last) or,
-with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each channel.)",
+with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each channel.
+--decode device leaves packed JPEGs (convert --encode packed) packed: the loader's threads
+only read them and check their sums, and the GPU decodes, crops, resizes and mirrors them,
+to the same pixels and so the same digest. Images that are no packed JPEGs, and those too
+large for their place in a batch, are decoded by the loader's threads, and counted.)",
     .examples = R"(  feedrate load data/lmdb/train --threads 2 --seconds 3
   feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
   feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30
+  feedrate load data/packed --recipe imagenet-train --device cuda --decode device
 )",
     .prepare = prepare};
 

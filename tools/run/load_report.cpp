@@ -44,6 +44,17 @@ ordered_json as_json(const std::optional<Tuning>& tuning) {
           {"tried", tried}};
 }
 
+ordered_json as_json(const std::optional<DeviceDecoded>& decoded) {
+  if (!decoded) return nullptr;
+  const trainer::DecodeCounts& counts = decoded->counts;
+  return {{"name", decoded->device},
+          {"images", counts.images},
+          {"packed", counts.packed},
+          {"too_large", counts.too_large},
+          {"uploaded_bytes", counts.uploaded_bytes},
+          {"pixel_bytes", decoded->pixel_bytes}};
+}
+
 /// "829 images/s: 176 images in 212 ms", or why there is no rate.
 std::string rate_text(const DriveResult& result) {
   const std::string reason = result.unknown_rate();
@@ -164,7 +175,8 @@ std::string LoadReport::json() const {
         {"bytes_read", stats.crops.bytes_read},
         {"bytes", stats.crops.bytes},
         {"problem", or_null<ordered_json>(crop_index_problem)}}},
-      {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}}};
+      {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}},
+      {"device", as_json(device)}};
   for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
     // Written above, for the whole call, as cpu_seconds_per_image is.
     if (key != "cpu_seconds") object[key] = or_null<ordered_json>(value);
@@ -195,6 +207,7 @@ std::string LoadReport::text() const {
         "  the emulated trainer computed {:.1f} % of the time: {} the {:.0f} % of MLPerf Storage\n",
         100 * share, share >= mlperf_share ? "passes" : "fails", 100 * mlperf_share);
   }
+  if (device) text += fmt::format("  {}\n", device->text());
   if (bad_samples > 0) {
     text += fmt::format("  {} bad, in {} {}\n", counted(bad_samples, "sample"),
                         counted(stats.bad_seats, "seat"), skips ? "skipped" : "replaced");

@@ -7,6 +7,7 @@
 
 #include "loader/drive.h"
 #include "tools/measure/telemetry.h"
+#include "tools/run/device_decoding.h"
 
 namespace feedrate::tools {
 
@@ -25,7 +26,8 @@ struct LoadReport {
   std::string digest;         // of the first epoch; "": not computed
   loader::LoaderState state;  // after the last batch
   std::size_t bad_samples = 0;
-  std::string crop_index_problem;  // "": it is used, or there is none
+  std::string crop_index_problem;       // "": it is used, or there is none
+  std::optional<DeviceDecoded> device;  // with --decode device
 
   /// Lines: the rate, where the time went, what limited it.
   std::string text() const;

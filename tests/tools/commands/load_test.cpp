@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "formats/base/cores.h"
+#include "tests/support/places.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
@@ -188,12 +191,51 @@ TEST_F(CommandsLoad, cold_data_comes_from_the_disk_and_is_the_same) {
             std::string::npos);
 }
 
+// The program beside the emulated device, as if that were the plug-in.
+TEST_F(CommandsLoad, a_device_decodes_packed_jpegs_to_the_same_digest) {
+  namespace fs = std::filesystem;
+  const fs::path plugin = beside_this_program("libfeedrate_cuda_emulated.so");
+  if (!fs::exists(plugin)) GTEST_SKIP() << "this build has no CUDA plug-in";
+  write_dataset(container("recordio"), packed_codec, at("packed"), make_examples({40, 50, 3}, 5));
+  const fs::path program = at("feedrate");
+  fs::copy_file(program_under_test(), program);
+  fs::create_symlink(plugin, at("libfeedrate_cuda.so"));
+  std::vector<std::string> words{"load", at("packed"), "--batch", "2", "--json"};
+  const Said usual = run_program(program, words);
+  ASSERT_EQ(usual.code, exit_done) << usual.errors;
+  words.insert(words.end(), {"--device", "cuda", "--decode", "device"});
+  const Said said = run_program(program, words);
+  ASSERT_EQ(said.code, exit_done) << said.errors;
+  const auto expected = ordered_json::parse(usual.output), found = ordered_json::parse(said.output);
+  EXPECT_EQ(found.at("digest"), expected.at("digest"));
+  EXPECT_EQ(found.at("pixels"), "packed");
+  EXPECT_TRUE(expected.at("device").is_null());
+  const ordered_json& device = found.at("device");
+  EXPECT_EQ(device.at("images"), 5);
+  EXPECT_EQ(device.at("packed"), 5);
+  EXPECT_EQ(device.at("too_large"), 0);
+  EXPECT_EQ(device.at("pixel_bytes"), 5 * 40 * 50 * 3);
+  EXPECT_GT(device.at("uploaded_bytes"), 5 * 500);
+  words.erase(std::ranges::find(words, "--json"));
+  EXPECT_NE(run_program(program, words).output.find("cuda decoded 5 of 5 images; "),
+            std::string::npos);
+}
+
+TEST_F(CommandsLoad, without_a_device_the_command_says_why_not) {
+  const Said said = load({"--device", "cuda", "--decode", "device"});
+  if (said.code == exit_done) GTEST_SKIP() << "this machine has a device";
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("device cuda: "), std::string::npos) << said.errors;
+}
+
 TEST_F(CommandsLoad, contradictory_options_are_misuse) {
   const std::vector<std::vector<std::string>> mistakes{{"--rank", "1"},
                                                        {"--rank", "2", "--ranks", "2"},
                                                        {"--from", "one"},
                                                        {"--from", "1:2:3"},
                                                        {"--last", "first"},
+                                                       {"--decode", "device"},
+                                                       {"--device", "cuda"},
                                                        {"--threads", "many"},
                                                        {"--no-shuffle", "--shuffle-window", "9"}};
   for (const auto& mistake : mistakes) {

@@ -2,10 +2,13 @@
 
 import array
 import hashlib
+import json
+import pickle
+import time
 import unittest
 
 import feedrate
-from support import IMAGES, content, loaded, mnist, photographs
+from support import IMAGES, content, loaded, mnist, photographs, place, shell
 
 
 def digest(loader):
@@ -34,6 +37,57 @@ class ConformanceLoader(unittest.TestCase):
         self.assertEqual(loader.image_shape, (64, 64, 3))
         self.assertEqual(digest(loader), loaded(photographs(), *words)["digest"])
 
+    def test_composed_recipes_are_the_shells(self):
+        recipe = (
+            feedrate.random_resized_crop(64, ratio=(1, 1))
+            | feedrate.flip(0.25)
+            | feedrate.color_jitter(0.4, 0.4, 0.4, 0.1)
+            | feedrate.rand_augment(magnitude=5)
+            | feedrate.random_erasing(value=124)
+            | feedrate.mixup(0.2)
+            | feedrate.cutmix()
+        )
+        self.assertIsInstance(recipe, feedrate.Recipe)
+        expected = loaded(photographs(), "--recipe", recipe, "--batch", "24")["digest"]
+        for threads in 0, 4:
+            loader = feedrate.Loader(photographs(), recipe, batch=24, threads=threads)
+            self.assertEqual(digest(loader), expected)
+        self.assertEqual(
+            "imagenet-train" | feedrate.flip(), feedrate.recipe("imagenet-train") | "flip:share=0.5"
+        )
+        self.assertEqual(feedrate.random_crop(24, pad=2), "random-crop:size=24:pad=2")
+        self.assertEqual(
+            feedrate.resize(72) | feedrate.center_crop(64), "resize:size=72+center-crop:size=64"
+        )
+
+    def test_mixed_batches_say_with_what(self):
+        plain = feedrate.Loader(mnist(), feedrate.recipe("none"), batch=30)
+        mixing = feedrate.Loader(mnist(), feedrate.recipe("none") | feedrate.mixup(), batch=30)
+        for before, after in zip(plain, mixing):
+            self.assertEqual((before.lam, before.partner), (1.0, list(range(30))))
+            self.assertTrue(0 <= after.lam < 1)
+            self.assertEqual(after.partner, [29, *range(29)])
+            own, other = (before.images.tobytes()[seat * 784 + 400] for seat in (7, 6))
+            mixed = after.images.tobytes()[7 * 784 + 400]
+            self.assertLessEqual(abs(mixed - own * after.lam - other * (1 - after.lam)), 0.501)
+            self.assertEqual(before.labels.tobytes(), after.labels.tobytes())
+
+    def test_a_function_on_batches_is_measured(self):
+        def slow(batch):
+            time.sleep(0.01)
+            return len(batch)
+
+        loader = feedrate.Loader(mnist(), batch=100, transform=slow)
+        results = []
+        for result in loader:
+            results.append(result)
+            seconds = loader.stats()["transform_seconds"]
+        self.assertEqual(results, [100] * 6)
+        self.assertGreaterEqual(seconds, 0.06)
+        broken = feedrate.Loader(mnist(), transform=lambda batch: batch.nothing)
+        with self.assertRaises(AttributeError):
+            next(iter(broken))
+
     def test_numbers_are_the_shells(self):
         words = ["--batch", "50", "--mean", "33.3", "--deviation", "78.6"]
         for pixels, size in ("f32", 4), ("f16", 2):
@@ -54,6 +108,59 @@ class ConformanceLoader(unittest.TestCase):
                 sample = dataset[index]
                 self.assertEqual(sample.label, labels[seat])
                 self.assertEqual(sample.image.tobytes(), images[seat * 784 : seat * 784 + 784])
+
+    def test_order_and_weights_are_the_shells(self):
+        order = [5, 5, 599, 0, 17, 300] * 7
+        with open(place("order"), "w") as file:
+            file.writelines(f"{index}\n" for index in order)
+        weights = [index % 5 for index in range(IMAGES)]
+        with open(place("weights"), "w") as file:
+            file.writelines(f"{weight}\n" for weight in weights)
+        for option, value, text in (
+            ("order", order, place("order")),
+            ("weights", weights, place("weights")),
+            ("weights", "balanced", "balanced"),
+            ("groups", (4, 2), "4x2"),
+        ):
+            expected = loaded(mnist(), "--batch", "16", "--threads", "1", "--" + option, text)["digest"]
+            for threads in 0, 4:
+                loader = feedrate.Loader(mnist(), batch=16, threads=threads, **{option: value})
+                self.assertEqual(digest(loader), expected, f"{option}, {threads} threads")
+
+    def test_an_epoch_holds_what_order_and_weights_say(self):
+        def indices(**options):
+            loader = feedrate.Loader(mnist(), batch=16, **options)
+            return [i for batch in loader for i in array.array("q", batch.indices.tobytes())]
+
+        self.assertEqual(indices(order=range(599, -1, -3)), list(range(599, -1, -3)))
+        self.assertEqual(sorted(indices(order=[1, 2, 2, 9], shuffle=True)), [1, 2, 2, 9])
+        drawn = indices(weights=[index < 100 for index in range(IMAGES)], epochs=2)
+        self.assertEqual(len(drawn), 2 * IMAGES)
+        self.assertLess(max(drawn), 100)
+        self.assertNotEqual(drawn[:IMAGES], drawn[IMAGES:], "another epoch draws others")
+        loader = feedrate.Loader(mnist(), batch=16, order=range(40))
+        self.assertEqual(loader.batches_per_epoch, 3)
+        with self.assertRaisesRegex(ValueError, "40, found 41"):
+            loader.load_state_dict({"seed": 1, "epoch": 0, "position": 41})
+
+    def test_a_mix_is_the_shells_and_a_dataset(self):
+        parts = {mnist(): 0.75, mnist("recordio"): 0.25}
+        both = feedrate.mix(parts)
+        self.assertEqual((len(both), both[IMAGES + 3].label), (2 * IMAGES, feedrate.open(mnist())[3].label))
+        text = ",".join(f"{path}:{weight}" for path, weight in parts.items())
+        words = ["load", "--mix", text, "--draws", "400", "--batch", "32", "--json"]
+        expected = json.loads(shell(*words))["digest"]
+        for dataset in both, pickle.loads(pickle.dumps(both)):
+            self.assertEqual(digest(feedrate.Loader(dataset, batch=32, draws=400)), expected)
+        indices = [
+            index
+            for batch in feedrate.Loader(both, batch=32, draws=400)
+            for index in array.array("q", batch.indices.tobytes())
+        ]
+        self.assertEqual(sum(index < IMAGES for index in indices), 300)
+        self.assertEqual(len(set(indices)), 400)
+        with self.assertRaisesRegex(ValueError, "weight of dataset 1"):
+            feedrate.mix({mnist(): 1, mnist("recordio"): -1})
 
     def test_a_state_resumes_at_another_number_of_threads_and_images(self):
         whole = [content(batch) for batch in feedrate.Loader(mnist(), batch=20, epochs=3)]

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "converters/source.h"
 #include "formats/container.h"
 #include "loader/recipe.h"
+#include "loader/recipes/part.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
 #include "tools/cli/help.h"
@@ -107,11 +109,21 @@ std::vector<Row> device_rows() {
   });
 }
 
+std::vector<Row> part_rows() {
+  return rows_of(recipe_parts(), [](const PartKind& kind, Row& row) {
+    std::vector<std::string_view> names;
+    for (const auto& parameter : kind.parameters()) names.push_back(parameter.name);
+    row.detail = fmt::format("{}", fmt::join(names, ", "));
+    row.more = {{"parameters", names}};
+  });
+}
+
 constexpr Registry registries[] = {
     {"sources", [] { return plain_rows(sources()); }},
     {"formats", [] { return plain_rows(containers()); }},
     {"codecs", [] { return plain_rows(codecs()); }},
     {"recipes", [] { return plain_rows(recipes()); }},
+    {"parts", part_rows},
     {"networks", network_rows},
     {"presets", preset_rows},
     {"optimizers", [] { return plain_rows(optimizers()); }},
@@ -162,7 +174,8 @@ const Command list_command{
     .summary = "Lists the names that other commands accept",
     .description =
         R"(Lists the names that other commands accept: published sources, formats, codecs,
-augmentation recipes, networks with their parameters and, for one image, their
+augmentation recipes, the parts that a recipe can be composed of, joined by + as in
+imagenet-train+color-jitter:hue=0.1, and their parameters, networks with their parameters and, for one image, their
 multiply-adds and activations (fp32, before memory is shared), presets (complete training
 settings), optimizers, and devices, with the reason if one cannot be used here.)",
     .examples = R"(  feedrate list

@@ -29,6 +29,7 @@
 #include "tools/run/cold.h"
 #include "tools/run/device_decoding.h"
 #include "tools/run/load_report.h"
+#include "tools/run/order_request.h"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -46,6 +47,7 @@ struct Options {
   DriveOptions drive;
   std::vector<double> means;       // empty: 0
   std::vector<double> deviations;  // empty: 1
+  OrderRequest order;
   bool no_shuffle = false;
   bool no_digest = false;
   bool cold = false;
@@ -144,10 +146,14 @@ LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape i
   return settings;
 }
 
-Fields start_of(const Options& options, const LoaderOptions& settings, std::uint64_t images) {
-  Fields start = {
-      {"run", "load"},           {"dataset", options.path.string()}, {"recipe", options.recipe},
-      {"batch", settings.batch}, {"seed", settings.start.seed},      {"images", images}};
+Fields start_of(const Options& options, const LoaderOptions& settings, const Dataset& dataset,
+                std::uint64_t images) {
+  Fields start = {{"run", "load"},
+                  {"dataset", dataset.info().path.string()},
+                  {"recipe", options.recipe},
+                  {"batch", settings.batch},
+                  {"seed", settings.start.seed},
+                  {"images", images}};
   if (options.cold) start.push_back({"cold", true});
   return start;
 }
@@ -158,7 +164,7 @@ LoadReport load(const Options& options) {
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
     if (!file.empty()) replaceable(file);
   }
-  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  const auto [dataset, picks] = open_data(options.path, options.order, !options.no_shuffle);
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = settings_of(options, augment, dataset->info().shape);
   std::optional<DeviceDecoding> device;
@@ -166,8 +172,13 @@ LoadReport load(const Options& options) {
     device.emplace(options.device, *dataset, settings.batch);
     device->set(settings);
   }
+  if (picks) {
+    settings.order.picks = picks.get();
+    settings.order.shuffle = picks->needs_shuffle();
+  }
+  const std::uint64_t epoch_size = picks ? picks->size() : dataset->size();
   Logs logs(options.logs);
-  logs.begin(start_of(options, settings, dataset->size()));
+  logs.begin(start_of(options, settings, *dataset, epoch_size));
   LoadReport loaded;
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
@@ -181,7 +192,7 @@ LoadReport load(const Options& options) {
       note(loaded.crop_index_problem + "; until then, crops are decoded without it");
     }
     try {
-      Watch watch(loader, settings.epochs * dataset->size(), logs);
+      Watch watch(loader, settings.epochs * epoch_size, logs);
       Sampler sampler;
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };
@@ -205,9 +216,8 @@ LoadReport load(const Options& options) {
     loaded.state = loader.state();
     if (settings.diagnosis.trace) loader.write_trace(options.trace);
   }
-  if (dataset->size() > 0) {
-    loaded.epochs =
-        static_cast<double>(loaded.result.images) / static_cast<double>(dataset->size());
+  if (epoch_size > 0) {
+    loaded.epochs = static_cast<double>(loaded.result.images) / static_cast<double>(epoch_size);
   }
   if (!options.no_digest && !stop_requested()) {
     // A separate pass: hashing must not slow down what is measured.
@@ -233,12 +243,12 @@ int run(const Options& options) {
 }
 
 void add_batch_options(CLI::App& app, Options& options) {
-  app.add_option("PATH", options.path, "The dataset")->required();
+  add_dataset(app, options.path, "The dataset", options.order);
   add_threads(app, "--threads", options.loader.threads, options.loader.engine.tune,
               "Loader threads, or auto; 0: load in the consumer's thread");
   add_batch(app, options.loader.batch)->capture_default_str();
   add_name(app, "--recipe", options.recipe, recipe_names(),
-           "Augmentation: see 'feedrate list recipes'");
+           "Augmentation: see 'feedrate list recipes' and 'list parts'");
   add_pixels(app, options.loader.pixels.type);
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
@@ -319,6 +329,7 @@ void add_output_options(CLI::App& app, Options& options) {
 /// Refuses options that do not fit together.
 void check_options(const Options& options) {
   const LoaderOptions& loader = options.loader;
+  expect_dataset(options.path, options.order);
   if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }
@@ -363,12 +374,20 @@ threads. --from continues at the state with which an earlier run ended, at any n
 of threads or ranks and any batch size. Batches hold u8 pixels (channels last) or,
 with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each channel.
 --decode device leaves packed JPEGs (convert --encode packed) packed: the loader's threads
-only read them and check their sums, and the GPU decodes, crops, resizes and mirrors them,
-to the same pixels and so the same digest. Images that are no packed JPEGs, and those too
-large for their place in a batch, are decoded by the loader's threads, and counted.)",
+ only read them and check their sums, and the GPU decodes, crops, resizes and mirrors them,
+ to the same pixels and so the same digest. Images that are no packed JPEGs, and those too
+ large for their place in a batch, are decoded by the loader's threads, and counted.
+
+ An epoch holds every sample once, or what one of these says: --order lists samples,
+ some left out or repeated; --weights draws them with replacement; --groups puts P
+ different classes with K different samples of each together; --mix draws from several
+ datasets in these proportions, each sample of one before any comes again. All are the
+ same at any number of threads, resume anywhere, and are shared by ranks.)",
     .examples = R"(  feedrate load data/lmdb/train --threads 2 --seconds 3
   feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
   feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30
+  feedrate load data/imagenet/train --recipe imagenet-train+rand-augment+mixup:alpha=0.2
+  feedrate load --mix data/lmdb/train:0.7,data/png-map/train:0.3
   feedrate load data/packed --recipe imagenet-train --device cuda --decode device
 )",
     .prepare = prepare};

@@ -7,6 +7,7 @@
 #include "tools/cli/signals.h"
 #include "tools/commands/log_options.h"
 #include "tools/run/forward.h"
+#include "tools/run/order_request.h"
 #include "tools/run/train_report.h"
 #include "tools/run/training.h"
 #include "trainer/communicators/communicator.h"
@@ -58,13 +59,14 @@ void check_features(const TrainingRequest& request) {
 }
 
 void add_data_options(CLI::App& app, TrainingRequest& request) {
-  app.add_option("PATH", request.data.path, "The dataset to train on")->required();
+  add_dataset(app, request.data.path, "The dataset to train on", request.data.order);
   auto* network = add_name(app, "--network", request.model.network, network_names(),
                            "Network: see 'feedrate list networks'");
   auto* preset =
       add_name(app, "--preset", request.model.preset, {"preset", "presets", kind_names(presets())},
                "Complete training settings: see 'feedrate list presets'");
   app.final_callback([network, preset, &request] {
+    expect_dataset(request.data.path, request.data.order);
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
     check_features(request);
   });
@@ -210,6 +212,8 @@ Started by mpirun, srun or torchrun, several processes train one network togethe
 result is that of a single process. With --device cuda, each process uses the GPU of its
 local rank, and NCCL adds up the gradients. Processes of torchrun and its like, for which
 RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, connect by TCP and need no MPI.
+
+--order, --weights, --groups and --mix say what an epoch holds, as for 'feedrate load'.
 
 --log writes one JSON object a line for each event: init, start, epoch_start, progress,
 epoch_end, validation_start, validation, end.)",

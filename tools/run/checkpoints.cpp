@@ -11,7 +11,7 @@ using namespace formats;
 using namespace trainer;
 
 Steps count_steps(const TrainingRequest& request, const Opened& opened) {
-  const std::uint64_t images = opened.dataset->size();
+  const std::uint64_t images = opened.epoch_images();
   const std::uint32_t batch = opened.recipe.batch;
   Steps steps{.last = last_batch(images, batch)};
   steps.per_epoch = images / batch;
@@ -29,7 +29,7 @@ Position start_position(const TrainingRequest& request, const Opened& opened, co
   const Position first{.network = request.model.network,
                        .seed = request.seed,
                        .batch_images = opened.recipe.batch,
-                       .dataset_images = opened.dataset->size()};
+                       .dataset_images = opened.epoch_images()};
   const std::filesystem::path& file = request.files.resume;
   if (file.empty()) return first;
   const Position found = load_checkpoint(file, session);

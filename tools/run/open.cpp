@@ -40,7 +40,11 @@ Opened open(const TrainingRequest& request) {
   const Network& asked = network(request.model.network);
   const std::string& named = request.data.recipe;
   if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
-  std::unique_ptr<Dataset> dataset = open_dataset(request.data.path);
+  auto [dataset, picks] = open_data(request.data.path, request.data.order, true);
+  if (!trains && picks) {
+    throw Error(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
+                     request.mode));
+  }
   const Recipe& augmentation =
       recipe(named.empty() ? usual_augmentation(asked, dataset->info().shape) : named);
   Opened opened{.device = usable_backend(request.device.name),
@@ -48,8 +52,13 @@ Opened open(const TrainingRequest& request) {
                 .recipe = changed_recipe(request),
                 .augmentation = trains ? augmentation : augmentation.evaluation(),
                 .dataset = std::move(dataset),
+                .picks = std::move(picks),
                 .validation = nullptr,
                 .shape = {}};
+  if (trains && !augmentation.mixers().empty()) {
+    throw Error(join("recipe ", augmentation.name(),
+                     " mixes images and their labels, but training takes one label an image"));
+  }
   refuse_for_ranks(request, opened.recipe.batch);
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
   if (!trains) return opened;

@@ -21,8 +21,11 @@ struct Opened {
   const loader::Recipe&
       augmentation;  // as asked for, or the network's; of evaluation, unless it trains
   std::unique_ptr<formats::Dataset> dataset;
+  std::unique_ptr<const loader::Picks> picks;    // what an epoch holds; null: every image once
   std::unique_ptr<formats::Dataset> validation;  // null: none
   formats::Shape shape;                          // of the images in batches
+
+  std::uint64_t epoch_images() const { return picks ? picks->size() : dataset->size(); }
 };
 
 /// Takes a complete request, which must outlive the result. Also checks what is needed only when

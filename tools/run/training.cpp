@@ -35,7 +35,7 @@ Schedule schedule_for(const Opened& opened, const Steps& steps) {
 Fields description(const TrainingRequest& request, const Opened& opened) {
   const TrainRecipe& recipe = opened.recipe;
   Fields run = {{"run", "train"},
-                {"dataset", request.data.path.string()},
+                {"dataset", opened.dataset->info().path.string()},
                 {"network", request.model.network},
                 {"device", request.device.name},
                 {"precision", request.device.precision},
@@ -43,7 +43,7 @@ Fields description(const TrainingRequest& request, const Opened& opened) {
                 {"recipe", std::string(opened.augmentation.name())},
                 {"batch", recipe.batch},
                 {"seed", request.seed},
-                {"images", opened.dataset->size()},
+                {"images", opened.epoch_images()},
                 {"learning_rate", recipe.schedule.rate},
                 {"momentum", recipe.update.momentum},
                 {"decay", recipe.update.decay},
@@ -108,6 +108,8 @@ class Training {
                      .epoch = start_.epoch,
                      .position = start_.batch * opened_.recipe.batch};
     options.order.last = steps_.last;
+    options.order.picks = opened_.picks.get();
+    if (opened_.picks) options.order.shuffle = opened_.picks->needs_shuffle();
     return options;
   }
 

@@ -10,6 +10,7 @@
 #include "loader/batch.h"
 #include "tools/logs/logs.h"
 #include "tools/run/devices.h"
+#include "tools/run/order_request.h"
 #include "trainer/loop/train_recipe.h"
 
 namespace feedrate::tools {
@@ -47,6 +48,7 @@ struct TrainingRequest {
   struct Data {
     std::filesystem::path path{};
     std::string recipe{};  // augmentation; "": the preset's, or the network's
+    OrderRequest order{};  // what an epoch holds
     bool cold = false;     // evict the dataset from the page cache just before training
   };
   struct Model {

@@ -1,0 +1,136 @@
+#include "tools/run/order_request.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "formats/base/text.h"
+#include "formats/io/file.h"
+#include "loader/order/joined.h"
+#include "tools/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+
+namespace {
+
+std::optional<double> real_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// A number from each line, as `parse` reads it.
+template <class Number, class Parse>
+std::vector<Number> numbers_in(const std::filesystem::path& file, const char* expected,
+                               Parse parse) {
+  const std::string content = read_text(file);
+  std::vector<Number> numbers;
+  for (std::string_view rest = content; !rest.empty();) {
+    const std::string_view line = trimmed(take_line(rest));
+    const auto number = parse(line);
+    if (!number) {
+      fail(file, "line ", numbers.size() + 1, ": expected ", expected, ", found '", line, "'");
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<double> weights_of(const std::string& weights, const Dataset& dataset) {
+  if (weights == "balanced") return balancing_weights(labels_of(dataset));
+  auto numbers = numbers_in<double>(weights, "a number", real_number);
+  if (numbers.size() != dataset.size()) {
+    fail(weights, "holds ", numbers.size(), " weights, expected one for each of the ",
+         dataset.size(), " samples");
+  }
+  return numbers;
+}
+
+std::unique_ptr<const Picks> groups_of(std::string_view text, const Dataset& dataset) {
+  const std::size_t cross = text.find('x');
+  const auto classes = parse_number<std::uint32_t>(text.substr(0, cross));
+  const auto each = cross == std::string_view::npos
+                        ? std::nullopt
+                        : parse_number<std::uint32_t>(text.substr(cross + 1));
+  if (!classes || !each)
+    throw Error(join("groups: expected CLASSESxSAMPLES, as in 8x4, found '", text, "'"));
+  return grouped_by_class(labels_of(dataset), *classes, *each);
+}
+
+OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
+  std::vector<std::shared_ptr<const Dataset>> datasets;
+  std::vector<MixPart> parts;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    const std::size_t colon = word.rfind(':');
+    const auto weight =
+        colon == std::string_view::npos ? std::nullopt : real_number(word.substr(colon + 1));
+    if (!weight) throw Error(join("mix: expected PATH:WEIGHT, found '", word, "'"));
+    datasets.push_back(open_dataset(word.substr(0, colon)));
+    parts.push_back({datasets.back()->size(), *weight});
+  }
+  auto joined = std::make_unique<Joined>(std::move(datasets));
+  auto picks = mixed(std::move(parts), draws != 0 ? draws : joined->size(), shuffle);
+  return {std::move(joined), std::move(picks)};
+}
+
+}  // namespace
+
+void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& what,
+                 OrderRequest& order) {
+  auto* dataset = app.add_option("PATH", path, what);
+  std::vector<CLI::Option*> ways;
+  const auto way = [&](CLI::Option* option, const char* type) {
+    for (CLI::Option* other : ways) option->excludes(other);
+    ways.push_back(option);
+    return option->type_name(type);
+  };
+  way(app.add_option("--order", order.order,
+                     "The samples of an epoch: a file with an index in each line"),
+      "FILE");
+  way(app.add_option("--weights", order.weights,
+                     "Draw samples by weight: a file with a number in each line, or balanced"),
+      "FILE");
+  way(app.add_option("--groups", order.groups,
+                     "Put P classes with K samples of each together in a batch"),
+      "PxK");
+  way(app.add_option("--mix", order.mix,
+                     "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH"),
+      "LIST")
+      ->excludes(dataset);
+  check_whole(app.add_option("--draws", order.draws, "Samples in an epoch of --weights or --mix"),
+              1)
+      ->type_name("N");
+}
+
+void expect_dataset(const std::filesystem::path& path, const OrderRequest& order) {
+  if (path.empty() && order.mix.empty()) throw CLI::RequiredError("PATH or --mix");
+  if (order.draws != 0 && order.weights.empty() && order.mix.empty())
+    throw CLI::ValidationError("--draws needs --weights or --mix");
+}
+
+OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle) {
+  if (!request.mix.empty()) return mix_of(request.mix, request.draws, shuffle);
+  OpenedData data{open_dataset(path), nullptr};
+  const Dataset& dataset = *data.dataset;
+  if (!request.order.empty()) {
+    data.picks =
+        listed(numbers_in<std::uint64_t>(request.order, "an index", parse_number<std::uint64_t>),
+               dataset.size());
+  } else if (!request.weights.empty()) {
+    data.picks = weighted(weights_of(request.weights, dataset),
+                          request.draws != 0 ? request.draws : dataset.size());
+  } else if (!request.groups.empty()) {
+    data.picks = groups_of(request.groups, dataset);
+  }
+  return data;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The loader from Python beside the loader from the shell, in one run, with the limits that hold for Python.
+
+    samples/bench_python.py --feedrate build/release/feedrate [--threads 2] [--repeat 5] [--seconds 3] [--out DIR]
+
+Run it by a Python that finds the package (PYTHONPATH=build/release/python, or the wheel). The photographs and CIFAR-10
+are real where $FEEDRATE_DATA has imagenet/ and cifar10/, made otherwise; the million images are made. Rates take turns,
+and medians are compared. Leaves the datasets in DIR (default build/bench-python) and prints a table; exits with 1 where
+a limit is missed.
+
+    limit                                                            why
+    photographs, random resized crop to 224: 97 % of the shell's     Python adds a constant to a batch
+    CIFAR-10, batches of 512: 500,000 images/s on two cores          and the constant is small
+    import feedrate: 100 ms                                          it imports no framework
+    first batch of a million images: 200 ms                          opening and shuffling read no image
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+# Each measurement is a fresh process, as in the shell. Prints images/s, after a second of warming up.
+RATE = """
+import sys, time, feedrate
+path, recipe, batch, threads, seconds = sys.argv[1:]
+loader = feedrate.Loader(path, recipe, batch=int(batch), threads=int(threads), epochs=None)
+images, start, end = 0, None, time.perf_counter() + 1
+for one in loader:
+    now = time.perf_counter()
+    if start is not None:
+        images += len(one)
+        if now > end:
+            break
+    elif now > end:
+        start, end = now, now + float(seconds)
+print(images / (now - start))
+"""
+IMPORT = "import time; start = time.perf_counter(); import feedrate; print(1e3 * (time.perf_counter() - start))"
+FIRST = """
+import sys, time, feedrate
+start = time.perf_counter()
+next(iter(feedrate.Loader(sys.argv[1], batch=64, threads=2)))
+print(1e3 * (time.perf_counter() - start))
+"""
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench_python: {' '.join(map(str, words[:4]))} failed")
+    return done.stdout
+
+
+def python(code, *words):
+    return float(run(sys.executable, "-c", code, *words))
+
+
+def shell(feedrate, path, recipe, batch, options):
+    said = run(feedrate, "load", path, "--recipe", recipe, "--batch", batch, "--threads", options.threads,
+               "--seconds", options.seconds, "--no-digest", "--json")
+    return json.loads(said)["images_per_second"]
+
+
+def dataset(feedrate, out, source, images, *how):
+    """The path of a dataset of real images, or of `images` made ones."""
+    place = out / f"{source}-{images}"
+    if place.exists():
+        return place
+    real = pathlib.Path(os.environ.get("FEEDRATE_DATA", out / "none")) / source
+    archives = out / f"{source}-archives"
+    if how == ("made",) or not real.is_dir():
+        run(feedrate, "synth", source, "--images", images, "--out", archives)
+    else:
+        archives = real
+    run(feedrate, "convert", source, archives, "--to", "recordio" if source == "mnist" else "lmdb", "--out", place)
+    return place
+
+
+def median(measure, repeat):
+    return statistics.median(measure() for _ in range(repeat))
+
+
+def rates(options, path, recipe, batch):
+    """Medians of the shell's and of Python's rate, measured in turns."""
+    ours, theirs = [], []
+    for _ in range(options.repeat):
+        theirs.append(shell(options.feedrate, path, recipe, batch, options))
+        ours.append(python(RATE, path, recipe, batch, options.threads, options.seconds))
+    return statistics.median(theirs), statistics.median(ours)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--feedrate", type=pathlib.Path, required=True, help="the program")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench-python"))
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    photographs = dataset(options.feedrate, options.out, "imagenet", 240)
+    cifar = dataset(options.feedrate, options.out, "cifar10", 50000)
+    million = dataset(options.feedrate, options.out, "mnist", 1000000, "made")
+
+    missed = False
+    print("| what | shell | Python | limit | |\n|---|---|---|---|---|")
+
+    def row(what, theirs, ours, limit, holds):
+        nonlocal missed
+        missed = missed or not holds
+        print(f"| {what} | {theirs} | {ours} | {limit} | {'holds' if holds else 'MISSED'} |", flush=True)
+
+    theirs, ours = rates(options, photographs, "imagenet-train", 128)
+    row("photographs, batches of 128, images/s", f"{theirs:,.0f}", f"{ours:,.0f}, {ours / theirs:.1%}",
+        "97 % of the shell's", ours >= 0.97 * theirs)
+    theirs, ours = rates(options, cifar, "cifar-train", 512)
+    row("CIFAR-10, batches of 512, images/s", f"{theirs:,.0f}", f"{ours:,.0f}, {ours / theirs:.1%}",
+        "500,000", ours >= 500_000)
+    took = median(lambda: python(IMPORT), options.repeat)
+    row("import feedrate, ms", "", f"{took:.0f}", "100", took <= 100)
+    took = median(lambda: python(FIRST, million), options.repeat)
+    row("first batch of a million images, ms", "", f"{took:.0f}", "200", took <= 200)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

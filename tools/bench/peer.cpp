@@ -26,8 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 6> tools{
-    own_tool, "pytorch", "pytorch:cuda-graph", "pytorch:compile", "tensorflow", "mxnet"};
+constexpr std::array<std::string_view, 7> tools{
+    own_tool,     "pytorch", "pytorch:cuda-graph", "pytorch:compile", "pytorch+feedrate",
+    "tensorflow", "mxnet"};
 
 constexpr int framework_absent = 3;  // an adapter's exit code
 

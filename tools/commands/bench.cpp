@@ -300,7 +300,7 @@ std::function<int()> prepare(CLI::App& app) {
                 "Networks to train (default: measure supply alone)"),
       add_names(app, "--tool", bench.tools,
                 {"tool", "", {bench_tools().begin(), bench_tools().end()}},
-                "Tools to measure: feedrate, pytorch, tensorflow, mxnet")
+                "Tools to measure: feedrate, pytorch, pytorch+feedrate, tensorflow, mxnet")
           ->default_str("feedrate"),
       check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
           ->type_name("N")
@@ -348,8 +348,9 @@ demand is measured a second time without copies to the device (compute).
 measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
 dataset with the framework's own loader, run by python3 or by the interpreter that
 FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and
-'pytorch:compile' (torch.compile) as their names say. A framework that is not installed,
-or that does not support a point, is left out.
+'pytorch:compile' (torch.compile) as their names say; 'pytorch+feedrate' trains in PyTorch
+what Feedrate's loader yields, where that Python has the package feedrate. A framework
+that is not installed, or that does not support a point, is left out.
 
 A plan is a JSON object of lists. It measures every combination of their values, except
 those that match an exclusion:

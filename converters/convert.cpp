@@ -182,8 +182,8 @@ Conversion convert(std::unique_ptr<SampleStream> stream, const Container& contai
   check(container, options);
   ConversionRun run(std::move(stream), container, options);
   RunningDigest digests(directory);
-  const Tally tally = run.execute(
-      directory, split, {}, [&](const SampleDigests& sample) { digests.add(sample); }, {});
+  const Tally tally = run.execute(directory, split, {},
+                                  [&](const SampleDigests& sample) { digests.add(sample); }, {});
   Conversion conversion = result_of(tally, digests.finish());
   conversion.seconds = seconds_since(start);
   return conversion;

@@ -38,7 +38,7 @@ struct Tally {
   std::vector<std::uint64_t> class_counts;
   std::vector<std::uint64_t> sums;  // per pixel value over all images; empty if no mean is wanted
   std::vector<Skipped> skipped;
-  formats::DetailsDigest details;   // of Writer::details
+  formats::DetailsDigest details;  // of Writer::details
   formats::WriterState writer;
 
   /// Adds the tally of the part that follows this one.

@@ -14,7 +14,7 @@ struct PipelineOptions {
   bool wants_mean = false;
   std::uint64_t begin = 0;                      // position of the first sample of the tally
   std::uint64_t end = 0;                        // position to stop at; 0: the end of the stream
-  DigestSink digested = {};  // called for each sample written
+  DigestSink digested = {};                     // called for each sample written
   std::function<void(const Tally&)> save = {};  // called every journal_bytes, after Writer::pause
 };
 

@@ -42,8 +42,7 @@ void NamelessFile::append(Bytes bytes) {
 void NamelessFile::read(std::uint64_t at, MutableBytes into) const {
   assert(at + into.size() <= size_);
   while (!into.empty()) {
-    const ssize_t count =
-        ::pread(file_.number(), into.data(), into.size(), static_cast<off_t>(at));
+    const ssize_t count = ::pread(file_.number(), into.data(), into.size(), static_cast<off_t>(at));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_errno(directory_, "cannot read a file in it", errno);
     if (count == 0) fail(directory_, "a file in it ended at byte ", at, " of ", size_);

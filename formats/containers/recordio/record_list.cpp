@@ -52,8 +52,7 @@ std::optional<std::uint64_t> RecordList::find(std::uint64_t id) const {
     at = static_cast<std::uint64_t>(std::ranges::lower_bound(lines, id, {}, id_of) - lines.begin());
   }
   if (at == count || id_of(at) != id) return std::nullopt;
-  const bool alone =
-      (at == 0 || id_of(at - 1) != id) && (at + 1 == count || id_of(at + 1) != id);
+  const bool alone = (at == 0 || id_of(at - 1) != id) && (at + 1 == count || id_of(at + 1) != id);
   return alone ? std::optional(lines_[at]) : std::nullopt;
 }
 

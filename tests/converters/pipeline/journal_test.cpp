@@ -135,7 +135,8 @@ TEST(HostileJournal, another_purpose_is_refused_with_the_line_that_differs) {
   PartialDirectory partial(directory / "out", PartialDirectory::Stale::adopted);
   Journal journal(partial, {"source made", "--shuffle 8"});
   std::vector<SampleDigests> none;
-  expect_error([&] { journal.load(into(none)); }, {"out.partial", "'--shuffle 7'", "'--shuffle 8'"});
+  expect_error([&] { journal.load(into(none)); },
+               {"out.partial", "'--shuffle 7'", "'--shuffle 8'"});
 }
 
 TEST(HostileJournal, a_damaged_note_is_named) {
@@ -153,7 +154,8 @@ TEST(HostileJournal, a_damaged_note_is_named) {
   write_text(partial / "progress.json", notes);
   fs::resize_file(partial / "progress.bin", 2 * 64);
   std::vector<SampleDigests> some;
-  expect_error([&] { read_digests(partial, 3, into(some)); }, {"progress.bin", "2 samples", "expected 3"});
+  expect_error([&] { read_digests(partial, 3, into(some)); },
+               {"progress.bin", "2 samples", "expected 3"});
 }
 
 }  // namespace

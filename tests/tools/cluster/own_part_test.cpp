@@ -92,6 +92,19 @@ TEST_F(CommandsPartAuto, a_task_started_again_keeps_its_part_and_joins_if_nobody
   EXPECT_TRUE(fs::exists(out_));
 }
 
+TEST_F(CommandsPartAuto, a_part_by_number_that_is_whole_is_kept_by_resume) {
+  ASSERT_EQ(run_program("env", words("out", {}, {"--part", "2/4"})).code, exit_done);
+  const fs::path part = directory_ / "out.part-2-of-4";
+  const auto made = fs::last_write_time(part);
+  const Said again = run_program("env", words("out", {}, {"--part", "2/4"}));
+  EXPECT_EQ(again.code, exit_failed);
+  EXPECT_TRUE(has(again.errors, "exists already")) << again.errors;
+  const Said kept = run_program("env", words("out", {}, {"--part", "2/4", "--resume"}));
+  EXPECT_EQ(kept.code, exit_done) << kept.errors;
+  EXPECT_TRUE(has(kept.output, "out.part-2-of-4: 250 images")) << kept.output;
+  EXPECT_EQ(fs::last_write_time(part), made);
+}
+
 TEST_F(CommandsPartAuto, processes_of_torchrun_share_too) {
   for (const std::string rank : {"0", "1"}) {
     const Said said =

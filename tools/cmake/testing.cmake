@@ -11,7 +11,7 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/support/places.cpp PROPERT
 
 function(test_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*_test.cpp)
-  list(FILTER sources EXCLUDE REGEX "/trainer/cudnn/") # a separate program
+  list(FILTER sources EXCLUDE REGEX "/trainer/(cudnn|cuda_emulation)/") # programs of their own
   if(NOT sources)
     return()
   endif()

@@ -123,7 +123,7 @@ struct LoaderStats {
   double mean_filled = 0;         // batches that were ready at a call of next(), on average
   unsigned threads = 0;           // workers now
   unsigned workers_seen = 0;      // distinct threads that filled a seat (1 with threads = 0)
-  CropStats crops;
+  CropStats crops{};
 };
 
 /// One consumer thread calls next(). The dataset and the recipe must outlive the loader. An Error

@@ -13,11 +13,12 @@ struct ProductEngine {
   std::string node;
   std::string product;  // "convolution", "gradient of a convolution's input" …
   std::string name;     // its number in the library, and the choices for its knobs
-  std::vector<std::string>
-      notes;                  // what the library says of its numbers: "tensor core", "winograd"
+  /// What the library says of its numbers: "tensor core", "winograd" …
+  std::vector<std::string> notes{};
   std::size_t workspace = 0;  // bytes
-  std::optional<float> milliseconds;  // a call, measured once for this shape; absent: not measured
-  std::string fallback;               // why a faster engine was expected; "": none was
+  /// Of a call, measured once for this shape; absent where nothing was measured.
+  std::optional<float> milliseconds{};
+  std::string fallback{};  // why a faster engine was expected; "": none was
 };
 
 }  // namespace feedrate::trainer

@@ -3,13 +3,24 @@
 #include <algorithm>
 
 #include "formats/base/cores.h"
+#include "formats/base/error.h"
 #include "loader/engine/engine.h"
+#include "loader/pixels/shrunk.h"
 
 namespace feedrate::loader {
 using namespace formats;
 
 unsigned loader_cores(bool consumer_computes) {
   return std::max(1U, usable_cores() - (consumer_computes ? 1 : 0));
+}
+
+bool shrinks(const Recipe& recipe) {
+  constexpr std::uint32_t large = 8192;  // pixels
+  try {
+    return possible_shrink(recipe.view({large, large, 3}, SampleRandom(0, 0, 0))) > 1;
+  } catch (const Error&) {
+    return false;  // it is for images of one size
+  }
 }
 
 Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)

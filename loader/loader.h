@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "formats/dataset.h"
 #include "loader/bad.h"
@@ -31,6 +32,19 @@ enum class LastBatch : std::uint8_t {
   drop,     // no batch
   wrap,     // a full batch, completed with the epoch's first images
 };
+
+/// At which size images are decoded.
+enum class DecodedSize : std::uint8_t {
+  full,
+  scaled,  // JPEGs at 1/2, 1/4 or 1/8 where a crop is that many times the size it is resized to:
+           // faster, and other pixels. For recipes that resize, of datasets of JPEGs.
+};
+/// "full", "scaled".
+constexpr std::string_view name(DecodedSize size) {
+  return size == DecodedSize::full ? "full" : "scaled";
+}
+/// Whether the recipe makes large images smaller, so that they can be decoded scaled.
+bool shrinks(const Recipe& recipe);
 
 /// How many threads a loader should have on this machine: one for each usable core, less one when
 /// the consumer itself computes and its thread needs a core. At least 1.
@@ -90,6 +104,7 @@ struct LoaderOptions {
   std::uint64_t epochs = 1;  // to hand out, a resumed one included; 0: without end
   LoaderState start{};
   Pixels pixels{};
+  DecodedSize decoded = DecodedSize::full;
   Order order{};
   Share share{};
   Bad bad{};
@@ -119,6 +134,7 @@ struct LoaderStats {
   double wait_seconds = 0;        // of the consumer in next(), with no batch ready
   double first_wait_seconds = 0;  // of these, for the very first batch (start-up)
   double alive_seconds = 0;       // since construction, when filling began
+  std::uint64_t shrunk = 0;       // images decoded at less than their size
   std::uint64_t bad_seats = 0;    // replaced or skipped, in batches handed out
   double mean_filled = 0;         // batches that were ready at a call of next(), on average
   unsigned threads = 0;           // workers now
@@ -133,8 +149,8 @@ struct LoaderStats {
 /// is left out.
 class Loader : public BatchSource {
  public:
-  /// Starts to fill batches. Throws Error when the recipe does not suit the dataset or the options
-  /// give no batch.
+  /// Starts to fill batches. Throws Error when the recipe does not suit the dataset, when they do
+  /// not suit options.decoded, or when the options give no batch.
   Loader(const formats::Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
   ~Loader() override;
 

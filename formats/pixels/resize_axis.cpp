@@ -28,20 +28,20 @@ void weigh(ResizeAxis& axis, std::size_t at, const ResizeFilter& filter, std::ui
 
 PixelRange source_of(const ResizeSpan& span) {
   if (span.copies()) return {span.begin, span.count};
-  const ResizeFilter filter(span.from, span.to);
+  const ResizeFilter filter(span);
   const std::uint32_t begin = filter.first(span.begin);
   return {begin, filter.end(span.begin + span.count - 1) - begin};
 }
 
 std::size_t max_weights(const ResizeSpan& span) {
-  return static_cast<std::size_t>(std::ceil(ResizeFilter(span.from, span.to).reach)) * 2 + 1;
+  return static_cast<std::size_t>(std::ceil(ResizeFilter(span).reach)) * 2 + 1;
 }
 
 void ResizeAxis::set(const ResizeSpan& new_span) {
   if (span == new_span) return;
   span = new_span;
   const PixelRange source = source_of(span);
-  const ResizeFilter filter(span.from, span.to);
+  const ResizeFilter filter(span);
   from = source.count;
   to = span.count;
   prepared = 0;

@@ -16,24 +16,29 @@ constexpr std::uint8_t resized_pixel(std::int32_t sum) {
 }
 
 /// Resizing `from` pixels to `to`, of which `count` are computed, from `begin` on; in reverse order
-/// when mirrored.
+/// when mirrored. The pixels may lie in an image that was decoded at 1/`shrunk` of its size: they
+/// then begin `offset` pixels behind the edge of a shrunk one, 0 ≤ offset < shrunk.
 struct ResizeSpan {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
   bool mirrored = false;
+  std::uint32_t shrunk = 1;
+  std::uint32_t offset = 0;
 
   bool operator==(const ResizeSpan&) const = default;
   /// True when the result equals the source, in its order.
-  bool copies() const { return from == to && !mirrored; }
+  bool copies() const { return from == to && !mirrored && shrunk == 1; }
+  /// How many pixels there are of the image that was decoded, parts of pixels included.
+  constexpr std::uint32_t source() const { return (offset + from + shrunk - 1) / shrunk; }
 };
 
 struct PixelRange {
   std::uint32_t begin = 0;
   std::uint32_t count = 0;
 };
-/// The source pixels that a span needs.
+/// The source pixels that a span needs, from the one on in which it begins.
 PixelRange source_of(const ResizeSpan& span);
 /// The most weights that a target pixel of the span can have.
 std::size_t max_weights(const ResizeSpan& span);

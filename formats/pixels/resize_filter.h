@@ -8,15 +8,19 @@
 
 namespace feedrate::formats {
 
-/// Resizing `from` pixels to `to`: a triangle that widens as the image shrinks. Stateless.
+/// Resizing: a triangle that widens as the image shrinks. Stateless.
 struct ResizeFilter {
-  constexpr ResizeFilter(std::uint32_t from_side, std::uint32_t to_side)
-      : scale(static_cast<double>(from_side) / to_side),
-        reach(scale > 1.0 ? scale : 1.0),
+  constexpr explicit ResizeFilter(const ResizeSpan& span)
+      : scale(static_cast<double>(span.from) / span.to),
+        shrunk(span.shrunk),
+        offset(span.offset),
+        reach(scale / shrunk > 1.0 ? scale / shrunk : 1.0),
         narrowing(1.0 / reach),
-        from(from_side) {}
+        from(span.source()) {}
 
-  constexpr double center(std::uint32_t target) const { return (target + 0.5) * scale; }
+  constexpr double center(std::uint32_t target) const {
+    return (offset + (target + 0.5) * scale) / shrunk;
+  }
   /// The source pixels of a target pixel: from first() to before end().
   constexpr std::uint32_t first(std::uint32_t target) const {
     const double begin = center(target) - reach + 0.5;
@@ -47,7 +51,9 @@ struct ResizeFilter {
     for (std::uint32_t i = begin; i < behind; ++i) body(i, weight(part(i, middle), sum));
   }
 
-  double scale;
+  double scale;  // pixels of the whole image for one of the target
+  double shrunk;
+  double offset;
   double reach;  // of the filter to either side, in source pixels
   double narrowing;
   std::uint32_t from;

@@ -58,6 +58,7 @@ struct WorkerCounters {
   Counter decode_ns;
   Counter augment_ns;
   Counter bytes_read;
+  Counter shrunk;  // images decoded at less than their size
   Counter images;  // seats filled
   CropCounters crops;
   std::atomic<std::thread::id> thread{};  // that filled the first seat

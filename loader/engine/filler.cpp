@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "formats/codecs/jpeg/jpeg.h"
 #include "formats/io/lost_pages.h"
 #include "loader/engine/batch_mix.h"
 #include "loader/order/joined.h"
+#include "loader/pixels/shrunk.h"
 
 namespace feedrate::loader::detail {
 using namespace formats;
@@ -181,10 +183,23 @@ void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
     feedrate::formats::decode(sample, values_in(seat));
     return;
   }
-  const Rect part = needed_part(item.view, sample.shape);
+  item.shrunk = shrink_of(item);
+  const Rect part = needed_part(item.view, sample.shape, item.shrunk);
   if (part.height == 0 || part.width == 0) return;
+  if (item.shrunk > 1) {
+    if (job_.counts) counters_.shrunk.add(1);
+    item.part =
+        decode_shrunk_jpeg_part(sample.bytes, sample.shape, item.shrunk, part, item.decoded);
+    return;
+  }
   const JpegAid aid{item.entry, job_.counts ? &parts_ : nullptr};
   item.part = decode_part(sample, part, item.decoded, aid);
+}
+
+// Images that are no JPEGs are decoded in full.
+std::uint32_t Filler::shrink_of(const Item& item) const {
+  const bool scaled = job_.decoded == DecodedSize::scaled && item.sample.codec == &jpeg_codec;
+  return scaled ? possible_shrink(item.view) : 1;
 }
 
 Bytes Filler::entry_of(std::uint64_t index) const {
@@ -208,7 +223,8 @@ void Filler::augment(Item& item, MutableBytes seat) {
   if (!holds_pixels()) return make_values(item, seat);
   const MutableBytes image = values_in(seat);
   if (!item.seated) {
-    renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, image);
+    renderer_.render(item.view, item.sample.shape, item.part, job_.shape.channels, image,
+                     item.shrunk);
   }
   operate(item, image);
 }
@@ -236,7 +252,7 @@ void Filler::make_values(Item& item, MutableBytes seat) {
   if (!operations_.empty() || !shows_whole(item) ||
       item.part.stride != std::size_t{job_.shape.width} * channels) {
     const MutableBytes image = grown(pixels_, job_.shape.bytes());
-    renderer_.render(item.view, item.sample.shape, item.part, channels, image);
+    renderer_.render(item.view, item.sample.shape, item.part, channels, image, item.shrunk);
     operate(item, image);
     pixels = image.data();
   }

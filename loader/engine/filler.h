@@ -54,8 +54,9 @@ class alignas(64) Filler {
     bool bad = false;
     SampleRandom random{0, 0, 0};
     View view;
-    bool seated = false;      // decoded directly into its seat, or left packed there
-    formats::PixelRows part;  // otherwise: what the view needs, in `decoded` or in the sample
+    bool seated = false;       // decoded directly into its seat, or left packed there
+    std::uint32_t shrunk = 1;  // decoded at 1/`shrunk` of its size
+    formats::PixelRows part;   // otherwise: what the view needs, in `decoded` or in the sample
     formats::Buffer decoded;
   };
 
@@ -80,6 +81,7 @@ class alignas(64) Filler {
   void augment(Item& item, formats::MutableBytes seat);
   void make_values(Item& item, formats::MutableBytes seat);
   void operate(const Item& item, formats::MutableBytes image);
+  std::uint32_t shrink_of(const Item& item) const;
   bool shows_whole(const Item& item) const;
   bool holds_pixels() const {
     return job_.pixels.type == PixelType::u8 || job_.pixels.type == PixelType::packed;

@@ -21,6 +21,7 @@ struct Job {
   LoaderOptions::Order order;
   BadPolicy on_bad;
   LoaderOptions::Pixels pixels;
+  DecodedSize decoded;
   bool counts;                      // whether to keep all counters
   const formats::CropIndex* crops;  // null: none
 

@@ -50,18 +50,18 @@ void copy_window(const View& view, Shape stored, PixelRows from, std::uint32_t c
 }  // namespace
 
 void Renderer::render(const View& view, Shape stored, PixelRows part, std::uint32_t channels,
-                      MutableBytes seat) {
+                      MutableBytes seat, std::uint32_t shrunk) {
   if (view.height == view.scaled_height && view.width == view.scaled_width) {
     copy_window(view, stored, part, channels, seat);
   } else {
-    resize(view, stored.channels, part, channels, seat);
+    resize(detail::spans_of(view, shrunk), stored.channels, part, channels, seat);
   }
 }
 
-void Renderer::resize(const View& view, std::uint32_t stored_channels, PixelRows part,
+void Renderer::resize(const detail::ViewSpans& spans, std::uint32_t stored_channels, PixelRows part,
                       std::uint32_t channels, MutableBytes seat) {
-  const auto [down, across] = detail::spans_of(view);
-  const std::size_t pixels = std::size_t{view.window.height} * view.window.width;
+  const auto& [down, across] = spans;
+  const std::size_t pixels = std::size_t{down.count} * across.count;
   if (stored_channels == channels) {
     resize_part(part, channels, down, across, seat, scratch_);
     return;

@@ -7,29 +7,30 @@
 #include "loader/pixels/view.h"
 
 namespace feedrate::loader {
-
-class Renderer {
- public:
-  /// `part` holds needed_part(view, stored), with `stored.channels` bytes a pixel. Writes all of
-  /// `seat`, which has the size of the view's window and `channels` bytes a pixel: as many as the
-  /// stored image has, or 3 for a grey one, whose colours are then equal.
-  void render(const View& view, formats::Shape stored, formats::PixelRows part,
-              std::uint32_t channels, formats::MutableBytes seat);
-
- private:
-  void resize(const View& view, std::uint32_t stored_channels, formats::PixelRows part,
-              std::uint32_t channels, formats::MutableBytes seat);
-
-  formats::ResizeScratch scratch_;
-  formats::Buffer grey_;
-};
-
 namespace detail {
 
 struct ViewSpans {
   formats::ResizeSpan down, across;
 };
-ViewSpans spans_of(const View& view);
+/// What a resized view does along both axes to an image that was shrunk so many times.
+ViewSpans spans_of(const View& view, std::uint32_t shrunk = 1);
 
 }  // namespace detail
+
+class Renderer {
+ public:
+  /// `part` holds needed_part(view, stored, shrunk), with `stored.channels` bytes a pixel. Writes all of
+  /// `seat`, which has the size of the view's window and `channels` bytes a pixel: as many as the
+  /// stored image has, or 3 for a grey one, whose colours are then equal.
+  void render(const View& view, formats::Shape stored, formats::PixelRows part,
+              std::uint32_t channels, formats::MutableBytes seat, std::uint32_t shrunk = 1);
+
+ private:
+  void resize(const detail::ViewSpans& spans, std::uint32_t stored_channels,
+              formats::PixelRows part, std::uint32_t channels, formats::MutableBytes seat);
+
+  formats::ResizeScratch scratch_;
+  formats::Buffer grey_;
+};
+
 }  // namespace feedrate::loader

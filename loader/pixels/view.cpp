@@ -59,9 +59,14 @@ void check_view(const View& view, Shape stored) {
                    " does not fit an image of ", stored.height, "x", stored.width));
 }
 
-detail::ViewSpans detail::spans_of(const View& view) {
-  return {{view.height, view.scaled_height, view.window.y, view.window.height},
-          {view.width, view.scaled_width, view.window.x, view.window.width, view.mirrored}};
+detail::ViewSpans detail::spans_of(const View& view, std::uint32_t shrunk) {
+  const auto offset = [shrunk](std::int32_t begin) {
+    return static_cast<std::uint32_t>(begin) % shrunk;
+  };
+  return {{view.height, view.scaled_height, view.window.y, view.window.height, false, shrunk,
+           offset(view.y)},
+          {view.width, view.scaled_width, view.window.x, view.window.width, view.mirrored, shrunk,
+           offset(view.x)}};
 }
 
 Rect needed_part(const View& view, Shape stored) {

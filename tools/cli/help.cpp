@@ -252,6 +252,24 @@ CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
       {"u8", "f32", "f16"});
 }
 
+CLI::Option* add_decode(CLI::App& app, DecodedSize& size) {
+  const auto read = [&size](const std::string& word) {
+    size = word == name(DecodedSize::scaled) ? DecodedSize::scaled : DecodedSize::full;
+  };
+  return check_words(
+      app.add_option_function<std::string>(
+             "--decode", read, "Size of decoded JPEGs: full, or scaled where a crop allows it")
+          ->type_name("SIZE")
+          ->default_str(std::string(name(size))),
+      {"full", "scaled"});
+}
+
+void check_decode(DecodedSize size, const std::string& recipe) {
+  if (size == DecodedSize::full || shrinks(loader::recipe(recipe))) return;
+  throw CLI::ValidationError(fmt::format(
+      "--decode scaled needs a recipe that makes images smaller, and {} does not", recipe));
+}
+
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {
   return as_list(check_number(app.add_option("--mean", means,
                                              "Mean to subtract: one number or R,G,B (0 … 255)")),

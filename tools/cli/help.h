@@ -14,6 +14,7 @@
 
 #include "loader/batch.h"
 #include "loader/engine/workers.h"
+#include "loader/loader.h"
 #include "tools/cli/command.h"
 
 namespace CLI {
@@ -81,6 +82,11 @@ CLI::Option* add_precision(CLI::App& app, std::string& precision);
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen);
 /// "--pixels", the type of the values in batches; "--mean" and "--deviation", which normalise them.
 CLI::Option* add_pixels(CLI::App& app, loader::PixelType& pixels);
+/// "--decode": full or scaled.
+CLI::Option* add_decode(CLI::App& app, loader::DecodedSize& size);
+/// Throws CLI::ValidationError where images are decoded scaled for a recipe that does not shrink
+/// them.
+void check_decode(loader::DecodedSize size, const std::string& recipe);
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means);
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations);
 /// "--no-crop-index", which sets `used` to false.

@@ -57,11 +57,14 @@ struct Options {
   std::filesystem::path quarantine;
   std::filesystem::path trace;
   std::string device = "cpu";
-  std::string decode = "loader";
+  std::string decode = "full";
   LogPaths logs;
   bool json = false;
 
   bool device_decodes() const { return decode == "device"; }
+  DecodedSize decoded() const {
+    return decode == "scaled" ? DecodedSize::scaled : DecodedSize::full;
+  }
 };
 
 /// Shows and logs the progress of `loader` while the calling thread drives it.
@@ -135,6 +138,7 @@ LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape i
       make_scales(options.means, options.deviations, augment.shape(image).channels);
   settings.order.shuffle = !options.no_shuffle;
   settings.order.last = last_batch(options.last);
+  settings.decoded = options.decoded();
   settings.bad.policy = bad_policy(options.on_bad);
   settings.diagnosis.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
@@ -183,6 +187,7 @@ LoadReport load(const Options& options) {
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
   loaded.pixels = settings.pixels.type;
+  loaded.decoded = settings.decoded;
   loaded.skips = settings.bad.policy == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
@@ -252,8 +257,8 @@ void add_batch_options(CLI::App& app, Options& options) {
   add_pixels(app, options.loader.pixels.type);
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
-  add_choice(app, "--decode", options.decode, {"loader", "device"},
-             "Who decodes packed JPEGs: the loader's threads, or --device");
+  add_choice(app, "--decode", options.decode, {"full", "scaled", "device"},
+             "JPEGs in full, scaled where a crop allows it; or packed ones on --device");
   add_name(app, "--device", options.device, device_names(), "The device for --decode device");
 }
 
@@ -340,6 +345,7 @@ void check_options(const Options& options) {
   if (!options.device_decodes() && options.device != "cpu") {
     throw CLI::ValidationError("--device " + options.device + " needs --decode device");
   }
+  check_decode(options.decoded(), options.recipe);
   if (loader.share.rank < loader.share.ranks) return;
   throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}",
                                          loader.share.rank, loader.share.ranks,
@@ -373,16 +379,20 @@ the first epoch is computed in a separate pass and is the same at any number of
 threads. --from continues at the state with which an earlier run ended, at any number
 of threads or ranks and any batch size. Batches hold u8 pixels (channels last) or,
 with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each channel.
---decode device leaves packed JPEGs (convert --encode packed) packed: the loader's threads
- only read them and check their sums, and the GPU decodes, crops, resizes and mirrors them,
- to the same pixels and so the same digest. Images that are no packed JPEGs, and those too
- large for their place in a batch, are decoded by the loader's threads, and counted.
 
- An epoch holds every sample once, or what one of these says: --order lists samples,
- some left out or repeated; --weights draws them with replacement; --groups puts P
- different classes with K different samples of each together; --mix draws from several
- datasets in these proportions, each sample of one before any comes again. All are the
- same at any number of threads, resume anywhere, and are shared by ranks.)",
+--decode scaled decodes a JPEG at 1/2, 1/4 or 1/8 of its size where the crop is at
+least so many times the size that the recipe resizes it to: other pixels, so another
+digest. --decode device leaves packed JPEGs (convert --encode packed) packed: the
+loader's threads only read them and check their sums, and the GPU decodes, crops,
+resizes and mirrors them, to the same pixels and so the same digest. Images that are
+no packed JPEGs, and those too large for their place in a batch, are decoded by the
+loader's threads, and counted.
+
+An epoch holds every sample once, or what one of these says: --order lists samples,
+some left out or repeated; --weights draws them with replacement; --groups puts P
+different classes with K different samples of each together; --mix draws from
+several datasets in these proportions, each sample of one before any comes again.
+All are the same at any number of threads, resume anywhere, and are shared by ranks.)",
     .examples = R"(  feedrate load data/lmdb/train --threads 2 --seconds 3
   feedrate load data/png-map/train --threads 2 --emulate 6000 --trace trace.json
   feedrate load data/imagenet/train --threads auto --emulate 1786 --seconds 30

@@ -69,6 +69,7 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
     expect_dataset(request.data.path, request.data.order);
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
     check_features(request);
+    if (!request.data.recipe.empty()) check_decode(request.feed.decoded, request.data.recipe);
   });
   add_choice(app, "--mode", request.mode, {"train", "infer", "features"},
              "train, infer or features");
@@ -114,6 +115,7 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
            "Where to train ('feedrate list devices')");
   add_precision(app, request.device.precision);
   add_pixels(app, request.feed.pixels);
+  add_decode(app, request.feed.decoded);
   add_threads(app, "--threads", request.feed.threads, request.feed.auto_threads,
               "Loader threads, or auto; 0: load in the trainer's thread");
   add_threads(app, "--compute-threads", request.device.compute_threads,

@@ -25,6 +25,7 @@ LoaderOptions loader_options(const TrainingRequest& request, const Opened& opene
   return {.threads = feed.auto_threads ? loader_cores(true) : feed.threads,
           .batch = session.plan().batch,
           .pixels = {.type = feed.pixels, .scales = input_scales(session.plan().graph)},
+          .decoded = feed.decoded,
           .share = {.rank = world().rank(), .ranks = world().ranks()},
           .engine = {.memory = &opened.device.pixel_memory(), .crop_index = feed.crop_index}};
 }

@@ -147,6 +147,8 @@ std::string LoadReport::json() const {
       {"auto", as_json(tuning)},
       {"batch", batch},
       {"pixels", name(pixels)},
+      {"decode", name(decoded)},
+      {"shrunk_images", stats.shrunk},
       {"epochs", rounded(epochs, 3)},
       {"digest", or_null<ordered_json>(digest)},
       {"stall_seconds", rounded(result.stall_seconds, 6)},
@@ -200,6 +202,10 @@ std::string LoadReport::text() const {
                         100 * *in_memory, bytes_text(storage_bytes));
   }
   text += crops_text(stats.crops);
+  if (decoded == DecodedSize::scaled) {
+    text += fmt::format("  decoded scaled: {} at a half of their size or less\n",
+                        counted(stats.shrunk, "image"));
+  }
   if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;

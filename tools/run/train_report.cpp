@@ -28,7 +28,8 @@ ordered_json common_keys(const TrainingRequest& request, const RunReport& run) {
                  {"macs", run.macs},
                  {"device", request.device.name},
                  {"precision", request.device.precision},
-                 {"pixels", name(request.feed.pixels)}});
+                 {"pixels", name(request.feed.pixels)},
+                 {"decode", name(request.feed.decoded)}});
   return object;
 }
 
@@ -167,6 +168,7 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       counted(result.steps, "step"), report.run.batch, result.loss, 100 * result.accuracy,
       100 * result.accuracy5, counted(result.loss_steps, "step"));
   text += fmt::format("  recipe {}", report.run.recipe);
+  if (request.feed.decoded == DecodedSize::scaled) text += ", decoded scaled";
   if (!report.validations.empty()) {
     text += fmt::format(", validated by {}", recipe(report.run.recipe).evaluation().name());
   }

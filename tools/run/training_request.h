@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "loader/batch.h"
+#include "loader/loader.h"
 #include "tools/logs/logs.h"
 #include "tools/run/devices.h"
 #include "tools/run/order_request.h"
@@ -60,6 +60,7 @@ struct TrainingRequest {
     unsigned threads = 1;       // of the loader
     bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
     loader::PixelType pixels = loader::PixelType::u8;  // what batches hold
+    loader::DecodedSize decoded = loader::DecodedSize::full;
     bool resident = false;                             // repeat a few batches held in memory
     bool crop_index = true;                            // use the one beside the data
     bool uploads = true;                               // false: resident batches stay on the device

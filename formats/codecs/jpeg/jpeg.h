@@ -59,6 +59,16 @@ struct JpegAid {
 };
 PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory,
                            const JpegAid& aid);
+/// An image decoded at 1/`shrunk` of its size (2, 4 or 8): the last row and column may hold less.
+constexpr Shape shrunk_shape(Shape shape, std::uint32_t shrunk) {
+  return {(shape.height + shrunk - 1) / shrunk, (shape.width + shrunk - 1) / shrunk,
+          shape.channels};
+}
+/// Decodes `part` of the image at 1/`shrunk` of its size, as libjpeg-turbo does from the lower
+/// frequencies of each block: faster, with a pixel for what were shrunk x shrunk. Throws Error also
+/// where the image has another shape.
+PixelRows decode_shrunk_jpeg_part(Bytes encoded, Shape shape, std::uint32_t shrunk,
+                                  const Rect& part, Buffer& memory);
 
 /// Replaces `encoded` by a baseline JPEG as cv2.imwrite and im2rec write it at that quality (1 …
 /// 100): grey, or YCbCr with chroma at half the resolution (4:2:0), with the standard Huffman

@@ -3,6 +3,7 @@
 #include <csetjmp>
 
 #include "formats/base/error.h"
+#include "formats/codecs/expect_shape.h"
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/codecs/jpeg/jpeg_decompressor.h"
 #include "formats/codecs/jpeg/jpeg_feeders.hpp"
@@ -64,6 +65,7 @@ struct Task {
   Shape shape;
   HuffmanFeeder* huffman = nullptr;
   ScanFeeder* scan = nullptr;
+  std::uint32_t shrunk = 1;
 
   McuFeeder* feeder() const {
     return scan != nullptr ? static_cast<McuFeeder*>(scan) : static_cast<McuFeeder*>(huffman);
@@ -80,6 +82,7 @@ void start(jpeg_decompress_struct& library, const Task& task) {
   library.out_color_space = library.num_components == 4 ? JCS_CMYK
                             : shape.channels == 1       ? JCS_GRAYSCALE
                                                         : JCS_RGB;
+  library.scale_denom = task.shrunk;
   jpeg_start_decompress(&library);
   require_tables(library);
   if (task.scan != nullptr) start_feeding(library, *task.scan);
@@ -120,8 +123,8 @@ bool read_part(JpegDecompressor& self, const Task& task, const Rect& part, std::
   }
   start(library, task);
   JDIMENSION x = part.x - std::min(part.x, neighbours);
-  JDIMENSION width = std::min(part.x + part.width + neighbours, task.shape.width) - x;
-  if (width < task.shape.width) {
+  JDIMENSION width = std::min(part.x + part.width + neighbours, library.output_width) - x;
+  if (width < library.output_width) {
     jpeg_crop_scanline(&library, &x, &width);
     if (task.feeder() != nullptr) keep_to_columns(library, x, width, *task.feeder());
   }
@@ -188,10 +191,10 @@ void decode_jpeg(const HuffmanDecoding* how, Bytes encoded, Shape shape, Mutable
 }
 
 PixelRows decode_jpeg_part(const HuffmanDecoding* how, Bytes encoded, Shape shape, const Rect& part,
-                           Buffer& memory, const JpegAid& aid) {
-  const PartRows rows = rows_for(part, shape, memory);
+                           Buffer& memory, const JpegAid& aid, std::uint32_t shrunk) {
+  const PartRows rows = rows_for(part, shrunk_shape(shape, shrunk), memory);
   const auto read = [&](JpegDecompressor& self, HuffmanFeeder* feeder, std::size_t& before) {
-    return read_part(self, {shape, feeder}, part, rows.memory.data(), before);
+    return read_part(self, {shape, feeder, nullptr, shrunk}, part, rows.memory.data(), before);
   };
   const auto result = [&](std::size_t before) {
     return PixelRows{rows.memory.data() + before * shape.channels, rows.stride};
@@ -232,6 +235,12 @@ PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer&
 PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer& memory,
                            const JpegAid& aid) {
   return decode_jpeg_part(&fastest(), encoded, shape, part, memory, aid);
+}
+
+PixelRows decode_shrunk_jpeg_part(Bytes encoded, Shape shape, std::uint32_t shrunk,
+                                  const Rect& part, Buffer& memory) {
+  expect_shape(jpeg_header(encoded).shape, shape, "JPEG");
+  return decode_jpeg_part(&fastest(), encoded, shape, part, memory, JpegAid(), shrunk);
 }
 
 void decode_jpeg_scan(Bytes head, std::size_t head_at, JpegScan& scan, Shape shape,

@@ -145,7 +145,8 @@ HuffmanFeeder::HuffmanFeeder(const HuffmanDecoding& decoding, JpegIndex* with_in
 void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMENSION width,
                      McuFeeder& feeder) {
   const std::size_t mcu_width =
-      DCTSIZE * (library.num_components == 1 ? 1 : std::size_t(library.max_h_samp_factor));
+      std::size_t(library.min_DCT_scaled_size) *
+      (library.num_components == 1 ? 1 : std::size_t(library.max_h_samp_factor));
   feeder.first_column = x / mcu_width;
   feeder.last_column = (x + width - 1) / mcu_width;
 }

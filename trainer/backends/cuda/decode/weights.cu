@@ -20,7 +20,7 @@ struct Weights {
     const AxisJob& axis = is_row ? job.down : job.across;
     const ResizeSpan& span = axis.span;
     const std::uint32_t t = is_row ? i : i - job.down.span.count;
-    const ResizeFilter filter(span.from, span.to);
+    const ResizeFilter filter(span);
     const std::uint32_t target = span.begin + (span.mirrored ? span.count - 1 - t : t);
     const std::uint32_t first = filter.first(target);
     auto* weights = reinterpret_cast<std::int32_t*>(memory.scratch + axis.weights_at) + t;

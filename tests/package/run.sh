@@ -18,7 +18,7 @@ quietly cmake --install "$build" --prefix "$work/first"
 foreign=$(find "$work/first" -name '*.so*' ! -name 'libfeedrate*')
 [ -z "$foreign" ] || fail "the installation holds libraries of other projects: $foreign"
 headers=$(find "$work/first/include" -type f | wc -l)
-[ "$headers" -le 50 ] || fail "$headers public headers; at most 50 are wanted"
+[ "$headers" -le 60 ] || fail "$headers public headers; at most 60 are wanted"
 for file in man/man1/feedrate.1 man/man1/feedrate-convert.1 bash-completion/completions/feedrate \
   zsh/vendor-completions/_feedrate fish/vendor_completions.d/feedrate.fish; do
   [ -s "$work/first/share/$file" ] || fail "share/$file is missing"

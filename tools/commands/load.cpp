@@ -3,13 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <stop_token>
-#include <thread>
 
 #include "formats/base/stop.h"
 #include "formats/base/text.h"
@@ -23,6 +18,7 @@
 #include "tools/cli/help.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/text.h"
+#include "tools/commands/load_watch.h"
 #include "tools/commands/log_options.h"
 #include "tools/logs/logs.h"
 #include "tools/measure/sampler.h"
@@ -65,44 +61,6 @@ struct Options {
   DecodedSize decoded() const {
     return decode == "scaled" ? DecodedSize::scaled : DecodedSize::full;
   }
-};
-
-/// Shows and logs the progress of `loader` while the calling thread drives it.
-class Watch {
- public:
-  Watch(const Loader& loader, std::uint64_t total, Logs& logs)
-      : progress_("load", "images"),
-        thread_([this, &loader, total, &logs](const std::stop_token& stop) {
-          try {
-            watch(stop, loader, total, logs);
-          } catch (const std::exception&) {
-            failure_ = std::current_exception();
-          }
-        }) {}
-  /// Stops. Throws Error if a log could not be written.
-  void end() {
-    thread_.request_stop();
-    thread_.join();
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  void watch(const std::stop_token& stop, const Loader& loader, std::uint64_t total, Logs& logs) {
-    std::unique_lock lock(mutex_);
-    for (bool last = false; !last;) {
-      wake_.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
-      last = stop.stop_requested();
-      const LoaderStats stats = loader.stats();
-      progress_.update(stats.images, total);
-      logs.progress(fields_of(stats));
-    }
-  }
-
-  Progress progress_;
-  std::exception_ptr failure_;
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_;  // last: joined before the other members are destroyed
 };
 
 LastBatch last_batch(const std::string& name) {
@@ -197,7 +155,7 @@ LoadReport load(const Options& options) {
       note(loaded.crop_index_problem + "; until then, crops are decoded without it");
     }
     try {
-      Watch watch(loader, settings.epochs * epoch_size, logs);
+      LoadWatch watch(loader, settings.epochs * epoch_size, logs);
       Sampler sampler;
       DriveOptions drive_options = options.drive;
       drive_options.first_batch = [&] { sampler.enter(Section::measured); };

@@ -5,7 +5,7 @@
 #include "formats/io/replace.h"
 #include "tools/cli/console.h"
 #include "tools/cli/text.h"
-#include "tools/run/engines.h"
+#include "tools/measure/engines.h"
 #include "tools/run/ranks.h"
 #include "trainer/communicators/communicator.h"
 

@@ -10,7 +10,6 @@
 #include "loader/verdict.h"
 #include "tools/cli/text.h"
 #include "tools/measure/or_null.h"
-#include "tools/run/engines.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -50,6 +49,20 @@ std::optional<double> cpu_seconds_per_image(const TrainingReport& report) {
   const std::uint64_t images = report.result.images_after_first;
   if (!report.run.telemetry.cpu_seconds || images == 0) return std::nullopt;
   return rounded(*report.run.telemetry.cpu_seconds / static_cast<double>(images), 9);
+}
+
+ordered_json engines_json(const std::vector<ProductEngine>& engines) {
+  ordered_json list = ordered_json::array();
+  for (const ProductEngine& engine : engines) {
+    list.push_back({{"node", engine.node},
+                    {"product", engine.product},
+                    {"name", engine.name},
+                    {"notes", engine.notes},
+                    {"workspace_bytes", engine.workspace},
+                    {"milliseconds", or_null<ordered_json>(engine.milliseconds)},
+                    {"fallback", or_null<ordered_json>(engine.fallback)}});
+  }
+  return list;
 }
 
 /// Covers the same time as the rate and the stall: without warm-up. The rate is that of all ranks,

@@ -12,10 +12,10 @@
 #include "kernel_language.h"
 #include "queue.h"
 
-FEEDRATE_OF_THE_HOST_THREAD dim3 gridDim;
-FEEDRATE_OF_THE_HOST_THREAD dim3 blockDim;
-FEEDRATE_OF_THE_HOST_THREAD dim3 blockIdx;
-FEEDRATE_OF_THE_HOST_THREAD dim3 threadIdx;
+constinit thread_local dim3 gridDim;
+constinit thread_local dim3 blockDim;
+constinit thread_local dim3 blockIdx;
+constinit thread_local dim3 threadIdx;
 
 namespace feedrate::emulation {
 namespace {
@@ -130,8 +130,8 @@ unsigned ballot(bool mine) {
   wait_at(Barrier::warp);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < warp && first + lane < blockDim.x; ++lane) {
-    const bool given = fibers[first + lane].state != State::done &&
-                       exchanged[(first + lane) * 16] != std::byte{0};
+    const bool given =
+        fibers[first + lane].state != State::done && exchanged[(first + lane) * 16] != std::byte{0};
     bits |= (given ? 1U : 0U) << lane;
   }
   wait_at(Barrier::warp);

@@ -31,12 +31,10 @@ unsigned ballot(bool mine);
 
 }  // namespace feedrate::emulation
 
-#define FEEDRATE_OF_THE_HOST_THREAD \
-  constinit thread_local __attribute__((tls_model("initial-exec")))
-extern FEEDRATE_OF_THE_HOST_THREAD dim3 gridDim;
-extern FEEDRATE_OF_THE_HOST_THREAD dim3 blockDim;
-extern FEEDRATE_OF_THE_HOST_THREAD dim3 blockIdx;
-extern FEEDRATE_OF_THE_HOST_THREAD dim3 threadIdx;
+extern constinit thread_local dim3 gridDim;
+extern constinit thread_local dim3 blockDim;
+extern constinit thread_local dim3 blockIdx;
+extern constinit thread_local dim3 threadIdx;
 
 inline void __syncthreads() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::block); }
 inline void __syncwarp() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::warp); }

@@ -123,7 +123,7 @@ TEST_P(UnitTcp, a_rank_that_ends_early_is_named_to_all_others) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, UnitTcp, ::testing::Values(2U, 3U, 4U));
+INSTANTIATE_TEST_SUITE_P(, UnitTcp, ::testing::Values(2U, 3U, 4U));
 
 TEST(HostileTcp, who_does_not_come_is_named_by_those_who_wait) {
   const std::uint16_t port = free_port();

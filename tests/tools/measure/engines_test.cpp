@@ -1,4 +1,4 @@
-#include "tools/run/engines.h"
+#include "tools/measure/engines.h"
 
 #include <gtest/gtest.h>
 
@@ -28,17 +28,6 @@ TEST(UnitEngines, a_warning_names_three_fallbacks_and_counts_all) {
   const std::string many = fallback_warning(engines);
   EXPECT_TRUE(many.starts_with("8 of 9 products")) << many;
   EXPECT_TRUE(many.ends_with("; --json lists all")) << many;
-}
-
-TEST(UnitEngines, json_holds_all_of_an_engine) {
-  const ProductEngine engine{.node = "conv1",
-                             .product = "convolution",
-                             .name = "62 2=4",
-                             .notes = {"winograd"},
-                             .workspace = 512};
-  EXPECT_EQ(engines_json({&engine, 1}).dump(),
-            R"([{"node":"conv1","product":"convolution","name":"62 2=4","notes":["winograd"],)"
-            R"("workspace_bytes":512,"milliseconds":null,"fallback":null}])");
 }
 
 // The program beside the emulated device, as if that were the plug-in.

@@ -97,11 +97,16 @@ std::uint16_t port_of(const Descriptor& listener) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&place)->sin_port);
 }
 
-Descriptor accept_before(const Descriptor& listener, Deadline deadline, std::string& from) {
-  pollfd waiting{listener.number(), POLLIN, 0};
+bool speaks_before(const Descriptor& from, Deadline deadline) {
+  pollfd waiting{from.number(), POLLIN, 0};
   while (poll(&waiting, 1, milliseconds_to(deadline)) != 1) {
-    if (Clock::now() >= deadline) return {};
+    if (Clock::now() >= deadline) return false;
   }
+  return true;
+}
+
+Descriptor accept_before(const Descriptor& listener, Deadline deadline, std::string& from) {
+  if (!speaks_before(listener, deadline)) return {};
   sockaddr_storage place{};
   socklen_t size = sizeof place;
   Descriptor connection(
@@ -153,6 +158,10 @@ void exchange(const Descriptor& to, Bytes sent, const Descriptor& from, MutableB
 
 void send_all(const Descriptor& to, Bytes bytes) { exchange(to, bytes, to, {}); }
 void receive_all(const Descriptor& from, MutableBytes bytes) { exchange(from, {}, from, bytes); }
+
+void bear_delay(const Descriptor& connection) {
+  set(connection, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
+}
 
 void shut(const Descriptor& connection) { shutdown(connection.number(), SHUT_RDWR); }
 

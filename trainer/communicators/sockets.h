@@ -22,6 +22,8 @@ struct Address {
 formats::Descriptor listen_at(std::uint16_t port);
 std::uint16_t port_of(const formats::Descriptor& listener);
 
+/// Whether there is something to take from the socket, or its end, before the deadline.
+bool speaks_before(const formats::Descriptor& from, Deadline deadline);
 /// The next connection, and the address of its other end in `from`; nothing after the deadline.
 formats::Descriptor accept_before(const formats::Descriptor& listener, Deadline deadline,
                                   std::string& from);
@@ -34,6 +36,9 @@ void receive_all(const formats::Descriptor& from, formats::MutableBytes bytes);
 /// Both ways at once, so that ranks in a ring never wait for each other to read.
 void exchange(const formats::Descriptor& to, formats::Bytes sent, const formats::Descriptor& from,
               formats::MutableBytes received);
+/// From now on the other end may leave what is sent to it unread, however long: until then, half a
+/// minute of that ends the connection, as if its machine had gone.
+void bear_delay(const formats::Descriptor& connection);
 /// Ends all calls under way on the connection, in other threads too.
 void shut(const formats::Descriptor& connection);
 

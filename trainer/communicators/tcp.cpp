@@ -48,9 +48,11 @@ T receive(const Descriptor& from) {
   return value;
 }
 
-// Nothing of one who leaves without a word.
-Hello hello_of(const Descriptor& peer) {
+// Nothing of one who leaves, or stays, without a word: a rank says hello at once.
+Hello hello_of(const Descriptor& peer, Deadline deadline) {
+  const Deadline soon = Clock::now() + std::chrono::seconds(10);
   try {
+    if (!speaks_before(peer, std::min(soon, deadline))) return {};
     return receive<Hello>(peer);
   } catch (const Error&) {
     return {};
@@ -79,9 +81,12 @@ class Tcp final : public Communicator {
     for (;;) {
       previous_ = accept_before(listener, deadline, from);
       if (!previous_) throw Error(join(name(rank()), ": rank ", before, " did not connect"));
-      const Hello hello = hello_of(previous_);
+      const Hello hello = hello_of(previous_, deadline);
       if (hello.greeting == greeting && hello.rank == before) break;
     }
+    // A slow neighbour is not a lost one: of those, the connections to rank 0 tell.
+    bear_delay(next_);
+    bear_delay(previous_);
     watcher_ = std::thread([this] { watch(); });
     summer_ = std::thread([this] { add_up(); });
   }
@@ -151,7 +156,7 @@ class Tcp final : public Communicator {
         throw Error(join(name(0), " waited in vain for rank ", list_of(peers_), " at port ",
                          meeting_.first.port, " (MASTER_PORT)"));
       }
-      const auto hello = hello_of(peer);
+      const auto hello = hello_of(peer, deadline);
       if (hello.greeting != greeting) continue;  // a stranger
       if (hello.ranks != ranks() || hello.rank == 0 || hello.rank >= ranks() ||
           peers_[hello.rank]) {

@@ -143,6 +143,15 @@ TEST(HostileTcp, who_does_not_come_is_named_by_those_who_wait) {
       {"rank 3 of 4 cannot join rank 0", "127.0.0.1 port", "MASTER_ADDR"});
 }
 
+TEST(HostileTcp, a_stranger_who_says_nothing_holds_up_nobody_for_ever) {
+  const std::uint16_t port = free_port();
+  auto stranger = std::async(std::launch::async, [&] {
+    return connect_before({"127.0.0.1", port}, std::chrono::steady_clock::now() + 5s);
+  });
+  expect_error([&] { join_tcp({0, 2, {"127.0.0.1", port}, 1s}); }, {"in vain for rank 1"});
+  EXPECT_TRUE(stranger.get());
+}
+
 TEST(HostileTcp, ranks_of_two_jobs_do_not_mix) {
   const std::uint16_t port = free_port();
   auto other = std::async(std::launch::async, [&] {

@@ -147,8 +147,11 @@ void Journal::add(const SampleDigests& sample) {
 }
 
 void Journal::save(const Tally& tally) {
-  assert((digests_ ? digests_->position() : 0) == tally.written * entry_bytes);
-  if (digests_) digests_->flush();
+  // Also without a sample: load() reads it.
+  if (digests_ == nullptr)
+    digests_ = std::make_unique<OutputFile>(directory_.path() / digests_name);
+  assert(digests_->position() == tally.written * entry_bytes);
+  digests_->flush();
   directory_.sync();
   write_text(directory_.path() / notes_name,
              to_json(tally, purpose_).dump(1, ' ', false, Json::error_handler_t::replace));

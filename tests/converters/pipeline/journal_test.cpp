@@ -96,6 +96,21 @@ TEST(UnitJournal, what_was_noted_last_is_what_a_later_run_finds) {
   EXPECT_EQ(found->writer.files, expected.writer.files);
 }
 
+TEST(UnitJournal, one_saved_before_the_first_sample_is_found) {
+  const TempDirectory directory;
+  {
+    PartialDirectory partial(directory / "out");
+    Journal(partial, purpose).save(make_tally(0));
+  }
+  PartialDirectory partial(directory / "out", PartialDirectory::Stale::adopted);
+  ASSERT_TRUE(partial.adopted());
+  std::vector<SampleDigests> none;
+  const auto found = Journal(partial, purpose).load(into(none));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->skipped.size(), 1U);
+  EXPECT_TRUE(none.empty());
+}
+
 TEST(UnitJournal, a_directory_without_a_note_does_not_stay) {
   const TempDirectory directory;
   { PartialDirectory partial(directory / "out"); }

@@ -41,7 +41,12 @@ install(FILES ${printed}/feedrate.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish
 # DT_RPATH, not RUNPATH: it also applies to the dependencies of the carried libraries.
 target_link_options(feedrate PRIVATE -Wl,--disable-new-dtags)
 target_link_options(feedrate_c PRIVATE -Wl,--disable-new-dtags)
-set_target_properties(feedrate PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+set(program_rpath $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+if(onednn_prefix) # which is not installed, and not where the system looks
+  get_filename_component(onednn_libraries ${DNNL_LIBRARY} DIRECTORY)
+  list(APPEND program_rpath ${onednn_libraries})
+endif()
+set_target_properties(feedrate PROPERTIES INSTALL_RPATH "${program_rpath}")
 install(TARGETS feedrate RUNTIME_DEPENDENCY_SET carried RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET feedrate_cuda)
   install(TARGETS feedrate_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -94,7 +94,9 @@ class RandomCrop final : public ViewStep {
       const auto moved = [&](std::int32_t begin, std::uint32_t more, std::uint32_t by) {
         return begin + static_cast<std::int32_t>(more + by) - static_cast<std::int32_t>(padding_);
       };
+      const bool mirrored = view.mirrored;
       view = crop_view(moved(view.y, from.y, y), moved(view.x, from.x, x), side_, side_);
+      view.mirrored = mirrored;
     }
   }
   std::string evaluation() const override { return join("center-crop:size=", side_); }

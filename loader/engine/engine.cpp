@@ -80,7 +80,7 @@ void add(const CropCounters& counted, CropStats& sum) {
 }  // namespace
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
-    : crops_(options.engine.crop_index ? find_crop_index(dataset) : FoundCropIndex()),
+    : crops_(dataset, options.engine.crop_index),
       job_{.dataset = dataset,
            .recipe = fitting(recipe, options.pixels.type),
            .shape = shape_of(dataset, recipe),
@@ -90,7 +90,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
            .pixels = options.pixels,
            .decoded = decoded_size(dataset, recipe, options.decoded),
            .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune,
-           .crops = crops_.index ? &*crops_.index : nullptr},
+           .crops = crops_.any() ? &crops_ : nullptr},
       batch_size_(options.batch),
       max_threads_(max_threads(options)),
       plan_(options, job_.epoch_size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
@@ -149,7 +149,11 @@ void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
     // Seats to be skipped are removed first, which the consumer does.
     const bool gaps = job_.on_bad == BadPolicy::skip && !slot.faults.empty();
     const BatchPlace place = plan_.batch(step);
-    if (!slot.error && !gaps) filler.mix(place, place.count, slot);
+    try {
+      if (!slot.error && !gaps) filler.mix(place, place.count, slot);
+    } catch (...) {  // out of memory
+      ring_.fail(slot, 0, std::current_exception());
+    }
     pending = slot.pending.fetch_sub(1) - 1;
   }
   if (pending == 0) ready_.wake(1);

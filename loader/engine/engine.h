@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
-#include "formats/crops/crop_index.h"
 #include "loader/engine/counters.h"
+#include "loader/engine/crop_indexes.h"
 #include "loader/engine/filler.h"
 #include "loader/engine/gate.h"
 #include "loader/engine/look_ahead.h"
@@ -50,7 +50,7 @@ class Loader::Engine {
   LoaderState state() const;
   const std::vector<BadSample>& bad_samples() const { return bad_.samples(); }
   LoaderStats stats() const;
-  const std::string& crop_index_problem() const { return crops_.problem; }
+  const std::string& crop_index_problem() const { return crops_.problem(); }
   void write_trace(const std::filesystem::path& file) const;
 
  private:
@@ -71,7 +71,7 @@ class Loader::Engine {
   void stop();
   detail::TraceLane* lane(std::size_t thread) const;
 
-  const formats::FoundCropIndex crops_;
+  const detail::CropIndexes crops_;
   const detail::Job job_;
   const std::uint32_t batch_size_;
   const unsigned max_threads_;

@@ -338,6 +338,7 @@ std::exception_ptr Filler::sample_error(const std::string& problem) const {
 
 // Readers name the file and the sample themselves; decoders know neither.
 std::string Filler::with_place(std::string_view what) const {
+  if (current_ >= items_.size()) return std::string(what);  // behind all stages: no sample's fault
   const Item& item = items_[current_];
   const auto* const joined = dynamic_cast<const Joined*>(&job_.dataset);
   const auto [dataset, index] =

@@ -23,6 +23,9 @@ void check(const LoaderOptions& options, std::uint64_t size) {
     throw Error(join("loader: a batch of ", options.batch, " images does not hold whole groups of ",
                      together, "; expected a multiple"));
   }
+  if (picks != nullptr && picks->needs_shuffle() && options.order.window != 0) {
+    throw Error("loader: a shuffle window would keep the datasets of a mix apart; leave it out");
+  }
   if (together > 1 && options.order.shuffle)
     throw Error("loader: shuffling would tear groups apart; they are in a random order anyway");
   if (options.start.position % together != 0) {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
+#include "loader/engine/crop_indexes.h"
 #include "loader/engine/plan.h"
 #include "loader/order/order.h"
 #include "loader/pixels/packed_seat.h"
@@ -22,8 +22,8 @@ struct Job {
   BadPolicy on_bad;
   LoaderOptions::Pixels pixels;
   DecodedSize decoded;
-  bool counts;                      // whether to keep all counters
-  const formats::CropIndex* crops;  // null: none
+  bool counts;               // whether to keep all counters
+  const CropIndexes* crops;  // null: none
 
   std::size_t seat_bytes() const {
     return pixels.type == PixelType::packed ? packed_seat_bytes(shape, pixels.packed_bytes)

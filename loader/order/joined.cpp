@@ -38,11 +38,15 @@ Joined::Joined(std::vector<std::shared_ptr<const Dataset>> parts) : parts_(std::
   std::uint64_t begin = 0;
   for (const auto& part : parts_) {
     const DatasetInfo& info = part->info();
-    expect_same_classes(parts_.front()->info(), info);
+    // With the first whose names are known: those without are no witnesses.
+    const auto named = std::ranges::find_if(
+        parts_, [](const auto& other) { return !other->info().class_names.names.empty(); });
+    expect_same_classes((named == parts_.end() ? parts_.front() : *named)->info(), info);
     name += join(name.empty() ? "" : " + ", info.path.string());
     info_.files.insert(info_.files.end(), info.files.begin(), info.files.end());
     if (info_.class_names.names.empty()) info_.class_names = info.class_names;
     if (info.format != info_.format) info_.format = "mix";
+    if (info.codec != info_.codec) info_.codec = "mixed";
     begins_.push_back(begin);
     begin += info.size;
     hints_ = hints_ || (info.size > 0 && part->look_ahead(0));
@@ -51,9 +55,12 @@ Joined::Joined(std::vector<std::shared_ptr<const Dataset>> parts) : parts_(std::
   info_.size = begin;
 }
 
+std::size_t Joined::part_of(std::uint64_t index) const {
+  return static_cast<std::size_t>(std::ranges::upper_bound(begins_, index) - begins_.begin() - 1);
+}
+
 Joined::Found Joined::find(std::uint64_t index) const {
-  const auto at = std::ranges::upper_bound(begins_, index) - begins_.begin() - 1;
-  const auto which = static_cast<std::size_t>(at);
+  const std::size_t which = part_of(index);
   return {*parts_[which], index - begins_[which]};
 }
 

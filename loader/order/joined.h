@@ -21,6 +21,9 @@ class Joined final : public formats::Dataset {
   };
   /// Where the sample at `index` comes from.
   Found find(std::uint64_t index) const;
+  /// The number of that part.
+  std::size_t part_of(std::uint64_t index) const;
+  std::span<const std::shared_ptr<const formats::Dataset>> parts() const { return parts_; }
 
   formats::Sample read(std::uint64_t index, formats::Scratch& scratch) const override;
   bool look_ahead(std::uint64_t index) const override;

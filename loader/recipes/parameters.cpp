@@ -37,9 +37,11 @@ std::optional<NumberRange> value_in(Type type, std::string_view text) {
   return NumberRange{*from, *to};
 }
 
+// Without an exponent, as number_in() reads it.
 std::string shortest(double value) {
-  char text[32];
-  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), value);
+  char text[1100];
+  const auto [end, error] =
+      std::to_chars(std::begin(text), std::end(text), value, std::chars_format::fixed);
   return {text, error == std::errc() ? end : text};
 }
 

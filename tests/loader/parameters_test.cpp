@@ -49,6 +49,8 @@ TEST(UnitParameters, the_same_values_have_one_name_and_one_object) {
   EXPECT_EQ(one.name(), "imagenet-train:size=160:scale=0.25-1:flip=0");
   EXPECT_EQ(&recipe("imagenet-train:size=160:scale=0.25-1.0:flip=0.0"), &one);
   EXPECT_EQ(&recipe(one.name()), &one);
+  const Recipe& tiny = recipe("imagenet-train:scale=0.0001-1");
+  EXPECT_EQ(&recipe(tiny.name()), &tiny) << tiny.name();
 }
 
 TEST(UnitParameters, sizes_are_those_of_the_images) {

@@ -161,6 +161,8 @@ class ConformanceLoader(unittest.TestCase):
         self.assertEqual(len(set(indices)), 400)
         with self.assertRaisesRegex(ValueError, "weight of dataset 1"):
             feedrate.mix({mnist(): 1, mnist("recordio"): -1})
+        with self.assertRaisesRegex(ValueError, "a mix cannot be a part of one"):
+            feedrate.mix({both: 1, mnist(): 1})
 
     def test_a_state_resumes_at_another_number_of_threads_and_images(self):
         whole = [content(batch) for batch in feedrate.Loader(mnist(), batch=20, epochs=3)]

@@ -99,6 +99,10 @@ static_assert(static_cast<int>(LastBatch::drop) == FEEDRATE_LAST_DROP &&
 Asked asked_of(const feedrate_loader_options& given, const Dataset& dataset) {
   Asked asked;
   asked.recipe = &recipe(given.recipe != nullptr ? given.recipe : "none");
+  if (!asked.recipe->mixers().empty()) {
+    misused(join("recipe ", asked.recipe->name(),
+                 " mixes images and their labels, but a batch here has one label an image"));
+  }
   asked.shape = asked.recipe->shape(dataset.info().shape);
   asked.options = translated(given, dataset);
   asked.over = given.epochs != 0 && given.start.epoch >= given.epochs;

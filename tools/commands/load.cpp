@@ -293,6 +293,13 @@ void add_output_options(CLI::App& app, Options& options) {
 void check_options(const Options& options) {
   const LoaderOptions& loader = options.loader;
   expect_dataset(options.path, options.order);
+  const OrderRequest& order = options.order;
+  if (loader.order.window != 0 && !(order.order.empty() && order.weights.empty() &&
+                                    order.groups.empty() && order.mix.empty())) {
+    throw CLI::ValidationError(
+        "--shuffle-window is for the order of one dataset, not for --order, --weights, --groups "
+        "or --mix");
+  }
   if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }

@@ -271,6 +271,18 @@ TEST(UnitPicks, joined_datasets_are_read_as_one_and_name_the_one_that_is_damaged
   one->set_classes(2, {"cat", "dog"});
   few->set_classes(2, {"cat", "fox"});
   expect_error([&] { Joined({one, few}); }, {"class 1 is 'fox'", "it is 'dog'"});
+  const auto nameless = std::make_shared<MemoryDataset>(2);
+  nameless->set_classes(2);
+  expect_error([&] { Joined({nameless, one, few}); }, {"class 1 is 'fox'", "it is 'dog'"});
+}
+
+TEST(UnitPicks, a_window_would_keep_the_datasets_of_a_mix_apart) {
+  const MemoryDataset dataset(8);
+  const auto picks = mixed({{3, 1}, {5, 1}}, 8, true);
+  LoaderOptions options{.batch = 4};
+  options.order.picks = picks.get();
+  options.order.window = 2;
+  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"window", "mix"});
 }
 
 TEST(HostilePicks, lists_and_weights_that_make_no_sense_are_refused) {

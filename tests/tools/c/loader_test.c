@@ -23,6 +23,7 @@ static void options_that_make_no_sense_are_refused(const char* path) {
 #define REFUSED(member, value, word) \
   (options = all, options.member = (value), refused(dataset, options, word))
   REFUSED(recipe, "mnits", "did you mean mnist");
+  REFUSED(recipe, "none+mixup", "one label an image");
   REFUSED(batch, 0, "batch");
   REFUSED(threads, -2, "threads: expected a number from -1 to 256, found -2");
   REFUSED(pixels, 3, "pixels");

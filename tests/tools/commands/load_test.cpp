@@ -261,6 +261,7 @@ TEST_F(CommandsLoad, contradictory_options_are_misuse) {
                                                        {"--decode", "scaled"},
                                                        {"--threads", "many"},
                                                        {"--draws", "5"},
+                                                       {"--shuffle-window", "9", "--groups", "2x2"},
                                                        {"--mix", "a:1,b:1"},
                                                        {"--groups", "2x2", "--weights", "balanced"},
                                                        {"--no-shuffle", "--shuffle-window", "9"}};

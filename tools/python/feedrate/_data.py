@@ -201,6 +201,8 @@ def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
     opened = [
         dataset if isinstance(dataset, Dataset) else open(dataset) for dataset in datasets.keys()
     ]
+    if any(dataset._native.is_mix for dataset in opened):
+        raise ValueError("mix: a mix cannot be a part of one; name its datasets instead")
     weights = [float(weight) for weight in datasets.values()]
     paths = {dataset.info["path"]: weight for dataset, weight in zip(opened, weights)}
     return Dataset(_native.mix([dataset._native for dataset in opened], weights), paths)

@@ -12,7 +12,8 @@ set(FEEDRATE_PUBLIC_HEADERS
   loader/order/joined.h loader/order/picks.h loader/order/random.h
   loader/pixels/pixel_scale.h loader/pixels/view.h loader/recipe.h loader/tuning/tuner.h
   loader/verdict.h
-  trainer/backends/backend.h trainer/graph/changes.h trainer/graph/graph.h trainer/graph/plan.h
+  trainer/backends/backend.h trainer/backends/product_engine.h
+  trainer/graph/changes.h trainer/graph/graph.h trainer/graph/plan.h
   trainer/graph/roofline.h trainer/loop/checkpoint.h trainer/loop/infer.h
   trainer/loop/train_recipe.h trainer/loop/trainer.h trainer/networks/network.h
   trainer/optimizers/loss_scale.h trainer/optimizers/optimizer.h trainer/optimizers/schedule.h

@@ -31,7 +31,7 @@ TEST(UnitEngines, a_warning_names_three_fallbacks_and_counts_all) {
 }
 
 // The program beside the emulated device, as if that were the plug-in.
-TEST(CommandsTrain, a_fallback_is_a_warning_and_json_tells_the_engines) {
+TEST(CommandsTrainEngines, a_fallback_is_a_warning_and_json_tells_the_engines) {
   namespace fs = std::filesystem;
   const fs::path plugin = testing::beside_this_program("libfeedrate_cuda_emulated.so");
   if (!fs::exists(plugin)) GTEST_SKIP() << "this build has no CUDA plug-in";
@@ -61,7 +61,7 @@ TEST(CommandsTrain, a_fallback_is_a_warning_and_json_tells_the_engines) {
     EXPECT_EQ(object.at("steps_recorded"), !falls_back);
     EXPECT_EQ(engines[0].at("fallback").is_string(), falls_back);
     for (const char* warning : {"5 of 5 products run on engines that may be slow: conv1",
-                                "could not be recorded as a CUDA graph (cuda"}) {
+                                "could not be recorded as a CUDA graph (CUDA: "}) {
       EXPECT_EQ(said.errors.find(warning) != std::string::npos, falls_back) << said.errors;
     }
   }

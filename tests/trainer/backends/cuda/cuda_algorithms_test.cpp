@@ -160,11 +160,10 @@ TEST_P(CudaAlgorithms, where_none_of_the_fast_ones_works_there_is_what_works_any
   const Used second = train_a_step();
   EXPECT_EQ(second.measured(), 0U) << "kept as any other";
   EXPECT_EQ(second.step, first.step);
-  for (const ProductEngine& engine : first.engines) {
-    EXPECT_NE(engine.fallback.find("cudnnBackendExecute"), std::string::npos) << engine.fallback;
-  }
+  const std::string& why = first.engines.front().fallback;
+  EXPECT_NE(why.find("cudnnBackendExecute"), std::string::npos) << why;
   for (const ProductEngine& engine : second.engines) {
-    EXPECT_EQ(engine.fallback, "cuDNN offers it as a fallback");
+    EXPECT_EQ(engine.fallback, "cuDNN offers it as a fallback") << "what failed is not kept";
   }
 }
 

@@ -62,7 +62,9 @@ class CommandsConvertRanks : public ::testing::Test {
   std::vector<std::string> noted(const std::vector<std::string>& words) const {
     std::vector<std::string> all = {
         "sh", "-c",
-        "\"$@\" & echo $! > $0/pid.$OMPI_COMM_WORLD_RANK; wait $!; code=$?; "
+        // mpirun ends all ranks as soon as one has failed: they still note how they ended.
+        "trap : TERM; \"$@\" & pid=$!; echo $pid > $0/pid.$OMPI_COMM_WORLD_RANK; "
+        "wait $pid; code=$?; while kill -0 $pid 2> /dev/null; do wait $pid; code=$?; done; "
         "echo $code > $0/code.$OMPI_COMM_WORLD_RANK; exit $code",
         directory_.path().string()};
     all.insert(all.end(), words.begin(), words.end());

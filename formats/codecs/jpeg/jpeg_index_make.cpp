@@ -175,7 +175,8 @@ void make_jpeg_index(Bytes encoded, Buffer& entry, double share) {
     if (values.empty() || step > std::numeric_limits<std::uint16_t>::max()) return;
     const auto bytes = static_cast<double>((coding.bits + 7) / 8);
     if (bytes <= room) break;
-    // Points cost about the same at every step, and never less.
+    // A point takes about as many bits at any step, and no fewer at a larger one: so the next step
+    // worth trying follows from how far this one is above the room.
     step = std::max(step, static_cast<std::size_t>(static_cast<double>(step) * bytes / room) - 1);
   }
   if (!can_store(values, coding)) return;

@@ -1,5 +1,5 @@
 #pragma once
-// Residual blocks of every kind, for tests of fused passes on the CPU.
+// Residual blocks of every kind, for tests of fused passes.
 
 #include "trainer/graph/graph.h"
 

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "formats/base/cores.h"
-#include "tests/support/places.h"
+#include "tests/support/emulated_program.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tools/cli/command.h"
@@ -213,20 +212,15 @@ TEST_F(CommandsLoad, an_epoch_holds_what_was_asked_for) {
   EXPECT_NE(nothing.errors.find("PATH or --mix is required"), std::string::npos) << nothing.errors;
 }
 
-// The program beside the emulated device, as if that were the plug-in.
 TEST_F(CommandsLoad, a_device_decodes_packed_jpegs_to_the_same_digest) {
-  namespace fs = std::filesystem;
-  const fs::path plugin = beside_this_program("libfeedrate_cuda_emulated.so");
-  if (!fs::exists(plugin)) GTEST_SKIP() << "this build has no CUDA plug-in";
+  const auto program = program_with_emulated_device(at(""));
+  if (!program) GTEST_SKIP() << "this build has no CUDA plug-in";
   write_dataset(container("recordio"), packed_codec, at("packed"), make_examples({40, 50, 3}, 5));
-  const fs::path program = at("feedrate");
-  fs::copy_file(program_under_test(), program);
-  fs::create_symlink(plugin, at("libfeedrate_cuda.so"));
   std::vector<std::string> words{"load", at("packed"), "--batch", "2", "--json"};
-  const Said usual = run_program(program, words);
+  const Said usual = run_program(*program, words);
   ASSERT_EQ(usual.code, exit_done) << usual.errors;
   words.insert(words.end(), {"--device", "cuda", "--decode", "device"});
-  const Said said = run_program(program, words);
+  const Said said = run_program(*program, words);
   ASSERT_EQ(said.code, exit_done) << said.errors;
   const auto expected = ordered_json::parse(usual.output), found = ordered_json::parse(said.output);
   EXPECT_EQ(found.at("digest"), expected.at("digest"));
@@ -239,7 +233,7 @@ TEST_F(CommandsLoad, a_device_decodes_packed_jpegs_to_the_same_digest) {
   EXPECT_EQ(device.at("pixel_bytes"), 5 * 40 * 50 * 3);
   EXPECT_GT(device.at("uploaded_bytes"), 5 * 500);
   words.erase(std::ranges::find(words, "--json"));
-  EXPECT_NE(run_program(program, words).output.find("cuda decoded 5 of 5 images; "),
+  EXPECT_NE(run_program(*program, words).output.find("cuda decoded 5 of 5 images; "),
             std::string::npos);
 }
 

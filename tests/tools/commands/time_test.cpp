@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/support/run_program.h"
+#include "tests/support/emulated_program.h"
 #include "tools/cli/command.h"
 #include "tools/layers/layer_times.h"
 
@@ -109,19 +109,14 @@ TEST(CommandsTime, every_layer_has_its_line_and_all_of_them_make_the_step) {
   }
 }
 
-// The program beside the emulated device, as if that were the plug-in.
 TEST(CommandsTime, a_gpu_runs_a_step_as_one_piece_and_still_tells_the_time_of_each_layer) {
-  namespace fs = std::filesystem;
-  const fs::path plugin = testing::beside_this_program("libfeedrate_cuda_emulated.so");
-  if (!fs::exists(plugin)) GTEST_SKIP() << "this build has no CUDA plug-in";
   const testing::TempDirectory directory;
-  const fs::path program = directory.path() / "feedrate";
-  fs::copy_file(testing::program_under_test(), program);
-  fs::create_symlink(plugin, directory.path() / "libfeedrate_cuda.so");
+  const auto program = testing::program_with_emulated_device(directory.path());
+  if (!program) GTEST_SKIP() << "this build has no CUDA plug-in";
   setenv("XDG_CACHE_HOME", "/dev/null", 1);
   const Said said =
-      testing::run_program(program, {"time", "mlp", "--device", "cuda", "--precision", "bf16",
-                                     "--batch", "4", "--seconds", "0.01", "--json"});
+      testing::run_program(*program, {"time", "mlp", "--device", "cuda", "--precision", "bf16",
+                                      "--batch", "4", "--seconds", "0.01", "--json"});
   unsetenv("XDG_CACHE_HOME");
   ASSERT_EQ(said.code, exit_done) << said.errors;
   const auto object = nlohmann::json::parse(said.output);

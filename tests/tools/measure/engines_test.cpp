@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tests/support/run_program.h"
+#include "tests/support/emulated_program.h"
 #include "tests/support/temp_directory.h"
 #include "tools/cli/command.h"
 
@@ -30,17 +29,12 @@ TEST(UnitEngines, a_warning_names_three_fallbacks_and_counts_all) {
   EXPECT_TRUE(many.ends_with("; --json lists all")) << many;
 }
 
-// The program beside the emulated device, as if that were the plug-in.
 TEST(CommandsTrainEngines, a_fallback_is_a_warning_and_json_tells_the_engines) {
-  namespace fs = std::filesystem;
-  const fs::path plugin = testing::beside_this_program("libfeedrate_cuda_emulated.so");
-  if (!fs::exists(plugin)) GTEST_SKIP() << "this build has no CUDA plug-in";
   const testing::TempDirectory directory;
-  const fs::path program = directory.path() / "feedrate";
-  fs::copy_file(testing::program_under_test(), program);
-  fs::create_symlink(plugin, directory.path() / "libfeedrate_cuda.so");
+  const auto program = testing::program_with_emulated_device(directory.path());
+  if (!program) GTEST_SKIP() << "this build has no CUDA plug-in";
   const auto run = [&](const std::vector<std::string>& arguments) {
-    return testing::run_program(program, arguments);
+    return testing::run_program(*program, arguments);
   };
   const std::string archives = (directory.path() / "archives").string();
   const std::string dataset = (directory.path() / "lmdb").string();

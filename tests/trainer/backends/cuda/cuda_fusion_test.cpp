@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "tests/trainer/blocks.h"
 #include "tests/trainer/cuda_parity.h"
 #include "trainer/graph/passes.h"
 
@@ -15,28 +16,6 @@ class CudaFusion : public CudaParity {
   void TearDown() override {
     CudaParity::TearDown();
     unsetenv("FEEDRATE_UNFUSED");
-  }
-
-  /// Blocks of every kind: an identity behind a norm, behind a pool and behind a block; a
-  /// projection; a shortcut without parameters; a branch that ends without a norm; three readers.
-  static Graph blocks(std::int64_t width) {
-    Builder b("blocks", {8, 8, 3}, 5);
-    const auto conv_norm = [&](Builder::Value x, std::int64_t filters, std::int64_t kernel,
-                               std::int64_t stride) {
-      return b.batch_norm(b.conv(x, filters, kernel, stride, kernel / 2, {.no_bias = true}), {});
-    };
-    auto x = b.relu(conv_norm(b.input(1.0 / 64, 120), width, 3, 1));
-    x = b.relu(conv_norm(b.max_pool(x, 3, 1, 1), width, 3, 1));
-    x = b.relu(b.sum(conv_norm(b.relu(conv_norm(x, width, 1, 1)), width, 3, 1), x));
-    x = b.max_pool(x, 2, 2);
-    for (int i = 0; i < 2; ++i) {
-      x = b.relu(b.sum(conv_norm(b.relu(conv_norm(x, width, 1, 1)), width, 3, 1), x));
-    }
-    x = b.relu(b.sum(conv_norm(x, 2 * width, 3, 2), conv_norm(x, 2 * width, 1, 2)));
-    x = b.relu(b.sum(conv_norm(x, 4 * width, 3, 2), b.shortcut(x, 4 * width, 2)));
-    x = b.relu(b.sum(b.conv(x, 4 * width, 1, 1, 0, {}), conv_norm(x, 4 * width, 1, 1)));
-    x = b.sum(b.relu(conv_norm(x, 4 * width, 1, 1)), b.sum(x, conv_norm(x, 4 * width, 1, 1)));
-    return b.softmax_loss(b.dense(b.global_avg_pool(x), 5, {}));
   }
 
   /// All that three steps change, and their losses.

@@ -1,6 +1,7 @@
 // The parts that choose which pixels are seen: torchvision's transforms of those names.
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/pixels/resize.h"
 #include "loader/recipes/part.h"
@@ -24,8 +25,7 @@ class RandomResizedCrop final : public ViewStep {
  public:
   RandomResizedCrop(std::uint32_t side, const CropLimits& limits) : side_(side), limits_(limits) {}
   Shape shape(Shape) const override { return {side_, side_, 3}; }
-  void change(View& view, Draws& draws) const override {
-    const Shape stored{view.height, view.width, 3};
+  void change(View& view, Shape stored, Draws& draws) const override {
     view = resized_view(random_resized_crop(stored, draws.random(), limits_), side_, side_);
   }
   std::string evaluation() const override { return join("imagenet-eval:size=", side_); }
@@ -39,7 +39,7 @@ class ResizeStep final : public ViewStep {
  public:
   explicit ResizeStep(std::uint32_t side) : side_(side) {}
   Shape shape(Shape before) const override { return scaled(before); }
-  void change(View& view, Draws&) const override {
+  void change(View& view, Shape, Draws&) const override {
     const Shape after = scaled({view.height, view.width, 3});
     view = resized_view({0, 0, view.height, view.width}, after.height, after.width);
   }
@@ -60,7 +60,7 @@ class CenterCrop final : public ViewStep {
     expect_room("center-crop", side_, before);
     return {side_, side_, before.channels};
   }
-  void change(View& view, Draws&) const override {
+  void change(View& view, Shape, Draws&) const override {
     Rect& window = view.window;
     window = {window.y + central(window.height), window.x + central(window.width), side_, side_};
   }
@@ -82,22 +82,21 @@ class RandomCrop final : public ViewStep {
     expect_room("random-crop", side_, before, padding_);
     return {side_, side_, before.channels};
   }
-  void change(View& view, Draws& draws) const override {
+  void change(View& view, Shape stored, Draws& draws) const override {
     const std::uint32_t y = draw(view.window.height, draws), x = draw(view.window.width, draws);
-    const bool resized = view.height != view.scaled_height || view.width != view.scaled_width;
     if (padding_ == 0) {
       view.window = {view.window.y + y, view.window.x + x, side_, side_};
-    } else if (resized) {
-      throw Error("recipe random-crop: only images that were not resized can be padded");
-    } else {
-      const Rect from = view.window;
-      const auto moved = [&](std::int32_t begin, std::uint32_t more, std::uint32_t by) {
-        return begin + static_cast<std::int32_t>(more + by) - static_cast<std::int32_t>(padding_);
-      };
-      const bool mirrored = view.mirrored;
-      view = crop_view(moved(view.y, from.y, y), moved(view.x, from.x, x), side_, side_);
-      view.mirrored = mirrored;
+      return;
     }
+    // Beyond a part of an image lie its other pixels, not black ones.
+    const bool mirrored = std::exchange(view.mirrored, false);
+    if (!shows_all(view, stored))
+      throw Error("recipe random-crop: only whole images can be padded, as they are stored");
+    const auto moved = [this](std::uint32_t by) {
+      return static_cast<std::int32_t>(by) - static_cast<std::int32_t>(padding_);
+    };
+    view = crop_view(moved(y), moved(x), side_, side_);
+    view.mirrored = mirrored;
   }
   std::string evaluation() const override { return join("center-crop:size=", side_); }
 
@@ -113,7 +112,7 @@ class Flip final : public ViewStep {
  public:
   explicit Flip(double share) : share_(share) {}
   Shape shape(Shape before) const override { return before; }
-  void change(View& view, Draws& draws) const override {
+  void change(View& view, Shape, Draws& draws) const override {
     if (draws.happens(share_)) view.mirrored = !view.mirrored;
   }
 

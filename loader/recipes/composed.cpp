@@ -40,7 +40,7 @@ class Composed final : public Recipe {
     std::uint32_t first = 0;
     for (const auto& step : steps_) {
       Draws draws(random, first += draws_of_a_step);
-      step->change(view, draws);
+      step->change(view, stored, draws);
     }
     return view;
   }

@@ -18,7 +18,8 @@ class ViewStep {
   virtual ~ViewStep() = default;
   /// The shape of images that had the shape `before`. Throws Error when they are too small.
   virtual formats::Shape shape(formats::Shape before) const = 0;
-  virtual void change(View& view, Draws& draws) const = 0;
+  /// Changes the view of an image stored in that shape. Throws Error when it cannot.
+  virtual void change(View& view, formats::Shape stored, Draws& draws) const = 0;
   /// The recipe's part that evaluation has instead, as text; "": none.
   virtual std::string evaluation() const { return ""; }
 };

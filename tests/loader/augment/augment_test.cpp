@@ -275,6 +275,9 @@ TEST(HostileAugment, compositions_that_make_no_sense_are_refused) {
   };
   unsuited("center-crop:size=32", {"center-crop: a crop of 32 does not fit into 24 x 20"});
   unsuited("random-crop:size=32:pad=4", {"a crop of 32 does not fit"});
+  for (const char* part : {"center-crop:size=16+random-crop:size=16:pad=2",
+                           "resize:size=12+random-crop:size=12:pad=2"})
+    unsuited(part, {"random-crop: only whole images can be padded"});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // What a loader hands to a trainer, and where the memory of its pixels comes from.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,8 +15,8 @@ namespace feedrate::loader {
 
 /// How a batch holds its images.
 enum class PixelType : std::uint8_t {
-  u8,      // pixels, 0 … 255, channels last (HWC); the device turns them into numbers
-  f32,     // numbers, (pixel - mean) × scale, channels first (CHW): what a CPU computes with
+  u8,      // pixels, 0 … 255; the device turns them into numbers
+  f32,     // numbers, (pixel - mean) × scale: what a CPU computes with
   f16,     // the same, rounded to the nearest half
   packed,  // JPEGs still packed, for a device that decodes: seats, as pixels/packed_seat.h has them
 };
@@ -40,12 +41,32 @@ constexpr std::string_view name(PixelType type) {
   return "u8";
 }
 
+/// In which order a batch holds the values of an image.
+enum class PixelLayout : std::uint8_t {
+  interleaved,  // channels last (HWC): a pixel's values side by side
+  planar,       // channels first (CHW): a plane for each channel
+};
+
+/// What numbers are divided by, (pixel - mean) ÷ deviation, channel by channel, where a product with
+/// 1 ÷ deviation would differ in its last bit. 0: none.
+using PixelDeviations = std::array<float, own_scales>;
+
+/// What trainers of this project take.
+constexpr PixelLayout usual_layout(PixelType type) {
+  const bool numbers = type == PixelType::f32 || type == PixelType::f16;
+  return numbers ? PixelLayout::planar : PixelLayout::interleaved;
+}
+/// As frameworks call it, for a whole batch.
+constexpr std::string_view name(PixelLayout layout) {
+  return layout == PixelLayout::planar ? "nchw" : "nhwc";
+}
+
 struct Batch {
   std::uint64_t number = 0;  // from 0, through all epochs
   std::uint64_t epoch = 0;
   std::uint32_t count = 0;             // images: the batch size, fewer in an epoch's last batch
   formats::Shape shape;                // of each image
-  std::span<std::uint8_t> pixels;      // type u8: count × shape, HWC, image after image
+  std::span<std::uint8_t> pixels;      // type u8: count × shape, image after image
   std::span<std::int32_t> labels;      // count
   std::span<std::uint64_t> indices{};  // count: which sample is where; empty in a Replay
   bool last_of_epoch = false;
@@ -57,8 +78,9 @@ struct Batch {
     return own_share == 1 ? seat : seat == 0 ? count - 1 : seat - 1;
   }
 
-  // For the other types, `pixels` is empty and one of these holds count × shape, CHW.
+  // For the other types, `pixels` is empty and one of these holds count × shape.
   PixelType type = PixelType::u8;
+  PixelLayout layout = PixelLayout::interleaved;  // of each image
   std::span<float> floats{};          // f32
   std::span<std::uint16_t> halves{};  // f16, as bits
   PixelScales scales{};               // that made the numbers

@@ -14,6 +14,17 @@ unsigned loader_cores(bool consumer_computes) {
   return std::max(1U, usable_cores() - (consumer_computes ? 1 : 0));
 }
 
+void LoaderOptions::Pixels::set_scales(const std::vector<double>& means,
+                                       const std::vector<double>& deviations_by_channel,
+                                       std::uint32_t channels) {
+  scales = make_scales(means, deviations_by_channel, channels);
+  deviations = {};
+  if (deviations_by_channel.empty()) return;
+  const auto values = by_channel("deviations", deviations_by_channel, channels);
+  for (std::size_t c = 0; c < std::min(values.size(), deviations.size()); ++c)
+    deviations[c] = static_cast<float>(values[c]);
+}
+
 bool shrinks(const Recipe& recipe) {
   constexpr std::uint32_t large = 8192;  // pixels
   try {

@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/dataset.h"
 #include "loader/bad.h"
@@ -65,6 +67,14 @@ struct LoaderOptions {
     PixelScales scales{};            // … made with these, which must be the network's
     std::size_t packed_bytes = 0;    // packed: bytes of an image at most; 0: twice those of its
                                      // pixels and 64 KiB
+    std::optional<PixelLayout> layout{};  // nothing: the usual one of the type
+    PixelDeviations deviations{};         // to divide by, instead of multiplying by scales
+
+    PixelLayout wanted_layout() const { return layout.value_or(usual_layout(type)); }
+    /// Numbers are then (pixel - mean) / deviation. One value for all channels, or one for each; no
+    /// means: 0, no deviations: 1. Throws Error for other counts and deviations that are not above 0.
+    void set_scales(const std::vector<double>& means,
+                    const std::vector<double>& deviations_by_channel, std::uint32_t channels);
   };
   struct Order {
     bool shuffle = true;

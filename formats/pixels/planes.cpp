@@ -25,6 +25,15 @@ void interleave_plainly(const std::byte* red, const std::byte* green, const std:
   }
 }
 
+void separate_plainly(const std::byte* pixels, std::size_t count, std::byte* red, std::byte* green,
+                      std::byte* blue) {
+  for (std::size_t i = 0; i < count; ++i) {
+    red[i] = pixels[3 * i];
+    green[i] = pixels[3 * i + 1];
+    blue[i] = pixels[3 * i + 2];
+  }
+}
+
 // `Width` pixels, each of three colours, fill three registers of `Width` bytes. Since 3 divides no
 // power of two, colour c of pixel i is the only one of that colour with the position (3i + c) %
 // Width within its register. So one permutation of a colour serves all three registers, each of
@@ -32,10 +41,13 @@ void interleave_plainly(const std::byte* red, const std::byte* green, const std:
 template <std::size_t Width>
 struct Places {
   std::array<std::array<std::uint8_t, Width>, 3> pixel{};  // [colour][byte]
+  std::array<std::array<std::uint8_t, Width>, 3> byte{};   // [colour][pixel]
   constexpr Places() {
     for (std::size_t colour = 0; colour < 3; ++colour) {
       for (std::size_t i = 0; i < Width; ++i) {
-        pixel[colour][(3 * i + colour) % Width] = static_cast<std::uint8_t>(i);
+        const std::size_t place = (3 * i + colour) % Width;
+        pixel[colour][place] = static_cast<std::uint8_t>(i);
+        byte[colour][i] = static_cast<std::uint8_t>(place);
       }
     }
   }
@@ -87,6 +99,30 @@ FEEDRATE_AVX2 void interleave_avx2(const std::byte* red, const std::byte* green,
   interleave_plainly(red + i, green + i, blue + i, count - i, pixels + 3 * i);
 }
 
+// The bytes of a colour have different places in the three registers, too, so they fit into one.
+template <std::size_t Colour>
+FEEDRATE_AVX2 inline void store_colour(const __m128i (&parts)[3], std::byte* plane) {
+  static constexpr auto of_second = as_mask(bytes_of<half>(Colour, 1));
+  static constexpr auto of_third = as_mask(bytes_of<half>(Colour, 2));
+  const __m128i two = _mm_blendv_epi8(parts[0], parts[1], load(of_second.data()));
+  const __m128i all = _mm_blendv_epi8(two, parts[2], load(of_third.data()));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(plane),
+                   _mm_shuffle_epi8(all, load(half_places.byte[Colour].data())));
+}
+
+FEEDRATE_AVX2 void separate_avx2(const std::byte* pixels, std::size_t count, std::byte* red,
+                                 std::byte* green, std::byte* blue) {
+  std::size_t i = 0;
+  for (; i + half <= count; i += half) {
+    const std::byte* from = pixels + 3 * i;
+    const __m128i parts[3] = {load(from), load(from + half), load(from + 2 * half)};
+    store_colour<0>(parts, red + i);
+    store_colour<1>(parts, green + i);
+    store_colour<2>(parts, blue + i);
+  }
+  separate_plainly(pixels + 3 * i, count - i, red + i, green + i, blue + i);
+}
+
 constexpr std::size_t whole = 64;
 constexpr Places<whole> whole_places;
 
@@ -129,6 +165,11 @@ std::span<const InterleavePlanes> runnable_plane_interleavers() {
     return all;
   }();
   return runnable;
+}
+
+std::span<const SeparatePlanes> runnable_plane_separators() {
+  static constexpr SeparatePlanes all[] = {separate_avx2, separate_plainly};
+  return __builtin_cpu_supports("avx2") != 0 ? std::span(all) : std::span(all).subspan(1);
 }
 
 }  // namespace feedrate::formats

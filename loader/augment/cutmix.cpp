@@ -39,7 +39,7 @@ class Cutmix final : public Mixer {
  private:
   static void copy(const Batch& batch, Side across, Side down, std::byte* own,
                    const std::byte* other) {
-    const bool planes = batch.type != PixelType::u8;  // channels first
+    const bool planes = batch.layout == PixelLayout::planar;
     const std::size_t channels = batch.shape.channels, value = bytes_of(batch.type);
     const std::size_t pixel = planes ? value : value * channels;
     const std::size_t row = batch.shape.width * pixel, plane = batch.shape.height * row;

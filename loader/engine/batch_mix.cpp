@@ -12,6 +12,7 @@ void mix_batch(const Job& job, const BatchPlace& place, std::uint32_t count, Slo
   batch.count = count;
   batch.shape = job.shape;
   batch.type = job.pixels.type;
+  batch.layout = job.pixels.wanted_layout();
   batch.set_bytes(slot.pixels);
   slot.own_share = count < 2 ? 1 : mixer.mix(batch, draws, grown(scratch, job.seat_bytes()));
 }

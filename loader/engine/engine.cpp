@@ -37,9 +37,12 @@ Shape shape_of(const Dataset& dataset, const Recipe& recipe) {
 }
 
 // Operations work on pixels, which a batch of packed JPEGs does not hold.
-const Recipe& fitting(const Recipe& recipe, PixelType type) {
-  const bool needs_pixels = !recipe.operations().empty() || !recipe.mixers().empty();
-  if (type != PixelType::packed || !needs_pixels) return recipe;
+const Recipe& fitting(const Recipe& recipe, const LoaderOptions::Pixels& pixels) {
+  if (pixels.type != PixelType::packed) return recipe;
+  if (pixels.wanted_layout() == PixelLayout::planar) {
+    throw Error("loader: JPEGs that stay packed become pixels with channels last, not planes");
+  }
+  if (recipe.operations().empty() && recipe.mixers().empty()) return recipe;
   throw Error(join("recipe ", recipe.name(), ": its operations need pixels, but JPEGs are to stay ",
                    "packed; let the loader decode them"));
 }
@@ -82,7 +85,7 @@ void add(const CropCounters& counted, CropStats& sum) {
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
     : crops_(dataset, options.engine.crop_index),
       job_{.dataset = dataset,
-           .recipe = fitting(recipe, options.pixels.type),
+           .recipe = fitting(recipe, options.pixels),
            .shape = shape_of(dataset, recipe),
            .seed = options.start.seed,
            .order = options.order,
@@ -219,6 +222,7 @@ const Batch* Loader::Engine::next() {
               .last_of_epoch = place.last_of_epoch,
               .own_share = slot.own_share,
               .type = job_.pixels.type,
+              .layout = job_.pixels.wanted_layout(),
               .scales = job_.pixels.scales,
               .seat_bytes = job_.seat_bytes()};
     batch_.set_bytes(slot.pixels);

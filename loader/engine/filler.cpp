@@ -47,7 +47,9 @@ Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
       items_(run_length),
       indices_(run_length),
       operations_(job.recipe.operations()),
-      to_values_(value_maker(job.shape.channels, job.pixels.type)) {}
+      to_values_(holds_pixels() ? nullptr
+                                : value_maker(job.shape.channels, job.pixels.type,
+                                              job.pixels.wanted_layout())) {}
 
 void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
   if (run.count == 0) return;
@@ -256,8 +258,8 @@ void Filler::make_values(Item& item, MutableBytes seat) {
     operate(item, image);
     pixels = image.data();
   }
-  to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width, job_.pixels.scales,
-             seat.data());
+  to_values_(pixels, std::size_t{job_.shape.height} * job_.shape.width,
+             {job_.pixels.scales, job_.pixels.deviations}, seat.data());
 }
 
 // Whether decoding alone gives the image of the batch.

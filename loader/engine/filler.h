@@ -83,8 +83,11 @@ class alignas(64) Filler {
   void operate(const Item& item, formats::MutableBytes image);
   std::uint32_t shrink_of(const Item& item) const;
   bool shows_whole(const Item& item) const;
+  // Whether seats hold pixels as they are rendered: of one channel, planes are no other order.
   bool holds_pixels() const {
-    return job_.pixels.type == PixelType::u8 || job_.pixels.type == PixelType::packed;
+    const bool planes = job_.pixels.wanted_layout() == PixelLayout::planar;
+    return job_.pixels.type == PixelType::packed ||
+           (job_.pixels.type == PixelType::u8 && (job_.shape.channels == 1 || !planes));
   }
   // Where in its seat an image's values go.
   formats::MutableBytes values_in(formats::MutableBytes seat) const;
@@ -103,8 +106,8 @@ class alignas(64) Filler {
   std::uint32_t current_ = 0;  // the item being processed
   std::vector<Fault> faults_;  // of the run
   Renderer renderer_;
-  PixelsToValues to_values_;   // when seats hold numbers
-  formats::Buffer pixels_;     // of one image, before they become numbers
+  PixelsToValues to_values_;   // when seats hold numbers or planes
+  formats::Buffer pixels_;     // of one image, before they become these
   formats::JpegCounts parts_;  // of the run
   WorkerCounters counters_;
 };

@@ -30,16 +30,20 @@ void expect_numbers_of(const Batch& pixels, const Batch& numbers, std::string_vi
   ASSERT_EQ(numbers.count, pixels.count);
   ASSERT_EQ(numbers.shape, pixels.shape);
   ASSERT_TRUE(std::ranges::equal(numbers.labels, pixels.labels));
-  EXPECT_TRUE(numbers.pixels.empty()) << "a batch of numbers has no pixels";
+  EXPECT_EQ(numbers.pixels.empty(), numbers.type != PixelType::u8);
   EXPECT_EQ(numbers.scales, scales);
   EXPECT_EQ(numbers.bytes().size(), pixels.pixels.size() * bytes_of(numbers.type));
   const std::size_t channels = pixels.shape.channels;
   const std::size_t plane = std::size_t{pixels.shape.height} * pixels.shape.width;
   for (std::size_t at = 0; at < pixels.pixels.size(); ++at) {
     const std::size_t image = at / (plane * channels), c = at % channels;
-    const std::size_t to = (image * channels + c) * plane + at % (plane * channels) / channels;
+    const std::size_t to = numbers.layout == PixelLayout::planar
+                               ? (image * channels + c) * plane + at % (plane * channels) / channels
+                               : at;
     const float value = scaled_pixel(pixels.pixels[at], scales[c].scale, scales[c].mean);
-    if (numbers.type == PixelType::f32) {
+    if (numbers.type == PixelType::u8) {
+      ASSERT_EQ(numbers.pixels[to], pixels.pixels[at]) << recipe << ", value " << at;
+    } else if (numbers.type == PixelType::f32) {
       ASSERT_EQ(numbers.floats[to], value) << recipe << ", value " << at;
     } else {
       ASSERT_EQ(numbers.halves[to], half_bits(value)) << recipe << ", value " << at;
@@ -47,23 +51,26 @@ void expect_numbers_of(const Batch& pixels, const Batch& numbers, std::string_vi
   }
 }
 
-TEST(ConformanceValues, batches_of_numbers_hold_the_images_of_batches_of_pixels_in_every_recipe) {
+TEST(ConformanceValues, batches_in_every_layout_hold_the_images_of_batches_of_pixels) {
   const MemoryDataset grey(60), colour(60, {32, 32, 3});
   const MemoryDataset photographs(21, {300, 300, 3}, mixed);
   for (const Recipe* row : recipes()) {
     const bool takes_grey_only = row->name() == "mnist";
     const bool scaled = !takes_grey_only && row->shape({300, 300, 3}).width != 300;
     const Dataset& dataset = takes_grey_only ? grey : scaled ? photographs : colour;
-    for (const PixelType type : {PixelType::f32, PixelType::f16}) {
+    for (const auto& [type, layout] : {std::pair{PixelType::f32, PixelLayout::planar},
+                                       {PixelType::f16, PixelLayout::planar},
+                                       {PixelType::f32, PixelLayout::interleaved},
+                                       {PixelType::u8, PixelLayout::planar}}) {
       LoaderOptions options{.threads = 2, .batch = 8, .epochs = 2};
       Loader pixels(dataset, *row, options);
-      options.pixels.type = type;
-      options.pixels.scales = scales;
+      options.pixels = {.type = type, .scales = scales};
+      if (layout != usual_layout(type)) options.pixels.layout = layout;
       Loader numbers(dataset, *row, options);
       while (const Batch* batch = pixels.next()) {
         const Batch* made = numbers.next();
         ASSERT_NE(made, nullptr);
-        ASSERT_EQ(made->type, type);
+        ASSERT_EQ(std::pair(made->type, made->layout), std::pair(type, layout));
         expect_numbers_of(*batch, *made, row->name());
         if (HasFatalFailure()) return;
       }

@@ -59,6 +59,7 @@ class HostileErrors(unittest.TestCase):
             ({"draws": 5}, "needs weights or a mix"),
             ({"last": "dorp"}, "did you mean drop"),
             ({"pixels": "f31"}, "did you mean f32"),
+            ({"layout": "nhcw"}, "did you mean nhwc"),
             ({"on_bad": "skipp"}, "did you mean skip"),
             ({"batch": 0}, "batch: expected a whole number from 1"),
             ({"threads": 257}, "threads: expected .* 256, found 257"),

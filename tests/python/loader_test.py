@@ -98,6 +98,19 @@ class ConformanceLoader(unittest.TestCase):
             self.assertEqual(batch.images.shape, (50, 1, 28, 28))
             self.assertEqual(len(batch.images.tobytes()), 50 * 28 * 28 * size)
 
+    def test_layouts_are_the_shells(self):
+        sides = {"nhwc": (224, 224, 3), "nchw": (3, 224, 224)}
+        options = {"recipe": "imagenet-train", "batch": 20}
+        for layout, shape in sides.items():
+            for pixels in "u8", "f16":
+                words = ["--recipe", "imagenet-train", "--batch", "20", "--layout", layout, "--pixels", pixels]
+                found = loaded(photographs(), *words)
+                self.assertEqual(found["layout"], layout)
+                loader = feedrate.Loader(photographs(), layout=layout, pixels=pixels, **options)
+                self.assertEqual(next(iter(loader)).images.shape, (20,) + shape)
+                loader = feedrate.Loader(photographs(), layout=layout, pixels=pixels, **options)
+                self.assertEqual(digest(loader), found["digest"])
+
     def test_indices_lead_to_the_samples(self):
         dataset = feedrate.open(mnist())
         for batch in feedrate.Loader(dataset, batch=100, threads=2):

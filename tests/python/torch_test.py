@@ -122,6 +122,24 @@ class InteropDataLoader(unittest.TestCase):
         self.assertTrue(images.is_contiguous())
         self.assertEqual(labels.dtype, torch.int64)
 
+    def test_layouts_are_what_torch_makes_of_pixels(self):
+        from feedrate.torch import DataLoader
+
+        def images(**options):
+            return next(iter(DataLoader(photographs(), "imagenet-eval", batch_size=8, **options)))[0]
+
+        mean, deviation = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
+        pixels = images()
+        # torchvision's normalize, which divides.
+        numbers = pixels.float().sub(torch.tensor(mean).view(3, 1, 1)).div(torch.tensor(deviation).view(3, 1, 1))
+        for layout, memory in ("nchw", torch.contiguous_format), ("nhwc", torch.channels_last):
+            u8 = images(layout=layout)
+            f32, f16 = (images(layout=layout, pixels=kind, mean=mean, deviation=deviation) for kind in ("f32", "f16"))
+            for found, expected in (u8, pixels), (f32, numbers), (f16, numbers.half()):
+                self.assertTrue(torch.equal(found, expected), layout)
+                self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
+                self.assertTrue(found.is_contiguous(memory_format=memory), layout)
+
     def test_kept_tensors_stay_as_they_are(self):
         loader = self.loader(batch_size=10)
         kept = [list(loader) for _ in range(2)]

@@ -207,6 +207,7 @@ TEST_F(CommandsPipeline, the_loader_gives_one_digest_at_any_thread_count) {
                                                       "auto",
                                                       "batch",
                                                       "pixels",
+                                                      "layout",
                                                       "decode",
                                                       "shrunk_images",
                                                       "epochs",

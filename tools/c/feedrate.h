@@ -135,6 +135,8 @@ typedef struct feedrate_state {
 
 enum { FEEDRATE_THREADS_AUTO = -1 };
 enum { FEEDRATE_PIXELS_U8 = 0, FEEDRATE_PIXELS_F32 = 1, FEEDRATE_PIXELS_F16 = 2 };
+/// Channels last or first; usual: last for u8, first for f32 and f16.
+enum { FEEDRATE_LAYOUT_USUAL = 0, FEEDRATE_LAYOUT_NHWC = 1, FEEDRATE_LAYOUT_NCHW = 2 };
 /// What becomes of images that do not fill a batch: a smaller one, none, or one completed with the
 /// epoch's first images.
 enum { FEEDRATE_LAST_PARTIAL = 0, FEEDRATE_LAST_DROP = 1, FEEDRATE_LAST_WRAP = 2 };
@@ -160,7 +162,7 @@ typedef struct feedrate_loader_options {
   const double* deviation;  // the same
   uint32_t mean_count, deviation_count;
   uint32_t io_threads;  // that ask the disk for samples ahead of the others, at most 64; 1
-  uint32_t reserved;    // 0
+  int32_t layout;       // FEEDRATE_LAYOUT_USUAL
 } feedrate_loader_options;
 
 /// Sets `size` and every option to its default.
@@ -196,9 +198,9 @@ feedrate_status feedrate_loader_stop(feedrate_loader* loader);
 
 typedef struct feedrate_batch_view {
   size_t size;
-  const void*
-      images;  // FEEDRATE_PIXELS_U8: count × height × width × channels, RGB or grey; otherwise
-               // count × channels × height × width, (pixel − mean) / deviation
+  // FEEDRATE_PIXELS_U8: RGB or grey; otherwise (pixel − mean) / deviation. FEEDRATE_LAYOUT_NHWC:
+  // count × height × width × channels; FEEDRATE_LAYOUT_NCHW: count × channels × height × width.
+  const void* images;
   const int64_t* labels;             // count: classes, from 0
   const int64_t* indices;            // count: where each image is in the dataset
   uint32_t count;                    // images

@@ -138,11 +138,14 @@ DLManagedTensorVersioned* tensor_of(const std::shared_ptr<const Contents>& conte
     default:
       throw Failure(FEEDRATE_MISUSED, formats::join("no part ", static_cast<int>(part)));
   }
-  if (batch.type == loader::PixelType::u8) {
-    return make_tensor(batch.pixels.data(), dl_u8,
+  const auto type = batch.type == loader::PixelType::u8    ? dl_u8
+                    : batch.type == loader::PixelType::f32 ? dl_f32
+                                                           : dl_f16;
+  if (batch.layout == loader::PixelLayout::interleaved) {
+    return make_tensor(batch.bytes().data(), type,
                        {batch.count, shape.height, shape.width, shape.channels}, contents);
   }
-  return make_tensor(batch.bytes().data(), batch.type == loader::PixelType::f32 ? dl_f32 : dl_f16,
+  return make_tensor(batch.bytes().data(), type,
                      {batch.count, shape.channels, shape.height, shape.width}, contents);
 }
 

@@ -46,7 +46,6 @@ feedrate_loader_options completed(const feedrate_loader_options* given) {
                    ", whose options have ", sizeof all, " bytes; install a newer library"));
     }
   }
-  if (all.reserved != 0) misused("options: expected 0 in `reserved`");
   return all;
 }
 
@@ -65,6 +64,7 @@ LoaderOptions translated(const feedrate_loader_options& given, const Dataset& da
   expect_between("threads", given.threads, FEEDRATE_THREADS_AUTO, max_threads);
   expect_between("io_threads", given.io_threads, 0, max_io_threads);
   expect_between("pixels", given.pixels, FEEDRATE_PIXELS_U8, FEEDRATE_PIXELS_F16);
+  expect_between("layout", given.layout, FEEDRATE_LAYOUT_USUAL, FEEDRATE_LAYOUT_NCHW);
   expect_between("last", given.last, FEEDRATE_LAST_PARTIAL, FEEDRATE_LAST_WRAP);
   expect_between("on_bad", given.on_bad, FEEDRATE_BAD_FAIL, FEEDRATE_BAD_SKIP);
   if (given.start.position > dataset.size()) {
@@ -81,6 +81,8 @@ LoaderOptions translated(const feedrate_loader_options& given, const Dataset& da
   options.start = {given.start.seed, given.start.epoch, given.start.position};
   options.epochs = given.epochs == 0 ? 0 : given.epochs - given.start.epoch;
   options.pixels.type = pixel_types[given.pixels];
+  if (given.layout == FEEDRATE_LAYOUT_NHWC) options.pixels.layout = PixelLayout::interleaved;
+  if (given.layout == FEEDRATE_LAYOUT_NCHW) options.pixels.layout = PixelLayout::planar;
   options.order = {.shuffle = given.shuffle != 0,
                    .window = given.window,
                    .last = static_cast<LastBatch>(given.last)};
@@ -113,7 +115,7 @@ Asked asked_of(const feedrate_loader_options& given, const Dataset& dataset) {
   if (asked.options.pixels.type == PixelType::u8 && !(mean.empty() && deviation.empty())) {
     misused("mean and deviation need FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
   }
-  asked.options.pixels.scales = make_scales(mean, deviation, asked.shape.channels);
+  asked.options.pixels.set_scales(mean, deviation, asked.shape.channels);
   asked.batches_per_epoch =
       loader::detail::Plan(asked.options, dataset.size(), asked.shape.bytes()).batches_per_epoch();
   return asked;

@@ -246,7 +246,7 @@ CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
   };
   return check_words(
       app.add_option_function<std::string>("--pixels", read,
-                                           "Values in batches: u8 pixels, or planes of f32 or f16")
+                                           "Values in batches: u8 pixels, or numbers, f32 or f16")
           ->type_name("TYPE")
           ->default_str(std::string(name(pixels))),
       {"u8", "f32", "f16"});

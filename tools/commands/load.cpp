@@ -43,6 +43,7 @@ struct Options {
   DriveOptions drive;
   std::vector<double> means;       // empty: 0
   std::vector<double> deviations;  // empty: 1
+  std::string layout;              // "": the usual one
   OrderRequest order;
   bool no_shuffle = false;
   bool no_digest = false;
@@ -58,6 +59,10 @@ struct Options {
   bool json = false;
 
   bool device_decodes() const { return decode == "device"; }
+  std::optional<PixelLayout> wanted_layout() const {
+    if (layout.empty()) return std::nullopt;
+    return layout == name(PixelLayout::planar) ? PixelLayout::planar : PixelLayout::interleaved;
+  }
   DecodedSize decoded() const {
     return decode == "scaled" ? DecodedSize::scaled : DecodedSize::full;
   }
@@ -92,8 +97,8 @@ void quarantine(const Options& options, const Loader& loader) {
 
 LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape image) {
   LoaderOptions settings = options.loader;
-  settings.pixels.scales =
-      make_scales(options.means, options.deviations, augment.shape(image).channels);
+  settings.pixels.set_scales(options.means, options.deviations, augment.shape(image).channels);
+  settings.pixels.layout = options.wanted_layout();
   settings.order.shuffle = !options.no_shuffle;
   settings.order.last = last_batch(options.last);
   settings.decoded = options.decoded();
@@ -145,6 +150,7 @@ LoadReport load(const Options& options) {
   if (options.cold) loaded.in_memory = make_cold(*dataset);
   loaded.batch = settings.batch;
   loaded.pixels = settings.pixels.type;
+  loaded.layout = settings.pixels.wanted_layout();
   loaded.decoded = settings.decoded;
   loaded.skips = settings.bad.policy == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
@@ -213,6 +219,8 @@ void add_batch_options(CLI::App& app, Options& options) {
   add_name(app, "--recipe", options.recipe, recipe_names(),
            "Augmentation: see 'feedrate list recipes' and 'list parts'");
   add_pixels(app, options.loader.pixels.type);
+  add_choice(app, "--layout", options.layout, {"nhwc", "nchw"},
+             "Channels last or first; default: nhwc of u8, nchw of f32 and f16");
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
   add_choice(app, "--decode", options.decode, {"full", "scaled", "device"},
@@ -303,9 +311,10 @@ void check_options(const Options& options) {
   if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }
-  if (options.device_decodes() &&
-      (options.device == "cpu" || loader.pixels.type != PixelType::u8)) {
-    throw CLI::ValidationError("--decode device needs --device cuda and --pixels u8");
+  if (options.device_decodes() && (options.device == "cpu" || loader.pixels.type != PixelType::u8 ||
+                                   options.layout == name(PixelLayout::planar))) {
+    throw CLI::ValidationError(
+        "--decode device needs --device cuda, --pixels u8 and --layout nhwc");
   }
   if (!options.device_decodes() && options.device != "cpu") {
     throw CLI::ValidationError("--device " + options.device + " needs --decode device");
@@ -342,8 +351,8 @@ cores and the CPU quota, and leaves a core to an emulated trainer. --cold measur
 first epoch from disk and reports how much of it was still in memory. The digest of
 the first epoch is computed in a separate pass and is the same at any number of
 threads. --from continues at the state with which an earlier run ended, at any number
-of threads or ranks and any batch size. Batches hold u8 pixels (channels last) or,
-with --pixels f32 or f16, (pixel - mean) / deviation in one plane for each channel.
+of threads or ranks and any batch size. Batches hold u8 pixels or, with --pixels f32
+or f16, (pixel - mean) / deviation, in either --layout.
 
 --decode scaled decodes a JPEG at 1/2, 1/4 or 1/8 of its size where the crop is at
 least so many times the size that the recipe resizes it to: other pixels, so another

@@ -29,6 +29,7 @@ using loader::Batch;
 using loader::Loader;
 using loader::LoaderOptions;
 using loader::LoaderState;
+using loader::PixelLayout;
 using loader::PixelType;
 
 // How often a wait looks for Ctrl-C.
@@ -59,6 +60,7 @@ Value choice(std::string_view option, std::string_view wanted,
 
 struct Options {
   std::string recipe, pixels, last, on_bad;
+  std::optional<std::string> layout;
   std::uint32_t batch = 0, rank = 0, ranks = 0;
   std::optional<unsigned> threads;  // nothing: find the best number
   bool shuffle = true;
@@ -87,7 +89,12 @@ Settings settings_of(const OpenDataset& dataset, std::shared_ptr<const loader::P
   if (options.pixels.type == PixelType::u8 && !(asked.mean.empty() && asked.deviation.empty())) {
     throw Error("mean and deviation need pixels='f32' or 'f16'");
   }
-  options.pixels.scales = loader::make_scales(asked.mean, asked.deviation, settings.shape.channels);
+  options.pixels.set_scales(asked.mean, asked.deviation, settings.shape.channels);
+  if (asked.layout) {
+    options.pixels.layout =
+        choice<PixelLayout>("layout", *asked.layout,
+                            {{"nhwc", PixelLayout::interleaved}, {"nchw", PixelLayout::planar}});
+  }
   options.order = {
       .shuffle = asked.shuffle,
       .window = asked.window,
@@ -223,15 +230,14 @@ nb::object Run::arrays(const Batch& batch, const LoaderState& after,
                                   [](void* held) noexcept { delete static_cast<Numbers*>(held); });
   const std::size_t count = batch.count, height = batch.shape.height, width = batch.shape.width,
                     channels = batch.shape.channels;
-  nb::object images;
-  if (batch.type == PixelType::u8) {
-    images = array(batch.pixels.data(), {count, height, width, channels}, nb::dtype<std::uint8_t>(),
-                   owner);
-  } else {
-    const nb::dlpack::dtype type{static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float),
-                                 static_cast<std::uint8_t>(8 * loader::bytes_of(batch.type)), 1};
-    images = array(batch.bytes().data(), {count, channels, height, width}, type, owner);
-  }
+  const auto kind =
+      batch.type == PixelType::u8 ? nb::dlpack::dtype_code::UInt : nb::dlpack::dtype_code::Float;
+  const nb::dlpack::dtype type{static_cast<std::uint8_t>(kind),
+                               static_cast<std::uint8_t>(8 * loader::bytes_of(batch.type)), 1};
+  std::byte* const first = batch.bytes().data();
+  const nb::object images = batch.layout == PixelLayout::planar
+                                ? array(first, {count, channels, height, width}, type, owner)
+                                : array(first, {count, height, width, channels}, type, owner);
   const auto integers = nb::dtype<std::int64_t>();
   return nb::make_tuple(images, array(numbers->labels.data(), {count}, integers, numbers_owner),
                         array(numbers->indices.data(), {count}, integers, numbers_owner),
@@ -280,6 +286,10 @@ void add_loader(nb::module_& module) {
       .def_prop_ro("mixes",
                    [](const Settings& settings) { return !settings.recipe->mixers().empty(); })
       .def_prop_ro("threads", [](const Settings& settings) { return settings.options.threads; })
+      .def_prop_ro("planar",
+                   [](const Settings& settings) {
+                     return settings.options.pixels.wanted_layout() == PixelLayout::planar;
+                   })
       .def_prop_ro("image_shape",
                    [](const Settings& settings) {
                      const Shape shape = settings.shape;
@@ -290,13 +300,15 @@ void add_loader(nb::module_& module) {
           [](Settings* self, const OpenDataset& dataset, const EpochPicks* picks,
              std::string recipe, std::uint32_t batch, std::optional<unsigned> threads,
              std::uint64_t seed, std::uint32_t rank, std::uint32_t ranks, bool shuffle,
-             std::uint64_t window, std::string last, std::string pixels, std::vector<double> mean,
+             std::uint64_t window, std::string last, std::string pixels,
+             std::optional<std::string> layout, std::vector<double> mean,
              std::vector<double> deviation, std::string on_bad, std::uint64_t bad_budget,
              unsigned io_threads) {
             const Options asked{.recipe = std::move(recipe),
                                 .pixels = std::move(pixels),
                                 .last = std::move(last),
                                 .on_bad = std::move(on_bad),
+                                .layout = std::move(layout),
                                 .batch = batch,
                                 .rank = rank,
                                 .ranks = ranks,
@@ -315,8 +327,8 @@ void add_loader(nb::module_& module) {
           nb::arg("dataset"), nb::kw_only(), nb::arg("picks").none(), nb::arg("recipe"),
           nb::arg("batch"), nb::arg("threads").none(), nb::arg("seed"), nb::arg("rank"),
           nb::arg("ranks"), nb::arg("shuffle"), nb::arg("window"), nb::arg("last"),
-          nb::arg("pixels"), nb::arg("mean"), nb::arg("deviation"), nb::arg("on_bad"),
-          nb::arg("bad_budget"), nb::arg("io_threads"));
+          nb::arg("pixels"), nb::arg("layout").none(), nb::arg("mean"), nb::arg("deviation"),
+          nb::arg("on_bad"), nb::arg("bad_budget"), nb::arg("io_threads"));
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
       .def(
           "__init__",

@@ -147,6 +147,7 @@ std::string LoadReport::json() const {
       {"auto", as_json(tuning)},
       {"batch", batch},
       {"pixels", name(pixels)},
+      {"layout", name(layout)},
       {"decode", name(decoded)},
       {"shrunk_images", stats.shrunk},
       {"epochs", rounded(epochs, 3)},

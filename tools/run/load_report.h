@@ -16,6 +16,7 @@ struct LoadReport {
   std::optional<loader::Tuning> tuning;  // with --threads auto
   std::uint32_t batch = 0;
   loader::PixelType pixels = loader::PixelType::u8;
+  loader::PixelLayout layout = loader::PixelLayout::interleaved;
   loader::DecodedSize decoded = loader::DecodedSize::full;
   bool skips = false;               // bad samples are skipped, not replaced
   std::optional<double> in_memory;  // share of a cold dataset that was in memory at the start

@@ -21,6 +21,11 @@ void check_type(const Plan& plan, const Batch& batch, PixelType wanted) {
                      ", but the session was made for ", name(wanted),
                      "; give LoaderOptions and SessionOptions the same pixels"));
   }
+  if (batch.layout != usual_layout(wanted) && batch.shape.channels > 1) {
+    throw Error(join("batch ", batch.number, ": its images are ", name(batch.layout),
+                     ", but networks take ", name(usual_layout(wanted)), " for ", name(wanted),
+                     "; leave LoaderOptions::Pixels::layout empty"));
+  }
   if (wanted == PixelType::u8) return;
   const PixelScales scales = input_scales(plan.graph);
   for (std::int64_t c = 0; c < plan.graph.input.channels; ++c) {

@@ -36,5 +36,21 @@ TEST(UnitPlanes, vector_and_plain_interleaving_give_the_same_bytes_and_touch_no_
   }
 }
 
+TEST(UnitPlanes, what_was_separated_becomes_the_same_pixels_again) {
+  std::mt19937 random(1);
+  for (std::size_t count = 0; count < 120; ++count) {
+    const Fence fence = count % 2 == 0 ? Fence::before : Fence::behind;
+    const FencedBytes pixels(3 * count, fence), again(3 * count, fence);
+    for (std::byte& byte : pixels.bytes()) byte = static_cast<std::byte>(random());
+    for (const SeparatePlanes separate : runnable_plane_separators()) {
+      const FencedBytes red(count, fence), green(count, fence), blue(count, fence);
+      separate(pixels.data(), count, red.data(), green.data(), blue.data());
+      runnable_plane_interleavers().back()(red.data(), green.data(), blue.data(), count,
+                                           again.data());
+      ASSERT_TRUE(std::equal(again.bytes().begin(), again.bytes().end(), pixels.data())) << count;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::formats

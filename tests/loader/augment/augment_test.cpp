@@ -167,14 +167,17 @@ TEST(UnitAugment, mixup_adds_the_image_before) {
 
 TEST(UnitAugment, cutmix_takes_a_rectangle_of_the_image_before) {
   const MemoryDataset dataset(64, small);
-  for (const PixelType type : pixel_types) {
-    LoaderOptions options{.threads = 2, .batch = 16, .pixels = {.type = type}};
+  for (const auto& [type, layout] : {std::pair{PixelType::u8, PixelLayout::interleaved},
+                                     {PixelType::u8, PixelLayout::planar},
+                                     {PixelType::f32, PixelLayout::planar},
+                                     {PixelType::f16, PixelLayout::interleaved}}) {
+    LoaderOptions options{.threads = 2, .batch = 16, .pixels = {.type = type, .layout = layout}};
     Loader plain(dataset, recipe("none"), options), mixing(dataset, recipe("none+cutmix"), options);
     while (const Batch* batch = mixing.next()) {
       const Batch* original = plain.next();
       const auto before = values_of(*original), after = values_of(*batch);
       const std::size_t size = small.bytes(), area = std::size_t{small.height} * small.width;
-      const bool planes = type != PixelType::u8;
+      const bool planes = layout == PixelLayout::planar;
       // Places that are not the image's own; their bounds, since some images are alike in places.
       std::size_t top = small.height, left = small.width, bottom = 0, right = 0;
       for (std::uint32_t seat = 0; seat < batch->count; ++seat) {

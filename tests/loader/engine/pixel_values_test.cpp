@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <immintrin.h>
 
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -23,46 +25,63 @@ using testing::FencedBytes;
 const PixelScales scales{
     {{0.017F, 123.675F}, {0.0175F, 116.28F}, {0.01743F, 103.53F}, {99.0F, 99.0F}}};
 
+constexpr std::pair<PixelType, PixelLayout> conversions[] = {
+    {PixelType::u8, PixelLayout::planar},       {PixelType::f32, PixelLayout::planar},
+    {PixelType::f16, PixelLayout::planar},      {PixelType::f32, PixelLayout::interleaved},
+    {PixelType::f16, PixelLayout::interleaved},
+};
+const PixelFormula formulas[] = {{scales}, {scales, {58.395F, 57.12F, 57.375F}}};
+
 TEST(UnitPixelValues, vector_and_plain_code_write_the_same_bits_and_no_others) {
   std::mt19937 random(1);
   for (const std::uint32_t channels : {1U, 3U}) {
-    for (const PixelType type : {PixelType::f32, PixelType::f16}) {
-      const auto all = runnable_value_makers(channels, type);
+    for (const auto& [type, layout] : conversions) {
+      if (channels == 1 && type == PixelType::u8) continue;  // the same as they are
+      const auto all = runnable_value_makers(channels, type, layout);
       for (std::size_t count = 0; count < 120; ++count) {
         const Fence fence = count % 2 == 0 ? Fence::before : Fence::behind;
+        const PixelFormula& formula = formulas[count / 2 % 2];
         const FencedBytes pixels(count * channels, fence);
         for (std::byte& byte : pixels.bytes()) byte = static_cast<std::byte>(random());
         const std::size_t size = count * channels * bytes_of(type);
         const FencedBytes plain(size, fence), fast(size, fence);
-        all.back()(pixels.data(), count, scales, plain.data());
+        all.back()(pixels.data(), count, formula, plain.data());
         for (const PixelsToValues make : all) {
           std::fill(fast.bytes().begin(), fast.bytes().end(), std::byte{99});
-          make(pixels.data(), count, scales, fast.data());
+          make(pixels.data(), count, formula, fast.data());
           ASSERT_TRUE(std::equal(fast.bytes().begin(), fast.bytes().end(), plain.data()))
-              << count << " pixels of " << channels << " channels to " << name(type);
+              << count << " pixels of " << channels << " channels to " << name(type) << ", "
+              << name(layout);
         }
       }
     }
   }
 }
 
-TEST(UnitPixelValues, numbers_are_pixel_minus_mean_times_scale_in_planes) {
+TEST(UnitPixelValues, numbers_are_pixel_minus_mean_times_scale_or_divided_in_either_layout) {
+  constexpr std::size_t count = 256;
   Buffer pixels;
   for (int i = 0; i < 256; ++i) {
     for (const int pixel : {i, 255 - i, i / 2}) pixels.push_back(static_cast<std::byte>(pixel));
   }
-  std::vector<float> floats(3 * 256);
-  std::vector<std::uint16_t> halves(3 * 256);
-  value_maker(3, PixelType::f32)(pixels.data(), 256, scales,
-                                 reinterpret_cast<std::byte*>(floats.data()));
-  value_maker(3, PixelType::f16)(pixels.data(), 256, scales,
-                                 reinterpret_cast<std::byte*>(halves.data()));
-  for (std::size_t i = 0; i < 256; ++i) {
-    for (std::size_t c = 0; c < 3; ++c) {
-      const auto pixel = std::to_integer<int>(pixels[3 * i + c]);
-      const float value = (static_cast<float>(pixel) - scales[c].mean) * scales[c].scale;
-      EXPECT_EQ(floats[c * 256 + i], value);
-      EXPECT_EQ(halves[c * 256 + i], half_bits(value));
+  for (const auto& [type, layout] : conversions) {
+    for (const PixelFormula& formula : formulas) {
+      Buffer made(3 * count * bytes_of(type));
+      value_maker(3, type, layout)(pixels.data(), count, formula, made.data());
+      for (std::size_t at = 0; at < 3 * count; ++at) {
+        const bool planes = layout == PixelLayout::planar;
+        const std::size_t i = planes ? at % count : at / 3, c = planes ? at / count : at % 3;
+        const auto pixel = std::to_integer<std::uint8_t>(pixels[3 * i + c]);
+        const float difference = static_cast<float>(pixel) - scales[c].mean;
+        const float value = formula.deviations[0] != 0 ? difference / formula.deviations[c]
+                                                       : difference * scales[c].scale;
+        const std::uint32_t bits = type == PixelType::f32   ? std::bit_cast<std::uint32_t>(value)
+                                   : type == PixelType::f16 ? half_bits(value)
+                                                            : pixel;
+        std::uint32_t found = 0;
+        std::memcpy(&found, made.data() + at * bytes_of(type), bytes_of(type));
+        ASSERT_EQ(found, bits) << name(type) << " " << name(layout) << ", value " << at;
+      }
     }
   }
 }
@@ -103,7 +122,8 @@ __attribute__((target("avx2,f16c"))) std::uint16_t processors_half(float value) 
 }
 
 TEST(UnitHalf, rounds_as_the_processor_does) {
-  if (runnable_value_makers(1, PixelType::f16).size() == 1) GTEST_SKIP() << "this CPU has no F16C";
+  if (runnable_value_makers(1, PixelType::f16, PixelLayout::planar).size() == 1)
+    GTEST_SKIP() << "this CPU has no F16C";
   std::mt19937 random(1);
   for (int i = 0; i < 3'000'000; ++i) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));

@@ -35,7 +35,7 @@ static void options_that_make_no_sense_are_refused(const char* path) {
   REFUSED(start.position, 601, "601");
   REFUSED(mean_count, 1, "mean is null");
   REFUSED(size, 8, "expected a size of at least");
-  REFUSED(reserved, 1, "reserved");
+  REFUSED(layout, 3, "layout");
   options = all;
   options.mean = &one;
   options.mean_count = 1;
@@ -124,7 +124,16 @@ static void kept_batches_and_tensors_stay_as_they_are(const char* path) {
   need(feedrate_loader_next(loader, &kept[0]));
   need(feedrate_batch_to_dlpack(kept[0], FEEDRATE_IMAGES, &tensor[0]));
   CHECK(tensor[0]->dl_tensor.dtype.code == 2 && tensor[0]->dl_tensor.shape[1] == 1);
-  CHECK(((const float*)seen(kept[0]).images)[0] >= -33.F / 78 - 1e-6F);
+  CHECK(((const float*)seen(kept[0]).images)[0] >= -33.F / 78);
+  tensor[0]->deleter(tensor[0]);
+  feedrate_batch_release(kept[0]);
+  feedrate_loader_free(loader);
+
+  options.layout = FEEDRATE_LAYOUT_NHWC;
+  loader = created(dataset, options);
+  need(feedrate_loader_next(loader, &kept[0]));
+  need(feedrate_batch_to_dlpack(kept[0], FEEDRATE_IMAGES, &tensor[0]));
+  CHECK(tensor[0]->dl_tensor.dtype.bits == 32 && tensor[0]->dl_tensor.shape[3] == 1);
   tensor[0]->deleter(tensor[0]);
   feedrate_batch_release(kept[0]);
   feedrate_loader_free(loader);

@@ -82,6 +82,7 @@ TEST_F(CommandsLoad, batches_hold_the_pixels_that_were_asked_for) {
     words.insert(words.end(), {"--threads", "0"});
     const ordered_json reference = json(words);
     EXPECT_EQ(reference.at("pixels"), options[1]);
+    EXPECT_EQ(reference.at("layout"), options[1] == "u8" ? "nhwc" : "nchw");
     EXPECT_EQ(reference.at("images"), 601);
     words.back() = "4";
     EXPECT_EQ(json(words).at("digest"), reference.at("digest")) << options[1];
@@ -93,6 +94,7 @@ TEST_F(CommandsLoad, batches_hold_the_pixels_that_were_asked_for) {
 
 TEST_F(CommandsLoad, means_that_do_not_fit_are_refused) {
   EXPECT_EQ(load({"--pixels", "f64"}).code, exit_misused);
+  EXPECT_EQ(load({"--layout", "hwc"}).code, exit_misused);
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--mean", "3"}, {"--pixels", "u8", "--deviation", "3"}}) {
     const Said said = load(options);

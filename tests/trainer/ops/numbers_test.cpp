@@ -109,6 +109,13 @@ TEST(HostileNumbers, what_a_session_was_not_made_for_is_refused) {
                {"scale 1.0", "lenet takes mean 0.0", "scale 0.0039"});
   expect_error([&] { upload(PixelType::f16, PixelType::f16, own); },
                {"takes u8 pixels or f32 numbers, not f16"});
+  const MemoryDataset colour(16, {32, 32, 3});
+  const auto session = backend("cpu").compile(
+      make_plan(network("lenet").build({32, 32, 3}, 10), 16), {.threads = 1});
+  Loader planes(colour, recipe("none"),
+                {.threads = 0, .batch = 16, .pixels = {.layout = PixelLayout::planar}});
+  expect_error([&] { session->upload(*planes.next()); },
+               {"its images are nchw, but networks take nhwc for u8"});
 }
 
 }  // namespace

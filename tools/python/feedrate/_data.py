@@ -66,8 +66,8 @@ class Batch:
     __slots__ = ("epoch", "images", "indices", "labels", "lam", "last_of_epoch", "number")
 
     images: Array
-    """With pixels="u8" count x height x width x channels, 0 ... 255, RGB or grey. With "f32" or
-    "f16" count x channels x height x width, (pixel - mean) / deviation."""
+    """0 ... 255, RGB or grey; with pixels="f32" or "f16", (pixel - mean) / deviation. Of the shape
+    count x height x width x channels, or with layout="nchw" count x channels x height x width."""
     labels: Array
     """int64: the class of each image, from 0."""
     indices: Array

@@ -56,6 +56,7 @@ class Loader:
         draws: int | None = None,
         last: Literal["partial", "drop", "wrap"] = "partial",
         pixels: Literal["u8", "f32", "f16"] = "u8",
+        layout: Literal["nhwc", "nchw"] | None = None,
         mean: float | Sequence[float] = (),
         deviation: float | Sequence[float] = (),
         on_bad: Literal["fail", "replace", "skip"] = "fail",
@@ -90,7 +91,10 @@ class Loader:
             last: what becomes of images that do not fill a batch: a smaller one, none, or one
                 completed with the epoch's first images.
             pixels: what batches hold; see `Batch.images`.
-            mean, deviation: of pixels 0 ... 255, one number or one for each channel; for f32 and f16.
+            layout: channels last or first; None: last for u8, first for f32 and f16. The threads that
+                decode convert.
+            mean, deviation: of pixels 0 ... 255, one number or one for each channel, for f32 and f16:
+                the bits of torchvision's normalize.
             on_bad: fail at a damaged sample, replace it by another one, or leave it out.
             bad_budget: damaged samples to accept before failing anyway.
             io_threads: that ask the disk for samples ahead of the others.
@@ -116,6 +120,7 @@ class Loader:
             window=_whole("window", window, 0, 2**64 - 1),
             last=last,
             pixels=pixels,
+            layout=layout,
             mean=_numbers(mean),
             deviation=_numbers(deviation),
             on_bad=on_bad,
@@ -123,7 +128,7 @@ class Loader:
             io_threads=_whole("io_threads", io_threads, 0, 64),
         )
         self._dtype = _DTYPES[pixels]
-        self._planar = pixels != "u8"
+        self._planar = self._settings.planar
         self._seed, self._epoch, self._position = seed, 0, 0
         self._epochs = epochs
         self._run: weakref.ref[_native.Run] | None = None

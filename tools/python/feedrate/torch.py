@@ -25,8 +25,9 @@ class _Host(NamedTuple):
 class DataLoader:
     """Yields (images, labels) of one epoch, as `torch.utils.data.DataLoader` does.
 
-    Images are u8, count x channels x height x width in channels_last memory, which convolutions on a
-    GPU prefer; with pixels="f32" or "f16" they are (pixel - mean) / deviation, contiguous. Labels are
+    Images are count x channels x height x width: u8 in channels_last memory, which convolutions on a
+    GPU prefer, or with pixels="f32" or "f16" (pixel - mean) / deviation, contiguous. layout="nchw"
+    makes them contiguous, "nhwc" channels_last. Labels are
     int64; where the recipe has mixup or cutmix they are float32, count x classes, the share of each
     class, which `cross_entropy` takes as well. Nothing is copied on the way: the tensors are the memory that the loader filled, page-locked
     where PyTorch has a GPU. With a `device` of CUDA the tensors are on it; batches are copied ahead
@@ -65,7 +66,7 @@ class DataLoader:
             drop_last: leave out images that do not fill a batch.
             rank, ranks: this process's share of each epoch; None: torch.distributed's.
             transform: called with images and labels; what it returns is yielded.
-            options: further ones of `feedrate.Loader`: threads, seed, shuffle, pixels, mean ...
+            options: further ones of `feedrate.Loader`: threads, seed, shuffle, pixels, layout ...
         """
         if "epochs" in options or "batch" in options or ("last" in options and drop_last):
             raise ValueError("epochs, batch and last: each iteration is an epoch; see batch_size, drop_last")
@@ -79,7 +80,6 @@ class DataLoader:
             dataset, recipe, batch=batch_size, epochs=None, rank=rank, ranks=ranks, **options
         )
         self._classes = self._soft_classes()
-        self._planar = options.get("pixels", "u8") != "u8"
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.device = torch.device(device) if device is not None else None
@@ -166,7 +166,7 @@ class DataLoader:
             last = batch.last_of_epoch
             held = [
                 _Host(
-                    images if self._planar else images.permute(0, 3, 1, 2),
+                    images if self._loader._planar else images.permute(0, 3, 1, 2),
                     labels,
                     self._loader.state_dict(),
                     last,

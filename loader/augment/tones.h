@@ -2,20 +2,9 @@
 // Changes of colours, with Pillow's arithmetic to the bit: what torchvision computes for images of
 // 8-bit channels. In place. Stateless.
 
-#include <array>
-#include <cstdint>
-#include <span>
-
 #include "loader/operation.h"
 
 namespace feedrate::loader {
-
-/// Which value each value of a channel becomes.
-using Curve = std::array<std::uint8_t, 256>;
-void apply(const Curve& curve, std::span<std::uint8_t> values);
-
-/// Image.blend for one value: `from` + factor · (`to` - `from`), cut to 0 … 255.
-std::uint8_t blend(std::uint8_t from, std::uint8_t to, float factor);
 
 // The factors are torchvision's adjust_*: 1 changes nothing.
 void adjust_brightness(Canvas image, float factor);

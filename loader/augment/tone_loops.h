@@ -1,0 +1,48 @@
+#pragma once
+// The loops over pixels that changes of colours consist of, compiled for several sets of
+// instructions. Stateless.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace feedrate::loader {
+
+/// Image.blend for one value: `from` + factor · (`to` - `from`), cut to 0 … 255.
+constexpr std::uint8_t blend(std::uint8_t from, std::uint8_t to, float factor) {
+  const float mixed = static_cast<float>(from) + factor * static_cast<float>(to - from);
+  const float positive = mixed > 0.0F ? mixed : 0.0F;
+  return static_cast<std::uint8_t>(positive < 255.0F ? positive : 255.0F);
+}
+
+/// `count` pixels of three colours. The planes do not overlap.
+struct ColourPlanes {
+  std::uint8_t *red, *green, *blue;
+  std::size_t count;
+};
+
+/// Three rows of an image; the first of `count` values is at each pointer, and `channels` more lie
+/// before it and behind the last.
+struct ThreeRows {
+  const std::uint8_t *above, *centre, *below;
+  std::size_t channels, count;
+};
+
+struct ToneLoops {
+  /// Blends each value with `from`, by `factor`.
+  void (*blend_all)(std::span<std::uint8_t> values, std::uint8_t from, float factor);
+  /// Of at most 2²³ pixels.
+  int (*sum_of_lumas)(const ColourPlanes& pixels);
+  /// Blends each pixel with its luma.
+  void (*saturate)(const ColourPlanes& pixels, float factor);
+  /// Adds `turn` to each hue, of 256, as in Pillow's HSV, whose three channels have 8 bits.
+  void (*turn_hues)(const ColourPlanes& pixels, std::uint8_t turn);
+  /// Blends Pillow's ImageFilter.SMOOTH of each value of the centre with the value.
+  void (*sharpen)(const ThreeRows& rows, float factor, std::uint8_t* to);
+};
+
+/// Those that this CPU can run, the fastest first. All give the same bits.
+std::span<const ToneLoops> runnable_tone_loops();
+inline const ToneLoops& tone_loops() { return runnable_tone_loops().front(); }
+
+}  // namespace feedrate::loader

@@ -46,7 +46,7 @@ else
   "${pip[@]}" --find-links "$wheels" feedrate-cuda
 fi
 strangers=$(ldd "$site/feedrate/bin/libfeedrate_cuda.so" |
-  awk '/libcudnn|libcublasLt/ && index($3, "'"$site"'/nvidia/") != 1 {print $1}')
+  awk -v own="$site/feedrate/bin/../../nvidia/" '/libcudnn|libcublasLt/ && index($3, own) != 1 {print $1}')
 [ -z "$strangers" ] || fail "not taken from the nvidia-* wheels: $strangers"
 said=$(says)
 [[ $said == *"no NVIDIA driver was found"* || $said == *"no CUDA device"* ]] || fail "$said"

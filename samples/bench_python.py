@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The loader from Python beside the loader from the shell, in one run, with the limits that hold for Python.
 
-    samples/bench_python.py --feedrate build/release/feedrate [--threads 2] [--repeat 5] [--seconds 3] [--out DIR]
+    samples/bench_python.py --feedrate build/release/feedrate [--threads 2] [--repeat 5] [--seconds 3] [--out DIR] \\
+        [--peer NAME=PYTHON]…        torchvision, tf.data, dali, turboloader, spdl: each by a Python that has it
 
 Run it by a Python that finds the package (PYTHONPATH=build/release/python, or the wheel). The photographs and CIFAR-10
 are real where $FEEDRATE_DATA has imagenet/ and cifar10/, made otherwise; the million images are made. Rates take turns,
-and medians are compared. Leaves the datasets in DIR (default build/bench-python) and prints a table; exits with 1 where
-a limit is missed.
+and medians are compared; a peer's figure is the median of its own three, with 2 threads, on the same JPEGs as files.
+Leaves the datasets and python.jsonl in DIR (default build/bench-python) and prints a table; exits with 1 where a limit
+is missed.
 
     limit                                                            why
     photographs, random resized crop to 224: 97 % of the shell's     Python adds a constant to a batch
@@ -21,6 +23,9 @@ import pathlib
 import statistics
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "peers"))
+import bench_jpeg
 
 # Each measurement is a fresh process, as in the shell. Prints images/s, after a second of warming up.
 RATE = """
@@ -99,30 +104,43 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench-python"))
+    parser.add_argument("--peer", action="append", type=bench_jpeg.named, default=[], metavar="NAME=PYTHON")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     photographs = dataset(options.feedrate, options.out, "imagenet", 240)
     cifar = dataset(options.feedrate, options.out, "cifar10", 50000)
     million = dataset(options.feedrate, options.out, "mnist", 1000000, "made")
 
+    rows = open(options.out / "python.jsonl", "w", encoding="utf-8")
     missed = False
     print("| what | shell | Python | limit | |\n|---|---|---|---|---|")
 
     def row(what, theirs, ours, limit, holds):
         nonlocal missed
         missed = missed or not holds
-        print(f"| {what} | {theirs} | {ours} | {limit} | {'holds' if holds else 'MISSED'} |", flush=True)
+        found = {"what": what, "shell": theirs, "python": ours, "limit": limit}
+        print(json.dumps({**found, "processor": bench_jpeg.processor()}), file=rows, flush=True)
+        said = f"{ours:,.0f}" if theirs is None else f"{ours:,.0f}, {ours / theirs:.1%}"
+        shells = "" if theirs is None else f"{theirs:,.0f}"
+        print(f"| {what} | {shells} | {said} | {limit:,.0f} | {'holds' if holds else 'MISSED'} |", flush=True)
 
     theirs, ours = rates(options, photographs, "imagenet-train", 128)
-    row("photographs, batches of 128, images/s", f"{theirs:,.0f}", f"{ours:,.0f}, {ours / theirs:.1%}",
-        "97 % of the shell's", ours >= 0.97 * theirs)
+    row("photographs, batches of 128, images/s", theirs, ours, 0.97 * theirs, ours >= 0.97 * theirs)
     theirs, ours = rates(options, cifar, "cifar-train", 512)
-    row("CIFAR-10, batches of 512, images/s", f"{theirs:,.0f}", f"{ours:,.0f}, {ours / theirs:.1%}",
-        "500,000", ours >= 500_000)
+    row("CIFAR-10, batches of 512, images/s", theirs, ours, 500_000, ours >= 500_000)
     took = median(lambda: python(IMPORT), options.repeat)
-    row("import feedrate, ms", "", f"{took:.0f}", "100", took <= 100)
+    row("import feedrate, ms", None, took, 100, took <= 100)
     took = median(lambda: python(FIRST, million), options.repeat)
-    row("first batch of a million images, ms", "", f"{took:.0f}", "200", took <= 200)
+    row("first batch of a million images, ms", None, took, 200, took <= 200)
+    files = options.out / "files"
+    if options.peer and not files.exists():
+        run(options.feedrate, "convert", "dataset", photographs, "--to", "folder", "--out", files)
+    for name, interpreter in options.peer:
+        rate = bench_jpeg.peer(name, interpreter, files)["images_per_second"]
+        print(json.dumps({"what": "photographs, batches of 128, images/s", "peer": name, "python": rate}), file=rows,
+              flush=True)
+        print(f"| the same by {name} | | {rate:,} | | |", flush=True)
+    rows.close()
     return 1 if missed else 0
 
 

@@ -188,13 +188,13 @@ void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
   item.shrunk = shrink_of(item);
   const Rect part = needed_part(item.view, sample.shape, item.shrunk);
   if (part.height == 0 || part.width == 0) return;
+  const JpegAid aid{item.entry, job_.counts ? &parts_ : nullptr};
   if (item.shrunk > 1) {
     if (job_.counts) counters_.shrunk.add(1);
     item.part =
-        decode_shrunk_jpeg_part(sample.bytes, sample.shape, item.shrunk, part, item.decoded);
+        decode_shrunk_jpeg_part(sample.bytes, sample.shape, item.shrunk, part, item.decoded, aid);
     return;
   }
-  const JpegAid aid{item.entry, job_.counts ? &parts_ : nullptr};
   item.part = decode_part(sample, part, item.decoded, aid);
 }
 

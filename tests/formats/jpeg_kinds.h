@@ -52,6 +52,13 @@ inline std::vector<JpegKind> baseline_kinds() {
 /// With FEEDRATE_LONG_TESTS=1, more made images, all photographs, and 100 parts of each.
 inline bool long_tests() { return std::getenv("FEEDRATE_LONG_TESTS") != nullptr; }
 
+/// In long tests, each of them 16 times.
+inline std::vector<JpegKind> many_of(std::vector<JpegKind> kinds) {
+  const std::size_t size = kinds.size();
+  while (long_tests() && kinds.size() < 16 * size) kinds.push_back(kinds[kinds.size() - size]);
+  return kinds;
+}
+
 /// Calls `use` for 40 photographs of the real ImageNet archive, in long tests for all of them. Returns how many there were: 0 without the archive.
 template <class Use>
 int for_each_photograph(const Use& use) {

@@ -54,6 +54,26 @@ TEST_F(UnitCropIndexLoader, batches_are_the_same_with_and_without_it_at_any_thre
   }
 }
 
+TEST_F(UnitCropIndexLoader, batches_of_images_decoded_scaled_are_the_same_with_it) {
+  const Recipe& kind = recipe("imagenet-eval:size=112:resize=120");
+  const auto scaled = [](unsigned threads, bool with_index) {
+    LoaderOptions options = UnitCropIndexLoader::options(threads, with_index);
+    options.decoded = DecodedSize::scaled;
+    return options;
+  };
+  const std::vector<std::string> reference = digests(*dataset_, kind, scaled(0, false));
+  EXPECT_NE(digests(*dataset_, kind, options(0, false)), reference);
+  for (const unsigned threads : {0U, 2U}) {
+    EXPECT_EQ(digests(*dataset_, kind, scaled(threads, true)), reference) << threads;
+  }
+  Loader loader(*dataset_, kind, scaled(2, true));
+  while (loader.next() != nullptr) continue;
+  const LoaderStats stats = loader.stats();
+  EXPECT_EQ(stats.shrunk, 2 * images);
+  EXPECT_EQ(stats.crops.indexed, 2 * images);
+  EXPECT_LT(stats.crops.mcus_read, stats.crops.mcus);
+}
+
 TEST_F(UnitCropIndexLoader, its_use_is_counted) {
   const Recipe& kind = recipe("imagenet-train");
   const CropStats with = stats(kind, true).crops, without = stats(kind, false).crops;

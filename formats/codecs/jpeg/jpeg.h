@@ -68,7 +68,7 @@ constexpr Shape shrunk_shape(Shape shape, std::uint32_t shrunk) {
 /// frequencies of each block: faster, with a pixel for what were shrunk x shrunk. Throws Error also
 /// where the image has another shape.
 PixelRows decode_shrunk_jpeg_part(Bytes encoded, Shape shape, std::uint32_t shrunk,
-                                  const Rect& part, Buffer& memory);
+                                  const Rect& part, Buffer& memory, const JpegAid& aid = {});
 
 /// Replaces `encoded` by a baseline JPEG as cv2.imwrite and im2rec write it at that quality (1 …
 /// 100): grey, or YCbCr with chroma at half the resolution (4:2:0), with the standard Huffman

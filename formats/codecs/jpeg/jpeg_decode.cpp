@@ -128,6 +128,7 @@ bool read_part(JpegDecompressor& self, const Task& task, const Rect& part, std::
     jpeg_crop_scanline(&library, &x, &width);
     if (task.feeder() != nullptr) keep_to_columns(library, x, width, *task.feeder());
   }
+  if (task.feeder() != nullptr) keep_to_rows(library, part.y + part.height, *task.feeder());
   before = part.x - x;
   if (part.y > 0) jpeg_skip_scanlines(&library, part.y);
   read(library, part.height, rows, part_stride(part, task.shape));
@@ -238,9 +239,9 @@ PixelRows decode_jpeg_part(Bytes encoded, Shape shape, const Rect& part, Buffer&
 }
 
 PixelRows decode_shrunk_jpeg_part(Bytes encoded, Shape shape, std::uint32_t shrunk,
-                                  const Rect& part, Buffer& memory) {
+                                  const Rect& part, Buffer& memory, const JpegAid& aid) {
   expect_shape(jpeg_header(encoded).shape, shape, "JPEG");
-  return decode_jpeg_part(&fastest(), encoded, shape, part, memory, JpegAid(), shrunk);
+  return decode_jpeg_part(&fastest(), encoded, shape, part, memory, aid, shrunk);
 }
 
 void decode_jpeg_scan(Bytes head, std::size_t head_at, JpegScan& scan, Shape shape,

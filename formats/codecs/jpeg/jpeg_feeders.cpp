@@ -16,6 +16,7 @@ void install(jpeg_decompress_struct& library, McuFeeder& feeder) {
   feeder.layout = {library.MCUs_per_row, library.MCU_rows_in_scan,
                    static_cast<std::size_t>(library.blocks_in_MCU)};
   feeder.last_column = feeder.layout.across - 1;
+  feeder.last_row = feeder.layout.down - 1;
   feeder.feeding = true;
   library.entropy = &feeder;
 }
@@ -69,37 +70,51 @@ boolean feed_huffman(j_decompress_ptr library, JBLOCKROW* blocks) {
   return TRUE;
 }
 
-// To begin at a point costs as much as to read so many MCUs.
-constexpr std::size_t mcus_of_a_seek = 2;
-
-bool read_next(HuffmanFeeder& feeder, std::int16_t* const* to) {
-  ++feeder.mcus_read;
-  ++feeder.next_mcu;
-  return feeder.scan->read(to);
+// The coefficients of an MCU that was read ahead, or null.
+const std::int16_t* find_ahead(const HuffmanFeeder& feeder, std::size_t mcu) {
+  for (const RunsAhead::Run& run : feeder.ahead->runs) {
+    const std::size_t at = mcu - run.first;
+    if (at < run.mcus) return run.coefficients + at * feeder.layout.blocks * DCTSIZE2;
+  }
+  return nullptr;
 }
 
-// Goes to an MCU at or behind the next one.
-bool go_to(HuffmanFeeder& feeder, std::size_t mcu) {
-  if (mcu - feeder.next_mcu >= mcus_of_a_seek) {
-    const ScanPoint* point = feeder.index->point_before(mcu);
-    if (point == nullptr) return false;
-    if (point->mcu > feeder.next_mcu) {
-      if (!feeder.scan->seek(*point)) return false;
-      feeder.next_mcu = point->mcu;
+// Reads the wanted MCUs from the next one on: to the end of its row, and those of the next row, but
+// not more than there is room for.
+bool read_ahead(HuffmanFeeder& feeder) {
+  const std::size_t room = RunsAhead::max_blocks / feeder.layout.blocks;
+  std::size_t row = feeder.row, column = feeder.column, count = 0;
+  ScanRun runs[std::size(feeder.ahead->runs)];
+  for (RunsAhead::Run& to : feeder.ahead->runs) {
+    to.mcus = 0;
+    if (row > feeder.last_row && count > 0) continue;
+    ScanRun& run = runs[count++];
+    run.first = to.first = row * feeder.layout.across + column;
+    run.mcus = to.mcus = std::min(feeder.last_column + 1 - column, room);
+    run.to = to.coefficients;
+    if (!feeder.index->find(run)) return false;
+    std::fill_n(to.coefficients, run.mcus * feeder.layout.blocks * DCTSIZE2, std::int16_t{0});
+    feeder.mcus_read += run.first + run.mcus - run.from.mcu;
+    column += run.mcus;
+    if (column > feeder.last_column) {
+      column = feeder.first_column;
+      ++row;
     }
   }
-  while (feeder.next_mcu < mcu) {
-    if (!read_next(feeder, nullptr)) return false;
-  }
-  return true;
+  return feeder.scan->read_runs({runs, count});
 }
 
 boolean feed_indexed(j_decompress_ptr library, JBLOCKROW* blocks) {
   auto& self = *static_cast<HuffmanFeeder*>(library->entropy);
   if (is_wanted(self, blocks)) {
     const std::size_t mcu = self.row * self.layout.across + self.column;
-    if (!go_to(self, mcu) || !read_next(self, blocks_of(self, blocks).to)) {
-      give_up(*library, "its index does not fit");
+    const std::int16_t* from = find_ahead(self, mcu);
+    if (from == nullptr) {
+      if (!read_ahead(self)) give_up(*library, "its index does not fit");
+      from = find_ahead(self, mcu);
+    }
+    for (std::size_t i = 0; i < self.layout.blocks; ++i) {
+      std::copy_n(from + i * DCTSIZE2, DCTSIZE2, *blocks[i]);
     }
   }
   step(self);
@@ -138,8 +153,14 @@ HuffmanScanHeader header_of(const jpeg_decompress_struct& library) {
 
 HuffmanFeeder::HuffmanFeeder(const HuffmanDecoding& decoding, JpegIndex* with_index)
     : McuFeeder{}, how(&decoding), index(with_index) {
-  thread_local const auto own = std::make_unique<HuffmanScan>();
-  scan = own.get();
+  struct Memory {
+    HuffmanScan scan;
+    RunsAhead ahead;
+  };
+  thread_local const auto own = std::make_unique<Memory>();
+  scan = &own->scan;
+  ahead = &own->ahead;
+  for (RunsAhead::Run& run : ahead->runs) run.mcus = 0;
 }
 
 void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMENSION width,
@@ -149,6 +170,15 @@ void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMEN
       (library.num_components == 1 ? 1 : std::size_t(library.max_h_samp_factor));
   feeder.first_column = x / mcu_width;
   feeder.last_column = (x + width - 1) / mcu_width;
+}
+
+void keep_to_rows(const jpeg_decompress_struct& library, JDIMENSION end, McuFeeder& feeder) {
+  const std::size_t sampling =
+      library.num_components == 1 ? 1 : std::size_t(library.max_v_samp_factor);
+  // Smooth upsampling reads the rows below.
+  const std::size_t neighbours = sampling > 1 ? sampling : 0;
+  const std::size_t mcu_height = std::size_t(library.min_DCT_scaled_size) * sampling;
+  feeder.last_row = std::min((end - 1 + neighbours) / mcu_height, feeder.layout.down - 1);
 }
 
 void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder) {

@@ -24,12 +24,15 @@ struct McuFeeder : jpeg_entropy_decoder {
   JpegLayout layout;
   std::size_t row = 0, column = 0;                // of the MCU that libjpeg reads next
   std::size_t first_column = 0, last_column = 0;  // of the MCUs that become pixels
+  std::size_t last_row = 0;                       // about; rows beyond it may be read, too
   bool feeding = false;
 };
 
 /// Restricts a feeder to the MCUs of `width` pixels from `x`, where an MCU begins.
 void keep_to_columns(const jpeg_decompress_struct& library, JDIMENSION x, JDIMENSION width,
                      McuFeeder& feeder);
+/// Tells a feeder that rows of pixels from `end` on will not be read.
+void keep_to_rows(const jpeg_decompress_struct& library, JDIMENSION end, McuFeeder& feeder);
 
 /// Feeds the coefficients of a JpegScan.
 struct ScanFeeder : McuFeeder {
@@ -42,6 +45,16 @@ struct ScanFeeder : McuFeeder {
 /// After jpeg_start_decompress. Gives up where the header is not that of a single scan.
 void start_feeding(jpeg_decompress_struct& library, ScanFeeder& feeder);
 
+/// Runs of wanted MCUs, read two at a time where there is an index.
+struct RunsAhead {
+  static constexpr std::size_t max_blocks = 512;  // of a run: 64 KiB
+  struct Run {
+    std::size_t first = 0, mcus = 0;  // in the order of the scan
+    alignas(64) std::int16_t coefficients[max_blocks * DCTSIZE2];
+  };
+  Run runs[2];
+};
+
 /// Feeds what a HuffmanDecoding reads of the file itself. Gives up at the first fault.
 struct HuffmanFeeder : McuFeeder {
   /// With an index, which belongs to the file, MCUs that nobody wants are passed over. Then the part
@@ -50,8 +63,8 @@ struct HuffmanFeeder : McuFeeder {
 
   const HuffmanDecoding* how;
   JpegIndex* index;
-  HuffmanScan* scan;         // this thread's
-  std::size_t next_mcu = 0;  // of the scan, with an index
+  HuffmanScan* scan;  // this thread's, as what follows
+  RunsAhead* ahead;
   std::size_t mcus_read = 0;
 };
 

@@ -1,9 +1,10 @@
 #include "formats/codecs/jpeg/jpeg_huffman.h"
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
-#include "formats/codecs/jpeg/jpeg_huffman_block.h"
+#include "formats/codecs/jpeg/jpeg_huffman_two.h"
 
 namespace feedrate::formats {
 namespace {
@@ -34,7 +35,8 @@ bool make_tables(std::span<const HuffmanSpec> wanted, std::span<HuffmanSpec> mad
 
 }  // namespace
 
-const HuffmanDecoding plain_huffman_decoding = {"plain", read_mcu<OneByOne>, skip_mcu<OneByOne>};
+const HuffmanDecoding plain_huffman_decoding = {"plain", read_mcu<OneByOne>, skip_mcu<OneByOne>,
+                                                read_two_runs<OneByOne>};
 
 std::span<const HuffmanDecoding* const> runnable_huffman_decodings() {
   static const auto runnable = [] {
@@ -48,40 +50,37 @@ std::span<const HuffmanDecoding* const> runnable_huffman_decodings() {
   return runnable;
 }
 
-bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw) {
+void HuffmanStream::begin(const HuffmanDecoding& how, std::size_t restart, Bytes raw) {
   how_ = &how;
-  if (!make_tables<DcTable>(header.dc, dc_spec_, dc_)) return false;
-  if (!make_tables<AcTable>(header.ac, ac_spec_, ac_)) return false;
-  components_ = header.used_components;
   blocks_used_ = 0;
-  for (std::size_t c = 0; c < header.used_components; ++c) {
-    const HuffmanScanHeader::Component& component = header.components[c];
-    if (is_empty(header.dc[component.dc]) || is_empty(header.ac[component.ac])) return false;
-    for (std::size_t i = 0; i < component.blocks; ++i) {
-      if (blocks_used_ == blocks_.size()) return false;
-      blocks_[blocks_used_++] = {&dc_[component.dc], &ac_[component.ac], &means_[c]};
-    }
-  }
-  interval_ = until_restart_ = header.restart;
+  interval_ = until_restart_ = restart;
   next_restart_ = 0;
   means_.fill(0);
   raw_ = raw;
   start(raw);
   bits_before_ = 0;
-  return true;
 }
 
-void HuffmanScan::start(Bytes raw) {
+void HuffmanStream::add_block(const DcTable& dc, const AcTable& ac, std::size_t component) {
+  blocks_[blocks_used_++] = {&dc, &ac, &means_[component]};
+}
+
+void HuffmanStream::start(Bytes raw) {
   from_ = raw.data();
   first_bit_ = 0;
   bytes_.start(raw);
   bits_ = {bytes_.begin()};
 }
 
-bool HuffmanScan::seek(const ScanPoint& point) {
-  if (point.bit / 8 >= raw_.size()) return false;
+bool HuffmanStream::seek(const ScanPoint& point, std::uint64_t end) {
+  // Not all of the rest, which would have to be unstuffed. Of what lies before an end without a
+  // marker, ScanBytes uses not everything.
+  constexpr std::size_t unused = 2 * (ScanBytes::read_ahead + 1);
+  const std::uint64_t first = point.bit / 8;
+  if (first >= raw_.size() || end <= point.bit) return false;
+  const std::uint64_t wanted = (end - 1) / 8 + 1 - first + unused;
   bits_before_ += segment_bits();
-  start(raw_.subspan(point.bit / 8));
+  start(raw_.subspan(first, std::min<std::uint64_t>(wanted, raw_.size() - first)));
   first_bit_ = point.bit % 8;
   means_ = point.means;
   if (interval_ != 0) {
@@ -91,13 +90,13 @@ bool HuffmanScan::seek(const ScanPoint& point) {
   return true;
 }
 
-bool HuffmanScan::overran() const {
+bool HuffmanStream::overran() const {
   const auto beyond = bits_.next - bytes_.end();
   return beyond > 0 && 8 * static_cast<std::uint64_t>(beyond) > bits_.count;
 }
 
 // Between two markers, there must be no whole byte too many, which libjpeg warns of.
-bool HuffmanScan::restart() {
+bool HuffmanStream::restart() {
   const auto left = 8 * (bytes_.end() - bits_.next) + static_cast<std::ptrdiff_t>(bits_.count);
   const Bytes rest = bytes_.rest();
   if (!bytes_.ended() || left >= 8 || rest.size() < 2 ||
@@ -112,17 +111,22 @@ bool HuffmanScan::restart() {
   return true;
 }
 
-bool HuffmanScan::enter() { return interval_ == 0 || until_restart_ != 0 || restart(); }
+bool HuffmanStream::enter() { return interval_ == 0 || until_restart_ != 0 || restart(); }
 
-bool HuffmanScan::read(std::int16_t* const* to) {
+bool HuffmanStream::prepare() {
   if (!enter()) return false;
-  --until_restart_;
   bits_.next = bytes_.slide(bits_.next);
   if (bits_.count == 0) {  // the first MCU, or one behind a restart marker or a point
     bits_.bits = load_word(bits_.next) << first_bit_;
     bits_.next += 7;
     bits_.count = 56 - first_bit_;
   }
+  return true;
+}
+
+bool HuffmanStream::read(std::int16_t* const* to) {
+  if (!prepare()) return false;
+  --until_restart_;
   const std::span<const HuffmanBlock> mcu(blocks_.data(), blocks_used_);
   if (!(to == nullptr ? how_->skip(mcu, bits_) : how_->read(mcu, bits_, to)) || overran()) {
     return false;
@@ -132,7 +136,22 @@ bool HuffmanScan::read(std::int16_t* const* to) {
                              [](int mean) { return mean == static_cast<std::int16_t>(mean); });
 }
 
-Bytes HuffmanScan::rest() const {
+bool HuffmanStream::lend(std::size_t mcus, HuffmanRun& run) {
+  if (!prepare() || overran()) return false;
+  run.mcu = {blocks_.data(), blocks_used_};
+  run.bits = bits_;
+  run.mcus = interval_ == 0 ? mcus : std::min(mcus, until_restart_);
+  run.last = bytes_.ended() ? bytes_.end() : bytes_.end() - ScanBytes::readable;
+  return true;
+}
+
+bool HuffmanStream::take_back(const HuffmanRun& run, std::size_t mcus) {
+  bits_ = run.bits;
+  until_restart_ -= mcus;
+  return !overran();
+}
+
+Bytes HuffmanStream::rest() const {
   if (!bytes_.ended()) return {};
   Bytes rest = bytes_.rest();
   // As libjpeg looks for a marker.
@@ -144,6 +163,69 @@ Bytes HuffmanScan::rest() const {
     if (code.front() != std::byte{0}) return is_restart(code.front()) ? Bytes() : rest;
     rest = code.subspan(1);
   }
+}
+
+bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw) {
+  if (!make_tables<DcTable>(header.dc, dc_spec_, dc_)) return false;
+  if (!make_tables<AcTable>(header.ac, ac_spec_, ac_)) return false;
+  components_ = header.used_components;
+  for (HuffmanStream* stream : {static_cast<HuffmanStream*>(this), &other_}) {
+    stream->begin(how, header.restart, raw);
+    for (std::size_t c = 0; c < header.used_components; ++c) {
+      const HuffmanScanHeader::Component& component = header.components[c];
+      if (is_empty(header.dc[component.dc]) || is_empty(header.ac[component.ac])) return false;
+      for (std::size_t i = 0; i < component.blocks; ++i) {
+        if (stream->blocks() == max_mcu_blocks) return false;
+        stream->add_block(dc_[component.dc], ac_[component.ac], c);
+      }
+    }
+  }
+  return true;
+}
+
+bool HuffmanScan::read_runs(std::span<const ScanRun> runs) {
+  struct Reading {
+    HuffmanStream* stream = nullptr;
+    std::int16_t* to = nullptr;
+    std::size_t left = 0;
+  };
+  std::array<Reading, 2> readings{{{this}, {&other_}}};
+  assert(!runs.empty() && runs.size() <= readings.size());
+  const std::size_t mcu_size = 64 * blocks();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const ScanRun& run = runs[i];
+    HuffmanStream& stream = *readings[i].stream;
+    if (!stream.seek(run.from, run.end)) return false;
+    for (std::size_t mcu = run.from.mcu; mcu < run.first; ++mcu) {
+      if (!stream.read(nullptr)) return false;
+    }
+    readings[i].to = run.to;
+    readings[i].left = run.mcus;
+  }
+  while (readings[0].left > 0 && readings[1].left > 0) {
+    std::array<HuffmanRun, 2> lent;
+    std::array<std::size_t, 2> before{};
+    for (std::size_t i = 0; i < lent.size(); ++i) {
+      if (!readings[i].stream->lend(readings[i].left, lent[i])) return false;
+      lent[i].to = readings[i].to;
+      before[i] = lent[i].mcus;
+    }
+    if (!readings[0].stream->how_->read_two(lent[0], lent[1])) return false;
+    for (std::size_t i = 0; i < lent.size(); ++i) {
+      const std::size_t read = before[i] - lent[i].mcus;
+      if (!readings[i].stream->take_back(lent[i], read)) return false;
+      readings[i].to = lent[i].to;
+      readings[i].left -= read;
+    }
+  }
+  for (Reading& reading : readings) {
+    for (; reading.left > 0; --reading.left, reading.to += mcu_size) {
+      std::array<std::int16_t*, max_mcu_blocks> to;
+      for (std::size_t i = 0; i < blocks(); ++i) to[i] = reading.to + 64 * i;
+      if (!reading.stream->read(to.data())) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace feedrate::formats

@@ -31,6 +31,15 @@ struct HuffmanBlock {
   int* mean = nullptr;
 };
 
+/// MCUs that are read beside those of another run.
+struct HuffmanRun {
+  std::span<const HuffmanBlock> mcu;
+  ScanBits bits;
+  std::int16_t* to = nullptr;       // 64 zeros for each block, in the order of the scan
+  std::size_t mcus = 0;             // still to be read, at least 1
+  const std::byte* last = nullptr;  // no MCU begins behind it
+};
+
 /// How to decode, in the instructions of some CPUs.
 struct HuffmanDecoding {
   std::string_view name;
@@ -39,6 +48,9 @@ struct HuffmanDecoding {
   bool (*read)(std::span<const HuffmanBlock> mcu, ScanBits& bits, std::int16_t* const* to);
   /// The same for an MCU whose coefficients nobody wants.
   bool (*skip)(std::span<const HuffmanBlock> mcu, ScanBits& bits);
+  /// Reads MCUs of two runs in turns, until one of them has none left or would begin one too far.
+  /// Each ends behind an MCU. False where the codes of one are not sound.
+  bool (*read_two)(HuffmanRun& one, HuffmanRun& other);
 };
 
 /// Plain C++ for any CPU.
@@ -69,15 +81,9 @@ struct ScanPoint {
   bool operator==(const ScanPoint&) const = default;
 };
 
-/// A scan of all components. Reusable for any number of scans; about 60 KiB.
-class HuffmanScan {
+/// Reads the MCUs of a scan one after the other, from its beginning or from any point on.
+class HuffmanStream {
  public:
-  /// `raw` begins behind the header of the scan and ends with the file. False where it is none to
-  /// be read here.
-  bool begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw);
-  /// Goes on at `point`, instead of at the next MCU. A wrong point gives wrong coefficients, or
-  /// ones that are not sound. False where it is behind the end.
-  bool seek(const ScanPoint& point);
   /// Reads the next MCU, as HuffmanDecoding does; skips it where `to` is null. Call it at most
   /// once for each MCU of the layout, and no more once it was false.
   bool read(std::int16_t* const* to);
@@ -95,23 +101,33 @@ class HuffmanScan {
   };
   Place place() const { return {from_, segment_bits()}; }
   const std::array<int, max_huffman_components>& means() const { return means_; }
-  std::size_t components() const { return components_; }
-  /// Bytes read so far, without stuffing.
+
+ protected:
+  void begin(const HuffmanDecoding& how, std::size_t restart, Bytes raw);
+  void add_block(const DcTable& dc, const AcTable& ac, std::size_t component);
+  std::size_t blocks() const { return blocks_used_; }
+  /// Goes on at `point`, and never beyond the bit `end` of the raw bytes. A wrong point gives wrong
+  /// coefficients, or ones that are not sound. False where it is behind the end.
+  bool seek(const ScanPoint& point, std::uint64_t end);
+  /// What read_two() may read next of `mcus` MCUs. False where read() would be.
+  bool lend(std::size_t mcus, HuffmanRun& run);
+  /// After read_two() has read so many of them.
+  bool take_back(const HuffmanRun& run, std::size_t mcus);
   std::uint64_t bytes_read() const { return (bits_before_ + segment_bits()) / 8; }
 
  private:
+  friend class HuffmanScan;  // which has two of them
+
   void start(Bytes raw);
   bool restart();
+  bool prepare();
   std::uint64_t segment_bits() const { return 8 * bytes_.offset(bits_.next) - bits_.count; }
   bool overran() const;
 
   const HuffmanDecoding* how_ = nullptr;
-  std::array<DcTable, max_huffman_tables> dc_;
-  std::array<AcTable, max_huffman_tables> ac_;
-  std::array<HuffmanSpec, max_huffman_tables> dc_spec_{}, ac_spec_{};  // of the tables above
   std::array<HuffmanBlock, max_mcu_blocks> blocks_;
   std::array<int, max_huffman_components> means_{};
-  std::size_t components_ = 0, blocks_used_ = 0;
+  std::size_t blocks_used_ = 0;
   std::size_t interval_ = 0, until_restart_ = 0;
   unsigned next_restart_ = 0;
   Bytes raw_;
@@ -120,6 +136,36 @@ class HuffmanScan {
   std::uint64_t bits_before_ = 0;  // bits read in front of from_
   ScanBits bits_;
   ScanBytes bytes_;
+};
+
+/// MCUs in the order of the scan.
+struct ScanRun {
+  ScanPoint from;         // at or before the first
+  std::uint64_t end = 0;  // of the raw bytes, a bit that they do not reach beyond
+  std::size_t first = 0, mcus = 0;
+  std::int16_t* to = nullptr;  // 64 zeros for each of their blocks
+};
+
+/// A scan of all components: a stream that begins at its first MCU, and one for a second run beside
+/// it. Reusable for any number of scans; about 70 KiB.
+class HuffmanScan : public HuffmanStream {
+ public:
+  /// `raw` begins behind the header of the scan and ends with the file. False where it is none to
+  /// be read here.
+  bool begin(const HuffmanDecoding& how, const HuffmanScanHeader& header, Bytes raw);
+  /// Reads one run or two, wherever they are. False as for read(), after which nothing is to be read.
+  bool read_runs(std::span<const ScanRun> runs);
+
+  std::size_t components() const { return components_; }
+  /// Bytes read so far, without stuffing.
+  std::uint64_t bytes_read() const { return HuffmanStream::bytes_read() + other_.bytes_read(); }
+
+ private:
+  HuffmanStream other_;
+  std::array<DcTable, max_huffman_tables> dc_;
+  std::array<AcTable, max_huffman_tables> ac_;
+  std::array<HuffmanSpec, max_huffman_tables> dc_spec_{}, ac_spec_{};  // of the tables above
+  std::size_t components_ = 0;
 };
 
 }  // namespace feedrate::formats

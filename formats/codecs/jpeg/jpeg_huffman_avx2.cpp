@@ -7,7 +7,7 @@
 
 #define FEEDRATE_HUFFMAN_TARGET __attribute__((target("avx2,bmi2")))
 
-#include "formats/codecs/jpeg/jpeg_huffman_block.h"
+#include "formats/codecs/jpeg/jpeg_huffman_two.h"
 
 namespace feedrate::formats {
 namespace {
@@ -47,8 +47,12 @@ FEEDRATE_HUFFMAN_TARGET bool skip(std::span<const HuffmanBlock> mcu, ScanBits& b
   return skip_mcu<AtOnce>(mcu, bits);
 }
 
+FEEDRATE_HUFFMAN_TARGET bool read_two(HuffmanRun& one, HuffmanRun& other) {
+  return read_two_runs<AtOnce>(one, other);
+}
+
 }  // namespace
 
-const HuffmanDecoding avx2_huffman_decoding = {"avx2", read, skip};
+const HuffmanDecoding avx2_huffman_decoding = {"avx2", read, skip, read_two};
 
 }  // namespace feedrate::formats

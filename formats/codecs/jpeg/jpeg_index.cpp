@@ -36,12 +36,20 @@ bool was_made_of(const JpegIndexHeader& header, Bytes encoded) {
 JpegIndex::JpegIndex(Bytes entry, const JpegIndexHeader& header)
     : header_(header), points_(entry.subspan(jpeg_index::points_at)) {}
 
-const ScanPoint* JpegIndex::point_before(std::size_t mcu) {
+bool JpegIndex::go_to(std::size_t mcu) {
   while (next_.mcu <= mcu) {
     point_ = next_;
-    if (!read_next()) return nullptr;
+    if (!read_next()) return false;
   }
-  return &point_;
+  return true;
+}
+
+bool JpegIndex::find(ScanRun& run) {
+  if (!go_to(run.first)) return false;
+  run.from = point_;
+  if (!go_to(run.first + run.mcus - 1)) return false;
+  run.end = next_.mcu < header_.mcus ? next_.bit : std::numeric_limits<std::uint64_t>::max();
+  return true;
 }
 
 bool JpegIndex::read_next() {

@@ -48,18 +48,19 @@ class JpegIndex {
   JpegIndex(Bytes entry, const JpegIndexHeader& header);
 
   const JpegIndexHeader& header() const { return header_; }
-  /// The last point at or before that MCU, which is none before the one asked for last. Null where
-  /// the points are damaged.
-  const ScanPoint* point_before(std::size_t mcu);
+  /// Sets where to find run.mcus MCUs from run.first on, which are none before those asked for
+  /// last. False where the points are damaged.
+  bool find(ScanRun& run);
 
  private:
+  bool go_to(std::size_t mcu);
   bool read_next();
   bool take(unsigned order, std::uint64_t& value);
 
   JpegIndexHeader header_;
   Bytes points_;
-  std::uint64_t bit_ = 0;  // of points_, to be read next
-  ScanPoint point_, next_;
+  std::uint64_t bit_ = 0;   // of points_, to be read next
+  ScanPoint point_, next_;  // the last one at or before an MCU, and the one behind it
 };
 
 }  // namespace feedrate::formats

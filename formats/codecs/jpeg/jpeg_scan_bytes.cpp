@@ -8,10 +8,6 @@
 namespace feedrate::formats {
 namespace {
 
-// libjpeg reads ahead, and fails at the end of a file even where it needs no further bit. By so
-// many bytes before an end without a marker, the scan counts as damaged.
-constexpr std::size_t read_ahead = 16;
-
 // Bytes copied at a time, of which SSE2, which every x86-64 has, finds those that are FF.
 constexpr std::size_t chunk = sizeof(__m128i);
 

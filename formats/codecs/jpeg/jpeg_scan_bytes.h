@@ -14,6 +14,10 @@ class ScanBytes {
   /// they have no meaning. The largest MCU has 10 blocks of 64 coefficients of up to 31 bits.
   static constexpr std::size_t readable = 10 * 64 * 31 / 8 + 32;
 
+  /// libjpeg reads ahead, and fails at the end of a file even where it needs no further bit. By so
+  /// many bytes before an end without a marker, the scan counts as damaged.
+  static constexpr std::size_t read_ahead = 16;
+
   /// From the first byte behind the header of the scan, or behind a restart marker, to the end of
   /// the file.
   void start(Bytes raw);

@@ -31,12 +31,15 @@ struct Result {
   JpegCounts counts;
 };
 
-Result decode(Bytes jpeg, Shape shape, const Rect& part, Bytes entry) {
+Result decode(const HuffmanDecoding* how, Bytes jpeg, Shape shape, const Rect& part, Bytes entry) {
   static Buffer memory;  // shared by all: leftovers must not matter
   Result result;
-  result.outcome = testing::jpeg_outcome(runnable_huffman_decodings().front(), jpeg, shape, part,
-                                         memory, {entry, &result.counts});
+  result.outcome = testing::jpeg_outcome(how, jpeg, shape, part, memory, {entry, &result.counts});
   return result;
+}
+
+Result decode(Bytes jpeg, Shape shape, const Rect& part, Bytes entry) {
+  return decode(runnable_huffman_decodings().front(), jpeg, shape, part, entry);
 }
 
 // Whether the part has the same outcome with the index as by libjpeg alone.
@@ -45,9 +48,19 @@ bool is_same(Bytes jpeg, Shape shape, const Rect& part, const Result& found) {
   return found.outcome == testing::jpeg_outcome(nullptr, jpeg, shape, part, memory);
 }
 
+// That of every way, where it is used.
+void expect_same(Bytes jpeg, Shape shape, const Rect& part, Bytes entry) {
+  for (const HuffmanDecoding* how : runnable_huffman_decodings()) {
+    const Result found = decode(how, jpeg, shape, part, entry);
+    EXPECT_TRUE(is_same(jpeg, shape, part, found)) << how->name << found.outcome.error;
+    EXPECT_EQ(found.counts.indexed, entry.empty() ? 0U : 1U) << how->name;
+    EXPECT_EQ(found.counts.stale, 0U) << how->name;
+  }
+}
+
 TEST(UnitJpegIndex, parts_of_all_kinds_of_images_have_libjpegs_pixels) {
   std::mt19937 random(1);
-  for (const JpegKind& kind : testing::baseline_kinds()) {
+  for (const JpegKind& kind : testing::many_of(testing::baseline_kinds())) {
     for (const std::uint32_t channels : {3U, 1U}) {
       if (channels == 1 && kind.from == JCS_CMYK) continue;
       const Shape shape{40 + static_cast<std::uint32_t>(random() % 120),
@@ -60,12 +73,9 @@ TEST(UnitJpegIndex, parts_of_all_kinds_of_images_have_libjpegs_pixels) {
         ASSERT_EQ(entry.empty(), false);
         ASSERT_LE(entry.size(), share * static_cast<double>(jpeg.size()));
         const testing::FencedBytes fenced(entry, testing::Fence::behind);
-        for (int i = 0; i < 25; ++i) {
-          const Rect part = random_part(random, shape);
-          const Result found = decode(jpeg, shape, part, fenced.bytes());
-          ASSERT_TRUE(is_same(jpeg, shape, part, found)) << found.outcome.error;
-          ASSERT_EQ(found.counts.indexed, 1U);
-          ASSERT_EQ(found.counts.stale, 0U);
+        for (int i = 0; i < (testing::long_tests() ? 100 : 15); ++i) {
+          expect_same(jpeg, shape, random_part(random, shape), fenced.bytes());
+          if (::testing::Test::HasFailure()) return;
         }
       }
     }
@@ -83,14 +93,51 @@ TEST(UnitJpegIndex, parts_of_photographs_have_libjpegs_pixels) {
     EXPECT_LE(static_cast<double>(entry.size()), 0.028 * static_cast<double>(jpeg.size()));
     if (!entry.empty()) ++indexed;
     for (int i = 0; i < parts; ++i) {
-      const Rect part = random_part(random, shape);
-      const Result found = decode(jpeg, shape, part, entry);
-      EXPECT_TRUE(is_same(jpeg, shape, part, found));
-      EXPECT_EQ(found.counts.indexed, entry.empty() ? 0U : 1U);
+      expect_same(jpeg, shape, random_part(random, shape), entry);
     }
   });
   if (photographs == 0) GTEST_SKIP() << "no ImageNet here";
   EXPECT_GE(indexed, photographs * 9 / 10);
+}
+
+// A row of MCUs takes several runs.
+TEST(UnitJpegIndex, parts_of_wide_images_have_libjpegs_pixels) {
+  std::mt19937 random(3);
+  for (const int across : {1, 2}) {
+    const Shape shape{40, 3200, 3};
+    const Buffer jpeg = noisy_jpeg({.across = across, .down = across, .restart = 7}, shape, 20);
+    const Buffer entry = entry_of(jpeg, large_share);
+    expect_same(jpeg, shape, {0, 0, shape.height, shape.width}, entry);
+    for (int i = 0; i < 20; ++i) expect_same(jpeg, shape, random_part(random, shape), entry);
+  }
+}
+
+TEST(UnitJpegIndex, parts_of_shrunk_images_have_libjpegs_pixels) {
+  std::mt19937 random(4);
+  const Shape shape{150, 170, 3};
+  for (const int across : {1, 2}) {
+    const Buffer jpeg = noisy_jpeg({.across = across, .down = across}, shape, 20);
+    const Buffer entry = entry_of(jpeg, large_share);
+    for (const std::uint32_t shrunk : {2U, 4U, 8U}) {
+      for (int i = 0; i < 20; ++i) {
+        const Rect part = random_part(random, shrunk_shape(shape, shrunk));
+        const auto pixels = [&](const HuffmanDecoding* how, const JpegAid& aid) {
+          Buffer memory, all;
+          const PixelRows rows = decode_jpeg_part(how, jpeg, shape, part, memory, aid, shrunk);
+          for (std::size_t y = 0; y < part.height; ++y) {
+            append(all, {rows.first + y * rows.stride, std::size_t{part.width} * 3});
+          }
+          return all;
+        };
+        const Buffer expected = pixels(nullptr, {});
+        for (const HuffmanDecoding* how : runnable_huffman_decodings()) {
+          JpegCounts counts;
+          ASSERT_EQ(pixels(how, {entry, &counts}), expected) << how->name << ", 1/" << shrunk;
+          ASSERT_EQ(counts.indexed, 1U);
+        }
+      }
+    }
+  }
 }
 
 TEST(UnitJpegIndex, only_the_mcus_of_the_part_and_its_neighbours_are_decoded) {
@@ -107,6 +154,10 @@ TEST(UnitJpegIndex, only_the_mcus_of_the_part_and_its_neighbours_are_decoded) {
   EXPECT_EQ(without.indexed, 0U);
   EXPECT_LT(with.bytes_read * 4, without.bytes_read);
   EXPECT_LT(without.bytes_read, jpeg.size());
+  // Rows are read two at a time, but none below the part.
+  EXPECT_EQ(decode(jpeg, shape, {0, 0, 40, 160}, entry).counts.mcus_read, 30U);
+  EXPECT_EQ(decode(jpeg, shape, {0, 0, 46, 160}, entry).counts.mcus_read, 30U);
+  EXPECT_EQ(decode(jpeg, shape, {0, 0, 47, 160}, entry).counts.mcus_read, 40U) << "for its chroma";
 }
 
 TEST(UnitJpegIndex, what_cannot_be_relied_on_has_an_empty_entry) {

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "formats/codecs/jpeg/jpeg_index.h"
 #include "tests/formats/jpeg_images.h"
 #include "tests/formats/jpeg_kinds.h"
 #include "tests/support/fenced_bytes.h"
@@ -44,11 +45,7 @@ int wrong_ways(Bytes encoded, Shape shape, std::optional<Rect> part = std::nullo
 
 TEST(UnitJpegWays, all_kinds_of_sound_images_have_libjpegs_pixels_whole_and_in_parts) {
   std::mt19937 random(1);
-  std::vector<JpegKind> kinds = baseline_kinds();
-  for (const std::size_t size = kinds.size(); testing::long_tests() && kinds.size() < 16 * size;) {
-    kinds.push_back(kinds[kinds.size() - size]);
-  }
-  for (const JpegKind& kind : kinds) {
+  for (const JpegKind& kind : testing::many_of(baseline_kinds())) {
     for (const unsigned noise : {0U, 20U, 256U}) {
       for (const std::uint32_t channels : {3U, 1U}) {
         if (channels == 1 && kind.from == JCS_CMYK) continue;
@@ -88,6 +85,9 @@ const HuffmanDecoding failing = {
     },
     [](std::span<const HuffmanBlock> mcu, ScanBits& bits) {
       return mcus_until_failure-- != 0 && plain_huffman_decoding.skip(mcu, bits);
+    },
+    [](HuffmanRun& one, HuffmanRun& other) {
+      return mcus_until_failure-- != 0 && plain_huffman_decoding.read_two(one, other);
     }};
 
 TEST(UnitJpegWays, libjpeg_takes_over_from_a_decoder_that_fails) {
@@ -104,6 +104,25 @@ TEST(UnitJpegWays, libjpeg_takes_over_from_a_decoder_that_fails) {
     mcus_until_failure = mcu;
     EXPECT_EQ(outcome_of(&failing, jpeg, shape, part), some);
   }
+}
+
+TEST(UnitJpegWays, an_image_whose_index_leads_to_a_failure_is_decoded_without_it) {
+  const Shape shape{100, 120, 3};
+  const Buffer jpeg = noisy_jpeg({.restart = 3}, shape, 30);
+  const Rect part{17, 20, 70, 60};
+  const Outcome expected = outcome_of(nullptr, jpeg, shape, part);
+  Buffer entry, memory;
+  make_jpeg_index(jpeg, entry, 10);
+  int reads = 0;
+  for (bool failed = true; failed; ++reads) {
+    mcus_until_failure = reads;
+    JpegCounts counts;
+    EXPECT_EQ(testing::jpeg_outcome(&failing, jpeg, shape, part, memory, {entry, &counts}),
+              expected);
+    failed = counts.stale != 0;
+    EXPECT_EQ(counts.indexed, failed ? 0U : 1U);
+  }
+  EXPECT_GT(reads, 5) << "the rows, two at a time, from restart to restart";
 }
 
 std::vector<std::pair<Buffer, Shape>> small_jpegs() {

@@ -34,6 +34,18 @@ bool shrinks(const Recipe& recipe) {
   }
 }
 
+void check_decoded(const Dataset& dataset, const Recipe& recipe, DecodedSize size) {
+  if (size == DecodedSize::full) return;
+  if (dataset.info().codec != jpeg_codec.name()) {
+    fail(dataset.info().path, "only JPEGs can be decoded scaled, and it holds ",
+         dataset.info().codec);
+  }
+  if (!shrinks(recipe)) {
+    throw Error(join("loader: recipe ", recipe.name(),
+                     " does not make images smaller, so they cannot be decoded scaled"));
+  }
+}
+
 Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
     : engine_(std::make_unique<Engine>(dataset, recipe, options)) {}
 Loader::~Loader() = default;

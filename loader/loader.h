@@ -47,6 +47,8 @@ constexpr std::string_view name(DecodedSize size) {
 }
 /// Whether the recipe makes large images smaller, so that they can be decoded scaled.
 bool shrinks(const Recipe& recipe);
+/// Throws Error where the images of a dataset cannot be decoded at that size for a recipe.
+void check_decoded(const formats::Dataset& dataset, const Recipe& recipe, DecodedSize size);
 
 /// How many threads a loader should have on this machine: one for each usable core, less one when
 /// the consumer itself computes and its thread needs a core. At least 1.

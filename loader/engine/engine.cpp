@@ -47,19 +47,6 @@ const Recipe& fitting(const Recipe& recipe, const LoaderOptions::Pixels& pixels)
                    "packed; let the loader decode them"));
 }
 
-DecodedSize decoded_size(const Dataset& dataset, const Recipe& recipe, DecodedSize wanted) {
-  if (wanted == DecodedSize::full) return wanted;
-  if (dataset.info().codec != jpeg_codec.name()) {
-    fail(dataset.info().path, "only JPEGs can be decoded scaled, and it holds ",
-         dataset.info().codec);
-  }
-  if (!shrinks(recipe)) {
-    throw Error(join("loader: recipe ", recipe.name(),
-                     " does not make images smaller, so they cannot be decoded scaled"));
-  }
-  return wanted;
-}
-
 std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options) {
   std::vector<std::unique_ptr<TraceLane>> lanes;
   if (!options.diagnosis.trace) return lanes;
@@ -91,7 +78,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
            .order = options.order,
            .on_bad = options.bad.policy,
            .pixels = options.pixels,
-           .decoded = decoded_size(dataset, recipe, options.decoded),
+           .decoded = options.decoded,
            .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune,
            .crops = crops_.any() ? &crops_ : nullptr},
       batch_size_(options.batch),

@@ -61,6 +61,8 @@ class HostileErrors(unittest.TestCase):
             ({"pixels": "f31"}, "did you mean f32"),
             ({"layout": "nhcw"}, "did you mean nhwc"),
             ({"on_bad": "skipp"}, "did you mean skip"),
+            ({"decode": "scald"}, "did you mean scaled"),
+            ({"decode": "scaled", "recipe": "mnist"}, "only JPEGs"),
             ({"batch": 0}, "batch: expected a whole number from 1"),
             ({"threads": 257}, "threads: expected .* 256, found 257"),
             ({"threads": 2.5}, "found 2.5"),

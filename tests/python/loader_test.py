@@ -2,6 +2,7 @@
 
 import array
 import hashlib
+import itertools
 import json
 import pickle
 import time
@@ -110,6 +111,18 @@ class ConformanceLoader(unittest.TestCase):
                 self.assertEqual(next(iter(loader)).images.shape, (20,) + shape)
                 loader = feedrate.Loader(photographs(), layout=layout, pixels=pixels, **options)
                 self.assertEqual(digest(loader), found["digest"])
+
+    def test_images_decoded_scaled_are_the_shells(self):
+        recipe = "imagenet-train:size=64"
+        words = ["--recipe", recipe, "--batch", "24"]
+        shell = loaded(photographs(), *words, "--decode", "scaled")
+        self.assertNotEqual(shell["digest"], loaded(photographs(), *words)["digest"])
+        self.assertGreater(shell["shrunk_images"], 0)
+        loader = feedrate.Loader(photographs(), recipe, batch=24, threads=2, decode="scaled")
+        iterator = iter(loader)
+        first = next(iterator)
+        self.assertGreater(loader.stats()["shrunk_images"], 0)
+        self.assertEqual(digest(itertools.chain([first], iterator)), shell["digest"])
 
     def test_indices_lead_to_the_samples(self):
         dataset = feedrate.open(mnist())

@@ -26,6 +26,7 @@ namespace nb = nanobind;
 namespace {
 
 using loader::Batch;
+using loader::DecodedSize;
 using loader::Loader;
 using loader::LoaderOptions;
 using loader::LoaderState;
@@ -59,7 +60,7 @@ Value choice(std::string_view option, std::string_view wanted,
 }
 
 struct Options {
-  std::string recipe, pixels, last, on_bad;
+  std::string recipe, pixels, last, on_bad, decode;
   std::optional<std::string> layout;
   std::uint32_t batch = 0, rank = 0, ranks = 0;
   std::optional<unsigned> threads;  // nothing: find the best number
@@ -95,6 +96,10 @@ Settings settings_of(const OpenDataset& dataset, std::shared_ptr<const loader::P
         choice<PixelLayout>("layout", *asked.layout,
                             {{"nhwc", PixelLayout::interleaved}, {"nchw", PixelLayout::planar}});
   }
+  options.decoded = choice<DecodedSize>("size of decoded JPEGs", asked.decode,
+                                        {{name(DecodedSize::full), DecodedSize::full},
+                                         {name(DecodedSize::scaled), DecodedSize::scaled}});
+  loader::check_decoded(*dataset.data, *settings.recipe, options.decoded);
   options.order = {
       .shuffle = asked.shuffle,
       .window = asked.window,
@@ -262,6 +267,7 @@ nb::dict Run::stats() {
   all["busy_decode_seconds"] = stats.busy_decode;
   all["busy_augment_seconds"] = stats.busy_augment;
   all["bad_seats"] = stats.bad_seats;
+  all["shrunk_images"] = stats.shrunk;
   all["threads"] = stats.threads;
   return all;
 }
@@ -303,11 +309,12 @@ void add_loader(nb::module_& module) {
              std::uint64_t window, std::string last, std::string pixels,
              std::optional<std::string> layout, std::vector<double> mean,
              std::vector<double> deviation, std::string on_bad, std::uint64_t bad_budget,
-             unsigned io_threads) {
+             unsigned io_threads, std::string decode) {
             const Options asked{.recipe = std::move(recipe),
                                 .pixels = std::move(pixels),
                                 .last = std::move(last),
                                 .on_bad = std::move(on_bad),
+                                .decode = std::move(decode),
                                 .layout = std::move(layout),
                                 .batch = batch,
                                 .rank = rank,
@@ -328,7 +335,7 @@ void add_loader(nb::module_& module) {
           nb::arg("batch"), nb::arg("threads").none(), nb::arg("seed"), nb::arg("rank"),
           nb::arg("ranks"), nb::arg("shuffle"), nb::arg("window"), nb::arg("last"),
           nb::arg("pixels"), nb::arg("layout").none(), nb::arg("mean"), nb::arg("deviation"),
-          nb::arg("on_bad"), nb::arg("bad_budget"), nb::arg("io_threads"));
+          nb::arg("on_bad"), nb::arg("bad_budget"), nb::arg("io_threads"), nb::arg("decode"));
   nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
       .def(
           "__init__",

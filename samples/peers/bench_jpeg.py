@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """JPEGs as they are, random resized crop to 224 and flip, 2 threads: builds of ours beside other loaders.
 
-    bench_jpeg.py --ours before=OLD/feedrate --ours now=build/release/feedrate \\
-        --peer torchvision=PYTHON --peer tf.data=PYTHON --peer dali=PYTHON --out DIRECTORY ARCHIVES
+    bench_jpeg.py --ours before=OLD/feedrate --ours "now=build/release/feedrate --no-crop-index" \\
+        --ours "crop index=build/release/feedrate" --peer torchvision=PYTHON --peer tf.data=PYTHON \\
+        --peer dali=PYTHON --out DIRECTORY ARCHIVES
 
-ARCHIVES is a directory with ILSVRC2012's. Options of 'feedrate load' may follow a build's path. All take
-turns; medians of the rounds, and for ours the time that a worker spends on an image in each stage. The
-peers read the same bytes as files. Every process ends before the next begins.
+ARCHIVES is a directory with ILSVRC2012's. Options of 'feedrate load' may follow a build's path. The last build
+converts the archives and makes the crop index, which older ones do not know. All take turns; medians of the
+rounds, and for ours the time that a worker spends on an image in each stage. The peers read the same bytes as
+files. Every process ends before the next begins.
 """
 import argparse
 import json
@@ -77,6 +79,7 @@ def main():
             if not folder.exists():
                 run(converter, "convert", "imagenet", options.archives, "--split", "train", "--to", "folder",
                     *how, "--out", folder)
+                run(converter, "index", folder, "--crops")
             found = ours(programs, folder)
             found.update({name: peer(name, python, folder) for name, python in options.peer})
             for name, row in found.items():

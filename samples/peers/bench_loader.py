@@ -22,6 +22,7 @@ CASES = [
     ("the same packed, lmdb", "imagenet", ["--to", "lmdb", "--encode", "packed"], TRAIN, 128,
      None),
     ("original JPEG, recordio", "imagenet", ["--to", "recordio"], TRAIN, 128, None),
+    ("the same with a crop index, recordio", "imagenet", ["--to", "recordio", "--crops"], TRAIN, 128, None),
     ("original JPEG, tfrecord", "imagenet", ["--to", "tfrecord"], TRAIN, 128, None),
     ("original JPEG, webdataset", "imagenet", ["--to", "webdataset"], TRAIN, 128, None),
     ("JPEG q90, lmdb", "imagenet", ["--to", "lmdb", "--encode", "jpeg:90"], TRAIN, 128,

@@ -59,6 +59,7 @@ void HuffmanStream::begin(const HuffmanDecoding& how, std::size_t restart, Bytes
   raw_ = raw;
   start(raw);
   bits_before_ = 0;
+  left_ = 0;
 }
 
 void HuffmanStream::add_block(const DcTable& dc, const AcTable& ac, std::size_t component) {
@@ -136,19 +137,42 @@ bool HuffmanStream::read(std::int16_t* const* to) {
                              [](int mean) { return mean == static_cast<std::int16_t>(mean); });
 }
 
-bool HuffmanStream::lend(std::size_t mcus, HuffmanRun& run) {
-  if (!prepare() || overran()) return false;
-  run.mcu = {blocks_.data(), blocks_used_};
-  run.bits = bits_;
-  run.mcus = interval_ == 0 ? mcus : std::min(mcus, until_restart_);
-  run.last = bytes_.ended() ? bytes_.end() : bytes_.end() - ScanBytes::readable;
+bool HuffmanStream::begin_run(const ScanRun& run) {
+  if (!seek(run.from, run.end)) return false;
+  for (std::size_t mcu = run.from.mcu; mcu < run.first; ++mcu) {
+    if (!read(nullptr)) return false;
+  }
+  to_ = run.to;
+  left_ = run.mcus;
   return true;
 }
 
-bool HuffmanStream::take_back(const HuffmanRun& run, std::size_t mcus) {
-  bits_ = run.bits;
-  until_restart_ -= mcus;
+bool HuffmanStream::lend(HuffmanRun& lent) {
+  if (!prepare() || overran()) return false;
+  lent.mcu = {blocks_.data(), blocks_used_};
+  lent.bits = bits_;
+  lent.to = to_;
+  lent.mcus = interval_ == 0 ? left_ : std::min(left_, until_restart_);
+  lent.last = bytes_.ended() ? bytes_.end() : bytes_.end() - ScanBytes::readable;
+  return true;
+}
+
+bool HuffmanStream::take_back(const HuffmanRun& lent) {
+  const std::size_t read = static_cast<std::size_t>(lent.to - to_) / (64 * blocks_used_);
+  bits_ = lent.bits;
+  to_ = lent.to;
+  left_ -= read;
+  until_restart_ -= read;
   return !overran();
+}
+
+bool HuffmanStream::finish_run() {
+  for (; left_ > 0; --left_, to_ += 64 * blocks_used_) {
+    std::array<std::int16_t*, max_mcu_blocks> to;
+    for (std::size_t i = 0; i < blocks_used_; ++i) to[i] = to_ + 64 * i;
+    if (!read(to.data())) return false;
+  }
+  return true;
 }
 
 Bytes HuffmanStream::rest() const {
@@ -184,48 +208,16 @@ bool HuffmanScan::begin(const HuffmanDecoding& how, const HuffmanScanHeader& hea
 }
 
 bool HuffmanScan::read_runs(std::span<const ScanRun> runs) {
-  struct Reading {
-    HuffmanStream* stream = nullptr;
-    std::int16_t* to = nullptr;
-    std::size_t left = 0;
-  };
-  std::array<Reading, 2> readings{{{this}, {&other_}}};
-  assert(!runs.empty() && runs.size() <= readings.size());
-  const std::size_t mcu_size = 64 * blocks();
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const ScanRun& run = runs[i];
-    HuffmanStream& stream = *readings[i].stream;
-    if (!stream.seek(run.from, run.end)) return false;
-    for (std::size_t mcu = run.from.mcu; mcu < run.first; ++mcu) {
-      if (!stream.read(nullptr)) return false;
-    }
-    readings[i].to = run.to;
-    readings[i].left = run.mcus;
-  }
-  while (readings[0].left > 0 && readings[1].left > 0) {
-    std::array<HuffmanRun, 2> lent;
-    std::array<std::size_t, 2> before{};
-    for (std::size_t i = 0; i < lent.size(); ++i) {
-      if (!readings[i].stream->lend(readings[i].left, lent[i])) return false;
-      lent[i].to = readings[i].to;
-      before[i] = lent[i].mcus;
-    }
-    if (!readings[0].stream->how_->read_two(lent[0], lent[1])) return false;
-    for (std::size_t i = 0; i < lent.size(); ++i) {
-      const std::size_t read = before[i] - lent[i].mcus;
-      if (!readings[i].stream->take_back(lent[i], read)) return false;
-      readings[i].to = lent[i].to;
-      readings[i].left -= read;
+  assert(runs.size() == 1 || runs.size() == 2);
+  if (!begin_run(runs[0]) || (runs.size() == 2 && !other_.begin_run(runs[1]))) return false;
+  while (left() > 0 && other_.left() > 0) {
+    HuffmanRun own, others;
+    if (!lend(own) || !other_.lend(others) || !how().read_two(own, others) || !take_back(own) ||
+        !other_.take_back(others)) {
+      return false;
     }
   }
-  for (Reading& reading : readings) {
-    for (; reading.left > 0; --reading.left, reading.to += mcu_size) {
-      std::array<std::int16_t*, max_mcu_blocks> to;
-      for (std::size_t i = 0; i < blocks(); ++i) to[i] = reading.to + 64 * i;
-      if (!reading.stream->read(to.data())) return false;
-    }
-  }
-  return true;
+  return finish_run() && other_.finish_run();
 }
 
 }  // namespace feedrate::formats

@@ -36,7 +36,7 @@ struct HuffmanRun {
   std::span<const HuffmanBlock> mcu;
   ScanBits bits;
   std::int16_t* to = nullptr;       // 64 zeros for each block, in the order of the scan
-  std::size_t mcus = 0;             // still to be read, at least 1
+  std::size_t mcus = 0;             // to be read, at least 1
   const std::byte* last = nullptr;  // no MCU begins behind it
 };
 
@@ -81,6 +81,14 @@ struct ScanPoint {
   bool operator==(const ScanPoint&) const = default;
 };
 
+/// MCUs in the order of the scan.
+struct ScanRun {
+  ScanPoint from;         // at or before the first
+  std::uint64_t end = 0;  // of the raw bytes, a bit that they do not reach beyond
+  std::size_t first = 0, mcus = 0;
+  std::int16_t* to = nullptr;  // 64 zeros for each of their blocks
+};
+
 /// Reads the MCUs of a scan one after the other, from its beginning or from any point on.
 class HuffmanStream {
  public:
@@ -102,23 +110,26 @@ class HuffmanStream {
   Place place() const { return {from_, segment_bits()}; }
   const std::array<int, max_huffman_components>& means() const { return means_; }
 
- protected:
-  void begin(const HuffmanDecoding& how, std::size_t restart, Bytes raw);
-  void add_block(const DcTable& dc, const AcTable& ac, std::size_t component);
-  std::size_t blocks() const { return blocks_used_; }
-  /// Goes on at `point`, and never beyond the bit `end` of the raw bytes. A wrong point gives wrong
-  /// coefficients, or ones that are not sound. False where it is behind the end.
-  bool seek(const ScanPoint& point, std::uint64_t end);
-  /// What read_two() may read next of `mcus` MCUs. False where read() would be.
-  bool lend(std::size_t mcus, HuffmanRun& run);
-  /// After read_two() has read so many of them.
-  bool take_back(const HuffmanRun& run, std::size_t mcus);
-  std::uint64_t bytes_read() const { return (bits_before_ + segment_bits()) / 8; }
-
  private:
   friend class HuffmanScan;  // which has two of them
 
+  void begin(const HuffmanDecoding& how, std::size_t restart, Bytes raw);
+  void add_block(const DcTable& dc, const AcTable& ac, std::size_t component);
+  std::size_t blocks() const { return blocks_used_; }
+  const HuffmanDecoding& how() const { return *how_; }
+  std::uint64_t bytes_read() const { return (bits_before_ + segment_bits()) / 8; }
+
+  /// Goes to the run's first MCU. False as for read(); a wrong point may as well give wrong
+  /// coefficients.
+  bool begin_run(const ScanRun& run);
+  std::size_t left() const { return left_; }  // MCUs of the run
+  /// What read_two() may read of the run; take_back() follows. False as for read().
+  bool lend(HuffmanRun& lent);
+  bool take_back(const HuffmanRun& lent);
+  bool finish_run();
+
   void start(Bytes raw);
+  bool seek(const ScanPoint& point, std::uint64_t end);
   bool restart();
   bool prepare();
   std::uint64_t segment_bits() const { return 8 * bytes_.offset(bits_.next) - bits_.count; }
@@ -136,14 +147,8 @@ class HuffmanStream {
   std::uint64_t bits_before_ = 0;  // bits read in front of from_
   ScanBits bits_;
   ScanBytes bytes_;
-};
-
-/// MCUs in the order of the scan.
-struct ScanRun {
-  ScanPoint from;         // at or before the first
-  std::uint64_t end = 0;  // of the raw bytes, a bit that they do not reach beyond
-  std::size_t first = 0, mcus = 0;
-  std::int16_t* to = nullptr;  // 64 zeros for each of their blocks
+  std::int16_t* to_ = nullptr;  // of the run
+  std::size_t left_ = 0;
 };
 
 /// A scan of all components: a stream that begins at its first MCU, and one for a second run beside

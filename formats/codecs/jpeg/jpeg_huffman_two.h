@@ -22,7 +22,7 @@ struct HuffmanLane {
   std::uint64_t last;
   LaneState state;
 
-  FEEDRATE_INLINE explicit HuffmanLane(const HuffmanRun& run)
+  FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE explicit HuffmanLane(const HuffmanRun& run)
       : bit(8 * reinterpret_cast<std::uintptr_t>(run.bits.next) - run.bits.count),
         to(run.to),
         block(run.mcu.data()),
@@ -37,7 +37,6 @@ struct HuffmanLane {
     const std::byte* at_bit = byte();
     run.bits = {at_bit + 7, load_word(at_bit) << (bit & 7), 56 - static_cast<unsigned>(bit & 7)};
     run.to = to;
-    run.mcus = mcus;
   }
 
   FEEDRATE_INLINE const std::byte* byte() const {
@@ -57,7 +56,7 @@ struct HuffmanLane {
     return found.value;
   }
 
-  FEEDRATE_INLINE void begin_block() {
+  FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE void begin_block() {
     const std::uint64_t bits = word();
     const DcLookup& found = block->dc->lookup[bits >> (64 - dc_bits)];
     int difference = 0;
@@ -76,7 +75,7 @@ struct HuffmanLane {
     at = 1;
   }
 
-  FEEDRATE_INLINE void end_block() {
+  FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE void end_block() {
     to += 64;
     if (++block == mcu.data() + mcu.size()) {
       block = mcu.data();
@@ -89,7 +88,7 @@ struct HuffmanLane {
   }
 
   // Where there was more in a lookup than coefficients of this block.
-  FEEDRATE_INLINE void leave(const AcLookup& found) {
+  FEEDRATE_HUFFMAN_TARGET FEEDRATE_INLINE void leave(const AcLookup& found) {
     if (ends_soundly(at, found.advance)) {
       bit += found.total;
       end_block();

@@ -238,6 +238,7 @@ TEST(UnitJsonPage, has_the_keys_that_a_plan_may_have_and_no_others) {
                              {"recipes", {"none"}},
                              {"batches", {64}},
                              {"caches", {"warm"}},
+                             {"decodes", {"full"}},
                              {"threads", {1}},
                              {"networks", {"lenet"}},
                              {"devices", {"cpu"}},

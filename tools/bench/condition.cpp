@@ -33,6 +33,7 @@ constexpr std::array accesses{
     KeyAccess{{"precision", false}, [](const Run& run) { return run.precision; }},
     KeyAccess{{"batch", true}, [](const Run& run) { return digits(run.batch); }},
     KeyAccess{{"cache", false}, [](const Run& run) { return Value(run.cache); }},
+    KeyAccess{{"decode", false}, [](const Run& run) { return Value(run.decode); }},
     KeyAccess{{"threads", true}, [](const Run& run) { return digits(run.threads); }},
 };
 

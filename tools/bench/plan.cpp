@@ -103,11 +103,18 @@ class Planner {
       row.codec = dataset.codec;
       for (const std::string& cache : distinct(options_.caches)) {
         row.cache = cache;
-        for (const unsigned threads : distinct(options_.threads)) {
-          row.threads = threads;
-          if (!left_out(row)) add(row, points);
+        for (const std::string& decode : distinct(options_.decodes)) {
+          row.decode = decode;
+          add_threads(row, points);
         }
       }
+    }
+  }
+
+  void add_threads(Run row, std::vector<BenchPoint>& points) {
+    for (const unsigned threads : distinct(options_.threads)) {
+      row.threads = threads;
+      if (!left_out(row)) add(row, points);
     }
   }
 
@@ -206,6 +213,7 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
   add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
   if (row.threads) add("--threads", std::to_string(*row.threads));
   if (row.cache == cold_cache) add("--cold");
+  if (row.decode != decoded_full) add("--decode", row.decode);
   if (row.kind == supply_kind) {
     add("--no-digest");
   } else {
@@ -233,9 +241,10 @@ bool same_point(const Run& a, const Run& b) {
                          a.compute_threads == b.compute_threads && a.digest == b.digest;
   // A trainer alone works on batches in memory: which dataset filled them does not matter.
   // as_utf8: rows read back from the file have replaced what was not UTF-8 in a name.
-  const bool same_source = is_trainer_alone(a.kind) ||
-                           (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format &&
-                            a.codec == b.codec && a.cache == b.cache && a.threads == b.threads);
+  const bool same_source =
+      is_trainer_alone(a.kind) ||
+      (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format && a.codec == b.codec &&
+       a.cache == b.cache && a.decode == b.decode && a.threads == b.threads);
   return same_work && same_source;
 }
 

@@ -22,6 +22,7 @@ struct BenchOptions {
   std::vector<std::string> recipes{"none"};
   std::vector<std::uint32_t> batches{64};
   std::vector<std::string> caches{std::string(warm_cache)};
+  std::vector<std::string> decodes{std::string(decoded_full)};
   std::vector<unsigned> threads{0, 1, 2, 4};
   std::vector<std::string> networks;  // empty: supply alone
   std::vector<std::string> devices{"cpu"};
@@ -53,7 +54,7 @@ struct BenchPoint {
 };
 
 /// Plans, for each tool, recipe and batch size:
-/// - supply of each dataset, at each thread count, from each cache;
+/// - supply of each dataset, at each thread count, from each cache, decoded at each size;
 /// - for each network, device and precision: delivered in the same combinations, and demand once
 ///   for all datasets of the same images, on one that the tool `reads` where there is one.
 ///

@@ -314,6 +314,10 @@ std::function<int()> prepare(CLI::App& app) {
       add_names(app, "--cache", bench.caches, {"state of the cache", "", {warm_cache, cold_cache}},
                 "The page cache at the start: warm, cold")
           ->default_str("warm"),
+      add_names(app, "--decode", bench.decodes,
+                {"size of decoded JPEGs", "", {decoded_full, decoded_scaled}},
+                "Size of decoded JPEGs: full, scaled")
+          ->default_str("full"),
       add_threads(app, "--compute-threads", bench.compute_threads,
                   "Threads of a CPU trainer (default: every core)"),
       add_names(app, "--device", bench.devices, device_names(), "Where to train")
@@ -356,7 +360,7 @@ A plan is a JSON object of lists. It measures every combination of their values,
 those that match an exclusion:
   {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
    "recipes": ["none"], "batches": [64, 256],
-   "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
+   "caches": ["warm", "cold"], "decodes": ["full", "scaled"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
    "devices": ["cpu"], "precisions": ["fp32"], "repeat": 3, "seconds": 2,
    "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
    "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",

@@ -34,6 +34,7 @@ void for_each_field(RunType& run, const Field& field) {
   field("precision", run.precision);
   field("batch", run.batch);
   field("cache", run.cache);
+  field("decode", run.decode);
   field("threads", run.threads);
   field("compute_threads", run.compute_threads);
   field("workers_seen", run.workers_seen);
@@ -165,7 +166,9 @@ double spread_percent(const Run& run) {
   return 100 * (*high - *low) / run.images_per_second;
 }
 
-std::string format_and_codec(const Run& run) { return run.format + " × " + run.codec; }
+std::string format_and_codec(const Run& run) {
+  return join(run.format, " × ", run.codec, run.decode == decoded_scaled ? ", scaled" : "");
+}
 
 std::string to_json_line(const Run& run) {
   ordered_json object;
@@ -179,9 +182,10 @@ std::string to_json_line(const Run& run) {
 Run parse_run(std::string_view text, const std::filesystem::path& file, std::size_t line) {
   Run run;
   try {
-    const ordered_json object = ordered_json::parse(text);
+    ordered_json object = ordered_json::parse(text);
     if (!object.is_object()) throw Error("expected an object {…}");
     refuse_other_schema(object);
+    object.emplace("decode", decoded_full);  // rows from before there was a choice lack it
     for_each_field(run, Take{object});
     const ordered_json& environment = member(object, "environment");
     if (!environment.is_object()) refuse("environment", "an object", environment);
@@ -200,6 +204,9 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   }
   if (run.cache != warm_cache && run.cache != cold_cache) {
     fail(file, "line ", line, ": cache '", run.cache, "' is neither warm nor cold");
+  }
+  if (run.decode != decoded_full && run.decode != decoded_scaled) {
+    fail(file, "line ", line, ": decode '", run.decode, "' is neither full nor scaled");
   }
   if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
   if (run.images_per_second < 0 || *std::min_element(run.repeats.begin(), run.repeats.end()) < 0) {

@@ -32,6 +32,10 @@ constexpr bool is_trainer_alone(std::string_view kind) {
 inline constexpr std::string_view warm_cache = "warm";
 inline constexpr std::string_view cold_cache = "cold";
 
+/// The size at which a loader decodes JPEGs (loader::DecodedSize).
+inline constexpr std::string_view decoded_full = "full";
+inline constexpr std::string_view decoded_scaled = "scaled";
+
 /// Version of the rows' keys and of their meaning.
 inline constexpr unsigned row_schema = 2;
 
@@ -51,6 +55,7 @@ struct Run {
   std::optional<std::string> precision;
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
+  std::string decode{decoded_full};
   std::optional<unsigned> threads;          // of the loader; absent where none is at work
   std::optional<unsigned> compute_threads;  // of the trainer; absent for supply
   std::optional<unsigned> workers_seen;     // loader threads that did some of the work
@@ -71,7 +76,7 @@ struct Run {
 
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Run& run);
-/// "lmdb × raw"
+/// "lmdb × raw", "lmdb × jpeg, scaled"
 std::string format_and_codec(const Run& run);
 
 /// One line of results.jsonl, without the newline.

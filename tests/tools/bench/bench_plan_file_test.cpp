@@ -26,7 +26,7 @@ void refuses(const std::string& text, std::initializer_list<std::string_view> pa
 TEST(UnitBenchPlanFile, can_say_everything_that_options_can) {
   const BenchOptions options = read(R"({
     "datasets": ["a", "b"], "tools": ["feedrate", "mxnet"], "recipes": ["none"], "batches": [16, 64], "caches": ["warm", "cold"],
-    "threads": [0, 8], "networks": ["lenet", "mlp"], "devices": "cpu", "precisions": ["fp32"],
+    "decodes": ["full", "scaled"], "threads": [0, 8], "networks": ["lenet", "mlp"], "devices": "cpu", "precisions": ["fp32"],
     "repeat": 5, "seconds": 0.5, "seed": 7, "compute_threads": 3,
     "exclude": [{"network": "mlp", "threads": [0, 1]}],
     "only": {"when": {"cache": "cold"}, "then": {"kind": ["supply"]}}})");
@@ -35,6 +35,7 @@ TEST(UnitBenchPlanFile, can_say_everything_that_options_can) {
   EXPECT_EQ(options.recipes, std::vector<std::string>{"none"});
   EXPECT_EQ(options.batches, (std::vector<std::uint32_t>{16, 64}));
   EXPECT_EQ(options.caches, (std::vector<std::string>{"warm", "cold"}));
+  EXPECT_EQ(options.decodes, (std::vector<std::string>{"full", "scaled"}));
   EXPECT_EQ(options.threads, (std::vector<unsigned>{0, 8}));
   EXPECT_EQ(options.networks, (std::vector<std::string>{"lenet", "mlp"}));
   EXPECT_EQ(options.devices, std::vector<std::string>{"cpu"});
@@ -99,6 +100,7 @@ TEST(HostileBenchPlanFile, an_unknown_name_names_its_line_and_the_nearest) {
   refuses(R"({"datasets": "a", "devices": "cppu"})", {"did you mean cpu?"});
   refuses(R"({"datasets": "a", "precisions": "fp31"})", {"'fp31'"});
   refuses(R"({"datasets": "a", "caches": "cool"})", {"did you mean cold?"});
+  refuses(R"({"datasets": "a", "decodes": "scald"})", {"did you mean scaled?"});
   refuses(R"({"datasets": "a", "exclude": {"network": "lenett"}})", {"did you mean lenet?"});
   refuses(R"({"datasets": "a", "exclude": {"kind": "suply"}})", {"did you mean supply?"});
 }

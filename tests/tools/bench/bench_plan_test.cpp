@@ -126,13 +126,14 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   options.batches = {16, 64};
   options.recipes = {"none", "cifar-train"};
   options.caches = {"warm", "cold"};
+  options.decodes = {"full", "scaled"};
   options.precisions = {"fp32", "tf32"};
   options.devices = {"cpu", "cuda"};
   const auto points = plan_bench(options, two_datasets, 4);
-  EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 * 2 * 2);         // datasets × the lists
-  EXPECT_EQ(count(points, demand_kind), 2U * 2 * 2 * 2 * 2);         // no dataset, cache, threads
-  EXPECT_EQ(count(points, compute_kind), 2U * 2 * 2 * 2);            // not on a CPU
-  EXPECT_EQ(count(points, delivered_kind), 2U * 2 * 2 * 2 * 2 * 8);  // × both
+  EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 * 2 * 2 * 2);      // datasets × the lists
+  EXPECT_EQ(count(points, demand_kind), 2U * 2 * 2 * 2 * 2);          // as the trainer's alone
+  EXPECT_EQ(count(points, compute_kind), 2U * 2 * 2 * 2);             // not on a CPU
+  EXPECT_EQ(count(points, delivered_kind), 2U * 2 * 2 * 2 * 2 * 16);  // × both
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_point(points[i].row, points[j].row));
   }
@@ -220,6 +221,7 @@ TEST(UnitBenchPlan, points_differ_by_everything_that_may_vary) {
   EXPECT_TRUE(other([](auto& row) { row.recipe = "cifar-train"; }));
   EXPECT_TRUE(other([](auto& row) { row.batch = 1; }));
   EXPECT_TRUE(other([](auto& row) { row.cache = cold_cache; }));
+  EXPECT_TRUE(other([](auto& row) { row.decode = decoded_scaled; }));
   EXPECT_TRUE(other([](auto& row) { row.device = "cuda"; }));
   EXPECT_TRUE(other([](auto& row) { row.precision = "tf32"; }));
   EXPECT_TRUE(other([](auto& row) { row.network = "mlp"; }));

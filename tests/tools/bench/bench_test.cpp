@@ -169,6 +169,8 @@ TEST_F(CommandsBench, a_dry_run_prints_the_plan_and_measures_nothing) {
   const std::string text = run(asked);
   expect_part(text, "  supply        8 points  batch 16, 64; cache cold, warm; threads 0, 1\n");
   expect_part(text, "  demand        4 points  lenet, mlp on cpu, fp32; batch 16, 64\n");
+  expect_part(run(bench({at("lmdb/train"), "--decode", "full,scaled", "--dry-run"})),
+              "; decoded full, scaled; threads");
   expect_part(text, "28 points, 3 repeats of 2.0 s each: 2:48 min");
   auto as_json = asked;
   as_json.emplace_back("--json");
@@ -183,6 +185,7 @@ TEST_F(CommandsBench, impossible_requests_are_refused_before_anything_is_measure
   };
   refused({"--network", "vgg16"}, "vgg16 cannot take its images (28 × 28 × 1)");
   refused({"--network", "lenet", "--precision", "fp16"}, "not in fp16");
+  refused({"--decode", "scaled"}, "only JPEGs can be decoded scaled");
   expect_part(run(bench({at("lmdb/train"), "--precision", "fp31"}), exit_misused), "fp31");
 
   write_text(at("plan.json"),

@@ -53,6 +53,15 @@ TEST(UnitRow, what_was_not_measured_is_null_not_zero) {
   EXPECT_TRUE(row.at("environment").at("gpu").is_null());
 }
 
+TEST(UnitRow, one_without_a_size_of_decoding_is_of_images_decoded_in_full) {
+  auto row = nlohmann::ordered_json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
+  row.erase("decode");
+  EXPECT_EQ(parse_run(row.dump(), "results.jsonl", 1).decode, decoded_full);
+  row["decode"] = "half";
+  testing::expect_error([&] { parse_run(row.dump(), "results.jsonl", 1); },
+                        {"line 1: decode 'half' is neither full nor scaled"});
+}
+
 TEST(UnitRow, a_name_that_is_not_utf8_still_makes_a_row) {
   auto run = testing::supply("lmdb", 2, 6000);
   run.dataset = "data/\xff";

@@ -60,20 +60,23 @@ TEST(UnitStudy, a_folder_that_holds_both_names_neither) {
   EXPECT_EQ(studies[1].dataset, "mnist");
 }
 
-TEST(UnitStudy, another_tool_and_a_cold_cache_have_curves_and_names_of_their_own) {
+TEST(UnitStudy, another_tool_a_cold_cache_and_scaled_images_have_curves_and_names_of_their_own) {
   auto peer = delivered("lmdb", 1, 4000, 1), cold = delivered("lmdb", 1, 900, 60);
+  auto scaled = delivered("lmdb", 1, 5950, 1);
+  scaled.decode = decoded_scaled;
   auto peers_demand = demand(4500);
   peer.tool = peers_demand.tool = "pytorch";
   cold.cache = cold_cache;
   const auto studies =
-      make_studies({peer, peers_demand, cold, delivered("lmdb", 1, 5900, 1), demand(6000)});
+      make_studies({peer, peers_demand, cold, scaled, delivered("lmdb", 1, 5900, 1), demand(6000)});
   ASSERT_EQ(studies.size(), 1U);
   const auto& curves = studies.front().curves;
-  ASSERT_EQ(curves.size(), 3U);
+  ASSERT_EQ(curves.size(), 4U);
   EXPECT_EQ(curves[0].format, "lmdb × raw");
   EXPECT_EQ(curves[1].format, "lmdb × raw, cold");
-  EXPECT_EQ(curves[2].format, "pytorch · lmdb × raw");
-  EXPECT_NEAR(curves[2].demand->rate, 4500, 1);
+  EXPECT_EQ(curves[2].format, "lmdb × raw, scaled");
+  EXPECT_EQ(curves[3].format, "pytorch · lmdb × raw");
+  EXPECT_NEAR(curves[3].demand->rate, 4500, 1);
   EXPECT_NEAR(studies.front().demand->rate, 6000, 1);
 }
 

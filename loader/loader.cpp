@@ -46,8 +46,10 @@ void check_decoded(const Dataset& dataset, const Recipe& recipe, DecodedSize siz
   }
 }
 
-Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
-    : engine_(std::make_unique<Engine>(dataset, recipe, options)) {}
+Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  check_decoded(dataset, recipe, options.decoded);
+  engine_ = std::make_unique<Engine>(dataset, recipe, options);
+}
 Loader::~Loader() = default;
 
 const Batch* Loader::next() { return engine_->next(); }

@@ -2,6 +2,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
+#include "trainer/backends/cpu/values/convert.h"
 #include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/vector.h"
 #include "trainer/ops/pool_window.h"
@@ -15,24 +16,42 @@ struct Plane {
   std::int64_t lanes;
   bool relu_before;
   std::int64_t in_size() const { return std::int64_t{g.height} * g.width * lanes; }
+  // Windows of 2 × 2 that neither overlap nor leave gaps.
+  bool is_halved() const {
+    return g.kernel == 2 && g.stride == 2 && g.pad == 0 && g.height == 2 * g.out_height &&
+           g.width == 2 * g.out_width;
+  }
   std::int64_t out_size() const { return std::int64_t{g.out_height} * g.out_width * lanes; }
 };
 
-// Calls visit(row, column) for every position of a box. The loops over a box of side × side are
+// The places of a window that lie in the plane: their positions begin with `first`, and those of the
+// next row are `pitch` higher.
+struct Box {
+  std::int32_t rows, columns, first, pitch;
+};
+
+// Calls visit(row, column, position) for every place of a box; the position is in all lanes of
+// `place`, and changes by `step` from place to place. The loops over a box of side × side are
 // unrolled, unless `side` is 0.
-template <int side, class Visit>
-FEEDRATE_INLINE inline void each_place(std::int32_t rows, std::int32_t columns,
-                                       const Visit& visit) {
-  if (side != 0 && rows == side && columns == side) {
+template <int side, int step, class Ints, class Visit>
+FEEDRATE_INLINE inline void each_place(const Box& box, Ints& place, const Visit& visit) {
+  fill(box.first, place);
+  if (side != 0 && box.rows == side && box.columns == side) {
 #pragma GCC unroll 3
     for (std::int32_t row = 0; row < side; ++row) {
 #pragma GCC unroll 3
-      for (std::int32_t column = 0; column < side; ++column) visit(row, column);
+      for (std::int32_t column = 0; column < side; ++column, place += step) {
+        visit(row, column, place);
+      }
     }
     return;
   }
-  for (std::int32_t row = 0; row < rows; ++row) {
-    for (std::int32_t column = 0; column < columns; ++column) visit(row, column);
+  Ints skipped;
+  fill(step * (box.pitch - box.columns), skipped);
+  for (std::int32_t row = 0; row < box.rows; ++row, place += skipped) {
+    for (std::int32_t column = 0; column < box.columns; ++column, place += step) {
+      visit(row, column, place);
+    }
   }
 }
 
@@ -43,7 +62,7 @@ constexpr std::int32_t no_winner = 255;
 // values are NaN, so is the output. With a relu before the pooling, takes the relu of the maximum,
 // which is the maximum of the relu.
 template <int kernel, class T>
-FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::int32_t* winners) {
+FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
   const PoolGeometry& g = plane.g;
   const std::int64_t pitch = g.width * plane.lanes;
   for (std::int32_t row = 0; row < g.out_height; ++row) {
@@ -55,22 +74,25 @@ FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::i
       for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
         using Vector = VectorOf<width>;
         typename Vector::Floats best, value;
-        typename Vector::Ints best_place = typename Vector::Ints{} + first_place;
+        typename Vector::Ints best_place, place;
         load(window + first, best);
-        const auto compare = [&](std::int32_t y, std::int32_t x) FEEDRATE_INLINE {
+        fill(first_place, best_place);
+        const auto compare = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
           load(window + y * pitch + x * plane.lanes + first, value);
           const auto stays = value <= best;
           best = stays ? best : value;
-          const std::int32_t place = first_place + y * g.kernel + x;
-          best_place = stays ? best_place : typename Vector::Ints{} + place;
+          best_place = stays ? best_place : here;
         };
-        each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, compare);
+        each_place<kernel, 1>(
+            {rows.end - rows.begin, columns.end - columns.begin, first_place, g.kernel}, place,
+            compare);
         if (plane.relu_before) {
-          best_place = best > 0.0F ? best_place : typename Vector::Ints{} + no_winner;
+          fill(no_winner, place);
+          best_place = best > 0.0F ? best_place : place;
           best = best < 0.0F ? typename Vector::Floats{} : best;
         }
         store(best, out + first);
-        store(best_place, winners + first);
+        store(__builtin_convertvector(best_place, typename Vector::Bytes), winners + first);
       });
       out += plane.lanes;
       winners += plane.lanes;
@@ -93,16 +115,45 @@ FEEDRATE_INLINE inline void unpool(const Plane& plane, const T* gradient,
       for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
         using Vector = VectorOf<width>;
         typename Vector::Floats mine, sum;
-        typename Vector::Ints winner;
+        typename Vector::Ints winner, place;
         load(gradient + first, mine);
         load(winners + first, winner);
-        const auto add = [&](std::int32_t y, std::int32_t x) FEEDRATE_INLINE {
+        const auto add = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
           float* at = window + y * pitch + x * plane.lanes + first;
           load(at, sum);
-          sum += winner == first_place + y * g.kernel + x ? mine : typename Vector::Floats{};
+          sum += winner == here ? mine : typename Vector::Floats{};
           store(sum, at);
         };
-        each_place<kernel>(rows.end - rows.begin, columns.end - columns.begin, add);
+        each_place<kernel, 1>(
+            {rows.end - rows.begin, columns.end - columns.begin, first_place, g.kernel}, place,
+            add);
+      });
+      gradient += plane.lanes;
+      winners += plane.lanes;
+    }
+  }
+}
+
+// The same where each input belongs to exactly one window.
+template <int kernel, class T>
+FEEDRATE_INLINE inline void unpool_apart(const Plane& plane, const T* gradient,
+                                         const std::int32_t* winners, T* to) {
+  const PoolGeometry& g = plane.g;
+  const std::int64_t pitch = g.width * plane.lanes;
+  for (std::int32_t row = 0; row < g.out_height; ++row) {
+    for (std::int32_t column = 0; column < g.out_width; ++column) {
+      T* window = to + (row * pitch + column * plane.lanes) * kernel;
+      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+        using Vector = VectorOf<width>;
+        typename Vector::Floats mine, own;
+        typename Vector::Ints winner, place;
+        load(gradient + first, mine);
+        load(winners + first, winner);
+        const auto write = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
+          own = winner == here ? mine : typename Vector::Floats{};
+          store(own, window + y * pitch + x * plane.lanes + first);
+        };
+        each_place<kernel, 1>({kernel, kernel, 0, kernel}, place, write);
       });
       gradient += plane.lanes;
       winners += plane.lanes;
@@ -126,15 +177,16 @@ FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const T* gradient,
       for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
         using Vector = VectorOf<width>;
         typename Vector::Floats sum{}, part;
-        typename Vector::Ints winner;
-        const auto add = [&](std::int32_t row, std::int32_t column) FEEDRATE_INLINE {
+        typename Vector::Ints winner, place;
+        const auto add = [&](std::int32_t row, std::int32_t column,
+                             const auto& here) FEEDRATE_INLINE {
           const std::int64_t at = start + row * pitch + column * plane.lanes + first;
           load(gradient + at, part);
           load(winners + at, winner);
-          const std::int32_t place = first_place - row * g.kernel - column;
-          sum += winner == place ? part : typename Vector::Floats{};
+          sum += winner == here ? part : typename Vector::Floats{};
         };
-        each_place<3>(rows.end - rows.begin, columns.end - columns.begin, add);
+        each_place<3, -1>({rows.end - rows.begin, columns.end - columns.begin, first_place, 3},
+                          place, add);
         store(sum, to + first);
       });
       to += plane.lanes;
@@ -142,23 +194,19 @@ FEEDRATE_INLINE inline void unpool_dense(const Plane& plane, const T* gradient,
   }
 }
 
-// Winners are stored as bytes but compared as 32-bit integers, as wide as the values; `wide` has
-// room for those of a plane.
 template <class T>
-FEEDRATE_VECTOR void pool_plane(const Plane& plane, const T* in, T* out, std::uint8_t* winners,
-                                std::int32_t* wide) {
+FEEDRATE_VECTOR void pool_plane(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
   if (plane.g.kernel == 3) {
-    pool<3>(plane, in, out, wide);
+    pool<3>(plane, in, out, winners);
   } else if (plane.g.kernel == 2) {
-    pool<2>(plane, in, out, wide);
+    pool<2>(plane, in, out, winners);
   } else {
-    pool<0>(plane, in, out, wide);
+    pool<0>(plane, in, out, winners);
   }
-  const std::int64_t size = plane.out_size();
-  for (std::int64_t i = 0; i < size; ++i) winners[i] = static_cast<std::uint8_t>(wide[i]);
 }
 
-// A thread's scratch for a plane: winners, and sums of gradients if these are not fp32.
+// A thread's scratch for a plane: winners as wide as the values, and sums of gradients if these are
+// not fp32.
 struct PlaneScratch {
   std::int32_t* wide;
   float* sums;
@@ -171,6 +219,7 @@ FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const T* gradient,
   const std::int64_t size = plane.out_size();
   for (std::int64_t i = 0; i < size; ++i) scratch.wide[i] = winners[i];
   if (g.kernel == 3 && g.stride == 1) return unpool_dense(plane, gradient, scratch.wide, to);
+  if (plane.is_halved()) return unpool_apart<2>(plane, gradient, scratch.wide, to);
   float* sums = scratch.sums;
   if constexpr (type_of_values<T> == ValueType::fp32) sums = to;
   std::fill_n(sums, plane.in_size(), 0.0F);
@@ -182,7 +231,7 @@ FEEDRATE_VECTOR void unpool_plane(const Plane& plane, const T* gradient,
     unpool<0>(plane, gradient, scratch.wide, sums);
   }
   if constexpr (type_of_values<T> == ValueType::bf16) {
-    for (std::int64_t i = 0; i < plane.in_size(); ++i) to[i] = T(sums[i]);
+    convert(sums, plane.in_size(), to);
   }
 }
 
@@ -207,9 +256,8 @@ class MaxPoolLayer final : public LayerOf<T> {
   }
 
   void forward(const Step&) override {
-    each_plane([this](std::int64_t in, std::int64_t out, const PlaneScratch& scratch) {
-      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out,
-                 scratch.wide);
+    each_plane([this](std::int64_t in, std::int64_t out, const PlaneScratch&) {
+      pool_plane(plane_, buffers().input + in, buffers().output + out, winners() + out);
     });
   }
 

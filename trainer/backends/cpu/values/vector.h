@@ -20,7 +20,17 @@ struct VectorOf {
   typedef std::int32_t Ints __attribute__((vector_size(width * 4)));
   typedef std::uint32_t Bits __attribute__((vector_size(width * 4)));
   typedef std::uint16_t Halves __attribute__((vector_size(width * 2)));
+  typedef std::uint8_t Bytes __attribute__((vector_size(width)));
 };
+
+/// Sets all lanes. Adding the value to a vector of zeros does the same, but lane by lane: GCC 12
+/// takes such a sum apart before it compiles the function for wide registers.
+template <class Vector, class Value>
+[[gnu::always_inline]] inline void fill(const Value& value, Vector& to) {
+  Value all[sizeof(Vector) / sizeof(Value)];
+  for (Value& lane : all) lane = value;
+  std::memcpy(&to, all, sizeof to);
+}
 
 /// Load from and store to any address, aligned or not; bf16 is widened and rounded, as Bf16 does
 /// it.

@@ -25,6 +25,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
 if [ "$peers" = no ]; then
+  export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-3000} # as feedrate itself sets it
   for _ in 1 2 3; do
     for network in "$@"; do
       build/release/bench_trainer --json "$network" | tee -a "$out/products.jsonl"

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/base/kind.h"
@@ -24,6 +26,7 @@
 #include "tools/cli/misuse.h"
 #include "tools/cli/page.h"
 #include "tools/cli/signals.h"
+#include "tools/cli/spinning.h"
 #include "tools/cli/terminal.h"
 
 namespace feedrate::tools {
@@ -139,10 +142,18 @@ int run(std::vector<std::string> arguments) {
                 see_help("feedrate"));
 }
 
+bool trains(std::span<char* const> words) {
+  return words.size() > 1 &&
+         (words[1] == std::string_view("train") || words[1] == std::string_view("time"));
+}
+
 }  // namespace
 }  // namespace feedrate::tools
 
 int main(int count, char** values) {
+  if (feedrate::tools::trains(std::span(values, static_cast<std::size_t>(count)))) {
+    feedrate::tools::spin_briefly(values);
+  }
   feedrate::tools::occupy_standard_streams();
   feedrate::tools::handle_signals();
   try {

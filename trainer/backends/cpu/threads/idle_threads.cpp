@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -50,6 +51,7 @@ class SleepingTeam {
 
 void let_idle_threads_sleep(unsigned threads) {
   if (threads < 2) return;  // there is no team that could wait
+  if (std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   // With the caller's team of `threads`, one thread more than there are cores.
   const unsigned cores = static_cast<unsigned>(omp_get_num_procs());
   static const SleepingTeam team(std::max(cores, threads) - threads + 2);

@@ -3,8 +3,9 @@
 
 namespace feedrate::trainer::cpu {
 
-/// Makes waiting OpenMP threads sleep after some microseconds. Call it before work on `threads`
-/// threads; further calls do nothing.
+/// Makes waiting OpenMP threads sleep after some microseconds, unless GOMP_SPINCOUNT, which libgomp
+/// reads when it is loaded, says how long they spin. Call it before work on `threads` threads;
+/// further calls do nothing.
 ///
 /// In libgomp a waiting thread spins for milliseconds, but only for microseconds if all teams
 /// together have more threads than there are cores. A library cannot set the environment variables

@@ -101,6 +101,12 @@ set_tests_properties(cluster/slurm PROPERTIES
 
 # The check of a GPU, where there is none: what it makes of what it sees, and its bundle.
 find_program(PYTHON3 python3)
+if(PYTHON3 AND TARGET fake_nvml)
+  add_test(NAME peers/energy_of_a_gpu
+    COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/tools/peers/gpu_energy_test.py
+      ${CMAKE_SOURCE_DIR} $<TARGET_FILE:fake_nvml> $<TARGET_FILE:fake_old_nvml>)
+  set_tests_properties(peers/energy_of_a_gpu PROPERTIES LABELS unit TIMEOUT 60)
+endif()
 if(PYTHON3)
   add_test(NAME gpu_check/judges
     COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/gpu_check/judge_test.py ${CMAKE_SOURCE_DIR})

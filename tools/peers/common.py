@@ -27,6 +27,7 @@ and, where it does more than train in fp32 on the CPU,
     ways                       by device: ["compile"] where it takes --compile
     kinds                      ["compute"]: its trainers have placed(batch), which takes a batch to
                                the device
+    gpu()                      the UUID of the GPU that --device cuda uses
 
 and a function that imports the framework and returns one.
 """
@@ -43,6 +44,7 @@ import sys
 import time
 
 import settling
+from gpu_energy import GpuEnergy
 
 ABSENT = 3  # exit code
 RESIDENT = 16  # batches that demand cycles through
@@ -210,6 +212,7 @@ def train(adapter, options, graph):
     seen.add(workers)
     trainer.step(batch)  # the first step pays for the set-up
     trainer.wait()
+    energy = GpuEnergy(adapter.gpu()) if options.device == "cuda" else None
     meter = Meter(options.seconds)
     while meter.steps == 0 or not meter.over():
         began = time.monotonic()
@@ -220,6 +223,8 @@ def train(adapter, options, graph):
         meter.add(images, waited)
     trainer.wait()
     result = meter.result(trains=True)
+    if energy is not None:
+        result |= energy.result(result["seconds"])
     loss = trainer.loss()
     if loss != loss or abs(loss) == float("inf"):
         raise Problem(f"the loss of {graph['network']} is no longer finite in {adapter.name}")

@@ -132,6 +132,9 @@ def load():
             torch.set_num_threads(options.compute_threads)
             pytorch_steps.prepare(torch, options)
 
+        def gpu(self):
+            return f"GPU-{torch.cuda.get_device_properties(0).uuid}"
+
         def ready(self, options):
             return 2 * options.threads  # DataLoader's prefetch_factor for each worker
 

@@ -58,6 +58,11 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, FakeDevice** device) {
   }
   return not_found;
 }
+int nvmlDeviceGetHandleByUUID(const char* uuid, FakeDevice** device) {
+  if (std::strcmp(uuid, "GPU-0123") != 0) return not_found;
+  *device = &devices[0];
+  return success;
+}
 int nvmlDeviceGetName(FakeDevice* device, char* text, unsigned length) {
   std::snprintf(text, length, "%s", device->name);
   return success;

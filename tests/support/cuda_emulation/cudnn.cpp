@@ -232,7 +232,9 @@ cudnnStatus_t read(const Descriptor& from, cudnnBackendAttributeName_t name,
     return answer.give(std::vector{from.engine->knobs[from.knob].second});
   }
   if (is(plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, integer)) {
-    return answer.give(std::vector{static_cast<std::int64_t>(from.engine->workspace)});
+    const Descriptor& operation = from.graph->part(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    return answer.give(
+        std::vector{static_cast<std::int64_t>(workspace_of(*from.engine, operation))});
   }
   return CUDNN_STATUS_BAD_PARAM;
 }

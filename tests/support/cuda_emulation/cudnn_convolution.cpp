@@ -230,6 +230,15 @@ std::vector<const Engine*> engines_of(cudnnBackendHeurMode_t mode) {
   return all;
 }
 
+// FEEDRATE_EMULATED_IMAGES is the largest number of images for which engines need little workspace;
+// that of the fallback does not depend on it.
+std::size_t workspace_of(const Engine& engine, const Descriptor& operation) {
+  const char* images = std::getenv("FEEDRATE_EMULATED_IMAGES");
+  const bool falls_back = place_of(engine) + fallbacks >= engines.size();
+  const bool too_many = images != nullptr && Operation(operation).x.sides[0] > std::atoi(images);
+  return too_many && !falls_back ? more_than_anybody_has : engine.workspace;
+}
+
 cudnnStatus_t check_operation(const Descriptor& from) {
   const Operation operation(from);
   const Tensor &x = operation.x, &w = operation.w, &y = operation.y;
@@ -254,7 +263,7 @@ cudnnStatus_t convolve(cudnnHandle_t handle, const Descriptor& from, const Engin
     if (!at.contains(tensor->uid)) return CUDNN_STATUS_BAD_PARAM;
     if (!good_memory(*tensor, at.at(tensor->uid))) return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
   }
-  const std::size_t need = engine.workspace;
+  const std::size_t need = workspace_of(engine, from);
   if (need != 0 &&
       (reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0 || room_at(workspace) < need)) {
     return CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT;

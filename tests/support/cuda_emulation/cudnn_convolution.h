@@ -27,6 +27,9 @@ struct Engine {
 /// In the order in which heuristics offer them.
 std::vector<const Engine*> engines_of(cudnnBackendHeurMode_t mode);
 
+/// What a plan for it needs.
+std::size_t workspace_of(const Engine& engine, const Descriptor& operation);
+
 /// The check when an operation is finalized: its tensors must have matching types and shapes.
 cudnnStatus_t check_operation(const Descriptor& operation);
 

@@ -71,6 +71,9 @@ cudnnStatus_t __wrap_cudnnBackendSetAttribute(cudnnBackendDescriptor_t descripto
   if (name == CUDNN_ATTR_OPERATIONGRAPH_HANDLE) return CUDNN_STATUS_SUCCESS;  // needs none here
   if (name == CUDNN_ATTR_EXECUTION_PLAN_HANDLE)
     return tell_gpu(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
+  if (name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX) {
+    if (const cudnnStatus_t bad = tell_gpu(CUDNN_ATTR_ENGINE_DEVICEPROP)) return bad;
+  }
   if (name == CUDNN_ATTR_ENGINEHEUR_MODE) {
     if (const cudnnStatus_t bad = tell_gpu(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP)) return bad;
   }

@@ -28,6 +28,7 @@ class CudaAlgorithms : public CudaParity {
     unsetenv("FEEDRATE_EMULATED_FASTEST");
     unsetenv("FEEDRATE_EMULATED_BROKEN");
     unsetenv("FEEDRATE_EMULATED_BROKEN_AFTER");
+    unsetenv("FEEDRATE_EMULATED_IMAGES");
   }
 
   fs::path file() const { return directory_.path() / "feedrate" / "algorithms.txt"; }
@@ -201,6 +202,45 @@ TEST_P(CudaAlgorithms, what_was_measured_before_a_session_fails_is_kept) {
 TEST_P(CudaAlgorithms, where_none_works_at_all_the_error_names_the_layer) {
   setenv("FEEDRATE_EMULATED_BROKEN", "6789", 1);
   expect_error([&] { train_a_step(); }, {"conv1", "4x3x8x8", "cudnnBackendExecute"});
+}
+
+TEST_P(CudaAlgorithms, where_a_batch_needs_too_much_workspace_it_runs_in_parts) {
+  tell_fastest(other);
+  setenv("FEEDRATE_EMULATED_IMAGES", "2", 1);  // of the batch of 4
+  const Used first = train_a_step();
+  EXPECT_EQ(first.step, only(other, 2 * step_of_all));
+  for (const ProductEngine& engine : first.engines) {
+    EXPECT_EQ(engine.name, "7 2=4 14=3 in 2 parts");
+    EXPECT_EQ(engine.fallback, "") << engine.node;
+    EXPECT_EQ(engine.milliseconds, 2 * 0.5F) << "of both parts";
+  }
+  const Used second = train_a_step();
+  EXPECT_EQ(second.measured(), 0U) << "kept as any other";
+  EXPECT_EQ(second.step, first.step);
+  for (const char* engine : {"7 2=4 14=3", "7 2=4 14=3 in 0 parts", "7 2=4 14=3 in 3 parts"}) {
+    write(changed(text(), [&](std::string&, std::string& taken) { taken = engine; }));
+    EXPECT_EQ(train_a_step().step, first.step) << engine;
+  }
+  setenv("XDG_CACHE_HOME", "/dev/null", 1);
+  EXPECT_EQ(train_a_step().step, only(one, 2 * step_of_all)) << "the first that is fast";
+}
+
+// Sums over parts would be rounded to 16 bits between them.
+TEST_P(CudaAlgorithms, gradients_of_filters_in_16_bits_run_in_no_parts) {
+  tell_fastest(tensor_cores);
+  setenv("FEEDRATE_EMULATED_IMAGES", "2", 1);
+  const Used used = train_a_step("bf16");
+  EXPECT_EQ(used.step[tensor_cores], 2U * (4 + 3));
+  EXPECT_EQ(used.step[fallback], 4U);
+  for (const ProductEngine& engine : used.engines) {
+    const bool filters = engine.product == "gradient of a convolution's filters";
+    EXPECT_EQ(!engine.fallback.empty(), filters) << engine.fallback;
+  }
+}
+
+TEST_P(CudaAlgorithms, parts_follow_the_cpu) {
+  setenv("FEEDRATE_EMULATED_IMAGES", "2", 1);
+  expect_parity(graph(), 4, 3);
 }
 
 TEST_P(CudaAlgorithms, gradients_that_nobody_wants_are_not_chosen_for) {

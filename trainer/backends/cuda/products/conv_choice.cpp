@@ -1,7 +1,9 @@
 #include "trainer/backends/cuda/products/conv_choice.cuh"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,14 +24,6 @@ namespace {
 constexpr std::size_t max_measured = 8;
 /// The best of these runs counts, because a disturbance only makes a run longer.
 constexpr int measured_runs = 3;
-
-/// Throws Error if cuDNN cannot build the engine, or if it needs more workspace than allowed.
-ConvExecution build(const Context& context, ConvEngine& engine) {
-  ConvExecution execution(context.cudnn(), std::move(engine.config));
-  if (execution.workspace() <= context.workspace_limit()) return execution;
-  throw Error(join("engine ", engine.name, " needs ", execution.workspace() >> 20,
-                   " MiB of workspace, more than ", context.workspace_limit() >> 20));
-}
 
 /// Random values in ±1, over and over. Zeros would flatter an engine: they take less power, so that
 /// the clocks stay higher.
@@ -102,24 +96,23 @@ class Stopwatch {
   Event begin_, end_;
 };
 
-/// A choice among the engines that cuDNN offers for one graph.
+/// A choice among the engines that cuDNN offers for a convolution, of the batch or of parts of it.
 class Choice {
  public:
   Choice(const LayerSite& site, const ConvShape& shape, ConvDirection direction)
       : site_(site),
         shape_(shape),
         direction_(direction),
-        arithmetic_(site.context.tf32() ? Arithmetic::tensor_cores : Arithmetic::fma),
-        graph_(site.context.cudnn(), shape, direction) {}
+        arithmetic_(site.context.tf32() ? Arithmetic::tensor_cores : Arithmetic::fma) {}
 
   ConvCall make() {
     if (site_.communicator == nullptr || site_.communicator->rank() == 0) choose();
     if (site_.communicator != nullptr) agree();
     chosen_.node = site_.node().name;
     chosen_.product = name_of(direction_);
-    chosen_.workspace = execution_->workspace();
+    chosen_.workspace = call_->workspace();
     if (site_.engines != nullptr) site_.engines->push_back(std::move(chosen_));
-    return {std::move(graph_), std::move(*execution_)};
+    return std::move(*call_);
   }
 
  private:
@@ -140,19 +133,28 @@ class Choice {
       // The session reports later how much memory the network needs and the device has.
     }
     const bool measures = caches() && stopwatch;
-    std::size_t left = measures ? max_measured : 1;
     float least = 0;
-    each_engine([&](ConvEngine& engine, Offer offer) {
-      ConvExecution execution = build(site_.context, engine);
-      if (stopwatch) stopwatch->try_out(execution);
-      const float took = measures ? stopwatch->best(execution) : 0;
-      if (!execution_ || took < least) {
-        take(engine, offer, std::move(execution));
-        least = took;
-      }
-      return --left == 0;
-    });
-    if (!execution_) refuse();
+    bool fast = false;
+    for (std::int64_t parts = 1; parts <= max_conv_parts && !fast; ++parts) {
+      if (!can_split(shape_, direction_, parts)) continue;
+      split(parts);
+      std::size_t left = max_measured;
+      each_engine([&](ConvEngine& engine, Offer offer) {
+        ConvExecution execution = build(engine);
+        if (stopwatch) stopwatch->try_out(execution);
+        const float took = measures ? stopwatch->best(execution) * static_cast<float>(parts) : 0;
+        works_ = true;
+        const bool is_fast = why_slow(engine, offer).empty();
+        if (!call_ || (measures ? took < least : is_fast)) {
+          take(engine, offer, std::move(execution));
+          least = took;
+        }
+        fast |= is_fast;
+        return measures ? --left == 0 : is_fast;
+      });
+      if (!lacks_room_) break;  // parts would help nobody
+    }
+    if (!call_) refuse();
     if (!measures) return;
     chosen_.milliseconds = least;
     site_.algorithms->add(key(), {chosen_.name, least});
@@ -163,9 +165,11 @@ class Choice {
   /// keeps our promises.
   bool take_cached() {
     const auto before = site_.algorithms->find(key());
-    if (before) take_named([&](const std::string& name) { return name == before->engine; });
-    if (execution_) chosen_.milliseconds = before->milliseconds;
-    return execution_.has_value();
+    if (!before) return false;
+    take_named(parts_in(before->engine),
+               [&](const std::string& name) { return name == before->engine; });
+    if (call_) chosen_.milliseconds = before->milliseconds;
+    return call_.has_value();
   }
 
   /// Takes the first rank's engine, by its name, because cuDNN may offer another rank another list.
@@ -176,41 +180,54 @@ class Choice {
     const auto number = [](const std::string& name) {
       return static_cast<double>(checksum(name) & exact);
     };
-    double common = execution_ ? number(chosen_.name) : 0;
-    site_.communicator->sum({&common, 1});
-    if (execution_) return;
-    take_named([&](const std::string& name) { return number(name) == common; });
-    if (execution_) return;
+    std::array<double, 2> common{};
+    if (call_) common = {number(chosen_.name), static_cast<double>(call_->parts())};
+    site_.communicator->sum(common);
+    if (call_) return;
+    take_named(static_cast<std::int64_t>(common[1]),
+               [&](const std::string& name) { return number(name) == common[0]; });
+    if (call_) return;
     throw Error(join("the first rank's engine for the ", name_of(direction_),
                      " does not work on rank ", site_.communicator->rank(), " (", problem(),
                      "); do all ranks have the same GPU and the same cuDNN?"));
   }
 
   template <class IsIt>
-  void take_named(const IsIt& is_it) {
+  void take_named(std::int64_t parts, const IsIt& is_it) {
+    if (!can_split(shape_, direction_, parts)) return;
+    split(parts);
     each_engine([&](ConvEngine& engine, Offer offer) {
-      if (!is_it(engine.name)) return false;
-      take(engine, offer, build(site_.context, engine));
+      if (!is_it(engine.name + text_of_parts(parts_))) return false;
+      take(engine, offer, build(engine));
+      works_ = true;
       return true;
     });
   }
 
   enum class Offer : std::uint8_t { fast, fallback };
 
-  /// Calls enough(engine, offer) for each engine that cuDNN offers, until it returns true: first for those
-  /// expected to be fast, then, if none was taken, for the fallbacks that work everywhere. An
-  /// engine for which it throws is skipped.
+  void split(std::int64_t parts) {
+    parts_ = parts;
+    graph_ = std::make_shared<const ConvGraph>(site_.context.cudnn(), part_of(shape_, parts),
+                                               direction_);
+    works_ = lacks_room_ = offers_fast_ = false;
+  }
+
+  /// Calls enough(engine, offer) for each engine that cuDNN offers, until it returns true: first
+  /// for those expected to be fast, then, if none of them works, for the fallbacks that work
+  /// everywhere. An engine for which it throws is skipped.
   template <class Enough>
   void each_engine(const Enough& enough) {
     for (const Offer offer : {Offer::fast, Offer::fallback}) {
       const auto mode = offer == Offer::fast ? CUDNN_HEUR_MODE_A : CUDNN_HEUR_MODE_FALLBACK;
       std::vector<ConvEngine> engines;
-      attempt([&] { engines = different_first(engines_of(graph_, mode, arithmetic_)); });
+      attempt([&] { engines = different_first(engines_of(*graph_, mode, arithmetic_)); });
+      offers_fast_ |= offer == Offer::fast && !engines.empty();
       bool done = false;
       for (std::size_t i = 0; i < engines.size() && !done; ++i) {
         attempt([&] { done = enough(engines[i], offer); });
       }
-      if (execution_) return;
+      if (works_) return;
     }
   }
 
@@ -224,19 +241,34 @@ class Choice {
     }
   }
 
+  /// Throws Error if cuDNN cannot build the engine, or if it needs more workspace than allowed.
+  ConvExecution build(ConvEngine& engine) {
+    const Context& context = site_.context;
+    ConvExecution execution(context.cudnn(), std::move(engine.config));
+    if (execution.workspace() <= context.workspace_limit()) return execution;
+    lacks_room_ = true;
+    throw Error(join("engine ", engine.name, " needs ", execution.workspace() >> 20,
+                     " MiB of workspace, more than ", context.workspace_limit() >> 20));
+  }
+
   void take(const ConvEngine& engine, Offer offer, ConvExecution execution) {
-    execution_.emplace(std::move(execution));  // destroys the previous one first
-    chosen_.name = engine.name;
+    // Destroys the previous one first.
+    call_.emplace(shape_, direction_, parts_, graph_, std::move(execution));
+    chosen_.name = engine.name + text_of_parts(parts_);
     chosen_.notes = words_of(engine.notes);
     chosen_.fallback = why_slow(engine, offer);
   }
 
-  /// "" for an engine as fast as the precision lets one expect.
+  /// "" for an engine as fast as the precision lets one expect. In strict fp32, cuDNN's list is at
+  /// times full of engines with tensor cores, which we leave out. Its fallbacks are then all the
+  /// engines that it has, and so accepted: tests/trainer/cudnn holds that against its answers.
   std::string why_slow(const ConvEngine& engine, Offer offer) const {
-    if (offer == Offer::fallback) {
+    const bool accepted = arithmetic_ == Arithmetic::fma && !offers_fast_;
+    if (offer == Offer::fallback && !accepted) {
       return problem_.empty() ? "cuDNN offers it as a fallback"
                               : join("none that cuDNN expects to be fast works: ", problem_);
     }
+    if (accepted && lacks_room_) return problem_;
     if (arithmetic_ == Arithmetic::fma) return "";
     const auto cores = std::ranges::find(engine.notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
     return cores != engine.notes.end() ? "" : "it does not use tensor cores";
@@ -253,9 +285,13 @@ class Choice {
   const ConvShape& shape_;
   ConvDirection direction_;
   Arithmetic arithmetic_;
-  ConvGraph graph_;
-  std::optional<ConvExecution> execution_;
-  ProductEngine chosen_;  // the engine in execution_
+  std::int64_t parts_ = 1;                  // of the batch, for which engines are asked now
+  std::shared_ptr<const ConvGraph> graph_;  // of one part
+  bool works_ = false;                      // an engine, for this number of parts
+  bool lacks_room_ = false;                 // so does an engine's workspace
+  bool offers_fast_ = false;                // so does cuDNN
+  std::optional<ConvCall> call_;
+  ProductEngine chosen_;  // the engine in call_
   std::string problem_;   // why the last engine was skipped; "" if none was
 };
 

@@ -14,9 +14,6 @@ namespace {
 /// The identifiers of an execution's buffers.
 enum Uid : std::int64_t { x_uid = 1, filter_uid, y_uid };
 
-/// Engines need it to load 16 bytes at once; device_alignment is a multiple.
-constexpr std::int64_t promised_alignment = 16;
-
 using Sides = std::array<std::int64_t, 4>;  // NCHW or KCRS, whatever the order in memory
 
 Sides x_sides(const ConvShape& shape) {
@@ -50,7 +47,7 @@ GraphDescriptor tensor(const Sides& sides, ValueType type, Uid uid, std::int64_t
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, sides);
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, interleaved(sides, pixel));
   made.set<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID, {uid});
-  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {promised_alignment});
+  made.set<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {tensor_alignment});
   made.finalize();
   return made;
 }
@@ -132,7 +129,7 @@ ConvShape shape_of(const Node& node, const Extent& stored, std::int64_t images, 
 bool splits_filters(const ConvShape& shape) {
   const auto aligned = [&](std::int64_t channels) {
     return channels / shape.groups * static_cast<std::int64_t>(bytes_of(shape.type)) %
-               promised_alignment ==
+               tensor_alignment ==
            0;
   };
   return shape.groups > 1 && is_narrow(shape.type) && aligned(shape.in.channels) &&
@@ -147,6 +144,20 @@ ConvShape group_of(const ConvShape& shape) {
   group.x_pixel = shape.in.channels;
   group.y_pixel = shape.out.channels;
   return group;
+}
+
+bool can_split(const ConvShape& shape, ConvDirection direction, std::int64_t parts) {
+  if (parts == 1) return true;
+  if (parts < 1 || parts > max_conv_parts || shape.images % parts != 0) return false;
+  if (direction == ConvDirection::filters && is_narrow(shape.type)) return false;
+  const ConvShape part = part_of(shape, parts);
+  return part.x_bytes() % tensor_alignment == 0 && part.y_bytes() % tensor_alignment == 0;
+}
+
+ConvShape part_of(const ConvShape& shape, std::int64_t parts) {
+  ConvShape part = shape;
+  part.images /= parts;
+  return part;
 }
 
 std::string text_of(const ConvShape& shape) {
@@ -190,18 +201,20 @@ ConvExecution::ConvExecution(cudnnHandle_t cudnn, GraphDescriptor config)
 }
 
 void ConvExecution::run(cudnnHandle_t cudnn, const ConvBuffers& buffers) {
-  if (!pack_ || packed_ != buffers) {
-    pack_.emplace(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    pack_->set<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {x_uid, filter_uid, y_uid});
+  auto pack = std::ranges::find(packs_, buffers, &Pack::buffers);
+  if (pack == packs_.end()) {
+    GraphDescriptor made(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    made.set<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {x_uid, filter_uid, y_uid});
     // cuDNN takes inputs and outputs alike, as void*.
-    pack_->set<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-                      {const_cast<void*>(buffers.x), const_cast<void*>(buffers.filter),
-                       const_cast<void*>(buffers.y)});
-    pack_->set<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {buffers.workspace});
-    pack_->finalize();
-    packed_ = buffers;
+    made.set<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                    {const_cast<void*>(buffers.x), const_cast<void*>(buffers.filter),
+                     const_cast<void*>(buffers.y)});
+    made.set<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, {buffers.workspace});
+    made.finalize();
+    pack = packs_.insert(pack, {buffers, std::move(made)});
   }
-  check(cudnnBackendExecute(cudnn, execution_.handle(), pack_->handle()), "cudnnBackendExecute");
+  check(cudnnBackendExecute(cudnn, execution_.handle(), pack->descriptor.handle()),
+        "cudnnBackendExecute");
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -7,8 +7,8 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "trainer/backends/cuda/products/graph_descriptor.cuh"
 #include "trainer/graph/graph.h"
@@ -50,11 +50,24 @@ bool splits_filters(const ConvShape& shape);
 /// One group, as a convolution of some channels of the same tensors.
 ConvShape group_of(const ConvShape& shape);
 
+/// Parts at most: beyond, an engine that needs no workspace is better than launches.
+inline constexpr std::int64_t max_conv_parts = 64;
+
+/// Whether a batch can be convolved in that many parts: 1 to max_conv_parts that are equal and
+/// aligned, and what is summed over them is fp32.
+bool can_split(const ConvShape& shape, ConvDirection direction, std::int64_t parts);
+
+/// One of these parts of a batch.
+ConvShape part_of(const ConvShape& shape, std::int64_t parts);
+
 /// The shape as text, for the cache: "bf16 x 64x3x224x224 filters 64x3x7x7 y …".
 std::string text_of(const ConvShape& shape);
 
+/// Of tensors: engines need it to load 16 bytes at once. device_alignment is a multiple.
+inline constexpr std::int64_t tensor_alignment = 16;
+
 /// The tensors that a direction reads and writes; in a backward direction some of the three are
-/// gradients. All are aligned to 16 bytes.
+/// gradients. All have tensor_alignment.
 struct ConvBuffers {
   const void* x;
   const void* filter;
@@ -81,16 +94,19 @@ class ConvExecution {
   ConvExecution(cudnnHandle_t cudnn, GraphDescriptor config);
 
   std::size_t workspace() const { return workspace_; }
-  /// Runs on the handle's stream. The descriptor of the buffers is made anew only when they change,
-  /// so that a repeated step allocates no host memory either.
+  /// Runs on the handle's stream. There is a descriptor for each set of buffers that it has seen, so
+  /// that a repeated step allocates no host memory either.
   void run(cudnnHandle_t cudnn, const ConvBuffers& buffers);
 
  private:
   GraphDescriptor config_;
   GraphDescriptor execution_;
   std::size_t workspace_ = 0;
-  std::optional<GraphDescriptor> pack_;
-  ConvBuffers packed_{};
+  struct Pack {
+    ConvBuffers buffers;
+    GraphDescriptor descriptor;
+  };
+  std::vector<Pack> packs_;
 };
 
 }  // namespace feedrate::trainer::cuda

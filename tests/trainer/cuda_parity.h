@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -20,6 +21,7 @@
 #include "tests/trainer/rounding.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda_plugin/cuda.h"
+#include "trainer/graph/passes.h"
 #include "trainer/networks/network.h"
 
 namespace feedrate::testing {
@@ -169,6 +171,19 @@ class CudaParity : public ::testing::TestWithParam<Device> {
     if (GetParam() == Device::emulated) {
       EXPECT_EQ(graphs() - replayed, steps - (batch > 1 ? 2 : 1));
     }
+  }
+
+  /// The nodes that the last recorded step of the emulated device has are those that the plan counts:
+  /// all, those beside the others, and kernels that start early.
+  static void expect_recorded(const Graph& graph, std::uint32_t batch,
+                              const std::string& precision) {
+    Plan plan = make_plan(graph, batch);
+    const Fused fused = fuse(plan, fusions_of_environment());
+    const std::vector<Pass> passes = count_passes(plan, fused, precision);
+    const EmulatedCounts& counts = emulated_counts();
+    EXPECT_EQ(counts.recorded, passes.size()) << precision;
+    EXPECT_EQ(counts.beside, std::ranges::count_if(passes, &Pass::beside)) << precision;
+    EXPECT_EQ(counts.early, std::ranges::count_if(passes, &Pass::early)) << precision;
   }
 
   const Backend* cuda_ = nullptr;

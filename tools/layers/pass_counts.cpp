@@ -25,6 +25,8 @@ constexpr double mega = 1e6;
 struct Kind {
   std::string_view op, what;
   std::size_t count = 0;
+  std::size_t beside = 0;  // of these: on the branch beside the others
+  std::size_t early = 0;   // of these: kernels that start while the one before ends
   double values = 0;  // bytes of a step
   double parameters = 0;
 };
@@ -51,6 +53,8 @@ Counts count(PassCountsRequest request) {
     if (kind == counts.kinds.end()) kind = counts.kinds.insert(kind, {pass.op, pass.what});
     for (Kind* sum : {&*kind, &counts.all}) {
       ++sum->count;
+      sum->beside += pass.beside;
+      sum->early += pass.early;
       sum->values += pass.values;
       sum->parameters += pass.parameters;
     }
@@ -64,10 +68,11 @@ std::string pass_counts_text(const PassCountsRequest& request) {
   constexpr const char* row = "  {:<14} {:<26} {:>7} {:>10} {:>7} {:>12}\n";
   const Counts counts = count(request);
   std::string text = fmt::format(
-      "{} on cuda, {}, batch {}: {} kernels and calls a step, {:.1f} MB of values an image, {:.1f} "
-      "MB of parameters a step; counted from the plan\n",
+      "{} on cuda, {}, batch {}: {} kernels and calls a step ({} on a branch, {} start early), "
+      "{:.1f} MB of values an image, {:.1f} MB of parameters a step; counted from the plan\n",
       counts.request.network, counts.request.precision, counts.request.batch, counts.all.count,
-      counts.image_bytes(counts.all) / mega, counts.all.parameters / mega);
+      counts.all.beside, counts.all.early, counts.image_bytes(counts.all) / mega,
+      counts.all.parameters / mega);
   text += fmt::format(row, "operator", "pass", "calls", "MB/image", "%", "MB/step");
   for (const Kind& kind : counts.kinds) {
     text += fmt::format(row, kind.op, kind.what, kind.count,
@@ -85,6 +90,8 @@ std::string pass_counts_json(const PassCountsRequest& request) {
     passes.push_back({{"op", kind.op},
                       {"pass", kind.what},
                       {"calls", kind.count},
+                      {"beside", kind.beside},
+                      {"early", kind.early},
                       {"image_bytes", rounded(counts.image_bytes(kind), 1)},
                       {"parameter_bytes", rounded(kind.parameters, 1)}});
   }
@@ -92,6 +99,8 @@ std::string pass_counts_json(const PassCountsRequest& request) {
                                {"precision", counts.request.precision},
                                {"batch", counts.request.batch},
                                {"calls", counts.all.count},
+                               {"beside", counts.all.beside},
+                               {"early", counts.all.early},
                                {"image_bytes", rounded(counts.image_bytes(counts.all), 1)},
                                {"parameter_bytes", rounded(counts.all.parameters, 1)},
                                {"passes", passes}};

@@ -16,10 +16,10 @@ namespace {
 constexpr struct {
   std::string_view name;
   bool Fusions::*wanted;
-} kinds[] = {{"norm-sum", &Fusions::norm_sum},
-             {"sum-gradient", &Fusions::sum_gradient},
-             {"relu-gradient", &Fusions::relu_gradient},
-             {"norm-pool", &Fusions::norm_pool}};
+} kinds[] = {
+    {"norm-sum", &Fusions::norm_sum},           {"sum-gradient", &Fusions::sum_gradient},
+    {"relu-gradient", &Fusions::relu_gradient}, {"norm-pool", &Fusions::norm_pool},
+    {"weight-branch", &Fusions::weight_branch}, {"early-kernels", &Fusions::early_kernels}};
 
 struct Reader {
   std::size_t node;
@@ -44,6 +44,8 @@ class Fuser {
 
   Fused fuse() {
     fused_.masked_norms.resize(nodes_.size());
+    fused_.early_kernels = wanted_.early_kernels;
+    if (wanted_.weight_branch) find_branch();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (is_fusible_sum(i)) find_block_end(i);
     }
@@ -71,6 +73,21 @@ class Fuser {
 
   bool is_norm_of(std::size_t i, std::size_t sum) const {
     return traits(i).scales_channels && readers_[i].size() == 1 && readers_[i][0].node == sum;
+  }
+
+  void find_branch() {
+    fused_.beside.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      fused_.beside[i] = plan_.learns[i] && traits(i).weights != WeightKind::none;
+    }
+  }
+
+  // The last moment at which a node's backward reads its output gradient and its input.
+  std::size_t last_backward_read(std::size_t i) const {
+    if (!fused_.is_beside(i)) return backward_of(i);
+    std::size_t next = i;
+    while (next > 0 && (next == i || !fused_.is_beside(next))) --next;
+    return backward_of(next) - (next > 0 ? 1 : 0);  // the next one waits for it before it begins
   }
 
   void move_gradients() {
@@ -176,7 +193,7 @@ class Fuser {
   std::size_t last_read(const Alias& alias) const {
     if (alias.joins != no_node) return backward_of(alias.joins);
     const BlockEnd* end = fused_.end_with_term(alias.sum, 1);
-    return backward_of(end != nullptr ? end->sum : nodes_[alias.sum].inputs[1]);
+    return end != nullptr ? backward_of(end->sum) : last_backward_read(nodes_[alias.sum].inputs[1]);
   }
 
   // The sum's first input must not work in the memory of an alias that is read later.
@@ -189,7 +206,8 @@ class Fuser {
   void plan_lifetimes() {
     std::vector<Lifetime> lifetimes;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      lifetimes.push_back({backward_of(i), backward_of(i)});
+      lifetimes.push_back({backward_of(i), last_backward_read(i)});
+      if (fused_.is_beside(i)) keep_activation(nodes_[i].inputs[0], last_backward_read(i));
       for (const Reader& reader : readers_[i]) {
         if (is_alias(reader.node, reader.input)) continue;
         lifetimes[i].first = std::min(lifetimes[i].first, backward_of(reader.node));
@@ -217,6 +235,12 @@ class Fuser {
       home.last = std::max(home.last, last_read(alias));
     }
     plan_.gradients = std::move(lifetimes);
+  }
+
+  void keep_activation(std::size_t i, std::size_t until) {
+    for (const std::size_t kept : {i, plan_.activation_homes[i]}) {
+      plan_.activations[kept].last = std::max(plan_.activations[kept].last, until);
+    }
   }
 
   Plan& plan_;

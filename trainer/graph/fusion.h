@@ -1,6 +1,7 @@
 #pragma once
-// Passes over memory that nodes of a plan share. The nodes and their numbers stay the same; fuse()
-// says which node does the work of which, and moves gradients accordingly.
+// Passes over memory that nodes of a plan share, and those that run side by side. The nodes and
+// their numbers stay the same; fuse() says which node does the work of which, and moves gradients
+// accordingly.
 //
 // On CUDA, a residual sum does the work of its norms, since a kernel may begin only when a norm's
 // sums are complete. On the CPU, the last norm does the work of the sum, while its values are still
@@ -19,12 +20,15 @@ namespace feedrate::trainer {
 
 inline constexpr std::size_t no_node = std::numeric_limits<std::size_t>::max();
 
-/// Which passes are fused. Each can be turned off by its name, for comparison.
+/// Which passes are fused, or do not wait for each other. Each can be turned off by its name, for
+/// comparison.
 struct Fusions {
   bool norm_sum = true;       // "norm-sum": a residual sum normalises its inputs
   bool sum_gradient = true;   // "sum-gradient": one kernel adds gradients and sums for norms
   bool relu_gradient = true;  // "relu-gradient": a norm's backward computes that of its relu
   bool norm_pool = true;      // "norm-pool": a max_pool normalises, and a norm gathers for it
+  bool weight_branch = true;  // "weight-branch": see Fused::beside
+  bool early_kernels = true;  // "early-kernels": see Fused::early_kernels
   /// The CPU's way: see BlockEnd::last_norm.
   bool by_last_norm = false;
 };
@@ -71,6 +75,11 @@ struct Fused {
   /// normalises what it reads, and the norm's backward gathers from its output gradient. Else
   /// no_node.
   std::vector<std::size_t> pools;
+  /// By node: its backward finds the gradients of its parameters beside what follows, until the
+  /// next such node begins. What they read lives until then.
+  std::vector<bool> beside;
+  /// A kernel that follows another may start while that one ends.
+  bool early_kernels = false;
 
   /// Those of a residual sum; null if it has none.
   const BlockEnd* end_of(std::size_t sum) const;
@@ -82,6 +91,7 @@ struct Fused {
   /// The max_pool of a norm and the norm of a max_pool; no_node if it has none.
   std::size_t pool_of(std::size_t norm) const;
   std::size_t norm_of(std::size_t pool) const;
+  bool is_beside(std::size_t node) const { return node < beside.size() && beside[node]; }
   /// Whether another node computes this node's backward.
   bool gradient_done(const Plan& plan, std::size_t node) const;
 };

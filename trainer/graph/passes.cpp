@@ -37,9 +37,22 @@ class Counter {
  private:
   double value_bytes() const { return narrow_ ? 2 : 4; }
 
+  /// A kernel of ours.
   void add(std::string_view op, std::string_view what, std::initializer_list<double> values,
            double parameters = 0) {
-    passes_.push_back({op, what, std::accumulate(values.begin(), values.end(), 0.0), parameters});
+    add_pass(op, what, values, parameters, true);
+  }
+  /// A call of a library, a copy or a fill.
+  void add_call(std::string_view op, std::string_view what, std::initializer_list<double> values,
+                double parameters = 0) {
+    add_pass(op, what, values, parameters, false);
+  }
+  void add_pass(std::string_view op, std::string_view what, std::initializer_list<double> values,
+                double parameters, bool kernel) {
+    const bool early = kernel && follows_kernel_ && fused_.early_kernels;
+    passes_.push_back(
+        {op, what, std::accumulate(values.begin(), values.end(), 0.0), parameters, beside_, early});
+    follows_kernel_ = kernel;
   }
 
   /// Of node i's output, or of its gradient.
@@ -104,7 +117,7 @@ class Counter {
     if (traits.is_input) {
       add(op, "forward", {static_cast<double>(plan_.graph.input.bytes()) * plan_.batch, out});
     } else if (traits.weights != WeightKind::none) {
-      add(op, "forward", {in, out}, weight_bytes(node));
+      add_call(op, "forward", {in, out}, weight_bytes(node));
       if (traits.weights == WeightKind::filters && has_bias(node)) add(op, "bias", {2 * out});
     } else if (traits.scales_channels) {
       add(op, "statistics", {in});
@@ -170,7 +183,7 @@ class Counter {
       const std::size_t input = node.inputs[k];
       const bool in_place = plan_.gradient_homes[input] == plan_.gradient_homes[i] ||
                             (k == 1 && fused_.alias_of(i) != nullptr);
-      if (plan_.has_gradient(input) && !in_place) add(op, "gradient's copy", {2 * bytes(i)});
+      if (plan_.has_gradient(input) && !in_place) add_call(op, "gradient's copy", {2 * bytes(i)});
     }
   }
 
@@ -192,16 +205,19 @@ class Counter {
     const std::string_view op = node.op->name();
     const double out = bytes(i), in = all_inputs(node);
     const bool filters = node.op->traits().weights == WeightKind::filters;
+    beside_ = fused_.is_beside(i);
+    if (beside_) follows_kernel_ = false;
     if (has_bias(node)) add(op, "bias gradient", {out});
     const std::int64_t calls = filters ? groups_apart(node) : 1;
     for (std::int64_t g = 0; g < calls; ++g) {
       const double share = 1.0 / static_cast<double>(calls);
-      add(op, "weight gradient", {share * in, share * out},
-          share * (filters ? value_bytes() : 4) * parameter_values(node));
+      add_call(op, "weight gradient", {share * in, share * out},
+               share * (filters ? value_bytes() : 4) * parameter_values(node));
     }
+    beside_ = false;
     if (filters && narrow_) narrow_gradients_ += filter_values(node);
     if (plan_.has_gradient(node.inputs[0])) {
-      add(op, "input gradient", {out, in}, weight_bytes(node));
+      add_call(op, "input gradient", {out, in}, weight_bytes(node));
     }
   }
 
@@ -224,10 +240,10 @@ class Counter {
     const std::string_view op = node.op->name();
     const auto [steps, rows, row, state] = recurrence(node);
     add(op, "rows", {bytes(node.inputs[0]), rows * row});
-    add(op, "products of inputs", {rows * row, rows * 4 * state}, 4 * parameter_values(node));
-    add(op, "first state", {state});
+    add_call(op, "products of inputs", {rows * row, rows * 4 * state}, 4 * parameter_values(node));
+    add_call(op, "first state", {state});
     for (std::int64_t r = 0; r < steps; ++r) {
-      if (r > 0) add(op, "products of states", {state, 4 * state});
+      if (r > 0) add_call(op, "products of states", {state, 4 * state});
       add(op, "cells", {r > 0 ? 11 * state : 7 * state, state});
     }
   }
@@ -237,17 +253,18 @@ class Counter {
     const auto [steps, rows, row, state] = recurrence(node);
     for (std::int64_t r = steps; r-- > 0;) {
       add(op, "cell gradients", {8 * state, 5 * state});
-      if (r > 0) add(op, "state gradients", {5 * state});
+      if (r > 0) add_call(op, "state gradients", {5 * state});
     }
-    add(op, "weight gradient", {rows * row, rows * 4 * state});
-    add(op, "recurrent gradient", {rows * state, rows * 4 * state});
+    add_call(op, "weight gradient", {rows * row, rows * 4 * state});
+    add_call(op, "recurrent gradient", {rows * state, rows * 4 * state});
     add(op, "bias gradient", {rows * 4 * state});
     if (!plan_.has_gradient(node.inputs[0])) return;
-    add(op, "input gradient", {rows * 4 * state, rows * row});
+    add_call(op, "input gradient", {rows * 4 * state, rows * row});
     add(op, "rows", {rows * row, bytes(node.inputs[0])});
   }
 
   void update() {
+    if (!fused_.beside.empty()) follows_kernel_ = false;  // it waits for the branch
     double learned = 0;
     bool statistics = false;
     for (const Parameter& parameter : plan_.graph.parameters) {
@@ -272,6 +289,8 @@ class Counter {
   bool loss_scaled_;
   std::int64_t pixel_channels_;
   double narrow_gradients_ = 0;  // values of filters
+  bool beside_ = false;          // the passes that are added now
+  bool follows_kernel_ = false;  // the next pass, on its stream
   std::vector<Pass> passes_;
 };
 

@@ -12,6 +12,8 @@ struct EmulatedCounts {
   std::size_t graphs = 0;                      // launched
   std::size_t captures = 0;                    // that became a graph
   std::size_t recorded = 0;                    // calls in the last captured graph
+  std::size_t beside = 0;                      // of these: on branches
+  std::size_t early = 0;                       // of these: kernels that start early
   std::size_t refusals = 0;                    // of calls that a capture forbids
   std::array<std::size_t, 10> convolutions{};  // run, by the place of the engine in cuDNN's list
 };

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "blocks.h"
@@ -36,6 +38,12 @@ thread_local std::vector<std::byte> exchanged;  // 16 bytes per thread
 thread_local ucontext_t scheduler;
 thread_local const std::function<void()>* body;
 thread_local unsigned running;
+
+/// What comes before the kernel that runs, if that kernel has started early.
+struct WorkBefore {
+  Work work;
+};
+thread_local WorkBefore* work_before = nullptr;
 
 void enter() {
   (*body)();
@@ -97,9 +105,11 @@ void run_block(unsigned threads, bool reversed) {
 
 void run(dim3 blocks, dim3 threads, const std::function<void()>& thread) {
   const Order order = order_of_environment();
+  WorkBefore* const before = work_before;
   each_block(blocks.x * blocks.y, order, [&](unsigned block) {
     if (fibers.size() < threads.x) fibers.resize(threads.x);
     exchanged.resize(fibers.size() * 16);
+    work_before = before;  // blocks may run on other threads of the host
     gridDim = blocks;
     blockDim = threads;
     blockIdx = dim3(block % blocks.x, block / blocks.x, 0);
@@ -109,6 +119,20 @@ void run(dim3 blocks, dim3 threads, const std::function<void()>& thread) {
 }
 
 }  // namespace
+
+void run_early(const Work& kernel, Work before) {
+  WorkBefore pending{std::move(before)};
+  WorkBefore* const outer = std::exchange(work_before, &pending);
+  kernel();
+  wait_for_work_before();  // it did not wait, so it ran too early
+  work_before = outer;
+}
+
+void wait_for_work_before() {
+  if (work_before == nullptr || !work_before->work) return;
+  // A thread of its own, because this one is within a kernel.
+  std::jthread([work = std::exchange(work_before->work, nullptr)] { work(); }).join();
+}
 
 void wait_at(Barrier barrier) {
   const unsigned self = running;
@@ -138,12 +162,16 @@ unsigned ballot(bool mine) {
   return bits;
 }
 
-cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread) {
+cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread,
+                   bool starts_early) {
   if (!captured(stream)) ++counts().kernels;
-  return enqueue(stream, [=] {
-    run(blocks, threads, thread);
-    pass(launch_milliseconds);
-  });
+  return enqueue(
+      stream,
+      [=] {
+        run(blocks, threads, thread);
+        pass(launch_milliseconds);
+      },
+      starts_early);
 }
 
 }  // namespace feedrate::emulation

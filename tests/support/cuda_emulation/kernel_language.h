@@ -19,7 +19,11 @@
 
 namespace feedrate::emulation {
 
-cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread);
+/// A kernel that `starts_early` runs until it waits for the one before it, which runs only then.
+cudaError_t launch(dim3 blocks, dim3 threads, cudaStream_t stream, std::function<void()> thread,
+                   bool starts_early = false);
+/// Runs the work before the kernel of this thread, unless it has run already.
+void wait_for_work_before();
 enum class Barrier { block, warp };
 void wait_at(Barrier barrier);
 /// Gives `bytes` at `mine` to the warp and takes those of lane ^ mask.
@@ -38,6 +42,9 @@ extern constinit thread_local dim3 threadIdx;
 
 inline void __syncthreads() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::block); }
 inline void __syncwarp() { feedrate::emulation::wait_at(feedrate::emulation::Barrier::warp); }
+
+inline void cudaGridDependencySynchronize() { feedrate::emulation::wait_for_work_before(); }
+inline void cudaTriggerProgrammaticLaunchCompletion() {}  // any kernel may be followed at once
 
 inline void __threadfence() { feedrate::emulation::let_others_run(); }
 template <class T>
@@ -70,6 +77,13 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
       config->blockDim.x == 0 || config->blockDim.x > 1024) {
     return cudaErrorInvalidConfiguration;
   }
-  return feedrate::emulation::launch(config->gridDim, config->blockDim, config->stream,
-                                     [=] { kernel(static_cast<Parameters>(arguments)...); });
+  bool starts_early = false;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& set = config->attrs[i];
+    if (set.id != cudaLaunchAttributeProgrammaticStreamSerialization) return cudaErrorInvalidValue;
+    starts_early |= set.val.programmaticStreamSerializationAllowed != 0;
+  }
+  return feedrate::emulation::launch(
+      config->gridDim, config->blockDim, config->stream,
+      [=] { kernel(static_cast<Parameters>(arguments)...); }, starts_early);
 }

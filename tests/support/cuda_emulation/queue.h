@@ -3,6 +3,10 @@
 // Memory that is read too early or reused without waiting gives wrong numbers in every run instead
 // of one in a thousand. While a stream is captured, its work is recorded with its current
 // arguments, and calls that CUDA forbids during capture fail.
+//
+// The branches of a graph run as late as possible, too, or, with FEEDRATE_EMULATED_BRANCHES=early, as
+// early. FEEDRATE_EMULATED_LOST_WAIT=n forgets the n-th wait of the first stream of a graph for
+// another one, as if nobody had asked for it.
 
 #include <cuda_runtime_api.h>
 
@@ -12,7 +16,13 @@
 
 namespace feedrate::emulation {
 
-cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+using Work = std::function<void()>;
+
+/// `starts_early`: a kernel that starts before the work in front of it has ended.
+cudaError_t enqueue(cudaStream_t stream, Work work, bool starts_early = false);
+
+/// Runs a kernel that started early. It runs `before` when it waits for it, and else only after it.
+void run_early(const Work& kernel, Work before);
 
 /// For calls that CUDA forbids to a thread that captures: whether the call may continue. If not,
 /// the capture is invalidated, and the call must return this result.

@@ -11,11 +11,19 @@
 
 namespace {
 
+using feedrate::emulation::Work;
+
+// An entry of a stream.
+struct Entry {
+  Work work;
+  bool starts_early = false;
+};
 // An entry of a captured stream: work, or a wait for a place in another stream's list.
 struct Recorded {
-  std::function<void()> work;
+  Work work;
   std::size_t list = 0;
   std::size_t place = 0;
+  bool starts_early = false;
 };
 using Lists = std::vector<std::vector<Recorded>>;  // by stream, the origin's first
 
@@ -32,7 +40,7 @@ struct Capture {
 // A stream: pending work, and how much was submitted and done. An event: a place in a stream, or in
 // the list of a captured one.
 struct CUstream_st {
-  std::deque<std::function<void()>> work;
+  std::deque<Entry> work;
   std::size_t given = 0;
   std::size_t done = 0;
   std::shared_ptr<Capture> capture;
@@ -64,13 +72,26 @@ bool told(std::string_view what) {
   return mode != nullptr && mode == what;
 }
 
-void catch_up(cudaStream_t stream, std::size_t place) {
-  while (stream != nullptr && stream->done < place) {
-    const std::function<void()> work = std::move(stream->work.front());
-    stream->work.pop_front();
-    work();
-    ++stream->done;
+// Of a row of work, the last kernel starts first, where it may start early.
+Work behind(Work before, Work work, bool starts_early) {
+  if (!before) return work;
+  if (!starts_early) {
+    before();
+    return work;
   }
+  return [before = std::move(before), work = std::move(work)] { run_early(work, before); };
+}
+
+void catch_up(cudaStream_t stream, std::size_t place) {
+  if (stream == nullptr || stream->done >= place) return;
+  Work row;
+  while (stream->done < place) {
+    Entry entry = std::move(stream->work.front());
+    stream->work.pop_front();
+    ++stream->done;
+    row = behind(std::move(row), std::move(entry.work), entry.starts_early);
+  }
+  row();
 }
 
 cudaError_t lose(Capture& capture, cudaError_t why) {
@@ -107,24 +128,59 @@ std::vector<std::size_t> joined(const Lists& lists) {
   return reached;
 }
 
-// The branches of a graph, too, run as late as possible.
+std::size_t number_of_environment(const char* name) {
+  const char* number = std::getenv(name);
+  return number == nullptr ? 0 : std::strtoul(number, nullptr, 10);
+}
+
 class Replay {
  public:
-  explicit Replay(const Lists& lists) : lists_(lists), done_(lists.size()) {}
+  explicit Replay(const Lists& lists)
+      : lists_(lists),
+        done_(lists.size()),
+        lost_wait_(number_of_environment("FEEDRATE_EMULATED_LOST_WAIT")) {}
+
+  void run() {
+    const char* branches = std::getenv("FEEDRATE_EMULATED_BRANCHES");
+    const bool early = branches != nullptr && std::string_view(branches) == "early";
+    while (early && done_[0] < lists_[0].size()) {
+      for (std::size_t list = 1; list < lists_.size(); ++list) run_what_may(list);
+      work_of(0, done_[0])();
+      ++done_[0];
+    }
+    for (std::size_t list = 0; list < lists_.size(); ++list) catch_up(list, lists_[list].size());
+  }
+
+ private:
   void catch_up(std::size_t list, std::size_t place) {
+    Work row;
     while (done_[list] < place) {
-      const Recorded& item = lists_[list][done_[list]++];
+      const std::size_t i = done_[list]++;
+      row = behind(std::move(row), work_of(list, i), lists_[list][i].starts_early);
+    }
+    if (row) row();
+  }
+  Work work_of(std::size_t list, std::size_t i) {
+    const Recorded& item = lists_[list][i];
+    if (item.work) return item.work;
+    if (list == 0 && ++waits_ == lost_wait_) return [] {};
+    return [this, &item] { catch_up(item.list, item.place); };
+  }
+  void run_what_may(std::size_t list) {
+    for (; done_[list] < lists_[list].size(); ++done_[list]) {
+      const Recorded& item = lists_[list][done_[list]];
       if (item.work) {
         item.work();
-      } else {
-        catch_up(item.list, item.place);
+      } else if (done_[item.list] < item.place) {
+        return;
       }
     }
   }
 
- private:
   const Lists& lists_;
   std::vector<std::size_t> done_;
+  std::size_t lost_wait_;
+  std::size_t waits_ = 0;  // of the first list, so far
 };
 
 }  // namespace
@@ -142,14 +198,16 @@ cudaError_t forbidden_in_capture() {
   return capturing ? lose(*capturing, cudaErrorStreamCaptureUnsupported) : cudaSuccess;
 }
 
-cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) {
+cudaError_t enqueue(cudaStream_t stream, Work work, bool starts_early) {
   if (stream == nullptr) {  // the legacy stream, which ours do not wait for
     if (capturing) return lose(*capturing, cudaErrorStreamCaptureImplicit);
     work();
     return cudaSuccess;
   }
-  if (stream->capture) return record(*stream, {std::move(work)});
-  stream->work.push_back(std::move(work));
+  if (stream->capture) {
+    return record(*stream, {.work = std::move(work), .starts_early = starts_early});
+  }
+  stream->work.push_back({std::move(work), starts_early});
   ++stream->given;
   return cudaSuccess;
 }
@@ -190,7 +248,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     then.capture->lists.emplace_back();
     then.capture->streams.push_back(stream);
   }
-  return record(*stream, {nullptr, then.list, then.place});
+  return record(*stream, {.work = nullptr, .list = then.list, .place = then.place});
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
@@ -218,7 +276,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   if (flags == cudaEventRecordDefault) return cudaEventRecord(event, stream);
   if (flags != cudaEventRecordExternal || !stream->capture) return cudaErrorInvalidValue;
-  return record(*stream, {[event] { event->at = clock_milliseconds; }});
+  return record(*stream, {.work = [event] { event->at = clock_milliseconds; }});
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   if (!begin->timed || !end->timed) return cudaErrorInvalidResourceHandle;
@@ -264,10 +322,14 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     if (reached[list] != capture->lists[list].size()) return cudaErrorStreamCaptureUnjoined;
   }
   ++counts().captures;
-  counts().recorded = 0;
+  counts().recorded = counts().beside = counts().early = 0;
   for (const auto& list : capture->lists) {
-    counts().recorded += static_cast<std::size_t>(
-        std::ranges::count_if(list, [](const Recorded& item) { return item.work != nullptr; }));
+    for (const Recorded& item : list) {
+      if (!item.work) continue;
+      ++counts().recorded;
+      counts().beside += &list != &capture->lists.front();
+      counts().early += item.starts_early;
+    }
   }
   *graph = new CUgraph_st{std::make_shared<const Lists>(std::move(capture->lists))};
   return cudaSuccess;
@@ -290,8 +352,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   if (const cudaError_t refused = forbidden_in_capture()) return refused;
   ++counts().graphs;
-  return enqueue(stream,
-                 [lists = exec->lists] { Replay(*lists).catch_up(0, lists->front().size()); });
+  return enqueue(stream, [lists = exec->lists] { Replay(*lists).run(); });
 }
 
 }  // extern "C"

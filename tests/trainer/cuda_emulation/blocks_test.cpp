@@ -104,5 +104,45 @@ TEST(UnitEmulatedBlocks, only_blocks_that_run_at_once_show_one_that_counts_too_e
   EXPECT_EQ(shown_by(Fault::counts_too_early), Orders({"interleaved"}));
 }
 
+// Kernels that start while the one before still runs.
+class UnitEmulatedEarlyKernels : public ::testing::Test {
+ protected:
+  void SetUp() override { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
+  void TearDown() override { cudaStreamDestroy(stream_); }
+
+  /// Three kernels, each of which adds to what the one before has written. Returns what the last
+  /// wrote.
+  float add_three_times(bool waits) {
+    std::vector<float> values(threads, 1);
+    for (int i = 0; i < 3; ++i) {
+      launch(
+          {1, 1, 1}, {threads, 1, 1}, stream_,
+          [&values, i, waits] {
+            if (waits || i == 0) wait_for_work_before();
+            const float before = values[(threadIdx.x + 1) % threads];
+            wait_at(Barrier::block);
+            values[threadIdx.x] = before * 2 + static_cast<float>(i);
+          },
+          i > 0);
+    }
+    cudaStreamSynchronize(stream_);
+    return values[0];
+  }
+
+  cudaStream_t stream_ = nullptr;
+};
+
+TEST_F(UnitEmulatedEarlyKernels, follow_the_one_before_where_they_wait_for_it) {
+  for (const char* order : {"forward", "reversed", "interleaved"}) {
+    setenv("FEEDRATE_EMULATED_ORDER", order, 1);
+    EXPECT_EQ(add_three_times(true), ((1 * 2 + 0) * 2 + 1) * 2 + 2) << order;
+  }
+  unsetenv("FEEDRATE_EMULATED_ORDER");
+}
+
+TEST_F(UnitEmulatedEarlyKernels, one_that_forgets_to_wait_reads_what_was_there_before) {
+  EXPECT_EQ(add_three_times(false), ((1 * 2 + 2) * 2 + 1) * 2 + 0) << "the last ran first";
+}
+
 }  // namespace
 }  // namespace feedrate::emulation

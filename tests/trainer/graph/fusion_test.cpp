@@ -13,10 +13,15 @@
 namespace feedrate::trainer {
 namespace {
 
-constexpr Fusions none{
-    .norm_sum = false, .sum_gradient = false, .relu_gradient = false, .norm_pool = false};
+constexpr Fusions none{.norm_sum = false,
+                       .sum_gradient = false,
+                       .relu_gradient = false,
+                       .norm_pool = false,
+                       .weight_branch = false,
+                       .early_kernels = false};
 
-constexpr Fusions on_cpu{.relu_gradient = false, .norm_pool = false, .by_last_norm = true};
+constexpr Fusions on_cpu{
+    .relu_gradient = false, .norm_pool = false, .weight_branch = false, .by_last_norm = true};
 
 Plan plan_of(std::string_view name, std::uint32_t batch) {
   const Network& row = network(name);

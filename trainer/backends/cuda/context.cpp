@@ -16,11 +16,10 @@ namespace {
 constexpr std::array local_numbers = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                       "SLURM_LOCALID"};
 
-unsigned count_multiprocessors() {
-  int count = 0;
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, own_device()),
-        "cudaDeviceGetAttribute");
-  return static_cast<unsigned>(count);
+int attribute(cudaDeviceAttr which) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, own_device()), "cudaDeviceGetAttribute");
+  return value;
 }
 
 std::size_t free_bytes() {
@@ -83,23 +82,40 @@ Context::Context(std::string_view precision)
                                     : ValueType::fp32),
       tf32_(precision != "fp32") {
   check(cudaSetDevice(own_device()), "cudaSetDevice");
-  multiprocessors_ = count_multiprocessors();
+  capability_ = attribute(cudaDevAttrComputeCapabilityMajor);
+  multiprocessors_ = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount));
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  workspace_limit_ = std::min({max_workspace, total / 8, free / 2});
-  compute_ = make_stream();
+  workspace_limit_ = std::min({max_workspace, total / 8, free / 4});
+  constexpr std::size_t arrivals = max_arrivals * sizeof(unsigned);
+  for (std::unique_ptr<Lane>* lane : {&main_, &branch_}) {
+    *lane = std::make_unique<Lane>(make_stream(), DeviceMemory(arrivals, "counters"));
+  }
+  lane_ = main_.get();
   uploads_ = make_stream();
   cudnn_ = make<cudnnHandle_t, cudnnDestroy>("cudnnCreate", cudnnCreate);
-  check(cudnnSetStream(cudnn_.get(), compute_.get()), "cudnnSetStream");
   blas_ = make<cublasLtHandle_t, cublasLtDestroy>("cublasLtCreate", cublasLtCreate);
-  arrivals_ = DeviceMemory(max_arrivals * sizeof(unsigned), "counters");
+}
+
+Context::KernelPlace Context::next_kernel() const {
+  const bool follows_kernel = lane_->ends_in_kernel;
+  lane_->ends_in_kernel = true;
+  return {lane_->stream.get(), starts_early_ && follows_kernel};
+}
+
+cudnnHandle_t Context::cudnn() const {
+  if (cudnn_stream_ != compute()) {
+    check(cudnnSetStream(cudnn_.get(), compute()), "cudnnSetStream");
+    cudnn_stream_ = compute();
+  }
+  return cudnn_.get();
 }
 
 unsigned* Context::arrivals(unsigned count) const {
   if (count > max_arrivals) {
     throw Error(join("a sum over ", count, " groups of channels, more than ", max_arrivals));
   }
-  return arrivals_.as<unsigned>();
+  return lane_->arrivals.as<unsigned>();
 }
 
 std::string device_name() {

@@ -86,9 +86,27 @@ class Context {
   /// `precision`: fp32 | tf32 | bf16 | fp16.
   explicit Context(std::string_view precision);
 
-  cudaStream_t compute() const { return compute_.get(); }
+  /// The stream of a step; while a branch is entered, its stream instead.
+  cudaStream_t compute() const {
+    lane_->ends_in_kernel = false;  // whoever asks may queue something else
+    return lane_->stream.get();
+  }
   cudaStream_t uploads() const { return uploads_.get(); }
-  cudnnHandle_t cudnn() const { return cudnn_.get(); }
+  /// It works on compute().
+  cudnnHandle_t cudnn() const;
+  /// For a kernel of ours: compute(), and whether the kernel may start early, while another one of
+  /// ours before it ends (kernels/kernels.cuh). The caller queues nothing else.
+  struct KernelPlace {
+    cudaStream_t stream;
+    bool starts_early;
+  };
+  KernelPlace next_kernel() const;
+  /// Whether kernels may start early; only from compute capability 9 on. At first they may not.
+  bool starts_kernels_early() const { return starts_early_; }
+  void start_kernels_early(bool wanted) { starts_early_ = wanted && capability_ >= 9; }
+  /// compute(), cudnn() and arrivals() are those of a branch until it is left.
+  void enter_branch() { lane_ = branch_.get(); }
+  void leave_branch() { lane_ = main_.get(); }
   cublasLtHandle_t blas() const { return blas_.get(); }
   /// The type of activations, of their gradients and of the weights that products read.
   ValueType values() const { return values_; }
@@ -98,10 +116,11 @@ class Context {
   bool rounds_fp32_products() const { return tf32_ && values_ == ValueType::fp32; }
   unsigned multiprocessors() const { return multiprocessors_; }
   /// The most workspace that an algorithm may use here: max_workspace, but at most an eighth of the
-  /// device's memory and half of what was free when the session began.
+  /// device's memory and a quarter of what was free when the session began: a step and its branch
+  /// have one workspace each.
   std::size_t workspace_limit() const { return workspace_limit_; }
   /// Counters on the device, all 0, for the blocks of one kernel on compute(). A kernel leaves them
-  /// 0 again. Throws Error for more than there are.
+  /// 0 again. A branch has its own. Throws Error for more than there are.
   unsigned* arrivals(unsigned count) const;
   /// Waits until the device has done all work queued so far.
   void wait() const;
@@ -109,13 +128,23 @@ class Context {
  private:
   ValueType values_;
   bool tf32_;
+  struct Lane {
+    Stream stream;
+    DeviceMemory arrivals;
+    bool ends_in_kernel = false;  // the last that was queued is a kernel of ours
+  };
+
+  int capability_ = 0;  // the major version
+  bool starts_early_ = false;
   unsigned multiprocessors_ = 0;
   std::size_t workspace_limit_ = 0;
-  Stream compute_;
+  std::unique_ptr<Lane> main_;
+  std::unique_ptr<Lane> branch_;
+  Lane* lane_;  // of the two
   Stream uploads_;
   Owned<cudnnHandle_t, cudnnDestroy> cudnn_;
+  mutable cudaStream_t cudnn_stream_ = nullptr;
   Owned<cublasLtHandle_t, cublasLtDestroy> blas_;
-  DeviceMemory arrivals_;
 };
 
 /// Page-locked host memory, which the device reads and writes directly.

@@ -1,5 +1,6 @@
 #include "trainer/backends/cuda/device_ranks.cuh"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
@@ -66,6 +67,10 @@ void DeviceRanks::share_loss(const DeviceMetrics* own) {
   check_nccl(nccl().all_reduce(&own->loss_sum, &to->loss_sum, 1, Nccl::float64, Nccl::add, all_,
                                stream_after_compute()),
              "ncclAllReduce");
+}
+
+bool DeviceRanks::ends_bucket(std::size_t node) const {
+  return std::ranges::any_of(buckets_, [node](const auto& bucket) { return bucket.node == node; });
 }
 
 void DeviceRanks::share_gradients(std::size_t node) {

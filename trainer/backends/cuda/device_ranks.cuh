@@ -25,8 +25,10 @@ class DeviceRanks {
 
   /// Starts the sum of the losses. Call it after forward has been queued on context.compute().
   void share_loss(const DeviceMetrics* own);
+  /// Whether the node's backward completes a bucket of gradients.
+  bool ends_bucket(std::size_t node) const;
   /// Starts the sums of the buckets that are complete. Call it after the node's backward has been
-  /// queued.
+  /// queued, and after compute() waits for the gradients so far.
   void share_gradients(std::size_t node);
   /// Makes context.compute() wait for the sums: work queued later reads those of all ranks.
   void finish();

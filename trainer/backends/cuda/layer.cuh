@@ -149,10 +149,14 @@ class Layer {
   virtual ~Layer() = default;
   virtual std::size_t saved_bytes() const { return 0; }
   virtual std::size_t scratch_bytes() const { return 0; }
+  /// The same for backward_weights(), which may run beside other calls.
+  virtual std::size_t weights_scratch_bytes() const { return 0; }
   /// Whether forward also computes the relu that follows.
   virtual bool does_relu() const { return false; }
   virtual void forward(const Buffers& buffers, const Step& step) = 0;
-  /// Writes (never adds to) the gradients of parameters and inputs.
+  /// Both write (never add to) gradients: of the parameters, where backward() does not do it, and of
+  /// the inputs. Only a node with weights (OpTraits::weights) has the first.
+  virtual void backward_weights(const Buffers&, const Step&) {}
   virtual void backward(const Buffers& buffers, const Step& step) = 0;
 };
 
@@ -163,12 +167,16 @@ class LayerOf : public Layer {
   void forward(const Buffers& buffers, const Step& step) final {
     run_forward(BuffersOf<T>(buffers), step);
   }
+  void backward_weights(const Buffers& buffers, const Step&) final {
+    run_backward_weights(BuffersOf<T>(buffers));
+  }
   void backward(const Buffers& buffers, const Step& step) final {
     run_backward(BuffersOf<T>(buffers), step);
   }
 
  protected:
   virtual void run_forward(const BuffersOf<T>& buffers, const Step& step) = 0;
+  virtual void run_backward_weights(const BuffersOf<T>&) {}
   virtual void run_backward(const BuffersOf<T>& buffers, const Step& step) = 0;
 };
 

@@ -36,6 +36,7 @@ Recording capture(cudaStream_t stream, const std::function<void()>& body) {
 void RecordedSteps::record(const Context& context,
                            const std::function<void(std::size_t side)>& body) {
   tried_ = true;
+  problem_.clear();
   std::array<Graph, Inputs::sides> graphs;
   try {
     for (std::size_t side = 0; side < graphs.size(); ++side) {

@@ -25,7 +25,7 @@ class RecordedSteps {
   /// Records `body(side)` for every side, without running it. The body may queue work on
   /// context.compute(), and on streams that wait for it and for which it waits. That work must not
   /// depend on host values that change later. If a library does something that cannot be recorded,
-  /// no graph is kept, and steps go on kernel by kernel.
+  /// no graph is kept, and steps go on kernel by kernel; it may be called again.
   void record(const Context& context, const std::function<void(std::size_t side)>& body);
   /// Queues the recorded step on context.compute(). False if there is none.
   bool replay(const Context& context, std::size_t side) const;

@@ -26,11 +26,18 @@ std::vector<float> widened(ValueType type, const std::vector<std::byte>& values)
   });
 }
 
+Fusions wanted_fusions(bool timed) {
+  Fusions wanted = fusions_of_environment();
+  // Each node is to take time of its own.
+  if (timed) wanted.weight_branch = wanted.early_kernels = false;
+  return wanted;
+}
+
 }  // namespace
 
 CudaSession::CudaSession(Plan plan, const SessionOptions& options)
     : plan_(std::move(plan)),
-      fused_(fuse(plan_, fusions_of_environment())),
+      fused_(fuse(plan_, wanted_fusions(options.node_seconds != nullptr))),
       optimizer_(options.optimizer),
       communicator_(options.communicator),
       context_(options.precision),
@@ -44,6 +51,7 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       settings_(sizeof(UpdateSettings), "settings"),
       diverged_at_(1) {
   diverged_at_.values()[0] = never_diverged;
+  context_.start_kernels_early(fused_.early_kernels);
   if (optimizer_ != nullptr && context_.values() == ValueType::fp16) {
     loss_scale_ = DeviceMemory(sizeof(DeviceLossScale), "the loss scale");
     write_loss_scale({});
@@ -109,14 +117,29 @@ void CudaSession::backward(const Step& step) {
   if (timer_ != nullptr) timer_->begin_backward(context_);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (!plan_.learns[i]) continue;
-    if (!gradient_done_[i]) layers_[i]->backward(buffers_[i], step);
+    if (!gradient_done_[i]) backward_of(i, step);
     for (const Sum& sum : sums_[i]) add_values(context_, sum.part, sum.size, sum.to);
     if (timer_ != nullptr) timer_->end_backward(context_, i);
-    if (ranks_ != nullptr) ranks_->share_gradients(i);
+    if (ranks_ == nullptr || !ranks_->ends_bucket(i)) continue;
+    branch_.join(context_);
+    ranks_->share_gradients(i);
   }
+  branch_.join(context_);
+}
+
+void CudaSession::backward_of(std::size_t node, const Step& step) {
+  Layer& layer = *layers_[node];
+  const auto find_weights = [&] { layer.backward_weights(weights_buffers_[node], step); };
+  if (fused_.is_beside(node)) {
+    branch_.run(context_, find_weights);
+  } else {
+    find_weights();
+  }
+  layer.backward(buffers_[node], step);
 }
 
 void CudaSession::run(const Step& step) {
+  branch_.restart();
   forward(step);
   if (!step.training) return;
   if (ranks_ != nullptr) ranks_->share_loss(step.metrics);
@@ -143,8 +166,14 @@ void CudaSession::run_or_replay(const Step& step) {
   // Record only after one step has run: the libraries initialise themselves in it, which cannot be
   // recorded.
   if (!whole || recorded.tried()) return;
-  recorded.record(context_,
-                  [&](std::size_t side) { run(step_on(side, whole_batch, step.training)); });
+  const auto record = [&] {
+    recorded.record(context_,
+                    [&](std::size_t side) { run(step_on(side, whole_batch, step.training)); });
+  };
+  record();
+  if (recorded.recorded() == true || !context_.starts_kernels_early()) return;
+  context_.start_kernels_early(false);  // a driver may not be able to record it
+  record();
 }
 
 void CudaSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
@@ -279,7 +308,8 @@ void CudaSession::write_loss_scale(const DeviceLossScale& scale) {
 }
 
 std::size_t CudaSession::planned_bytes() const {
-  return arena_.bytes() + scratch_.bytes() + parameters_.bytes() + inputs_.bytes();
+  return arena_.bytes() + scratch_.bytes() + branch_scratch_.bytes() + parameters_.bytes() +
+         inputs_.bytes();
 }
 
 }  // namespace feedrate::trainer::cuda

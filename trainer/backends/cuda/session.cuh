@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/backends/backend.h"
+#include "trainer/backends/cuda/branch.cuh"
 #include "trainer/backends/cuda/device_ranks.cuh"
 #include "trainer/backends/cuda/inputs.cuh"
 #include "trainer/backends/cuda/layer.cuh"
@@ -65,6 +66,7 @@ class CudaSession final : public Session {
   void write_loss_scale(const DeviceLossScale& scale);
   void forward(const Step& step);
   void backward(const Step& step);
+  void backward_of(std::size_t node, const Step& step);
   void run(const Step& step);
   void run_or_replay(const Step& step);
   std::vector<float> output(std::size_t node);
@@ -93,6 +95,7 @@ class CudaSession final : public Session {
   std::vector<bool> done_elsewhere_;            // by node: the layer before computes this relu
   std::vector<bool> gradient_done_;             // by node: the same in backward
   std::vector<Buffers> buffers_;                // by node
+  std::vector<Buffers> weights_buffers_;        // the same for backward_weights()
   // Adds a part to a gradient that is a sum.
   struct Sum {
     std::byte* to;
@@ -102,6 +105,8 @@ class CudaSession final : public Session {
   std::vector<std::vector<Sum>> sums_;  // by the node whose backward computes the part
   DeviceMemory arena_;
   DeviceMemory scratch_;                // of the layer that runs
+  DeviceMemory branch_scratch_;         // of the layer that runs on the branch
+  Branch branch_;
   std::unique_ptr<DeviceRanks> ranks_;  // null: one rank
   std::unique_ptr<NodeTimer> timer_;    // null: nobody asked
   RecordedSteps training_;

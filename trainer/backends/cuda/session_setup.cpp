@@ -71,17 +71,20 @@ void CudaSession::make_layers(std::uint64_t seed) {
 
 void CudaSession::place_values() {
   NodeBytes bytes;
-  std::size_t scratch = 0;
+  std::size_t scratch = 0, branch = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     bytes.outputs.push_back(
         tensor_bytes(plan_, plan_.graph.nodes[i], stored_[i], context_.values()));
     bytes.saved.push_back(layers_[i]->saved_bytes());
     scratch = std::max(scratch, layers_[i]->scratch_bytes());
+    std::size_t& of_weights = fused_.is_beside(i) ? branch : scratch;
+    of_weights = std::max(of_weights, layers_[i]->weights_scratch_bytes());
   }
   const Places places = place_all(plan_, bytes, device_alignment, fused_);
-  check_memory(places.bytes, scratch);
+  check_memory(places.bytes, scratch + branch);
   arena_ = DeviceMemory(places.bytes, "activations");
   scratch_ = DeviceMemory(scratch, "workspaces");
+  branch_scratch_ = DeviceMemory(branch, "workspaces");
   bind(places);
 }
 
@@ -139,6 +142,10 @@ void CudaSession::bind(const Places& places) {
     if (pool == no_node) continue;
     buffers_[i].pool = &buffers_[pool];
     buffers_[pool].norms[0] = &buffers_[i];
+  }
+  weights_buffers_ = buffers_;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (fused_.is_beside(i)) weights_buffers_[i].scratch = branch_scratch_.data();
   }
 }
 

@@ -14,6 +14,7 @@ namespace {
 // One block per chunk. Every thread that finds an overflow writes the same value.
 __global__ void unscale_kernel(const ParameterChunk* chunks, float* gradients,
                                DeviceLossScale* loss_scale) {
+  begin_kernel();
   const ParameterChunk chunk = chunks[blockIdx.x];
   const float scale = loss_scale->scale;
   bool finite = true;
@@ -27,6 +28,7 @@ __global__ void unscale_kernel(const ParameterChunk* chunks, float* gradients,
 
 // A step whose loss is not finite says nothing about the scale.
 __global__ void rescale_kernel(UpdateGuard guard) {
+  begin_kernel();
   if (isfinite(guard.metrics->loss_sum)) *guard.loss_scale = guard.loss_scale->next();
   guard.loss_scale->overflowed = 0;
 }
@@ -34,6 +36,7 @@ __global__ void rescale_kernel(UpdateGuard guard) {
 // One block per chunk.
 __global__ void squares_kernel(const ParameterChunk* chunks, const float* values,
                                const float* gradients, ChunkSquares* squares) {
+  begin_kernel();
   const ParameterChunk chunk = chunks[blockIdx.x];
   ChunkSquares mine{};
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
@@ -52,6 +55,7 @@ __global__ void squares_kernel(const ParameterChunk* chunks, const float* values
 template <class Rule>
 __global__ void rules_kernel(const ParameterFacts* facts, const ChunkSquares* squares,
                              const UpdateSettings* settings, UpdateGuard guard, std::byte* rules) {
+  begin_kernel();
   if (blockIdx.x == 0 && threadIdx.x == 0 && !isfinite(guard.metrics->loss_sum) &&
       *guard.diverged_at == never_diverged) {
     *guard.diverged_at = settings->step;
@@ -78,6 +82,7 @@ template <class Rule, class T>
 __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rules, float* values,
                               T* rounded, const float* gradients, float* first, float* second,
                               UpdateGuard guard) {
+  begin_kernel();
   if (!isfinite(guard.metrics->loss_sum)) return;
   if (guard.loss_scale != nullptr && guard.loss_scale->overflowed != 0) return;
   const ParameterChunk chunk = chunks[blockIdx.x];
@@ -97,6 +102,7 @@ __global__ void update_kernel(const ParameterChunk* chunks, const std::byte* rul
 // One block per chunk.
 __global__ void statistics_kernel(const StatisticsChunk* chunks, const float* next, float* values,
                                   UpdateGuard guard) {
+  begin_kernel();
   if (!isfinite(guard.metrics->loss_sum)) return;
   const StatisticsChunk chunk = chunks[blockIdx.x];
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
@@ -131,7 +137,10 @@ void run_rule(const Context& context, const FlatParameters& flat, const UpdateSe
   if (guard.loss_scale != nullptr) launch(context, "rescale", rescale_kernel, 1, 1, guard);
 }
 
-__global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) { *to = settings; }
+__global__ void settings_kernel(UpdateSettings settings, UpdateSettings* to) {
+  begin_kernel();
+  *to = settings;
+}
 
 }  // namespace
 
@@ -151,6 +160,7 @@ namespace {
 
 template <class T>
 __global__ void widen_kernel(const NarrowChunk* chunks, const T* from, float* to) {
+  begin_kernel();
   const NarrowChunk chunk = chunks[blockIdx.x];
   for (std::int64_t i = threadIdx.x; i < chunk.count; i += blockDim.x) {
     to[chunk.begin + i] = static_cast<float>(from[chunk.narrow + i]);

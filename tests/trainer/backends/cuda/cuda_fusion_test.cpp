@@ -4,7 +4,7 @@
 
 #include "tests/trainer/blocks.h"
 #include "tests/trainer/cuda_parity.h"
-#include "trainer/graph/passes.h"
+#include "trainer/graph/op.h"
 
 namespace feedrate::testing {
 using namespace trainer;
@@ -15,7 +15,10 @@ class CudaFusion : public CudaParity {
  protected:
   void TearDown() override {
     CudaParity::TearDown();
-    unsetenv("FEEDRATE_UNFUSED");
+    for (const char* name :
+         {"FEEDRATE_UNFUSED", "FEEDRATE_EMULATED_BRANCHES", "FEEDRATE_EMULATED_LOST_WAIT"}) {
+      unsetenv(name);
+    }
   }
 
   /// All that three steps change, and their losses.
@@ -49,7 +52,8 @@ TEST_P(CudaFusion, fused_and_unfused_steps_give_the_same_bits_in_fp32) {
     const Graph graph = blocks(width);
     const auto expected = train(graph, "fp32", "all");
     EXPECT_EQ(train(graph, "fp32", ""), expected) << width;
-    for (const char* one : {"norm-sum", "sum-gradient", "relu-gradient", "norm-pool"}) {
+    for (const char* one : {"norm-sum", "sum-gradient", "relu-gradient", "norm-pool",
+                            "weight-branch", "early-kernels"}) {
       EXPECT_EQ(train(graph, "fp32", one), expected) << one << ", " << width;
     }
   }
@@ -75,6 +79,43 @@ TEST_P(CudaFusion, the_bits_do_not_depend_on_the_order_of_threads_and_blocks) {
   }
 }
 
+TEST_P(CudaFusion, a_branch_gives_the_same_bits_whether_it_runs_late_or_early) {
+  if (GetParam() == Device::real) GTEST_SKIP() << "a real device decides by itself";
+  const Graph graph = blocks(8);
+  for (const std::string precision : {"fp32", "bf16"}) {
+    const auto expected = train(graph, precision, "weight-branch");
+    EXPECT_EQ(emulated_counts().beside, 0U);
+    for (const char* when : {"late", "early"}) {
+      setenv("FEEDRATE_EMULATED_BRANCHES", when, 1);
+      EXPECT_EQ(train(graph, precision, ""), expected) << when << ", " << precision;
+      EXPECT_GT(emulated_counts().beside, 0U);
+    }
+  }
+}
+
+// A branch that nobody waits for reads what was written later, where memory is reused at once, and
+// its gradients are read before they are written.
+TEST_P(CudaFusion, a_wait_for_the_branch_that_is_forgotten_shows) {
+  if (GetParam() == Device::real) GTEST_SKIP() << "the fault is planted in the emulated device";
+  const Graph graph = blocks(8);
+  const auto expected = train(graph, "bf16", "");
+  std::size_t convolutions = 0;
+  for (const Node& node : graph.nodes) {
+    convolutions += node.op->traits().weights == WeightKind::filters;
+  }
+  const auto shows = [&](std::size_t lost) {
+    setenv("FEEDRATE_EMULATED_LOST_WAIT", std::to_string(lost).c_str(), 1);
+    return train(graph, "bf16", "") != expected;
+  };
+  // Each convolution waits for the node before it, the first of them for the dense layer, and then
+  // the update for the last.
+  EXPECT_TRUE(shows(convolutions + 1));
+  EXPECT_FALSE(shows(convolutions + 2)) << "there is no such wait";
+  bool early = false;
+  for (std::size_t lost = 1; lost <= convolutions && !early; ++lost) early = shows(lost);
+  EXPECT_TRUE(early);
+}
+
 TEST_P(CudaFusion, outputs_are_those_of_the_cpu_although_training_does_not_write_them) {
   const Graph graph = blocks(8);
   const auto cpu = start(backend("cpu"), graph, 4);
@@ -97,12 +138,11 @@ TEST_P(CudaFusion, outputs_are_those_of_the_cpu_although_training_does_not_write
 TEST_P(CudaFusion, the_counted_passes_are_those_recorded_whatever_is_fused) {
   if (GetParam() == Device::real) GTEST_SKIP() << "only the emulated device counts";
   const Graph graph = blocks(8);
-  for (const char* unfused :
-       {"", "all", "norm-sum", "sum-gradient", "relu-gradient", "norm-pool"}) {
+  for (const char* unfused : {"", "all", "norm-sum", "sum-gradient", "relu-gradient", "norm-pool",
+                              "weight-branch", "early-kernels"}) {
+    SCOPED_TRACE(unfused);
     train(graph, "bf16", unfused);
-    Plan plan = make_plan(graph, 4);
-    const Fused fused = fuse(plan, fusions_of_environment());
-    EXPECT_EQ(emulated_counts().recorded, count_passes(plan, fused, "bf16").size()) << unfused;
+    expect_recorded(graph, 4, "bf16");
   }
 }
 

@@ -1,7 +1,6 @@
 // The passes that are counted from a plan are those that the backend runs.
 
 #include "tests/trainer/cuda_parity.h"
-#include "trainer/graph/passes.h"
 
 namespace feedrate::testing {
 using namespace trainer;
@@ -23,9 +22,7 @@ class CudaPasses : public CudaParity {
     session->train_step(settings, 0);
     session->wait();
     ASSERT_EQ(session->steps_recorded(), true);
-    Plan plan = make_plan(graph, 2);
-    const Fused fused = fuse(plan, fusions_of_environment());
-    EXPECT_EQ(emulated_counts().recorded, count_passes(plan, fused, precision).size()) << precision;
+    expect_recorded(graph, 2, precision);
   }
 };
 

@@ -238,5 +238,30 @@ TEST_P(CudaCapture, a_second_stream_must_be_waited_for) {
   EXPECT_EQ(last, 1);
 }
 
+// The branch waits for less than it reads. Where it runs late, that makes no difference.
+TEST_P(CudaCapture, a_branch_that_begins_too_early_shows_where_branches_run_early) {
+  int from = 1, to = 0, last = 0;
+  ASSERT_EQ(begin(), 0);
+  call("cudaEventRecord", events_[0], streams_[0]);  // should come after the copy
+  EXPECT_EQ(copy(streams_[0], to, from), 0);
+  EXPECT_EQ(call("cudaStreamWaitEvent", streams_[1], events_[0], 0U), 0);
+  EXPECT_EQ(copy(streams_[1], last, to), 0);
+  call("cudaEventRecord", events_[1], streams_[1]);
+  EXPECT_EQ(call("cudaStreamWaitEvent", streams_[0], events_[1], 0U), 0);
+  ASSERT_EQ(end(), 0);
+  Handle exec = nullptr;
+  ASSERT_EQ(call("cudaGraphInstantiate", &exec, graph_, 0ULL), 0);
+  call("cudaGraphDestroy", graph_);
+  for (const bool early : {false, true}) {
+    setenv("FEEDRATE_EMULATED_BRANCHES", early ? "early" : "late", 1);
+    to = 0;
+    call("cudaGraphLaunch", exec, streams_[0]);
+    call("cudaStreamSynchronize", streams_[0]);
+    EXPECT_EQ(last, early ? 0 : 1);
+  }
+  unsetenv("FEEDRATE_EMULATED_BRANCHES");
+  call("cudaGraphExecDestroy", exec);
+}
+
 }  // namespace
 }  // namespace feedrate::testing

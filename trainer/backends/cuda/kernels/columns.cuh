@@ -37,6 +37,7 @@ struct ColumnWalk {
 
 template <unsigned lanes, class Body>
 __global__ void columns_kernel(std::int64_t rows, std::int64_t columns, Body body) {
+  begin_kernel();
   const ColumnWalk walk(lanes);
   if (walk.column >= columns) return;
   auto column = body.column(walk.column);
@@ -78,6 +79,7 @@ inline dim3 sum_blocks(const Context& context, std::int64_t rows, std::int64_t c
 template <unsigned lanes, class Sum, unsigned count, class Term, class Finish>
 __global__ void sums_kernel(std::int64_t rows, std::int64_t columns, Term term, Finish finish,
                             ColumnSums<Sum, count>* bands, unsigned* arrivals) {
+  begin_kernel();
   constexpr unsigned wide = columns_wide * lanes;
   constexpr unsigned parts = block_threads / wide;
   __shared__ ColumnSums<Sum, count> of_threads[block_threads * lanes];

@@ -16,13 +16,30 @@ inline constexpr std::int64_t max_grid_y = 65535;
 /// For a grid-stride loop: enough blocks to fill the device several times over.
 inline constexpr unsigned blocks_per_multiprocessor = 16;
 
+/// Every kernel calls it before anything else, because it may have started while the kernel before
+/// it still ran: waits for the end of that one, and lets the next kernel start early, too. Since all
+/// wait, a kernel that has begun comes after all that was queued before it.
+__device__ inline void begin_kernel() {
+#if !defined(__CUDACC__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/// Launches a kernel that calls begin_kernel().
 template <class... Parameters, class... Arguments>
 void launch(const Context& context, const char* name, void (*kernel)(Parameters...), dim3 blocks,
             unsigned threads, Arguments... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = blocks;
   config.blockDim = dim3(threads);
-  config.stream = context.compute();
+  const Context::KernelPlace place = context.next_kernel();
+  config.stream = place.stream;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &early;
+  config.numAttrs = place.starts_early ? 1 : 0;
   check(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
@@ -43,6 +60,7 @@ inline unsigned blocks_for(const Context& context, std::int64_t threads) {
 
 template <class T, class Body, class... In>
 __global__ void map_kernel(std::int64_t count, T* out, Body body, const In*... ins) {
+  begin_kernel();
   if constexpr (requires { body.prepare(); }) body.prepare();
   constexpr unsigned full = full_lanes<T>;
   const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -75,6 +93,7 @@ void map(const Context& context, const char* name, std::int64_t count, T* out, B
 
 template <class From, class To>
 __global__ void convert_kernel(std::int64_t count, const From* from, To* to) {
+  begin_kernel();
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
        i += stride) {
@@ -93,6 +112,7 @@ void convert(const Context& context, const char* name, std::int64_t count, const
 template <class Body>
 __global__ void images_kernel(std::int64_t images, std::uint32_t elements, std::uint32_t lanes,
                               Body body) {
+  begin_kernel();
   if constexpr (requires { body.prepare(); }) body.prepare();
   const std::uint32_t stride = gridDim.x * blockDim.x * lanes;
   for (std::int64_t image = blockIdx.y; image < images; image += gridDim.y) {

@@ -12,6 +12,7 @@ namespace {
 
 __global__ void running_kernel(NormValues of, NormSaved saved, const float* running_mean,
                                const float* running_variance) {
+  begin_kernel();
   for (std::int64_t k = threadIdx.x; k < of.channels; k += blockDim.x) {
     saved.mean[k] = running_mean[k];
     saved.inverse[k] =

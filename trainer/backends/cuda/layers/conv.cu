@@ -62,10 +62,14 @@ class ConvLayer final : public LayerOf<T> {
   /// The kernel that adds the bias computes the relu.
   bool does_relu() const override { return relu_follows_ && bias_.value != nullptr; }
   std::size_t scratch_bytes() const override {
-    std::size_t libraries = forward_.workspace();
-    if (data_) libraries = std::max(libraries, data_->workspace());
-    for (const ConvCall& call : filters_) libraries = std::max(libraries, call.workspace());
-    return std::max(libraries, column_scratch<T, 1>(context_, rows(), shape_.out.channels));
+    return std::max(forward_.workspace(), data_ ? data_->workspace() : 0);
+  }
+  std::size_t weights_scratch_bytes() const override {
+    std::size_t bytes = bias_.gradient == nullptr
+                            ? 0
+                            : column_scratch<T, 1>(context_, rows(), shape_.out.channels);
+    for (const ConvCall& call : filters_) bytes = std::max(bytes, call.workspace());
+    return bytes;
   }
 
  protected:
@@ -75,12 +79,14 @@ class ConvLayer final : public LayerOf<T> {
     if (bias_.value != nullptr) add_bias(buffers, step);
   }
 
-  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+  void run_backward_weights(const BuffersOf<T>& buffers) override {
     if (bias_.gradient != nullptr) {
       sum_rows(context_, "conv bias gradient", rows(), shape_.out.channels, buffers.output_gradient,
                bias_.gradient, buffers.scratch);
     }
     find_filter_gradient(buffers);
+  }
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient == nullptr) return;
     data_->run(context_, ConvBuffers{buffers.input_gradient, weight_.as<T>(),
                                      buffers.output_gradient, buffers.scratch});

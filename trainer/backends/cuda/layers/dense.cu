@@ -40,8 +40,10 @@ class DenseLayer final : public LayerOf<T> {
   bool does_relu() const override { return forward_and_relu_ != nullptr; }
   std::size_t scratch_bytes() const override {
     return std::max({does_relu() ? forward_and_relu_->workspace_bytes() : 0,
-                     forward_.workspace_bytes(), data_.workspace_bytes(),
-                     weights_.workspace_bytes(), column_scratch<T, 1>(context_, batch_, units_)});
+                     forward_.workspace_bytes(), data_.workspace_bytes()});
+  }
+  std::size_t weights_scratch_bytes() const override {
+    return std::max(weights_.workspace_bytes(), column_scratch<T, 1>(context_, batch_, units_));
   }
 
  protected:
@@ -49,10 +51,12 @@ class DenseLayer final : public LayerOf<T> {
     const Matmul& forward = does_relu() && !step.unfused ? *forward_and_relu_ : forward_;
     forward.run(weight_.as<T>(), buffers.input, buffers.output, buffers.scratch);
   }
-  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
+  void run_backward_weights(const BuffersOf<T>& buffers) override {
     sum_rows(context_, "dense bias gradient", batch_, units_, buffers.output_gradient,
              bias_.gradient, buffers.scratch);
     weights_.run(buffers.input, buffers.output_gradient, weight_.gradient, buffers.scratch);
+  }
+  void run_backward(const BuffersOf<T>& buffers, const Step&) override {
     if (buffers.input_gradient != nullptr) {
       data_.run(weight_.as<T>(), buffers.output_gradient, buffers.input_gradient, buffers.scratch);
     }

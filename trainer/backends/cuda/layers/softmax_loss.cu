@@ -37,6 +37,7 @@ template <class T>
 __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const T* input, T* output,
                                float* exact, const std::int32_t* labels, double smoothing,
                                RowResult* results) {
+  begin_kernel();
   const std::int64_t image = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / warp_threads;
   if (image >= images) return;  // whole warps leave together
   const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % warp_threads);
@@ -84,6 +85,7 @@ __global__ void forward_kernel(std::int64_t images, std::int32_t classes, const 
 // One block, so that the sum has a fixed order.
 __global__ void metrics_kernel(std::uint32_t count, const RowResult* results,
                                DeviceMetrics* metrics, double weight, bool auxiliary) {
+  begin_kernel();
   double loss = 0;
   unsigned long long correct = 0;
   unsigned long long correct5 = 0;

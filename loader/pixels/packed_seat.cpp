@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "formats/base/error.h"
+
 namespace feedrate::loader {
 using namespace formats;
 
@@ -28,9 +30,9 @@ bool fill(const Sample& sample, const View& view, MutableBytes seat, PackedSeat&
     head.holds = SeatHolds::too_large;
     return false;
   }
+  head.bytes = static_cast<std::uint32_t>(copy_packed_part(record, *image, room));
   head.image = *image;
   head.view = view;
-  head.bytes = static_cast<std::uint32_t>(copy_packed_part(record, *image, room));
   head.holds = SeatHolds::packed;
   return true;
 }
@@ -45,7 +47,11 @@ std::size_t packed_seat_bytes(Shape shape, std::size_t packed_bytes) {
 
 bool seat_packed(const Sample& sample, const View& view, Shape shape, MutableBytes seat) {
   PackedSeat head;
-  const bool packed = fill(sample, view, seat, head);
+  bool packed = false;
+  try {
+    packed = fill(sample, view, seat, head);
+  } catch (const Error&) {  // damaged: decoding says how, unless the view needs less than was read
+  }
   if (!packed) head.bytes = static_cast<std::uint32_t>(shape.bytes());
   write_head(seat, head);
   return packed;

@@ -1,6 +1,6 @@
 #pragma once
 // What a batch of PixelType::packed holds for each image, in a seat of its own: a head and, behind
-// it, either the bytes of a packed JPEG that the view needs, or pixels, where the sample is no
+// it, either the bytes of a packed JPEG that the view needs, or pixels, where the sample is no sound
 // packed JPEG or does not fit. Which of the two depends on the sample and its view alone. Stateless;
 // any thread.
 //
@@ -16,7 +16,7 @@ namespace feedrate::loader {
 
 enum class SeatHolds : std::uint8_t {
   packed,     // what copy_packed_part() writes
-  pixels,     // u8, HWC: the sample is not a packed JPEG
+  pixels,     // u8, HWC: the sample is not a packed JPEG, or its damage lies outside the view
   too_large,  // u8, HWC: it is one, but too large for the seat
 };
 
@@ -38,9 +38,9 @@ inline constexpr std::uint64_t max_packed_pixels = std::uint64_t{1} << 24;
 /// pixels' and 64 KiB, into which each of 240 ImageNet photographs fits at 224 x 224.
 std::size_t packed_seat_bytes(formats::Shape shape, std::size_t packed_bytes);
 
-/// Writes the head, and the packed bytes where the seat can hold them. False: the caller writes the
-/// pixels of the view into pixels_of_seat(). Throws Error on damage, as decode() does; damage within
-/// the codes of a block shows only when they are decoded.
+/// Writes the head, and the packed bytes where they are sound and the seat can hold them. False: the
+/// caller writes the pixels of the view into pixels_of_seat(). So whoever decodes on the host has the
+/// last word on damage, with his own words, and a device never sees any.
 bool seat_packed(const formats::Sample& sample, const View& view, formats::Shape shape,
                  formats::MutableBytes seat);
 

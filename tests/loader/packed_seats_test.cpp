@@ -9,6 +9,7 @@
 #include "tests/loader/batches.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/memory_dataset.h"
+#include "tests/support/mend_packed.h"
 #include "tests/support/sample_images.h"
 
 namespace feedrate::loader {
@@ -137,6 +138,61 @@ TEST_F(HostilePackedSeats, a_sum_that_does_not_match_names_the_sample) {
     expect_error([&] { seen(*data, options(threads)); },
                  {"memory", "sample 7", "image-7", "the sum of a run does not match", "byte"});
   }
+}
+
+// Sums say that the bytes are those that were written; whether these make sense, they do not.
+TEST_F(HostilePackedSeats, damage_under_sums_that_fit_is_reported_as_decoding_on_the_host_does) {
+  for (const std::size_t index : {7U, 12U}) {
+    encoded_[index][packed_image(encoded_[index]).data_at()] = std::byte{0xff};
+    mend_packed_jpeg(encoded_[index]);
+  }
+  // A byte too many behind the last MCU, which not every view needs.
+  Buffer& longer = encoded_[3];
+  longer.push_back(std::byte{0});
+  const std::size_t data_at = packed_fixed + load_le<std::uint32_t>(longer.data() + 16) +
+                              packed_entry * load_le<std::uint32_t>(longer.data() + 20);
+  const auto end = static_cast<std::uint32_t>(longer.size() - data_at);
+  std::memcpy(longer.data() + data_at - packed_entry, &end, sizeof end);
+  mend_packed_jpeg(longer);
+  const auto data = dataset();
+  struct Told {
+    std::vector<std::string> bad;
+    std::vector<std::uint64_t> indices;
+    bool operator==(const Told&) const = default;
+  };
+  const auto told = [&](BadPolicy policy, PixelType type, unsigned threads) {
+    LoaderOptions asked = options(threads);
+    asked.epochs = 8;
+    asked.bad.policy = policy;
+    asked.pixels.type = type;
+    Loader loader(*data, recipe("imagenet-train"), asked);
+    Told all;
+    while (const Batch* batch = loader.next()) {
+      all.indices.insert(all.indices.end(), batch->indices.begin(), batch->indices.end());
+    }
+    for (const BadSample& bad : loader.bad_samples()) all.bad.push_back(bad.reason);
+    return all;
+  };
+  for (const BadPolicy policy : {BadPolicy::skip, BadPolicy::replace}) {
+    const Told expected = told(policy, PixelType::u8, 0);
+    EXPECT_EQ(expected.bad.size(), 3U);
+    const auto threes = std::ranges::count(expected.indices, 3U);
+    EXPECT_GT(threes, 0) << "a view that needs nothing damaged";
+    if (policy == BadPolicy::skip) {
+      EXPECT_LT(threes, 8) << "and one that needs it";
+    }
+    for (const unsigned threads : {0U, 3U}) {
+      EXPECT_EQ(told(policy, PixelType::packed, threads), expected);
+    }
+  }
+  std::string words;
+  try {
+    told(BadPolicy::fail, PixelType::u8, 0);
+  } catch (const Error& error) {
+    words = error.what();
+  }
+  expect_error([&] { told(BadPolicy::fail, PixelType::packed, 2); },
+               {words, "packed JPEG is damaged at byte"});
 }
 
 TEST_F(HostilePackedSeats, operations_on_pixels_are_refused) {

@@ -43,6 +43,18 @@ extern const BlockUnpacking avx512_block_unpacking;
 /// Those that this CPU can run, the fastest first.
 std::span<const BlockUnpacking* const> runnable_block_unpackings();
 
+/// Blocks that follow one another.
+struct PackedRun {
+  Bytes data;
+  std::size_t blocks = 0;
+};
+/// So many are checked in turn, so give as many at a time.
+inline constexpr std::size_t runs_in_turn = 4;
+/// The first run that is not exactly its number of whole blocks, which no BlockUnpacking would
+/// unpack; runs.size() where all are. Reads nothing outside the runs, or up to `readable_end`, which
+/// is fast where block_slack bytes lie between. No run is behind it.
+std::size_t first_unsound(std::span<const PackedRun> runs, const std::byte* readable_end);
+
 /// Appends a block, given in natural order.
 void pack_block(const std::int16_t* coefficients, Buffer& to);
 

@@ -1,11 +1,14 @@
 #include "formats/codecs/packed/packed_part.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <tuple>
+#include <utility>
 
 #include "formats/base/error.h"
 #include "formats/codecs/jpeg/jpeg.h"
+#include "formats/codecs/packed/packed_blocks.h"
 
 namespace feedrate::formats {
 namespace {
@@ -102,7 +105,10 @@ bool divide(PackedPart& image, Shape shape) {
   for (unsigned c = 0; c < image.components; ++c) {
     PackedComponent& own = image.component[c];
     if (own.across - 1U >= max_factor || own.down - 1U >= max_factor) return false;
-    if (image.components == 1) own.across = own.down = 1;  // one block is an MCU
+    if (image.components == 1) {
+      image.rows_at_once = own.down;
+      own.across = own.down = 1;  // one block is an MCU
+    }
     across = std::max<unsigned>(across, own.across);
     down = std::max<unsigned>(down, own.down);
     blocks += own.across * own.down;
@@ -165,14 +171,18 @@ std::optional<PackedPart> parse(const PackedImage& record, Shape shape) {
   return image;
 }
 
-// First unit of `size` pixels, and the number of units, that hold [begin, begin + count) and its
-// neighbours within [0, side).
-std::pair<std::uint32_t, std::uint32_t> units(std::uint32_t begin, std::uint32_t count,
-                                              std::uint32_t side, std::uint32_t size) {
-  const std::uint32_t first = (begin - std::min(begin, jpeg_neighbours)) / size;
-  const std::uint32_t end = std::min(begin + count + jpeg_neighbours, side);
-  return {first, parts(end, size) - first};
-}
+// A side of an image in units of `size` pixels.
+struct Units {
+  std::uint32_t side, size;
+  std::uint32_t neighbours = jpeg_neighbours;
+
+  // The first unit, and the number of units, that hold [begin, begin + count) and its neighbours.
+  std::pair<std::uint32_t, std::uint32_t> holding(std::uint32_t begin, std::uint32_t count) const {
+    const std::uint32_t first = (begin - std::min(begin, neighbours)) / size;
+    const std::uint32_t end = std::min(begin + count + neighbours, side);
+    return {first, parts(end, size) - first};
+  }
+};
 
 struct Extent {
   std::uint32_t begin, end;  // in the data
@@ -193,6 +203,34 @@ Extent extent_of(const PackedImage& record, std::size_t run) {
 std::size_t run_of(const PackedPart& part, std::uint32_t row, std::uint32_t run) {
   return std::size_t{part.first_row + row} * parts(part.across, packed_run) + part.first_run + run;
 }
+
+std::size_t mcus_of(const PackedPart& part, std::uint32_t run) {
+  const std::size_t before = (part.first_run + run) * packed_run;
+  return std::min(packed_run, part.across - before);
+}
+
+// Runs that were copied and are not checked yet.
+class CopiedRuns {
+ public:
+  explicit CopiedRuns(const PackedImage& record) : record_(record) {}
+  void add(const PackedRun& run) {
+    runs_[count_++] = run;
+    if (count_ == runs_.size()) check();
+  }
+  void check() {
+    const std::span<const PackedRun> all = std::span(runs_).first(std::exchange(count_, 0));
+    const std::size_t first = first_unsound(all, record_.data.data() + record_.data.size());
+    if (first == all.size()) return;
+    const auto at = static_cast<std::size_t>(all[first].data.data() - record_.data.data());
+    throw Error(join("packed JPEG is damaged at byte ", record_.data_at() + at,
+                     ": a run of MCUs is not made of whole blocks"));
+  }
+
+ private:
+  const PackedImage& record_;
+  std::array<PackedRun, runs_in_turn> runs_;
+  std::size_t count_ = 0;
+};
 
 std::size_t list_bytes(const PackedPart& part) {
   return (part.runs() + std::size_t{1}) * sizeof(std::uint32_t);
@@ -215,8 +253,15 @@ std::optional<PackedPart> packed_part(const PackedImage& record, Shape shape, co
   const std::uint32_t mcu_height = block_side * first.down * first.expand_down;
   const std::size_t row_runs = parts(image->across, packed_run);
   if (record.runs() != row_runs * parts(shape.height, mcu_height)) return std::nullopt;
-  std::tie(image->first_row, image->rows) = units(part.y, part.height, shape.height, mcu_height);
-  std::tie(image->first_column, image->columns) = units(part.x, part.width, shape.width, mcu_width);
+  // libjpeg upsamples as many rows at once as a row of samples can give.
+  const Units down{shape.height, mcu_height * image->rows_at_once,
+                   std::max(jpeg_neighbours, mcu_height / block_side)};
+  std::tie(image->first_row, image->rows) = down.holding(part.y, part.height);
+  image->first_row *= image->rows_at_once;
+  image->rows = std::min(image->rows * image->rows_at_once,
+                         parts(shape.height, mcu_height) - image->first_row);
+  const Units across{shape.width, mcu_width};
+  std::tie(image->first_column, image->columns) = across.holding(part.x, part.width);
   image->first_run = image->first_column / packed_run;
   image->row_runs = parts(image->first_column + image->columns, packed_run) - image->first_run;
   return image;
@@ -236,11 +281,13 @@ std::size_t copy_packed_part(const PackedImage& record, const PackedPart& part, 
   std::byte* list = to.data();
   std::byte* const data = list + list_bytes(part);
   std::byte* at = data;
+  const std::size_t blocks = part.blocks();
   const auto note = [&] {
     const auto offset = static_cast<std::uint32_t>(at - data);
     std::memcpy(list, &offset, sizeof offset);
     list += sizeof offset;
   };
+  CopiedRuns copied(record);
   for (std::uint32_t row = 0; row < part.rows; ++row) {
     for (std::uint32_t i = 0; i < part.row_runs; ++i) {
       const std::size_t run = run_of(part, row, i);
@@ -252,10 +299,16 @@ std::size_t copy_packed_part(const PackedImage& record, const PackedPart& part, 
                          ": the sum of a run does not match"));
       }
       note();
-      assert(bytes.size() <= static_cast<std::size_t>(to.data() + to.size() - at));
+      // Of the ends, packed_part_bytes() has seen a row's first and last.
+      if (bytes.size() > static_cast<std::size_t>(to.data() + to.size() - at)) {
+        throw Error(join("packed JPEG is damaged at byte ", record.data_at(),
+                         ": the ends of its runs are out of order"));
+      }
       at = std::ranges::copy(bytes, at).out;
+      copied.add({bytes, mcus_of(part, i) * blocks});
     }
   }
+  copied.check();
   note();
   return static_cast<std::size_t>(at - to.data());
 }

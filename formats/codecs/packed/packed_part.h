@@ -1,7 +1,6 @@
 #pragma once
 // A part of a packed JPEG for a decoder elsewhere, such as a GPU: all that it must know as plain
-// numbers, and copies of the runs that the part needs, with their sums checked. Stateless; any
-// thread.
+// numbers, and copies of the runs that the part needs, checked. Stateless; any thread.
 
 #include <optional>
 
@@ -28,6 +27,7 @@ struct PackedPart {
   std::uint8_t components = 0;
   bool inverse_inks = false;  // four inks are stored as jpeg.h has it for Adobe's marker
   PackedComponent component[max_jpeg_components];
+  std::uint8_t rows_at_once = 1;                // of MCUs, that libjpeg reads together
   std::uint32_t across = 0;                     // MCUs of a row of the image
   std::uint32_t first_row = 0, rows = 0;        // MCUs that the part needs
   std::uint32_t first_column = 0, columns = 0;  // of each row
@@ -49,8 +49,10 @@ std::size_t packed_part_bytes(const PackedImage& record, const PackedPart& part)
 ///
 ///   (runs + 1) × u32le, counted from behind the list | data of the runs
 ///
-/// Checks the sum of every run. Returns the bytes written, which `to` must hold. Throws Error naming
-/// the byte on damage.
+/// Checks the sum of every run, and that it is made of whole blocks: nothing is left that could be
+/// wrong with it. Returns the bytes written, which `to` must hold. Throws Error naming the byte on
+/// damage. These are at least the runs that decode_packed_jpeg_part() reads, so where it fails, this
+/// fails, too.
 std::size_t copy_packed_part(const PackedImage& record, const PackedPart& part, MutableBytes to);
 
 }  // namespace feedrate::formats

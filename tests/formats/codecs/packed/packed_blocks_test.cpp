@@ -101,9 +101,38 @@ TEST(UnitPackedBlocks, several_blocks_lie_one_behind_the_other) {
   }
 }
 
+TEST(UnitPackedBlocks, runs_are_sound_that_are_exactly_their_blocks) {
+  std::mt19937 random(4);
+  Buffer data;
+  std::vector<std::size_t> ends;
+  const std::size_t counts[] = {6, 48, 1, 30, 48, 7};  // more runs than are checked in turn
+  for (const std::size_t count : counts) {
+    for (std::size_t i = 0; i < count; ++i) pack_block(random_block(random).data(), data);
+    ends.push_back(data.size());
+  }
+  std::vector<PackedRun> runs;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+    runs.push_back({Bytes(data).subspan(begin, ends[i] - begin), counts[i]});
+  }
+  const std::byte* const end = data.data() + data.size();
+  EXPECT_EQ(first_unsound(runs, end), runs.size());
+  EXPECT_EQ(first_unsound({}, nullptr), 0U);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const PackedRun& wrong :
+         {PackedRun{runs[i].data, counts[i] + 1}, PackedRun{runs[i].data, counts[i] - 1},
+          PackedRun{runs[i].data.first(runs[i].data.size() - 1), counts[i]}}) {
+      std::vector<PackedRun> some = runs;
+      some[i] = wrong;
+      EXPECT_EQ(first_unsound(some, end), i);
+    }
+  }
+}
+
 TEST(HostilePackedBlocks, any_bytes_give_the_same_in_every_way_and_none_reads_too_far) {
   std::mt19937 random(3);
   const testing::FencedBytes memory(max_block_bytes + block_slack, testing::Fence::behind);
+  const testing::FencedBytes fenced(max_block_bytes, testing::Fence::behind);
   int refused = 0;
   for (int round = 0; round < 50000; ++round) {
     for (std::byte& byte : memory.bytes()) {
@@ -114,6 +143,18 @@ TEST(HostilePackedBlocks, any_bytes_give_the_same_in_every_way_and_none_reads_to
     const std::ptrdiff_t end = unpacked(plain_block_unpacking, memory.data(), expected);
     refused += end < 0;
     ASSERT_LE(end, static_cast<std::ptrdiff_t>(max_block_bytes));
+    // Checked with as many bytes behind it, and directly in front of the fence.
+    for (std::size_t size = 0; size <= max_block_bytes; size += 1 + random() % 40) {
+      const auto fits = static_cast<std::size_t>(end);
+      const std::size_t length = end >= 0 && size + 40 > max_block_bytes ? fits : size;
+      const bool sound = end >= 0 && length == fits;
+      const PackedRun run{memory.bytes().first(length), 1};
+      ASSERT_EQ(first_unsound({&run, 1}, memory.data() + memory.bytes().size()) == 1, sound);
+      const MutableBytes last = fenced.bytes().last(length);
+      std::copy_n(memory.data(), length, last.begin());
+      const PackedRun at_fence{last, 1};
+      ASSERT_EQ(first_unsound({&at_fence, 1}, last.data() + length) == 1, sound);
+    }
     for (const BlockUnpacking* way : runnable_block_unpackings()) {
       Block block;
       ASSERT_EQ(unpacked(*way, memory.data(), block), end) << way->name;

@@ -1,5 +1,7 @@
 #include "formats/codecs/packed/packed_part.h"
 
+#include <random>
+
 #include "formats/codecs/packed/packed.h"
 #include "tests/formats/jpeg_images.h"
 #include "tests/support/expect_error.h"
@@ -112,6 +114,95 @@ TEST(HostilePackedPart, damage_names_the_byte) {
   expect_error(copied, {"a run of MCUs outside the data"});
   expect_error([&] { packed_part_bytes(packed_image(record), part); },
                {"a run of MCUs outside the data"});
+}
+
+TEST(HostilePackedPart, ends_out_of_order_are_not_copied_beyond_the_memory) {
+  const Shape wide{32, 600, 3};  // two rows of five runs
+  Buffer record;
+  pack_jpeg(jpeg_of(make_image(wide, 1)), record);
+  const PackedImage image = packed_image(record);
+  const std::optional<PackedPart> part = packed_part(image, wide, {0, 0, 8, 600});
+  ASSERT_TRUE(part);
+  ASSERT_EQ(part->runs(), 5U);
+  // The second run takes nearly all, the third begins behind its own end, the row's last ends early.
+  const auto set_end = [&](std::size_t run, std::size_t end) {
+    const auto stored = static_cast<std::uint32_t>(end);
+    std::memcpy(record.data() + image.data_at() - (10 - run) * packed_entry, &stored,
+                sizeof stored);
+  };
+  const std::size_t all = image.data.size();
+  Buffer data(image.data.begin(), image.data.end());
+  for (int times = 0; times < 6; ++times) append(record, data);
+  set_end(1, 7 * all - 8);
+  set_end(2, 8);
+  set_end(3, 16);
+  set_end(4, 24);
+  set_end(9, 7 * all);
+  mend_packed_jpeg(record);
+  const PackedImage forged = packed_image(record);
+  Buffer copy(packed_part_bytes(forged, *part));
+  expect_error([&] { copy_packed_part(forged, *part, copy); }, {"out of order"});
+}
+
+unsigned part_rows_at_once(Bytes record, Shape stored) {
+  return packed_part(packed_image(record), stored, {0, 0, 1, 1}).value().rows_at_once;
+}
+
+// Whatever the host's decoder would find, the copy finds: a device is given sound blocks alone.
+TEST(HostilePackedPart, what_is_copied_of_a_damaged_image_can_be_decoded) {
+  std::minstd_rand random(5);
+  struct Case {
+    std::uint32_t channels = 3;
+    JpegKind jpeg{};
+  };
+  const Case cases[] = {{.jpeg = {.quality = 50}},
+                        {.jpeg = {.across = 1, .down = 1}},
+                        {.jpeg = {.across = 1, .down = 4}},
+                        {.jpeg = {.across = 2, .down = 1}},
+                        {.channels = 1}};
+  std::vector<Buffer> records;
+  for (const Case& one : cases) {
+    const Shape stored{shape.height, shape.width, one.channels};
+    Buffer jpeg = jpeg_of(make_image(stored, 1), one.jpeg);
+    // libjpeg reads two rows of such blocks at once.
+    constexpr std::size_t factors = 9;
+    if (one.channels == 1) jpeg[behind_marker(jpeg, 0xc0) + factors] = std::byte{0x12};
+    pack_jpeg(jpeg, records.emplace_back());
+    EXPECT_EQ(part_rows_at_once(records.back(), stored), one.channels == 1 ? 2U : 1U);
+  }
+  int sound = 0, damaged = 0, elsewhere = 0;
+  for (std::size_t times = 0; times < 800; ++times) {
+    Buffer record = records[times % 5];
+    const Shape stored{shape.height, shape.width, cases[times % 5].channels};
+    const std::size_t data_at = packed_image(record).data_at();
+    const std::size_t at = data_at + random() % (record.size() - data_at);
+    record[at] ^= static_cast<std::byte>(1U << random() % 8);
+    if (times % 7 != 0) mend_packed_jpeg(record);
+    const Rect part{static_cast<std::uint32_t>(random() % 70),
+                    static_cast<std::uint32_t>(random() % 150), 30, 50};
+    bool copied = true, decoded = true;
+    Buffer memory;
+    try {
+      const PackedImage image = packed_image(record);
+      const PackedPart needed = packed_part(image, stored, part).value();
+      Buffer copy(packed_part_bytes(image, needed));
+      copy_packed_part(image, needed, copy);
+    } catch (const Error&) {
+      copied = false;
+    }
+    try {
+      decode_packed_jpeg_part(record, stored, part, memory);
+    } catch (const Error&) {
+      decoded = false;
+    }
+    EXPECT_TRUE(decoded || !copied) << "byte " << at << " of case " << times % 5;
+    sound += copied ? 1 : 0;
+    damaged += decoded ? 0 : 1;
+    elsewhere += decoded && !copied ? 1 : 0;
+  }
+  EXPECT_GT(sound, 300);
+  EXPECT_GT(damaged, 30);
+  EXPECT_GT(elsewhere, 0);
 }
 
 }  // namespace

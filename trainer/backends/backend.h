@@ -27,6 +27,7 @@ struct NodeSeconds {
 
 class Communicator;
 class ImageDecoder;
+struct DecodeCounts;
 struct DecoderSize;
 
 /// The values of --precision; each backend supports a subset of these.
@@ -44,8 +45,9 @@ struct SessionOptions {
   unsigned threads = 0;                  // CPU compute threads; 0: one for each usable core
   const Optimizer* optimizer = nullptr;  // none: the session can only evaluate
   std::uint64_t seed = 1;                // of dropout
-  /// What batches hold: u8 pixels, which the device scales, or floats that the loader has already
-  /// scaled as the network asks. The CPU accepts u8 and f32, CUDA u8 only.
+  /// What batches hold: u8 pixels, which the device scales, floats that the loader has already
+  /// scaled as the network asks, or packed JPEGs in seats of the default size, which the device
+  /// decodes. The CPU accepts u8 and f32, CUDA u8 and packed.
   loader::PixelType pixels = loader::PixelType::u8;
   /// The ranks to train with: gradients are means over the batches of all ranks, metrics cover the
   /// images of all. Null: one process.
@@ -136,6 +138,9 @@ class Session {
   virtual std::size_t planned_bytes() const = 0;
   /// All copies so far; absent where the device works in host memory.
   virtual std::optional<Transfers> transfers() const { return std::nullopt; }
+  /// Who decoded the images of all batches uploaded so far; null unless options.pixels is packed.
+  /// Valid as long as the session.
+  virtual const DecodeCounts* decoded() const { return nullptr; }
 };
 
 class Backend : public formats::Kind {

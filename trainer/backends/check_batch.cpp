@@ -26,7 +26,7 @@ void check_type(const Plan& plan, const Batch& batch, PixelType wanted) {
                      ", but networks take ", name(usual_layout(wanted)), " for ", name(wanted),
                      "; leave LoaderOptions::Pixels::layout empty"));
   }
-  if (wanted == PixelType::u8) return;
+  if (wanted == PixelType::u8 || wanted == PixelType::packed) return;
   const PixelScales scales = input_scales(plan.graph);
   for (std::int64_t c = 0; c < plan.graph.input.channels; ++c) {
     const PixelScale &made = scale_of(batch.scales, c), &own = scale_of(scales, c);
@@ -64,8 +64,9 @@ void check_batch(const Plan& plan, const Batch& batch, PixelType wanted) {
     throw Error(join(where, ": holds ", batch.count, " images; expected 1 to ", plan.batch));
   }
   check_type(plan, batch, wanted);
-  if (batch.bytes().size() != batch.count * taken.bytes() * bytes_of(wanted) ||
-      batch.labels.size() != batch.count) {
+  const std::size_t image_bytes =
+      wanted == PixelType::packed ? batch.seat_bytes : taken.bytes() * bytes_of(wanted);
+  if (batch.bytes().size() != batch.count * image_bytes || batch.labels.size() != batch.count) {
     throw Error(
         join(where, ": the number of pixels or labels does not match ", batch.count, " images"));
   }

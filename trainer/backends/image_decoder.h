@@ -16,6 +16,7 @@ struct DecodeCounts {
   std::uint64_t packed = 0;     // of these, decoded on the device; the loader's threads decoded the
                                 // others
   std::uint64_t too_large = 0;  // of the others, packed JPEGs that did not fit into their seats
+  std::uint64_t uploads = 0;    // copies to the device
   std::uint64_t uploaded_bytes = 0;  // packed bytes, pixels and what describes them
   bool operator==(const DecodeCounts&) const = default;
 };
@@ -25,8 +26,9 @@ class ImageDecoder {
  public:
   virtual ~ImageDecoder() = default;
   /// Uploads a batch of the shape and the seats that the decoder was made for, and starts to decode
-  /// it. The caller may reuse the batch when this returns. Throws Error that names the sample if the
-  /// codes of an earlier batch turned out to be damaged.
+  /// it. The caller may reuse the batch when this returns. The loader fills seats with sound blocks
+  /// alone; should a block of an earlier batch be none when the device reads it, this throws an Error
+  /// that names the sample.
   virtual void decode(const loader::Batch& batch) = 0;
   /// Waits, and returns the pixels of the last batch as a Batch of u8 has them. They stay valid
   /// until the next call. Throws Error as decode() does, for all batches.

@@ -75,6 +75,7 @@ Json header_of(const Session& session, const Position& position) {
                             {"batch", std::to_string(position.batch)},
                             {"batch_images", std::to_string(position.batch_images)},
                             {"dataset_images", std::to_string(position.dataset_images)}};
+  if (!position.decode.empty()) header["__metadata__"]["decode"] = position.decode;
   if (const auto scale = session.loss_scale()) {
     header["__metadata__"]["loss_scale"] = std::to_string(scale->scale);
     header["__metadata__"]["loss_scale_steps"] = std::to_string(scale->good_steps);
@@ -119,7 +120,8 @@ class Reader {
             .epoch = number("epoch"),
             .batch = number("batch"),
             .batch_images = number("batch_images"),
-            .dataset_images = number("dataset_images")};
+            .dataset_images = number("dataset_images"),
+            .decode = {}};
   }
 
   /// "" in a checkpoint of a session that could only evaluate.

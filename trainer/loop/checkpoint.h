@@ -22,6 +22,7 @@ struct Position {
   std::uint64_t batch = 0;           // the next batch, within its epoch
   std::uint64_t batch_images = 0;    // images in a whole batch
   std::uint64_t dataset_images = 0;  // images in an epoch
+  std::string decode{};  // how images were decoded: for whoever reads the file; not read back
 };
 
 /// Writes a new file and renames it: an interrupted save leaves the old checkpoint intact.

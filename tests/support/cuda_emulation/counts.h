@@ -15,6 +15,8 @@ struct EmulatedCounts {
   std::size_t beside = 0;                      // of these: on branches
   std::size_t early = 0;                       // of these: kernels that start early
   std::size_t refusals = 0;                    // of calls that a capture forbids
+  std::size_t polls = 0;                       // of events that had not come
+  std::size_t blocks = 0;                      // waits for events that had not come
   std::array<std::size_t, 10> convolutions{};  // run, by the place of the engine in cuDNN's list
 };
 

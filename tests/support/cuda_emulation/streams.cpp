@@ -53,6 +53,7 @@ struct CUevent_st {
   std::size_t place = 0;
   std::shared_ptr<Capture> capture;
   std::size_t list = 0;
+  int polls = 0;
 };
 struct CUgraph_st {
   std::shared_ptr<const Lists> lists;
@@ -92,6 +93,10 @@ void catch_up(cudaStream_t stream, std::size_t place) {
     row = behind(std::move(row), std::move(entry.work), entry.starts_early);
   }
   row();
+}
+
+bool has_come(const CUevent_st& event) {
+  return event.stream == nullptr || event.stream->done >= event.place;
 }
 
 cudaError_t lose(Capture& capture, cudaError_t why) {
@@ -284,9 +289,21 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   *milliseconds = static_cast<float>(end->at - begin->at);
   return cudaSuccess;
 }
+// Events come when somebody blocks or, as the environment may say, at the n-th poll of an event.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const cudaError_t refused = forbidden_in_capture()) return refused;
+  if (event->capture) return cudaErrorCapturedEvent;
+  if (has_come(*event)) return cudaSuccess;
+  ++counts().polls;
+  const char* patience = std::getenv("FEEDRATE_EMULATED_POLLS");
+  if (patience == nullptr || ++event->polls < std::atoi(patience)) return cudaErrorNotReady;
+  catch_up(event->stream, event->place);
+  return cudaSuccess;
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (const cudaError_t refused = forbidden_in_capture()) return refused;
   if (event->capture) return cudaErrorCapturedEvent;
+  if (!has_come(*event)) ++counts().blocks;
   catch_up(event->stream, event->place);
   return cudaSuccess;
 }

@@ -52,8 +52,9 @@ class CpuBackend final : public Backend {
   }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
     check_precision(options.precision);
-    if (options.pixels == PixelType::f16) {
-      throw Error("the cpu backend takes u8 pixels or f32 numbers, not f16");
+    if (options.pixels != PixelType::u8 && options.pixels != PixelType::f32) {
+      throw Error(join("the cpu backend takes u8 pixels or f32 numbers, not ",
+                       loader::name(options.pixels)));
     }
     cpu::use_one_blas_thread();
     const unsigned threads = options.threads != 0 ? options.threads : usable_cores();

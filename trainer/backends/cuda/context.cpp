@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 
 #include "formats/base/error.h"
@@ -30,6 +31,8 @@ std::size_t free_bytes() {
 
 /// Columns of one sum in groups of at least 8: half a million channels.
 constexpr unsigned max_arrivals = 1U << 16;
+
+constexpr std::chrono::microseconds max_polling{40};
 
 constexpr std::size_t mib(std::size_t bytes) { return (bytes + (1 << 20) - 1) >> 20; }
 
@@ -116,6 +119,18 @@ unsigned* Context::arrivals(unsigned count) const {
     throw Error(join("a sum over ", count, " groups of channels, more than ", max_arrivals));
   }
   return lane_->arrivals.as<unsigned>();
+}
+
+void wait_for(const Event& event) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + max_polling;
+  while (Clock::now() < until) {
+    const cudaError_t status = cudaEventQuery(event.get());
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) check(status, "cudaEventQuery");
+    cudaGetLastError();  // clears it, so that the next launch does not report it
+  }
+  check(cudaEventSynchronize(event.get()), "cudaEventSynchronize");
 }
 
 std::string device_name() {

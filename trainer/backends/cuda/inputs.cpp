@@ -25,9 +25,14 @@ Inputs::Side::Side(std::size_t pixel_bytes, std::uint32_t batch)
       copied(make_event(sleeping)),
       released(make_event(sleeping)) {}
 
-Inputs::Inputs(const Shape& shape, std::uint32_t batch)
+Inputs::Inputs(const Shape& shape, std::uint32_t batch, PixelType type)
     : shape_(shape),
-      sides_{Side(shape.bytes() * batch, batch), Side(shape.bytes() * batch, batch)} {}
+      sides_{Side(shape.bytes() * batch, batch), Side(shape.bytes() * batch, batch)} {
+  if (type == PixelType::packed) {
+    decoder_.emplace(DecoderSize{shape, batch, packed_seat_bytes(shape, 0)});
+    decoding_ = make_stream();
+  }
+}
 
 void Inputs::upload(const Context& context, const Batch& batch) {
   const std::size_t next = 1 - current_;
@@ -39,25 +44,53 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   const auto asked = Clock::now();
   const cudaStream_t stream = context.uploads();
   check(cudaStreamWaitEvent(stream, side.released.get(), 0), "cudaStreamWaitEvent");
-  check(cudaMemcpyAsync(side.pixels.data(), batch.pixels.data(), batch.count * shape_.bytes(),
-                        cudaMemcpyHostToDevice, stream),
-        "cudaMemcpyAsync");
   check(cudaMemcpyAsync(side.labels.data(), labels.data(), labels.size_bytes(),
                         cudaMemcpyHostToDevice, stream),
         "cudaMemcpyAsync");
-  check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
-  // From here on the caller may reuse its memory, and every later launch sees the batch.
-  check(cudaEventSynchronize(side.copied.get()), "cudaEventSynchronize");
-  copies_.count += 2;
-  copies_.bytes += batch.count * shape_.bytes() + labels.size_bytes();
+  ++copies_.count;
+  copies_.bytes += labels.size_bytes();
+  if (decoder_) {
+    decode(context, batch, side);
+  } else {
+    copy_pixels(stream, batch, side);
+  }
   copies_.seconds += std::chrono::duration<double>(Clock::now() - asked).count();
   current_ = next;
   side.count = batch.count;
 }
 
+void Inputs::copy_pixels(cudaStream_t stream, const Batch& batch, Side& side) {
+  const std::size_t bytes = batch.count * shape_.bytes();
+  check(cudaMemcpyAsync(side.pixels.data(), batch.pixels.data(), bytes, cudaMemcpyHostToDevice,
+                        stream),
+        "cudaMemcpyAsync");
+  check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
+  // From here on the caller may reuse its memory, and every later launch sees the batch.
+  wait_for(side.copied);
+  ++copies_.count;
+  copies_.bytes += bytes;
+}
+
+void Inputs::decode(const Context& context, const Batch& batch, Side& side) {
+  const DecodeCounts before = decoded_;
+  const cudaStream_t stream = decoding_.get();
+  check(cudaStreamWaitEvent(stream, side.released.get(), 0), "cudaStreamWaitEvent");
+  decoder_->decode(batch, side.pixels.data(), {context.uploads(), stream}, decoded_);
+  // The caller's memory is free again; the pixels may still be in the making, so the next step waits
+  // for them, on the device.
+  check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
+  check(cudaStreamWaitEvent(context.compute(), side.copied.get(), 0), "cudaStreamWaitEvent");
+  copies_.count += decoded_.uploads - before.uploads;
+  copies_.bytes += decoded_.uploaded_bytes - before.uploaded_bytes;
+}
+
+void Inputs::expect_decoded() {
+  if (decoder_) decoder_->wait();
+}
+
 std::optional<std::uint64_t> Inputs::wait_for_room() const {
   const Side& side = sides_[1 - current_];
-  check(cudaEventSynchronize(side.released.get()), "cudaEventSynchronize");
+  wait_for(side.released);
   return side.step;
 }
 
@@ -88,7 +121,8 @@ const std::int32_t* Inputs::labels(std::size_t side) const {
 }
 
 std::size_t Inputs::bytes() const {
-  return 2 * (sides_[0].pixels.bytes() + sides_[0].labels.bytes());
+  return 2 * (sides_[0].pixels.bytes() + sides_[0].labels.bytes()) +
+         (decoder_ ? decoder_->bytes() : 0);
 }
 
 }  // namespace feedrate::trainer::cuda

@@ -1,6 +1,7 @@
 #pragma once
 // Two input buffers on the device: the next batch is copied into one, on its own stream, while a
-// step reads the other.
+// step reads the other. Packed JPEGs are decoded into it on a third stream, so that neither the step
+// nor the copies of the batch behind wait for that.
 
 #include <array>
 #include <cstdint>
@@ -9,16 +10,19 @@
 #include "loader/batch.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/context.cuh"
+#include "trainer/backends/cuda/decode/batch_decoder.cuh"
 
 namespace feedrate::trainer::cuda {
 
 class Inputs {
  public:
-  Inputs(const formats::Shape& shape, std::uint32_t batch);
+  /// For batches of u8 pixels or of packed JPEGs.
+  Inputs(const formats::Shape& shape, std::uint32_t batch, loader::PixelType type);
 
-  /// Copies a batch to the device and makes it current. The caller may reuse `batch` when this
-  /// returns. Missing images get label −1 and keep the pixels of an earlier batch. The batch must
-  /// fit the plan (check_batch).
+  /// Copies a batch to the device and makes it current: what is queued on context.compute() from now
+  /// on sees its pixels. The caller may reuse `batch` when this returns. Missing images get label −1
+  /// and keep the pixels of an earlier batch. The batch must fit the plan (check_batch). Throws Error
+  /// as BatchDecoder::decode() does.
   void upload(const Context& context, const loader::Batch& batch);
   /// Call it after a step's work on the current batch has been queued on context.compute(). `step`
   /// is the number of a training step; absent where the step only evaluates.
@@ -38,7 +42,13 @@ class Inputs {
   /// Images of the current batch; 0 before the first.
   std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
+  /// That decoding may allocate later.
+  std::size_t later_bytes() const { return decoder_ ? BatchDecoder::max_scratch : 0; }
   const Copies& copies() const { return copies_; }
+  /// Null where batches hold pixels.
+  const DecodeCounts* decoded() const { return decoder_ ? &decoded_ : nullptr; }
+  /// Once all work is done: throws Error as BatchDecoder::wait() does.
+  void expect_decoded();
 
  private:
   struct Side {
@@ -46,14 +56,20 @@ class Inputs {
     DeviceMemory pixels;
     DeviceMemory labels;
     PinnedArray<std::int32_t> staged_labels;
-    Event copied;
+    Event copied;  // and decoded
     Event released;
     std::optional<std::uint64_t> step{};  // the last that read it; absent if it only evaluated
     std::uint32_t count = 0;
   };
 
+  void copy_pixels(cudaStream_t stream, const loader::Batch& batch, Side& side);
+  void decode(const Context& context, const loader::Batch& batch, Side& side);
+
   formats::Shape shape_;
   std::array<Side, sides> sides_;
+  std::optional<BatchDecoder> decoder_;  // of packed JPEGs
+  Stream decoding_;                      // its own; null without it
+  DecodeCounts decoded_;
   std::size_t current_ = 0;
   Copies copies_;
 };

@@ -45,7 +45,8 @@ CudaSession::CudaSession(Plan plan, const SessionOptions& options)
       stored_(stored_extents(plan_.graph, context_.values())),
       parameters_(plan_.graph, parameter_layouts(plan_.graph, stored_), optimizer_,
                   context_.values()),
-      inputs_(plan_.graph.input, plan_.batch),
+      pixels_(options.pixels),
+      inputs_(plan_.graph.input, plan_.batch, pixels_),
       metrics_(sizeof(DeviceMetrics), "metrics"),
       discarded_metrics_(sizeof(DeviceMetrics), "metrics"),
       settings_(sizeof(UpdateSettings), "settings"),
@@ -74,7 +75,7 @@ CudaSession::~CudaSession() {
 }
 
 void CudaSession::upload(const Batch& batch) {
-  check_batch(plan_, batch);
+  check_batch(plan_, batch, pixels_);
   // The copy would wait for this anyway, but would overwrite the batch of a step that diverged.
   find_divergence_until(inputs_.wait_for_room());
   inputs_.upload(context_, batch);
@@ -248,6 +249,7 @@ void CudaSession::find_divergence_until(std::optional<std::uint64_t> last) {
 
 void CudaSession::wait() {
   context_.wait();
+  inputs_.expect_decoded();
   find_divergence_until(never_diverged);
 }
 

@@ -48,6 +48,7 @@ class CudaSession final : public Session {
   std::vector<float> gradient(std::size_t number) const override;
   std::size_t planned_bytes() const override;
   std::optional<Transfers> transfers() const override { return Transfers{inputs_.copies(), down_}; }
+  const DecodeCounts* decoded() const override { return inputs_.decoded(); }
 
  private:
   const RecordedSteps& main_steps() const { return optimizer_ == nullptr ? evaluation_ : training_; }
@@ -82,6 +83,7 @@ class CudaSession final : public Session {
   Update update_;               // null without an optimizer
   std::vector<Extent> stored_;  // by node: one image's output as it lies in memory
   FlatParameters parameters_;
+  loader::PixelType pixels_;  // of batches
   Inputs inputs_;
   Copies down_;
   DeviceMemory metrics_;

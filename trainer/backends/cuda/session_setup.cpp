@@ -92,7 +92,9 @@ void CudaSession::place_values() {
 // grow with the batch.
 void CudaSession::check_memory(std::size_t activations, std::size_t scratch) const {
   std::size_t free = 0, total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess || activations + scratch <= free) return;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return;
+  free -= std::min(free, inputs_.later_bytes());
+  if (activations + scratch <= free) return;
   const std::size_t growing = activations + inputs_.bytes();
   const std::size_t room = free + inputs_.bytes() - std::min(scratch, free);
   const double images = static_cast<double>(room) / (static_cast<double>(growing) / plan_.batch);

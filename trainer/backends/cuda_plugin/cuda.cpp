@@ -48,10 +48,10 @@ class CudaRow final : public Backend {
   }
   std::string device_name() const override { return plugin().backend->device_name(); }
   std::unique_ptr<Session> compile(Plan plan, const SessionOptions& options) const override {
-    if (options.pixels != PixelType::u8) {
-      throw Error(
-          join("the cuda backend takes u8 pixels and scales them on the device; it does not take ",
-               feedrate::loader::name(options.pixels)));
+    if (options.pixels != PixelType::u8 && options.pixels != PixelType::packed) {
+      throw Error(join(
+          "the cuda backend takes u8 pixels, which it scales on the device, or packed JPEGs; not ",
+          feedrate::loader::name(options.pixels)));
     }
     return plugin().backend->compile(std::move(plan), options);
   }

@@ -127,6 +127,29 @@ TEST_P(CudaReplay, after_the_first_step_nothing_is_allocated_and_a_step_is_one_l
   EXPECT_EQ(later.refusals, first.refusals);
 }
 
+TEST_P(CudaReplay, a_wait_polls_for_a_short_time_and_then_blocks) {
+  const Graph graph = restless();
+  const auto steps = [&] {
+    const auto session = start(*cuda_, graph, 6);
+    const EmulatedCounts before = emulated_counts();
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      session->upload(RandomBatch(graph, 6, step).batch());
+      session->train_step(at(step), step);
+    }
+    const EmulatedCounts after = emulated_counts();
+    return std::pair(after.polls - before.polls, after.blocks - before.blocks);
+  };
+  // On a device that finishes nothing by itself, each copy, and each step but the last two.
+  const auto [polls, blocks] = steps();
+  EXPECT_GT(polls, blocks);
+  EXPECT_EQ(blocks, 4U + 2U);
+  setenv("FEEDRATE_EMULATED_POLLS", "3", 1);
+  const auto [more_polls, no_blocks] = steps();
+  unsetenv("FEEDRATE_EMULATED_POLLS");
+  EXPECT_EQ(more_polls, 3U * (4 + 2));
+  EXPECT_EQ(no_blocks, 0U);
+}
+
 // The emulated device must refuse what a real one refuses; otherwise tests on it prove little.
 class CudaCapture : public CudaReplay {
  protected:

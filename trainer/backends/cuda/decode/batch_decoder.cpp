@@ -13,9 +13,6 @@ namespace {
 // A waiting thread sleeps, because spinning would take a core from the loader's threads.
 constexpr unsigned sleeping = cudaEventDisableTiming | cudaEventBlockingSync;
 
-// Images share a launch as long as their samples and colours fit into this. One image alone may need
-// more (max_packed_pixels).
-constexpr std::uint64_t max_group_scratch = std::uint64_t{256} << 20;
 constexpr unsigned max_group = 4096;  // images: far below the limit of a grid's rows
 constexpr std::size_t upload_alignment = 16;
 
@@ -27,6 +24,7 @@ std::size_t room_of(const DecoderSize& size) {
 void copy_up(std::byte* to, const void* from, std::size_t bytes, cudaStream_t stream,
              DecodeCounts& counts) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  ++counts.uploads;
   counts.uploaded_bytes += bytes;
 }
 
@@ -50,7 +48,7 @@ std::size_t BatchDecoder::bytes() const {
 
 void BatchDecoder::check(const Batch& batch) const {
   if (batch.type == PixelType::packed && batch.shape == size_.shape && batch.count <= size_.batch &&
-      batch.seat_bytes == size_.seat_bytes && batch.indices.size() >= batch.count) {
+      batch.seat_bytes == size_.seat_bytes) {
     return;
   }
   throw Error(join("batch ", batch.number, ": ", batch.count, " images of ", name(batch.type), ", ",
@@ -65,7 +63,9 @@ void BatchDecoder::expect_sound(Side& side) {
   const auto faults = side.seen_faults.values().first(count);
   const auto first = std::ranges::find(faults, 1U);
   if (first == faults.end()) return;
-  throw Error(join("sample ", side.indices[static_cast<std::size_t>(first - faults.begin())],
+  const auto image = static_cast<std::size_t>(first - faults.begin());
+  throw Error(join(side.indices.empty() ? join("image ", image, " of a batch in memory")
+                                        : join("sample ", side.indices[image]),
                    ": packed JPEG is damaged: a block of a run of MCUs is invalid"));
 }
 
@@ -100,7 +100,7 @@ std::vector<BatchDecoder::Group> BatchDecoder::upload(Side& side, const Batch& b
     ImageJob& job = side.staged_jobs.values()[i];
     job = make_job(head, channels, at, scratch);
     const unsigned in_group = i - groups.back().range.first;
-    if (in_group > 0 && (scratch > max_group_scratch || in_group == max_group)) {
+    if (in_group > 0 && (scratch > max_scratch || in_group == max_group)) {
       groups.push_back({{side.jobs.as<ImageJob>(), i, 0}});
       scratch = 0;
       job = make_job(head, channels, at, scratch);
@@ -125,7 +125,8 @@ void BatchDecoder::grow_scratch(const std::vector<Group>& groups, cudaStream_t c
   if (needed <= scratch_.bytes()) return;
   cuda::check(cudaStreamSynchronize(compute), "cudaStreamSynchronize");
   scratch_ = {};
-  scratch_ = DeviceMemory(needed + needed / 4, "decoding packed images");
+  const std::uint64_t spare = std::min<std::uint64_t>(needed + needed / 4, max_scratch);
+  scratch_ = DeviceMemory(std::max(needed, spare), "decoding packed images");
 }
 
 void BatchDecoder::decode(const Batch& batch, std::byte* pixels, const DecodeStreams& streams,
@@ -133,7 +134,7 @@ void BatchDecoder::decode(const Batch& batch, std::byte* pixels, const DecodeStr
   check(batch);
   current_ = 1 - current_;
   Side& side = sides_[current_];
-  cuda::check(cudaEventSynchronize(side.done.get()), "cudaEventSynchronize");
+  wait_for(side.done);
   expect_sound(side);
 
   const std::vector<Group> groups = upload(side, batch, streams.uploads, counts);
@@ -163,15 +164,15 @@ void BatchDecoder::decode(const Batch& batch, std::byte* pixels, const DecodeStr
                               cudaMemcpyDeviceToHost, streams.compute),
               "cudaMemcpyAsync");
   cuda::check(cudaEventRecord(side.done.get(), streams.compute), "cudaEventRecord");
-  side.indices.assign(batch.indices.begin(), batch.indices.begin() + batch.count);
+  side.indices.assign(batch.indices.begin(), batch.indices.end());
   side.count = batch.count;
   // From here on the caller may reuse its memory.
-  cuda::check(cudaEventSynchronize(side.copied.get()), "cudaEventSynchronize");
+  wait_for(side.copied);
 }
 
 void BatchDecoder::wait() {
   for (const std::size_t which : {1 - current_, current_}) {
-    cuda::check(cudaEventSynchronize(sides_[which].done.get()), "cudaEventSynchronize");
+    wait_for(sides_[which].done);
     expect_sound(sides_[which]);
   }
 }

@@ -18,6 +18,10 @@ struct DecodeStreams {
 
 class BatchDecoder {
  public:
+  /// Bytes of scratch memory on the device. Images share a launch as long as they need no more; one
+  /// image alone may (max_packed_pixels).
+  static constexpr std::size_t max_scratch = std::size_t{256} << 20;
+
   explicit BatchDecoder(const DecoderSize& size);
 
   /// Copies a batch to the device and queues its decoding into `pixels`, which has room for a batch.
@@ -51,7 +55,7 @@ class BatchDecoder {
     DeviceMemory faults;
     PinnedArray<ImageJob> staged_jobs;
     PinnedArray<std::uint32_t> seen_faults;
-    std::vector<std::uint64_t> indices;  // of the samples
+    std::vector<std::uint64_t> indices;  // of the samples; empty where these are not known
     std::uint32_t count = 0;             // images; 0: nothing to check
     Event copied;
     Event done;

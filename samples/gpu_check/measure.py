@@ -47,12 +47,14 @@ def call(check, *words):
         raise Failed(done.last_words())
 
 
-def rates(check, dataset, networks, batch, precision, tools, threads=(LOADER_THREADS,), kinds=KINDS):
+def rates(check, dataset, networks, batch, precision, tools, threads=(LOADER_THREADS,), kinds=KINDS,
+          decodes=("full",)):
     """The rates of each tool, one after the other. A tool that cannot run does not stop the others."""
     datasets = [dataset] if isinstance(dataset, str) else dataset
     recipe = {"mnist": "none", "cifar10": "none"}.get(datasets[0], "imagenet-train")
     plan = {"datasets": [str(check.dataset(name)) for name in datasets], "recipes": [recipe],
-            "batches": [batch], "threads": list(threads), "networks": networks, "devices": ["cuda"],
+            "decodes": list(decodes), "batches": [batch], "threads": list(threads),
+            "networks": networks, "devices": ["cuda"],
             "precisions": [precision], "repeat": 1, "seconds": 2}
     if kinds != KINDS:
         plan["exclude"] = [{"kind": [kind for kind in KINDS if kind not in kinds]}]

@@ -9,7 +9,7 @@ def write(check):
     """Returns the exit code: 1 if a step failed."""
     steps = list(check.steps().values())
     rows = measured(check.results)
-    text = "\n".join([*problems(steps), "", *facts(steps), "", *table(rows)]) + "\n"
+    text = "\n".join([*problems(steps), "", *facts(steps), "", *table(rows), *by_threads(rows)]) + "\n"
     (check.out / "summary.txt").write_text(text)
     print("\n" + text)
     if rows:
@@ -46,6 +46,22 @@ def problems(steps):
 def facts(steps):
     return [f"{row['step']}: " + ", ".join(f"{key} {value}" for key, value in row["facts"].items())
             for row in steps if row["status"] == "ok" and row["facts"]]
+
+
+def by_threads(rows):
+    """What is delivered by each number of loader threads, from each encoding."""
+    lines = {}
+    for row in rows:
+        if row["kind"] == "delivered" and row["tool"] == "feedrate" and row["network"] == "resnet50":
+            device = ", decoded on the device" if row.get("decode") == "device" else ""
+            name = f"{row['precision']} {row['batch']} from {row['codec']}{device}"
+            lines.setdefault(name, {})[row["threads"]] = row["images_per_second"]
+    lines = {name: rates for name, rates in lines.items() if len(rates) > 1}
+    if not lines:
+        return []
+    return ["", "resnet50, delivered images/s by loader threads"] + [
+        f"{name}: " + ", ".join(f"{threads} → {rate:,.0f}" for threads, rate in sorted(rates.items()))
+        for name, rates in sorted(lines.items())]
 
 
 def table(rows):

@@ -55,7 +55,7 @@ REST = {
     "encodings": measure.encodings,
     "threads": partial(measure.rates, networks=["resnet50"], batch=256, precision="bf16",
                        dataset=["imagenet-jpeg", "imagenet-packed", "imagenet-raw"],
-                       tools=["feedrate"], threads=(1, 2, 4, 8, 16)),
+                       tools=["feedrate"], threads=(1, 2, 4, 8, 16), decodes=("full", "device")),
     "accuracy": measure.accuracy,
     "counters": measure.counters,
 }

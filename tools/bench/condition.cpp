@@ -27,13 +27,13 @@ constexpr std::array accesses{
     KeyAccess{{"dataset", false}, [](const Run& run) { return Value(run.dataset); }},
     KeyAccess{{"format", false}, [](const Run& run) { return Value(run.format); }},
     KeyAccess{{"codec", false}, [](const Run& run) { return Value(run.codec); }},
+    KeyAccess{{"decode", false}, [](const Run& run) { return Value(run.decode); }},
     KeyAccess{{"recipe", false}, [](const Run& run) { return Value(run.recipe); }},
     KeyAccess{{"network", false}, [](const Run& run) { return run.network; }},
     KeyAccess{{"device", false}, [](const Run& run) { return run.device; }},
     KeyAccess{{"precision", false}, [](const Run& run) { return run.precision; }},
     KeyAccess{{"batch", true}, [](const Run& run) { return digits(run.batch); }},
     KeyAccess{{"cache", false}, [](const Run& run) { return Value(run.cache); }},
-    KeyAccess{{"decode", false}, [](const Run& run) { return Value(run.decode); }},
     KeyAccess{{"threads", true}, [](const Run& run) { return digits(run.threads); }},
 };
 

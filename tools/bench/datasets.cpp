@@ -15,7 +15,9 @@
 #include "loader/recipe.h"
 #include "tools/bench/peer.h"
 #include "tools/cli/console.h"
+#include "tools/cli/misuse.h"
 #include "tools/cli/text.h"
+#include "tools/run/device_decoding.h"
 #include "tools/run/devices.h"
 #include "trainer/networks/network.h"
 
@@ -32,7 +34,7 @@ constexpr std::uint32_t some_classes = 10;
 /// Throws Error when the row's recipe, network or size of decoding does not suit the dataset's images.
 void check_images(const Run& row, const BenchDataset& dataset) {
   const Shape taken = recipe(row.recipe).shape(dataset.shape);
-  if (row.decode == decoded_scaled) {
+  if (row.decode == scaled_decode) {
     check_decoded(*open_dataset(dataset.path), recipe(row.recipe), DecodedSize::scaled);
   }
   if (!row.network) return;
@@ -91,6 +93,12 @@ void check_names(const BenchOptions& options) {
   for (const std::string& name : options.recipes) recipe(name);
   for (const std::string& name : options.networks) network(name);
   for (const std::string& name : options.devices) backend(name);
+  const auto device = std::ranges::find(options.decodes, device_decode);
+  if (device == options.decodes.end()) return;
+  if (std::ranges::count(options.devices, "cpu") == std::ssize(options.devices)) {
+    throw Misused("'decode device' needs a device other than the CPU: --device cuda");
+  }
+  for (const std::string& name : options.recipes) expect_no_work_on_pixels(recipe(name));
 }
 
 void check_points(const std::vector<BenchPoint>& points,

@@ -17,8 +17,8 @@ bool is_demand_of(const Run& row, const Run& point) {
 bool is_supply_of(const Run& row, const Run& point) {
   return row.kind == supply_kind && row.tool == point.tool && row.digest == point.digest &&
          row.dataset == point.dataset && row.format == point.format && row.codec == point.codec &&
-         row.recipe == point.recipe && row.batch == point.batch && row.cache == point.cache &&
-         row.decode == point.decode && row.threads && row.images_per_second > 0;
+         row.decode == point.decode && row.recipe == point.recipe && row.batch == point.batch &&
+         row.cache == point.cache && row.threads && row.images_per_second > 0;
 }
 
 Supply supply_of(const Run& row, unsigned threads) {

@@ -141,7 +141,7 @@ std::string Peers::cannot(const Run& point) {
   const auto adapter_does = [&](auto&&... what) {
     return join("the adapter of ", point.tool, what...);
   };
-  if (point.decode != decoded_full) return adapter_does(" decodes JPEGs in full");
+  if (point.decode != full_decode) return adapter_does(" decodes JPEGs in full");
   const Way way(point.tool);
   if (point.kind == supply_kind && !way.name.empty()) {
     return join(point.tool, " loads as ", way.framework, " does");

@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/random.h"
+#include "formats/codec.h"
 #include "tools/cli/text.h"
 
 namespace feedrate::tools {
@@ -24,6 +25,13 @@ std::vector<T> distinct(const std::vector<T>& values) {
     if (std::ranges::find(found, value) == found.end()) found.push_back(value);
   }
   return found;
+}
+
+/// The first that could decode; "cpu" where there is none.
+std::string decoding_device(const BenchOptions& options) {
+  const auto found =
+      std::ranges::find_if(options.devices, [](const auto& name) { return name != "cpu"; });
+  return found == options.devices.end() ? "cpu" : *found;
 }
 
 bool is_warm(const BenchPoint& point) { return point.row.cache == warm_cache; }
@@ -101,21 +109,28 @@ class Planner {
       row.dataset = dataset.path.string();
       row.format = dataset.format;
       row.codec = dataset.codec;
-      for (const std::string& cache : distinct(options_.caches)) {
-        row.cache = cache;
-        for (const std::string& decode : distinct(options_.decodes)) {
-          row.decode = decode;
-          add_threads(row, points);
-        }
+      for (const std::string& decode : distinct(options_.decodes)) {
+        row.decode = decode;
+        if (row.decode == device_decode && !device_decodes(row)) continue;
+        add_threads(row, points);
       }
     }
   }
 
   void add_threads(Run row, std::vector<BenchPoint>& points) {
-    for (const unsigned threads : distinct(options_.threads)) {
-      row.threads = threads;
-      if (!left_out(row)) add(row, points);
+    for (const std::string& cache : distinct(options_.caches)) {
+      row.cache = cache;
+      for (const unsigned threads : distinct(options_.threads)) {
+        row.threads = threads;
+        if (!left_out(row)) add(row, points);
+      }
     }
+  }
+
+  // The loader alone has no device, but needs one to decode.
+  bool device_decodes(const Run& row) const {
+    return row.tool == own_tool && row.codec == packed_codec.name() &&
+           row.device.value_or(decoding_device(options_)) != "cpu";
   }
 
   void add_training(Run row, const std::vector<BenchDataset>& group, const std::string& network) {
@@ -213,9 +228,10 @@ std::vector<std::string> BenchPoint::command(const BenchOptions& options) const 
   add("--seconds", fmt::format("{}", options.seconds), "--seed", std::to_string(options.seed));
   if (row.threads) add("--threads", std::to_string(*row.threads));
   if (row.cache == cold_cache) add("--cold");
-  if (row.decode != decoded_full) add("--decode", row.decode);
+  if (row.decode != full_decode) add("--decode", row.decode);
   if (row.kind == supply_kind) {
     add("--no-digest");
+    if (row.decode == device_decode) add("--device", decoding_device(options));
   } else {
     add("--network", *row.network, "--device", *row.device, "--precision", *row.precision);
     add("--compute-threads", std::to_string(row.compute_threads.value_or(0)));
@@ -244,7 +260,7 @@ bool same_point(const Run& a, const Run& b) {
   const bool same_source =
       is_trainer_alone(a.kind) ||
       (as_utf8(a.dataset) == as_utf8(b.dataset) && a.format == b.format && a.codec == b.codec &&
-       a.cache == b.cache && a.decode == b.decode && a.threads == b.threads);
+       a.decode == b.decode && a.cache == b.cache && a.threads == b.threads);
   return same_work && same_source;
 }
 

@@ -21,8 +21,8 @@ struct BenchOptions {
   std::vector<std::string> tools{std::string(own_tool)};
   std::vector<std::string> recipes{"none"};
   std::vector<std::uint32_t> batches{64};
+  std::vector<std::string> decodes{std::string(full_decode)};
   std::vector<std::string> caches{std::string(warm_cache)};
-  std::vector<std::string> decodes{std::string(decoded_full)};
   std::vector<unsigned> threads{0, 1, 2, 4};
   std::vector<std::string> networks;  // empty: supply alone
   std::vector<std::string> devices{"cpu"};
@@ -54,10 +54,11 @@ struct BenchPoint {
 };
 
 /// Plans, for each tool, recipe and batch size:
-/// - supply of each dataset, at each thread count, from each cache, decoded at each size;
+/// - supply of each dataset, at each thread count, from each cache, by each way to decode;
 /// - for each network, device and precision: delivered in the same combinations, and demand once
 ///   for all datasets of the same images, on one that the tool `reads` where there is one.
 ///
+/// Only our own tool lets a device decode, only packed JPEGs, and only where one is among `devices`.
 /// Points that the conditions exclude are left out. Sets of images come one after the other; within
 /// each, supply, then demand, then delivered (which is predicted from both), warm before cold. Each
 /// part is shuffled by the seed alone, so that drift of the machine does not favour one format.

@@ -32,7 +32,7 @@ constexpr std::uint64_t any_seed = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t max_plan_size = std::size_t{1} << 20;  // bytes
 
 constexpr std::string_view caches[] = {warm_cache, cold_cache};
-constexpr std::string_view decodes[] = {decoded_full, decoded_scaled};
+constexpr std::string_view ways_to_decode[] = {full_decode, scaled_decode, device_decode};
 
 void check_one_of(std::string_view what, const std::string& name,
                   std::span<const std::string_view> names) {
@@ -46,7 +46,7 @@ void check_name(std::string_view key, const std::string& name) {
   if (key.starts_with("device")) backend(name);
   if (key.starts_with("precision")) check_one_of("precision", name, known_precisions);
   if (key.starts_with("cache")) check_one_of("cache", name, caches);
-  if (key.starts_with("decode")) check_one_of("size of decoded JPEGs", name, decodes);
+  if (key.starts_with("decode")) check_one_of("way to decode", name, ways_to_decode);
   if (key.starts_with("tool")) check_one_of("tool", name, bench_tools());
   if (key == "kind") check_one_of("kind", name, row_kinds);
 }
@@ -84,9 +84,9 @@ class PlanReader {
          }},
         {"tools", [&] { options_.tools = names(key, value); }},
         {"recipes", [&] { options_.recipes = names(key, value); }},
+        {"decodes", [&] { options_.decodes = names(key, value); }},
         {"batches", [&] { options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch); }},
         {"caches", [&] { options_.caches = names(key, value); }},
-        {"decodes", [&] { options_.decodes = names(key, value); }},
         {"threads",
          [&] { options_.threads = wholes<unsigned>(key, value, 0, max_loader_threads); }},
         {"networks", [&] { options_.networks = names(key, value); }},

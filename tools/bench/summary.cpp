@@ -52,8 +52,8 @@ std::string ranges_of(const Group& group) {
   const auto precisions = values(group, [](const Run& row) { return row.precision.value_or(""); });
   const auto recipes = values(group, [](const Run& row) { return row.recipe; });
   const auto batches = values(group, [](const Run& row) { return row.batch; });
-  const auto caches = values(group, [](const Run& row) { return row.cache; });
   const auto decodes = values(group, [](const Run& row) { return row.decode; });
+  const auto caches = values(group, [](const Run& row) { return row.cache; });
   const auto threads = values(group, [](const Run& row) { return row.threads.value_or(0); });
   std::string text;
   if (tools != std::set<std::string>{std::string(own_tool)}) {
@@ -68,11 +68,11 @@ std::string ranges_of(const Group& group) {
     text += fmt::format("; recipe {}", fmt::join(recipes, ", "));
   }
   if (is_trainer_alone(group.kind)) return text;
+  if (decodes != std::set<std::string>{std::string(full_decode)}) {
+    text += fmt::format("; decode {}", fmt::join(decodes, ", "));
+  }
   if (caches != std::set<std::string>{std::string(warm_cache)}) {
     text += fmt::format("; cache {}", fmt::join(caches, ", "));
-  }
-  if (decodes != std::set<std::string>{std::string(decoded_full)}) {
-    text += fmt::format("; decoded {}", fmt::join(decodes, ", "));
   }
   return text + fmt::format("; threads {}", fmt::join(threads, ", "));
 }
@@ -111,8 +111,8 @@ std::string plan_json(std::span<const BenchPoint> points, const BenchOptions& op
     const auto row = ordered_json::parse(to_json_line(point.row));
     ordered_json& shown = all.emplace_back();
     for (const char* key :
-         {"kind", "tool", "dataset", "format", "codec", "recipe", "network", "device", "precision",
-          "batch", "cache", "decode", "threads", "digest"}) {
+         {"kind", "tool", "dataset", "format", "codec", "decode", "recipe", "network", "device",
+          "precision", "batch", "cache", "threads", "digest"}) {
       shown[key] = row.at(key);
     }
   }

@@ -252,22 +252,30 @@ CLI::Option* add_pixels(CLI::App& app, PixelType& pixels) {
       {"u8", "f32", "f16"});
 }
 
-CLI::Option* add_decode(CLI::App& app, DecodedSize& size) {
-  const auto read = [&size](const std::string& word) {
-    size = word == name(DecodedSize::scaled) ? DecodedSize::scaled : DecodedSize::full;
+CLI::Option* add_decode(CLI::App& app, Decode& decode) {
+  const auto read = [&decode](const std::string& word) {
+    for (const Decode one : decodes) {
+      if (word == name(one)) decode = one;
+    }
   };
   return check_words(
       app.add_option_function<std::string>(
-             "--decode", read, "Size of decoded JPEGs: full, or scaled where a crop allows it")
-          ->type_name("SIZE")
-          ->default_str(std::string(name(size))),
-      {"full", "scaled"});
+             "--decode", read,
+             "JPEGs in full, scaled where a crop allows it; or packed ones on --device")
+          ->type_name("HOW")
+          ->default_str(std::string(name(decode))),
+      {"full", "scaled", "device"});
 }
 
-void check_decode(DecodedSize size, const std::string& recipe) {
-  if (size == DecodedSize::full || shrinks(loader::recipe(recipe))) return;
+void check_decode(Decode decode, const std::string& recipe) {
+  if (decode != Decode::scaled || shrinks(loader::recipe(recipe))) return;
   throw CLI::ValidationError(fmt::format(
       "--decode scaled needs a recipe that makes images smaller, and {} does not", recipe));
+}
+
+void check_device_decode(Decode decode, const std::string& device, PixelType pixels) {
+  if (decode != Decode::device || (device != "cpu" && pixels == PixelType::u8)) return;
+  throw CLI::ValidationError("--decode device needs --device cuda and --pixels u8");
 }
 
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means) {

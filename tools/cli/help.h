@@ -16,6 +16,7 @@
 #include "loader/engine/workers.h"
 #include "loader/loader.h"
 #include "tools/cli/command.h"
+#include "tools/cli/decode.h"
 
 namespace CLI {
 class Option;
@@ -82,11 +83,14 @@ CLI::Option* add_precision(CLI::App& app, std::string& precision);
 CLI::Option* add_precision(CLI::App& app, std::vector<std::string>& chosen);
 /// "--pixels", the type of the values in batches; "--mean" and "--deviation", which normalise them.
 CLI::Option* add_pixels(CLI::App& app, loader::PixelType& pixels);
-/// "--decode": full or scaled.
-CLI::Option* add_decode(CLI::App& app, loader::DecodedSize& size);
+/// "--decode": full, scaled or device.
+CLI::Option* add_decode(CLI::App& app, Decode& decode);
 /// Throws CLI::ValidationError where images are decoded scaled for a recipe that does not shrink
 /// them.
-void check_decode(loader::DecodedSize size, const std::string& recipe);
+void check_decode(Decode decode, const std::string& recipe);
+/// Throws CLI::ValidationError where a device is to decode and is the CPU, or is to give other values
+/// than pixels.
+void check_device_decode(Decode decode, const std::string& device, loader::PixelType pixels);
 CLI::Option* add_mean(CLI::App& app, std::vector<double>& means);
 CLI::Option* add_deviation(CLI::App& app, std::vector<double>& deviations);
 /// "--no-crop-index", which sets `used` to false.

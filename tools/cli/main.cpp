@@ -100,6 +100,8 @@ int run(const Command& command, std::vector<std::string> arguments) {
     if (lost.empty()) return status;
   } catch (const Stopped&) {
     die_of(stop_signal());
+  } catch (const Misused& error) {
+    return misuse(program, error.what(), see_help(program));
   } catch (const std::bad_alloc&) {
     return failure(program, "out of memory", "Try a smaller --batch or fewer --threads.");
   } catch (const std::exception& error) {

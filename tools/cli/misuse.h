@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "formats/base/error.h"
+
 namespace CLI {
 class App;
 class ParseError;
@@ -13,6 +15,12 @@ namespace feedrate::tools {
 struct Misuse {
   std::string problem;  // "no network 'lent'; did you mean lenet?"
   std::string advice;   // what to do about it; "": see the help
+};
+
+/// What was asked for cannot be, as shows only once the data is open.
+class Misused : public formats::Error {
+ public:
+  using Error::Error;
 };
 
 /// `app` has thrown `error`.

@@ -311,13 +311,13 @@ std::function<int()> prepare(CLI::App& app) {
       add_batch(app, bench.batches)->default_str("64"),
       add_names(app, "--recipe", bench.recipes, recipe_names(), "Augmentation")
           ->default_str("none"),
+      add_names(app, "--decode", bench.decodes,
+                {"way to decode", "", {full_decode, scaled_decode, device_decode}},
+                "JPEGs in full, scaled where a crop allows it; or packed ones on the device")
+          ->default_str("full"),
       add_names(app, "--cache", bench.caches, {"state of the cache", "", {warm_cache, cold_cache}},
                 "The page cache at the start: warm, cold")
           ->default_str("warm"),
-      add_names(app, "--decode", bench.decodes,
-                {"size of decoded JPEGs", "", {decoded_full, decoded_scaled}},
-                "Size of decoded JPEGs: full, scaled")
-          ->default_str("full"),
       add_threads(app, "--compute-threads", bench.compute_threads,
                   "Threads of a CPU trainer (default: every core)"),
       add_names(app, "--device", bench.devices, device_names(), "Where to train")
@@ -348,6 +348,9 @@ hold the same images; a plan may have several sets of images and compares within
 A CPU trainer uses every core, whatever the number of loader threads. On other devices,
 demand is measured a second time without copies to the device (compute).
 
+--decode full,device measures packed JPEGs (convert --encode packed) twice: decoded by the
+loader's threads, and by the GPU. Demand is that of uploaded pixels in both.
+
 --cache cold drops the dataset from the page cache before each repeat. --tool also
 measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
 dataset with the framework's own loader, run by python3 or by the interpreter that
@@ -359,8 +362,8 @@ that is not installed, or that does not support a point, is left out.
 A plan is a JSON object of lists. It measures every combination of their values, except
 those that match an exclusion:
   {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
-   "recipes": ["none"], "batches": [64, 256],
-   "caches": ["warm", "cold"], "decodes": ["full", "scaled"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
+   "recipes": ["none"], "batches": [64, 256], "decodes": ["full"],
+   "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
    "devices": ["cpu"], "precisions": ["fp32"], "repeat": 3, "seconds": 2,
    "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
    "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",

@@ -54,17 +54,13 @@ struct Options {
   std::filesystem::path quarantine;
   std::filesystem::path trace;
   std::string device = "cpu";
-  std::string decode = "full";
+  Decode decode = Decode::full;
   LogPaths logs;
   bool json = false;
 
-  bool device_decodes() const { return decode == "device"; }
   std::optional<PixelLayout> wanted_layout() const {
     if (layout.empty()) return std::nullopt;
     return layout == name(PixelLayout::planar) ? PixelLayout::planar : PixelLayout::interleaved;
-  }
-  DecodedSize decoded() const {
-    return decode == "scaled" ? DecodedSize::scaled : DecodedSize::full;
   }
 };
 
@@ -101,7 +97,7 @@ LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape i
   settings.pixels.layout = options.wanted_layout();
   settings.order.shuffle = !options.no_shuffle;
   settings.order.last = last_batch(options.last);
-  settings.decoded = options.decoded();
+  settings.decoded = size_of(options.decode);
   settings.bad.policy = bad_policy(options.on_bad);
   settings.diagnosis.trace = !options.trace.empty();
   if (options.drive.seconds > 0) settings.epochs = 0;
@@ -118,6 +114,7 @@ Fields start_of(const Options& options, const LoaderOptions& settings, const Dat
   Fields start = {{"run", "load"},
                   {"dataset", dataset.info().path.string()},
                   {"recipe", options.recipe},
+                  {"decode", std::string(name(options.decode))},
                   {"batch", settings.batch},
                   {"seed", settings.start.seed},
                   {"images", images}};
@@ -135,8 +132,9 @@ LoadReport load(const Options& options) {
   const Recipe& augment = recipe(options.recipe);
   LoaderOptions settings = settings_of(options, augment, dataset->info().shape);
   std::optional<DeviceDecoding> device;
-  if (options.device_decodes()) {
+  if (options.decode == Decode::device) {
     device.emplace(options.device, *dataset, settings.batch);
+    expect_device_decodes(*dataset, augment);
     device->set(settings);
   }
   if (picks) {
@@ -151,7 +149,7 @@ LoadReport load(const Options& options) {
   loaded.batch = settings.batch;
   loaded.pixels = settings.pixels.type;
   loaded.layout = settings.pixels.wanted_layout();
-  loaded.decoded = settings.decoded;
+  loaded.decode = options.decode;
   loaded.skips = settings.bad.policy == BadPolicy::skip;
   const std::uint64_t before = bytes_from_disk();
   {
@@ -223,8 +221,7 @@ void add_batch_options(CLI::App& app, Options& options) {
              "Channels last or first; default: nhwc of u8, nchw of f32 and f16");
   add_mean(app, options.means)->needs("--pixels");
   add_deviation(app, options.deviations)->needs("--pixels");
-  add_choice(app, "--decode", options.decode, {"full", "scaled", "device"},
-             "JPEGs in full, scaled where a crop allows it; or packed ones on --device");
+  add_decode(app, options.decode);
   add_name(app, "--device", options.device, device_names(), "The device for --decode device");
 }
 
@@ -311,15 +308,14 @@ void check_options(const Options& options) {
   if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }
-  if (options.device_decodes() && (options.device == "cpu" || loader.pixels.type != PixelType::u8 ||
-                                   options.layout == name(PixelLayout::planar))) {
-    throw CLI::ValidationError(
-        "--decode device needs --device cuda, --pixels u8 and --layout nhwc");
+  check_device_decode(options.decode, options.device, loader.pixels.type);
+  if (options.decode == Decode::device && options.layout == name(PixelLayout::planar)) {
+    throw CLI::ValidationError("--decode device needs --layout nhwc");
   }
-  if (!options.device_decodes() && options.device != "cpu") {
+  if (options.decode != Decode::device && options.device != "cpu") {
     throw CLI::ValidationError("--device " + options.device + " needs --decode device");
   }
-  check_decode(options.decoded(), options.recipe);
+  check_decode(options.decode, options.recipe);
   if (loader.share.rank < loader.share.ranks) return;
   throw CLI::ValidationError(fmt::format("--rank {} with --ranks {}: expected 0 to {}",
                                          loader.share.rank, loader.share.ranks,
@@ -358,9 +354,9 @@ or f16, (pixel - mean) / deviation, in either --layout.
 least so many times the size that the recipe resizes it to: other pixels, so another
 digest. --decode device leaves packed JPEGs (convert --encode packed) packed: the
 loader's threads only read them and check their sums, and the GPU decodes, crops,
-resizes and mirrors them, to the same pixels and so the same digest. Images that are
-no packed JPEGs, and those too large for their place in a batch, are decoded by the
-loader's threads, and counted.
+resizes and mirrors them, to the same pixels and so the same digest. Single images that
+are no packed JPEGs, and those too large for their place in a batch, are decoded by the
+loader's threads, and counted. Damage is found before the device, and reported as usual.
 
 An epoch holds every sample once, or what one of these says: --order lists samples,
 some left out or repeated; --weights draws them with replacement; --groups puts P

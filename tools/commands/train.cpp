@@ -69,7 +69,8 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
     expect_dataset(request.data.path, request.data.order);
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
     check_features(request);
-    if (!request.data.recipe.empty()) check_decode(request.feed.decoded, request.data.recipe);
+    if (!request.data.recipe.empty()) check_decode(request.feed.decode, request.data.recipe);
+    check_device_decode(request.feed.decode, request.device.name, request.feed.values);
   });
   add_choice(app, "--mode", request.mode, {"train", "infer", "features"},
              "train, infer or features");
@@ -114,8 +115,8 @@ void add_machine_options(CLI::App& app, TrainingRequest& request) {
   add_name(app, "--device", request.device.name, device_names(),
            "Where to train ('feedrate list devices')");
   add_precision(app, request.device.precision);
-  add_pixels(app, request.feed.pixels);
-  add_decode(app, request.feed.decoded);
+  add_pixels(app, request.feed.values);
+  add_decode(app, request.feed.decode);
   add_threads(app, "--threads", request.feed.threads, request.feed.auto_threads,
               "Loader threads, or auto; 0: load in the trainer's thread");
   add_threads(app, "--compute-threads", request.device.compute_threads,
@@ -217,6 +218,12 @@ RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, connect by TCP and need n
 
 --order, --weights, --groups and --mix say what an epoch holds, as for 'feedrate load'.
 
+With --device cuda, --decode device leaves packed JPEGs (convert --encode packed) packed:
+the loader's threads only read and check them, and the GPU decodes, crops, resizes and
+mirrors them beside the step that runs: the same pixels, so the same training, which may
+be resumed either way. Images of --val that are no packed JPEGs are decoded by the
+loader's threads.
+
 --log writes one JSON object a line for each event: init, start, epoch_start, progress,
 epoch_end, validation_start, validation, end.)",
     .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
@@ -226,6 +233,7 @@ epoch_end, validation_start, validation, end.)",
   feedrate train data/lmdb/train --network lenet --epochs 2 --checkpoint lenet.st
   feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st
   mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256
+  feedrate train data/packed --network resnet50 --device cuda --decode device
 )",
     .prepare = prepare};
 

@@ -28,13 +28,13 @@ void for_each_field(RunType& run, const Field& field) {
   field("dataset", run.dataset);
   field("format", run.format);
   field("codec", run.codec);
+  field("decode", run.decode);
   field("recipe", run.recipe);
   field("network", run.network);
   field("device", run.device);
   field("precision", run.precision);
   field("batch", run.batch);
   field("cache", run.cache);
-  field("decode", run.decode);
   field("threads", run.threads);
   field("compute_threads", run.compute_threads);
   field("workers_seen", run.workers_seen);
@@ -167,7 +167,10 @@ double spread_percent(const Run& run) {
 }
 
 std::string format_and_codec(const Run& run) {
-  return join(run.format, " × ", run.codec, run.decode == decoded_scaled ? ", scaled" : "");
+  const std::string_view how = run.decode == scaled_decode   ? ", scaled"
+                               : run.decode == device_decode ? ", decoded on the device"
+                                                             : "";
+  return join(run.format, " × ", run.codec, how);
 }
 
 std::string to_json_line(const Run& run) {
@@ -185,7 +188,7 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
     ordered_json object = ordered_json::parse(text);
     if (!object.is_object()) throw Error("expected an object {…}");
     refuse_other_schema(object);
-    object.emplace("decode", decoded_full);  // rows from before there was a choice lack it
+    object.emplace("decode", full_decode);  // rows from before there was a choice lack it
     for_each_field(run, Take{object});
     const ordered_json& environment = member(object, "environment");
     if (!environment.is_object()) refuse("environment", "an object", environment);
@@ -205,8 +208,9 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
   if (run.cache != warm_cache && run.cache != cold_cache) {
     fail(file, "line ", line, ": cache '", run.cache, "' is neither warm nor cold");
   }
-  if (run.decode != decoded_full && run.decode != decoded_scaled) {
-    fail(file, "line ", line, ": decode '", run.decode, "' is neither full nor scaled");
+  constexpr std::string_view decodes[] = {full_decode, scaled_decode, device_decode};
+  if (std::ranges::find(decodes, run.decode) == std::end(decodes)) {
+    fail(file, "line ", line, ": decode '", run.decode, "' is neither full, scaled nor device");
   }
   if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
   if (run.images_per_second < 0 || *std::min_element(run.repeats.begin(), run.repeats.end()) < 0) {

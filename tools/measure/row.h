@@ -32,9 +32,11 @@ constexpr bool is_trainer_alone(std::string_view kind) {
 inline constexpr std::string_view warm_cache = "warm";
 inline constexpr std::string_view cold_cache = "cold";
 
-/// The size at which a loader decodes JPEGs (loader::DecodedSize).
-inline constexpr std::string_view decoded_full = "full";
-inline constexpr std::string_view decoded_scaled = "scaled";
+/// How JPEGs were decoded: by the loader in full or scaled (loader::DecodedSize) or, packed ones, by
+/// the device.
+inline constexpr std::string_view full_decode = "full";
+inline constexpr std::string_view scaled_decode = "scaled";
+inline constexpr std::string_view device_decode = "device";
 
 /// Version of the rows' keys and of their meaning.
 inline constexpr unsigned row_schema = 2;
@@ -49,13 +51,13 @@ struct Run {
   std::string dataset;         // path as given
   std::string format;
   std::string codec;
+  std::string decode{full_decode};
   std::string recipe;
   std::optional<std::string> network;  // absent for supply, as are device and precision
   std::optional<std::string> device;
   std::optional<std::string> precision;
   std::uint32_t batch = 0;
   std::string cache{warm_cache};
-  std::string decode{decoded_full};
   std::optional<unsigned> threads;          // of the loader; absent where none is at work
   std::optional<unsigned> compute_threads;  // of the trainer; absent for supply
   std::optional<unsigned> workers_seen;     // loader threads that did some of the work
@@ -76,7 +78,7 @@ struct Run {
 
 /// (largest − smallest) / median, in percent; 0 for a single repeat.
 double spread_percent(const Run& run);
-/// "lmdb × raw", "lmdb × jpeg, scaled"
+/// "lmdb × raw", "lmdb × jpeg, scaled", "lmdb × packed, decoded on the device"
 std::string format_and_codec(const Run& run);
 
 /// One line of results.jsonl, without the newline.

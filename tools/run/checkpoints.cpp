@@ -61,6 +61,7 @@ Saver::Saver(const TrainingRequest& request, const Session& session, const Posit
       session_(session),
       position_(start),
       per_epoch_(steps.per_epoch) {
+  position_.decode = name(request.feed.decode);
   if (!request.files.resume.empty()) name_last(request.files.resume);
 }
 

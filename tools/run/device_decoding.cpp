@@ -6,6 +6,8 @@
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
+#include "formats/codec.h"
+#include "tools/cli/misuse.h"
 #include "tools/cli/text.h"
 #include "tools/run/devices.h"
 
@@ -27,6 +29,21 @@ std::string DeviceDecoded::text() const {
     line += fmt::format(", {} of them too large to be left packed", grouped(counts.too_large));
   }
   return line;
+}
+
+void expect_no_work_on_pixels(const Recipe& recipe) {
+  if (recipe.operations().empty() && recipe.mixers().empty()) return;
+  throw Misused(join("recipe ", recipe.name(),
+                     " works on pixels, so the loader's threads must decode: --decode full"));
+}
+
+void expect_device_decodes(const Dataset& dataset, const Recipe& recipe) {
+  expect_no_work_on_pixels(recipe);
+  if (dataset.info().codec != packed_codec.name()) {
+    throw Misused(join(dataset.info().path.string(), ": holds ", dataset.info().codec,
+                       ", but --decode device is for packed JPEGs: 'feedrate convert dataset ",
+                       dataset.info().path.string(), " --encode packed …' makes them"));
+  }
 }
 
 DeviceDecoding::DeviceDecoding(const std::string& device, const Dataset& dataset,

@@ -2,6 +2,7 @@
 // A device that decodes what a loader leaves packed, as the consumer of its batches.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "formats/dataset.h"
@@ -19,6 +20,24 @@ struct DeviceDecoded {
   /// A line: how many images, who decoded the others, bytes uploaded.
   std::string text() const;
 };
+
+/// An object; null where no device decoded.
+template <class Json>
+Json as_json(const std::optional<DeviceDecoded>& decoded) {
+  if (!decoded) return nullptr;
+  const trainer::DecodeCounts& counts = decoded->counts;
+  return {{"name", decoded->device},
+          {"images", counts.images},
+          {"packed", counts.packed},
+          {"too_large", counts.too_large},
+          {"uploaded_bytes", counts.uploaded_bytes},
+          {"pixel_bytes", decoded->pixel_bytes}};
+}
+
+/// Throws Misused where no device can decode for the recipe, since it works on pixels.
+void expect_no_work_on_pixels(const loader::Recipe& recipe);
+/// The same, and where the dataset holds no packed JPEGs.
+void expect_device_decodes(const formats::Dataset& dataset, const loader::Recipe& recipe);
 
 /// For one loader with batches of PixelType::packed. One thread.
 class DeviceDecoding {

@@ -24,8 +24,8 @@ LoaderOptions loader_options(const TrainingRequest& request, const Opened& opene
   const TrainingRequest::Feed& feed = request.feed;
   return {.threads = feed.auto_threads ? loader_cores(true) : feed.threads,
           .batch = session.plan().batch,
-          .pixels = {.type = feed.pixels, .scales = input_scales(session.plan().graph)},
-          .decoded = feed.decoded,
+          .pixels = {.type = feed.pixels(), .scales = input_scales(session.plan().graph)},
+          .decoded = size_of(feed.decode),
           .share = {.rank = world().rank(), .ranks = world().ranks()},
           .engine = {.memory = &opened.device.pixel_memory(), .crop_index = feed.crop_index}};
 }

@@ -83,6 +83,7 @@ ForwardReport run_forward(const TrainingRequest& request) {
   report.result = (infers ? run_infer : run_features)(request, opened, *session, feed);
   report.run.telemetry = sampler.measured();
   report.run.telemetry.planned_memory_mib = planned_mib(*session);
+  report.run.decoded = decoded_by(request, *session);
   report.run.threads = feed.loader().stats().threads;
   return report;
 }

@@ -44,17 +44,6 @@ ordered_json as_json(const std::optional<Tuning>& tuning) {
           {"tried", tried}};
 }
 
-ordered_json as_json(const std::optional<DeviceDecoded>& decoded) {
-  if (!decoded) return nullptr;
-  const trainer::DecodeCounts& counts = decoded->counts;
-  return {{"name", decoded->device},
-          {"images", counts.images},
-          {"packed", counts.packed},
-          {"too_large", counts.too_large},
-          {"uploaded_bytes", counts.uploaded_bytes},
-          {"pixel_bytes", decoded->pixel_bytes}};
-}
-
 /// "829 images/s: 176 images in 212 ms", or why there is no rate.
 std::string rate_text(const DriveResult& result) {
   const std::string reason = result.unknown_rate();
@@ -148,7 +137,7 @@ std::string LoadReport::json() const {
       {"batch", batch},
       {"pixels", name(pixels)},
       {"layout", name(layout)},
-      {"decode", name(decoded)},
+      {"decode", name(decode)},
       {"shrunk_images", stats.shrunk},
       {"epochs", rounded(epochs, 3)},
       {"digest", or_null<ordered_json>(digest)},
@@ -179,7 +168,7 @@ std::string LoadReport::json() const {
         {"bytes", stats.crops.bytes},
         {"problem", or_null<ordered_json>(crop_index_problem)}}},
       {"bad", {{"samples", bad_samples}, {"seats", stats.bad_seats}}},
-      {"device", as_json(device)}};
+      {"device", as_json<ordered_json>(device)}};
   for_each_host_field(telemetry, [&](const std::string& key, const std::optional<double>& value) {
     // Written above, for the whole call, as cpu_seconds_per_image is.
     if (key != "cpu_seconds") object[key] = or_null<ordered_json>(value);
@@ -203,7 +192,7 @@ std::string LoadReport::text() const {
                         100 * *in_memory, bytes_text(storage_bytes));
   }
   text += crops_text(stats.crops);
-  if (decoded == DecodedSize::scaled) {
+  if (decode == Decode::scaled) {
     text += fmt::format("  decoded scaled: {} at a half of their size or less\n",
                         counted(stats.shrunk, "image"));
   }

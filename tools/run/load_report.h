@@ -6,6 +6,7 @@
 #include <string>
 
 #include "loader/drive.h"
+#include "tools/cli/decode.h"
 #include "tools/measure/telemetry.h"
 #include "tools/run/device_decoding.h"
 
@@ -17,7 +18,7 @@ struct LoadReport {
   std::uint32_t batch = 0;
   loader::PixelType pixels = loader::PixelType::u8;
   loader::PixelLayout layout = loader::PixelLayout::interleaved;
-  loader::DecodedSize decoded = loader::DecodedSize::full;
+  Decode decode = Decode::full;
   bool skips = false;               // bad samples are skipped, not replaced
   std::optional<double> in_memory;  // share of a cold dataset that was in memory at the start
   std::uint64_t storage_bytes = 0;  // read from disks meanwhile, read-ahead included

@@ -6,6 +6,7 @@
 #include "tools/cli/console.h"
 #include "tools/cli/text.h"
 #include "tools/measure/engines.h"
+#include "tools/run/device_decoding.h"
 #include "tools/run/ranks.h"
 #include "trainer/communicators/communicator.h"
 
@@ -60,6 +61,9 @@ Opened open(const TrainingRequest& request) {
                      " mixes images and their labels, but training takes one label an image"));
   }
   refuse_for_ranks(request, opened.recipe.batch);
+  if (request.feed.decode == Decode::device) {
+    expect_device_decodes(*opened.dataset, opened.augmentation);
+  }
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
   if (!trains) return opened;
   opened.validation = open_validation(request, augmentation, opened.shape);
@@ -80,12 +84,19 @@ std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& o
        .threads = request.device.compute_threads,
        .optimizer = trains ? &optimizer(opened.recipe.update.optimizer) : nullptr,
        .seed = request.seed,
-       .pixels = feed.pixels,
+       .pixels = feed.pixels(),
        .communicator = ranks > 1 ? &world() : nullptr});
   const std::string slow = fallback_warning(session->engines());
   if (!slow.empty()) warn(slow);
   initialise(*session, request.seed);
   return session;
+}
+
+std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request, const Session& session) {
+  const DecodeCounts* counts = session.decoded();
+  if (counts == nullptr) return std::nullopt;
+  const DecodeCounts all = of_all_ranks(*counts);
+  return DeviceDecoded{request.device.name, all, all.images * session.plan().graph.input.bytes()};
 }
 
 RunReport describe(const Opened& opened, const Session& session) {
@@ -97,7 +108,8 @@ RunReport describe(const Opened& opened, const Session& session) {
           .recipe = std::string(opened.augmentation.name()),
           .device_name = opened.device.device_name(),
           .engines = {session.engines().begin(), session.engines().end()},
-          .telemetry = {}};
+          .telemetry = {},
+          .decoded = {}};
 }
 
 }  // namespace feedrate::tools

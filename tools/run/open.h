@@ -2,12 +2,14 @@
 // The first two steps of every mode of `feedrate train`: open what it needs, compile the network.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "formats/dataset.h"
 #include "loader/recipe.h"
 #include "tools/measure/telemetry.h"
+#include "tools/run/device_decoding.h"
 #include "tools/run/training_request.h"
 #include "trainer/backends/backend.h"
 #include "trainer/networks/network.h"
@@ -47,7 +49,12 @@ struct RunReport {
   std::string device_name;
   std::vector<trainer::ProductEngine> engines;
   Telemetry telemetry;
+  std::optional<DeviceDecoded> decoded;  // with Decode::device, of all ranks
 };
+
+/// Who decoded the images of a session's batches so far, on all ranks; absent unless it decodes.
+std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request,
+                                        const trainer::Session& session);
 
 RunReport describe(const Opened& opened, const trainer::Session& session);
 

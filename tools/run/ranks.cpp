@@ -43,6 +43,15 @@ bool stop_of_all_ranks(std::uint64_t steps_done) {
   return stopping[0] > 0;
 }
 
+DecodeCounts of_all_ranks(const DecodeCounts& counts) {
+  std::array sums = {static_cast<double>(counts.images), static_cast<double>(counts.packed),
+                     static_cast<double>(counts.too_large), static_cast<double>(counts.uploads),
+                     static_cast<double>(counts.uploaded_bytes)};
+  world().sum(sums);
+  const auto whole = [&](std::size_t i) { return static_cast<std::uint64_t>(sums[i]); };
+  return {whole(0), whole(1), whole(2), whole(3), whole(4)};
+}
+
 void add_up_ranks(TrainResult& result) {
   std::array sums = {static_cast<double>(result.images), static_cast<double>(result.timed_images)};
   world().sum(sums);

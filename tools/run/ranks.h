@@ -4,6 +4,7 @@
 
 #include "loader/loader.h"
 #include "tools/run/training_request.h"
+#include "trainer/backends/image_decoder.h"
 #include "trainer/loop/trainer.h"
 
 namespace feedrate::tools {
@@ -20,6 +21,9 @@ trainer::TrainOptions::Progress of_all_ranks(trainer::TrainOptions::Progress pro
 /// Whether to end training after `steps_done` steps because a stop was requested of any rank: all
 /// ranks, called after every step, say the same. They ask each other only now and then.
 bool stop_of_all_ranks(std::uint64_t steps_done);
+
+/// The sums over all ranks, each of which calls it.
+trainer::DecodeCounts of_all_ranks(const trainer::DecodeCounts& counts);
 
 /// Makes counts and rates those of all ranks.
 void add_up_ranks(trainer::TrainResult& result);

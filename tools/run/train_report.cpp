@@ -27,9 +27,14 @@ ordered_json common_keys(const TrainingRequest& request, const RunReport& run) {
                  {"macs", run.macs},
                  {"device", request.device.name},
                  {"precision", request.device.precision},
-                 {"pixels", name(request.feed.pixels)},
-                 {"decode", name(request.feed.decoded)}});
+                 {"pixels", name(request.feed.pixels())},
+                 {"decode", name(request.feed.decode)},
+                 {"decoding", as_json<ordered_json>(run.decoded)}});
   return object;
+}
+
+std::string decoding_line(const RunReport& run) {
+  return run.decoded ? fmt::format("  {}\n", run.decoded->text()) : std::string();
 }
 
 void put(ordered_json& object, const Telemetry& telemetry) {
@@ -181,11 +186,12 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
       counted(result.steps, "step"), report.run.batch, result.loss, 100 * result.accuracy,
       100 * result.accuracy5, counted(result.loss_steps, "step"));
   text += fmt::format("  recipe {}", report.run.recipe);
-  if (request.feed.decoded == DecodedSize::scaled) text += ", decoded scaled";
+  if (request.feed.decode == Decode::scaled) text += ", decoded scaled";
   if (!report.validations.empty()) {
     text += fmt::format(", validated by {}", recipe(report.run.recipe).evaluation().name());
   }
   text += '\n' + limit_line(request, report);
+  text += decoding_line(report.run);
   if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
   for (const TrainingReport::Validation& at : report.validations) {
     const Evaluation& evaluation = at.evaluation;
@@ -242,7 +248,7 @@ std::string to_text(const TrainingRequest& request, const ForwardReport& report)
     text += fmt::format("  features: {} × {} × {} for each image, the output of {}\n",
                         extent.channels, extent.height, extent.width, report.features);
   }
-  return text;
+  return text + decoding_line(report.run);
 }
 
 }  // namespace feedrate::tools

@@ -41,6 +41,7 @@ Fields description(const TrainingRequest& request, const Opened& opened) {
                 {"precision", request.device.precision},
                 {"optimizer", std::string(recipe.update.optimizer)},
                 {"recipe", std::string(opened.augmentation.name())},
+                {"decode", std::string(name(request.feed.decode))},
                 {"batch", recipe.batch},
                 {"seed", request.seed},
                 {"images", opened.epoch_images()},
@@ -65,7 +66,10 @@ class Training {
         logs_(logs),
         start_(start_position(request, opened, steps, session)),
         saver_(request, session, start_, steps),
-        progress_("train " + request.model.network, "steps"),
+        title_(
+            "train " + request.model.network +
+            (request.feed.decode == Decode::device ? ", decoding on " + request.device.name : "")),
+        progress_(title_, "steps"),
         sampler_(
             {.device = request.device.name, .transfers = [this] { return session_.transfers(); }}) {
     report_.run = describe(opened, session);
@@ -90,6 +94,7 @@ class Training {
     const auto& validations = report_.validations;
     const bool unvalidated = validations.empty() || validations.back().step != done;
     if (opened_.validation && unvalidated && !report_.result.stopped) validate(done);
+    report_.run.decoded = decoded_by(request_, session_);
     if (report_.result.stopped || stop_requested()) {
       say_how_to_resume(done);  // the logs end as aborted
     } else {
@@ -124,7 +129,7 @@ class Training {
     options.report_every = report_every;
     if (tells_epochs()) options.epoch_steps = steps_.per_epoch;
     options.progress = [this, &schedule](const TrainOptions::Progress& now) {
-      progress_.rename(fmt::format("train {}  loss {:.4f}", request_.model.network, now.loss));
+      progress_.rename(fmt::format("{}  loss {:.4f}", title_, now.loss));
       progress_.update(now.step - start_.step, steps_to_do());
       if (tells_epochs()) say_of_epoch(now);
       logs_.progress(fields_of(of_all_ranks(now), schedule.at(now.step - 1)));
@@ -218,6 +223,7 @@ class Training {
   Logs& logs_;
   const Position start_;
   Saver saver_;
+  const std::string title_;  // of the progress
   Progress progress_;
   Sampler sampler_;
   TrainingReport report_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loader/loader.h"
+#include "tools/cli/decode.h"
 #include "tools/logs/logs.h"
 #include "tools/run/devices.h"
 #include "tools/run/order_request.h"
@@ -59,11 +60,14 @@ struct TrainingRequest {
   struct Feed {
     unsigned threads = 1;       // of the loader
     bool auto_threads = false;  // the loader finds their number; the trainer's thread keeps a core
-    loader::PixelType pixels = loader::PixelType::u8;  // what batches hold
-    loader::DecodedSize decoded = loader::DecodedSize::full;
-    bool resident = false;                             // repeat a few batches held in memory
-    bool crop_index = true;                            // use the one beside the data
-    bool uploads = true;                               // false: resident batches stay on the device
+    loader::PixelType values = loader::PixelType::u8;  // of images, wherever they are decoded
+    Decode decode = Decode::full;
+    bool resident = false;   // repeat a few batches held in memory
+    bool crop_index = true;  // use the one beside the data
+    bool uploads = true;     // false: resident batches stay on the device
+
+    /// What batches hold.
+    loader::PixelType pixels() const { return pixels_of(decode, values); }
   };
   struct Validation {
     std::filesystem::path path{};  // "": none

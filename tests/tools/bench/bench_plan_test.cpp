@@ -139,6 +139,43 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   }
 }
 
+TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_tool) {
+  BenchOptions options = two_threads();
+  options.devices = {"cpu", "cuda"};
+  options.tools = {"feedrate", "pytorch+feedrate"};
+  options.decodes = {"full", "device"};
+  const auto points =
+      plan_bench(options, {{"a", "lmdb", "packed", "d1"}, {"b", "lmdb", "jpeg", "d1"}}, 4);
+  std::size_t supplies = 0, deliveries = 0;
+  for (const BenchPoint& point : points) {
+    if (point.row.decode != device_decode) continue;
+    EXPECT_EQ(point.row.codec, "packed");
+    EXPECT_EQ(point.row.tool, own_tool);
+    const std::vector<std::string> words = point.command(options);
+    const auto decode = std::ranges::find(words, "--decode");
+    ASSERT_NE(decode, words.end());
+    EXPECT_EQ(decode[1], "device");
+    const auto device = std::ranges::find(words, "--device");
+    ASSERT_NE(device, words.end());
+    EXPECT_EQ(device[1], "cuda");
+    EXPECT_NE(point.title().find("lmdb × packed, decoded on the device"), std::string::npos);
+    supplies += point.row.kind == supply_kind ? 1 : 0;
+    deliveries += point.row.kind == delivered_kind ? 1 : 0;
+  }
+  EXPECT_EQ(supplies, 2U);    // numbers of threads
+  EXPECT_EQ(deliveries, 2U);  // of these, to cuda
+  EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 + supplies);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_point(points[i].row, points[j].row));
+  }
+  options.decodes = {"device"};
+  options.devices = {"cpu"};
+  testing::expect_error([&] { check_names(options); }, {"a device other than the CPU"});
+  options.devices = {"cuda"};
+  options.recipes = {"imagenet-train+color-jitter"};
+  testing::expect_error([&] { check_names(options); }, {"works on pixels"});
+}
+
 TEST(UnitBenchPlan, compute_is_measured_without_copies_to_the_device) {
   BenchOptions options = two_threads();
   options.devices = {"cuda"};
@@ -221,7 +258,7 @@ TEST(UnitBenchPlan, points_differ_by_everything_that_may_vary) {
   EXPECT_TRUE(other([](auto& row) { row.recipe = "cifar-train"; }));
   EXPECT_TRUE(other([](auto& row) { row.batch = 1; }));
   EXPECT_TRUE(other([](auto& row) { row.cache = cold_cache; }));
-  EXPECT_TRUE(other([](auto& row) { row.decode = decoded_scaled; }));
+  EXPECT_TRUE(other([](auto& row) { row.decode = scaled_decode; }));
   EXPECT_TRUE(other([](auto& row) { row.device = "cuda"; }));
   EXPECT_TRUE(other([](auto& row) { row.precision = "tf32"; }));
   EXPECT_TRUE(other([](auto& row) { row.network = "mlp"; }));

@@ -227,6 +227,8 @@ TEST_F(CommandsLoad, a_device_decodes_packed_jpegs_to_the_same_digest) {
   const auto expected = ordered_json::parse(usual.output), found = ordered_json::parse(said.output);
   EXPECT_EQ(found.at("digest"), expected.at("digest"));
   EXPECT_EQ(found.at("pixels"), "packed");
+  EXPECT_EQ(found.at("decode"), "device");
+  EXPECT_EQ(expected.at("decode"), "full");
   EXPECT_TRUE(expected.at("device").is_null());
   const ordered_json& device = found.at("device");
   EXPECT_EQ(device.at("images"), 5);

@@ -35,12 +35,31 @@ TEST(UnitRow, a_row_comes_back_as_it_went) {
 // Users' scripts rely on these keys.
 TEST(UnitRow, the_keys_promised_are_all_there) {
   const auto row = nlohmann::json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
-  for (const char* key : {"schema",         "kind",          "tool",         "dataset",
-                          "format",         "codec",         "recipe",       "network",
-                          "device",         "precision",     "batch",        "cache",
-                          "threads",        "workers_seen",  "repeats",      "images_per_second",
-                          "predicted",      "stall_percent", "digest",       "cpu_seconds",
-                          "gpu_memory_mib", "gpu_power_w",   "gpu_energy_j", "environment"}) {
+  for (const char* key : {"schema",
+                          "kind",
+                          "tool",
+                          "dataset",
+                          "format",
+                          "codec",
+                          "decode",
+                          "recipe",
+                          "network",
+                          "device",
+                          "precision",
+                          "batch",
+                          "cache",
+                          "threads",
+                          "workers_seen",
+                          "repeats",
+                          "images_per_second",
+                          "predicted",
+                          "stall_percent",
+                          "digest",
+                          "cpu_seconds",
+                          "gpu_memory_mib",
+                          "gpu_power_w",
+                          "gpu_energy_j",
+                          "environment"}) {
     EXPECT_TRUE(row.contains(key)) << key;
   }
 }
@@ -56,7 +75,7 @@ TEST(UnitRow, what_was_not_measured_is_null_not_zero) {
 TEST(UnitRow, one_without_a_size_of_decoding_is_of_images_decoded_in_full) {
   auto row = nlohmann::ordered_json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
   row.erase("decode");
-  EXPECT_EQ(parse_run(row.dump(), "results.jsonl", 1).decode, decoded_full);
+  EXPECT_EQ(parse_run(row.dump(), "results.jsonl", 1).decode, full_decode);
   row["decode"] = "half";
   testing::expect_error([&] { parse_run(row.dump(), "results.jsonl", 1); },
                         {"line 1: decode 'half' is neither full nor scaled"});
@@ -92,6 +111,21 @@ TEST(HostileRow, a_row_of_another_schema_says_so) {
                {"line 7", "schema 1", "measure it again"});
   expect_error([&] { parse_run(replaced(good, "\"schema\":2", "\"schema\":3"), "r.jsonl", 7); },
                {"schema 3", "schema 2"});
+}
+
+TEST(UnitRow, rows_from_when_no_device_decoded_say_nothing_of_it) {
+  const std::string now = to_json_line(testing::delivered("lmdb", 2, 1000, 3));
+  const auto run = parse_run(replaced(now, "\"decode\":\"full\",", ""), "r.jsonl", 7);
+  EXPECT_EQ(run.decode, "full");
+  EXPECT_EQ(to_json_line(run), now);
+  auto other = run;
+  other.codec = "packed";
+  other.decode = "device";
+  EXPECT_EQ(format_and_codec(other), "lmdb × packed, decoded on the device");
+  EXPECT_EQ(parse_run(to_json_line(other), "r.jsonl", 7).decode, "device");
+  expect_error(
+      [&] { parse_run(replaced(now, "\"decode\":\"full\"", "\"decode\":\"gpu\""), "r.jsonl", 7); },
+      {"line 7", "decode 'gpu'"});
 }
 
 TEST(HostileRow, a_missing_key_is_named) {

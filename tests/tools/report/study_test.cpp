@@ -63,7 +63,7 @@ TEST(UnitStudy, a_folder_that_holds_both_names_neither) {
 TEST(UnitStudy, another_tool_a_cold_cache_and_scaled_images_have_curves_and_names_of_their_own) {
   auto peer = delivered("lmdb", 1, 4000, 1), cold = delivered("lmdb", 1, 900, 60);
   auto scaled = delivered("lmdb", 1, 5950, 1);
-  scaled.decode = decoded_scaled;
+  scaled.decode = scaled_decode;
   auto peers_demand = demand(4500);
   peer.tool = peers_demand.tool = "pytorch";
   cold.cache = cold_cache;

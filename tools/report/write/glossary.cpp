@@ -9,7 +9,9 @@ const Fields& glossary() {
        "With none, the trainer loads each batch itself, between two steps."},
       {"Format × codec",
        "A format is how the dataset is stored: the container (lmdb, recordio, …) × the codec of "
-       "its images (raw pixels, png, jpeg, packed)."},
+       "its images (raw pixels, png, jpeg, packed). The loader's threads decode them, unless it "
+       "says "
+       "that the device does."},
       {"Supply", "Images/s that the loader gives without a trainer."},
       {"Demand", "Images/s that the trainer takes when its batches are already in memory."},
       {"Delivered",

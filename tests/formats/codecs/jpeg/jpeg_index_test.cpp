@@ -73,7 +73,7 @@ TEST(UnitJpegIndex, parts_of_all_kinds_of_images_have_libjpegs_pixels) {
         ASSERT_EQ(entry.empty(), false);
         ASSERT_LE(entry.size(), share * static_cast<double>(jpeg.size()));
         const testing::FencedBytes fenced(entry, testing::Fence::behind);
-        for (int i = 0; i < (testing::long_tests() ? 100 : 15); ++i) {
+        for (int i = 0; i < (testing::long_tests() ? 34 : 15); ++i) {
           expect_same(jpeg, shape, random_part(random, shape), fenced.bytes());
           if (::testing::Test::HasFailure()) return;
         }

@@ -199,33 +199,44 @@ FEEDRATE_AVX512 inline Quarters side_by_side(const std::byte* const* rows, std::
            _mm512_unpacklo_epi16(high_ab, high_cd), _mm512_unpackhi_epi16(high_ab, high_cd)}};
 }
 
+// Sums of the digits of 16 bytes. Not in arrays, which GCC keeps in memory.
+struct DigitSums {
+  __m512i high, middle, low;
+};
+
+FEEDRATE_AVX512 inline DigitSums no_sums() {
+  return {_mm512_set1_epi32(half), _mm512_setzero_si512(), _mm512_setzero_si512()};
+}
+
+FEEDRATE_AVX512 inline void add(DigitSums& to, __m512i pixels, const DigitSums& digits) {
+  to.high = _mm512_dpbusd_epi32(to.high, pixels, digits.high);
+  to.middle = _mm512_dpbusd_epi32(to.middle, pixels, digits.middle);
+  to.low = _mm512_dpbusd_epi32(to.low, pixels, digits.low);
+}
+
+FEEDRATE_AVX512 inline __m512i whole(const DigitSums& sums) {
+  const __m512i upper =
+      _mm512_add_epi32(_mm512_slli_epi32(sums.high, 16), _mm512_slli_epi32(sums.middle, 8));
+  return _mm512_srli_epi32(_mm512_add_epi32(upper, sums.low), resize_bits);
+}
+
 FEEDRATE_AVX512 inline void down_block(const std::uint32_t* table, std::size_t quads,
                                        const std::byte* const* rows, std::size_t at,
                                        std::byte* to) {
-  Quarters high, middle, low;
-  for (std::size_t i = 0; i < 4; ++i) {
-    high.sums[i] = _mm512_set1_epi32(half);
-    middle.sums[i] = low.sums[i] = _mm512_setzero_si512();
-  }
+  DigitSums first = no_sums(), second = first, third = first, fourth = first;
   for (std::size_t q = 0; q < quads; ++q) {
     const Quarters pixels = side_by_side(rows + taps * q, at);
     const auto digit = [&](std::size_t d) FEEDRATE_AVX512 {
       return _mm512_set1_epi32(static_cast<int>(table[3 * q + d]));
     };
-    const __m512i d2 = digit(0), d1 = digit(1), d0 = digit(2);
-    for (std::size_t i = 0; i < 4; ++i) {
-      high.sums[i] = _mm512_dpbusd_epi32(high.sums[i], pixels.sums[i], d2);
-      middle.sums[i] = _mm512_dpbusd_epi32(middle.sums[i], pixels.sums[i], d1);
-      low.sums[i] = _mm512_dpbusd_epi32(low.sums[i], pixels.sums[i], d0);
-    }
+    const DigitSums digits{digit(0), digit(1), digit(2)};
+    add(first, pixels.sums[0], digits);
+    add(second, pixels.sums[1], digits);
+    add(third, pixels.sums[2], digits);
+    add(fourth, pixels.sums[3], digits);
   }
-  for (std::size_t i = 0; i < 4; ++i) {
-    const __m512i upper =
-        _mm512_add_epi32(_mm512_slli_epi32(high.sums[i], 16), _mm512_slli_epi32(middle.sums[i], 8));
-    low.sums[i] = _mm512_srli_epi32(_mm512_add_epi32(upper, low.sums[i]), resize_bits);
-  }
-  const __m512i bytes = _mm512_packus_epi16(_mm512_packus_epi32(low.sums[0], low.sums[1]),
-                                            _mm512_packus_epi32(low.sums[2], low.sums[3]));
+  const __m512i bytes = _mm512_packus_epi16(_mm512_packus_epi32(whole(first), whole(second)),
+                                            _mm512_packus_epi32(whole(third), whole(fourth)));
   _mm512_storeu_si512(to + at, bytes);
 }
 

@@ -219,7 +219,8 @@ TEST_F(UnitFusedCpu, resnet50_in_bf16_plans_at_most_63_hundredths_of_its_memory_
   };
   const double fp32 = bytes("fp32");
   EXPECT_LE(bytes("bf16"), 0.63 * fp32);
-  EXPECT_LE(fp32, 880 * 1048576.0) << "two copies of the parameters, and the values";
+  // oneDNN 3 needs some 20 MiB more for itself than 2.6.
+  EXPECT_LE(fp32, 900 * 1048576.0) << "two copies of the parameters, and the values";
 }
 
 }  // namespace

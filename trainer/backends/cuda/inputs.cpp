@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "trainer/backends/cuda/decode/batch_decoder.cuh"
+
 namespace feedrate::trainer::cuda {
 using namespace formats;
 using namespace loader;
@@ -29,10 +31,13 @@ Inputs::Inputs(const Shape& shape, std::uint32_t batch, PixelType type)
     : shape_(shape),
       sides_{Side(shape.bytes() * batch, batch), Side(shape.bytes() * batch, batch)} {
   if (type == PixelType::packed) {
-    decoder_.emplace(DecoderSize{shape, batch, packed_seat_bytes(shape, 0)});
+    decoder_ =
+        std::make_unique<BatchDecoder>(DecoderSize{shape, batch, packed_seat_bytes(shape, 0)});
     decoding_ = make_stream();
   }
 }
+
+Inputs::~Inputs() = default;
 
 void Inputs::upload(const Context& context, const Batch& batch) {
   const std::size_t next = 1 - current_;
@@ -49,7 +54,7 @@ void Inputs::upload(const Context& context, const Batch& batch) {
         "cudaMemcpyAsync");
   ++copies_.count;
   copies_.bytes += labels.size_bytes();
-  if (decoder_) {
+  if (decoder_ != nullptr) {
     decode(context, batch, side);
   } else {
     copy_pixels(stream, batch, side);
@@ -85,7 +90,7 @@ void Inputs::decode(const Context& context, const Batch& batch, Side& side) {
 }
 
 void Inputs::expect_decoded() {
-  if (decoder_) decoder_->wait();
+  if (decoder_ != nullptr) decoder_->wait();
 }
 
 std::optional<std::uint64_t> Inputs::wait_for_room() const {
@@ -120,9 +125,13 @@ const std::int32_t* Inputs::labels(std::size_t side) const {
   return sides_[side].labels.as<std::int32_t>();
 }
 
+std::size_t Inputs::later_bytes() const {
+  return decoder_ != nullptr ? BatchDecoder::max_scratch : 0;
+}
+
 std::size_t Inputs::bytes() const {
   return 2 * (sides_[0].pixels.bytes() + sides_[0].labels.bytes()) +
-         (decoder_ ? decoder_->bytes() : 0);
+         (decoder_ != nullptr ? decoder_->bytes() : 0);
 }
 
 }  // namespace feedrate::trainer::cuda

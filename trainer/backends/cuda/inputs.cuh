@@ -5,19 +5,23 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "loader/batch.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/context.cuh"
-#include "trainer/backends/cuda/decode/batch_decoder.cuh"
+#include "trainer/backends/image_decoder.h"
 
 namespace feedrate::trainer::cuda {
+
+class BatchDecoder;
 
 class Inputs {
  public:
   /// For batches of u8 pixels or of packed JPEGs.
   Inputs(const formats::Shape& shape, std::uint32_t batch, loader::PixelType type);
+  ~Inputs();
 
   /// Copies a batch to the device and makes it current: what is queued on context.compute() from now
   /// on sees its pixels. The caller may reuse `batch` when this returns. Missing images get label −1
@@ -43,10 +47,10 @@ class Inputs {
   std::uint32_t count() const { return sides_[current_].count; }
   std::size_t bytes() const;
   /// That decoding may allocate later.
-  std::size_t later_bytes() const { return decoder_ ? BatchDecoder::max_scratch : 0; }
+  std::size_t later_bytes() const;
   const Copies& copies() const { return copies_; }
   /// Null where batches hold pixels.
-  const DecodeCounts* decoded() const { return decoder_ ? &decoded_ : nullptr; }
+  const DecodeCounts* decoded() const { return decoder_ != nullptr ? &decoded_ : nullptr; }
   /// Once all work is done: throws Error as BatchDecoder::wait() does.
   void expect_decoded();
 
@@ -67,8 +71,8 @@ class Inputs {
 
   formats::Shape shape_;
   std::array<Side, sides> sides_;
-  std::optional<BatchDecoder> decoder_;  // of packed JPEGs
-  Stream decoding_;                      // its own; null without it
+  std::unique_ptr<BatchDecoder> decoder_;  // of packed JPEGs; null: batches hold pixels
+  Stream decoding_;                        // its own
   DecodeCounts decoded_;
   std::size_t current_ = 0;
   Copies copies_;

@@ -237,6 +237,7 @@ TEST(UnitJsonPage, has_the_keys_that_a_plan_may_have_and_no_others) {
                              {"tools", {"feedrate"}},
                              {"recipes", {"none"}},
                              {"batches", {64}},
+                             {"decodes", {"full"}},
                              {"caches", {"warm"}},
                              {"decodes", {"full"}},
                              {"threads", {1}},

@@ -54,19 +54,18 @@ class Seats {
 
   // Returns whether the seat holds packed bytes.
   bool fill(std::size_t number, const Case& one) {
-    const MutableBytes seat = bytes(number);
     const Shape stored = one.codec->shape(one.bytes);
     const Sample sample{.bytes = one.bytes, .codec = one.codec, .shape = stored};
     check_view(one.view, stored);
-    if (seat_packed(sample, one.view, image_, seat)) return true;
-    std::ranges::copy(rendered(one, stored, image_), pixels_of_seat(seat, image_).begin());
+    if (seat_packed(sample, one.view, image_, bytes(number))) return true;
+    std::ranges::copy(rendered(one, stored, image_), pixels_of_seat(bytes(number), image_).begin());
     return false;
   }
 
   // The data of the runs in a seat.
   MutableBytes data(std::size_t number) {
-    const std::size_t list = 4 * (head_of_seat(bytes(number)).image.runs() + std::size_t{1});
-    return bytes(number).subspan(seat_head_bytes + list);
+    const std::uint32_t runs = head_of_seat(bytes(number)).image.runs();
+    return bytes(number).subspan(seat_head_bytes + 4 * (runs + std::size_t{1}));
   }
 
   Batch batch() {
@@ -330,13 +329,9 @@ TEST_P(CudaDecode, damage_is_found_before_the_device_and_what_comes_later_on_it)
   const Case one{"packed", packed_photo(stored, 1, {}), &packed_codec, whole_view(stored)};
   Seats seats(stored, 3);
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(seats.fill(i, one));
-  Case damaged = one;
-  damaged.bytes.back() ^= std::byte{1};
-  expect_error([&] { seats.fill(1, damaged); }, {"the sum of a run does not match", "byte"});
-  const std::size_t first = packed_image(one.bytes).data_at();
   for (const int head : {0xff, 0x7f, 0x3f, 0x0f}) {
-    damaged = one;
-    damaged.bytes[first] = std::byte(head);
+    Case damaged = one;
+    damaged.bytes[packed_image(one.bytes).data_at()] = std::byte(head);
     mend_packed_jpeg(damaged.bytes);
     expect_error([&] { seats.fill(1, damaged); }, {"packed JPEG is damaged at byte"});
     // What changes in memory, behind the loader's back.
@@ -346,8 +341,7 @@ TEST_P(CudaDecode, damage_is_found_before_the_device_and_what_comes_later_on_it)
     const auto decoder = decoder_of(batch);
     decoder->decode(batch);
     expect_error([&] { decoder->pixels(); }, {"sample 101", "damaged", "block"});
-    decoder->decode(batch);
-    decoder->decode(batch);
+    for (int times = 0; times < 2; ++times) decoder->decode(batch);
     expect_error([&] { decoder->decode(batch); }, {"sample 101"});
   }
 }
@@ -379,12 +373,11 @@ TEST_P(CudaDecode, any_damage_is_an_error_or_the_loaders_pixels) {
     if (expected) {
       EXPECT_TRUE(std::ranges::equal(decoder->pixels(), *expected)) << "byte " << at;
       EXPECT_TRUE(seats.fill(0, one));
-      ++images;
     } else {
       EXPECT_THROW(decoder->pixels(), Error) << "byte " << at;
       EXPECT_THROW(seats.fill(0, one), Error) << "byte " << at;
-      ++errors;
     }
+    ++(expected ? images : errors);
   }
   EXPECT_GT(errors, 20);
   EXPECT_GT(images, 20);

@@ -29,9 +29,9 @@ class CommandsDeviceDecode : public ::testing::Test {
     const auto program = program_with_emulated_device(at(""));
     if (!program) GTEST_SKIP() << "this build has no CUDA plug-in";
     program_ = *program;
-    write_dataset(container("recordio"), packed_codec, at("set"), make_examples({36, 52, 3}, 20));
+    write_dataset(container("recordio"), packed_codec, at("set"), make_examples({36, 52, 3}, 14));
     write_dataset(container("recordio"), packed_codec, at("val"), make_examples({40, 44, 3}, 7));
-    write_dataset(container("recordio"), jpeg_codec, at("jpeg"), make_examples({36, 52, 3}, 20));
+    write_dataset(container("recordio"), jpeg_codec, at("jpeg"), make_examples({36, 52, 3}, 14));
   }
 
   std::string at(const std::string& name) const { return (directory_ / name).string(); }
@@ -39,7 +39,7 @@ class CommandsDeviceDecode : public ::testing::Test {
   Said run(const Words& words) const { return run_program(program_, words); }
 
   Words train(const Words& more) const {
-    Words words{"train",    at("set"), "--network", "lenet", "--recipe", "imagenet-train:size=28",
+    Words words{"train",    at("set"), "--network", "mlp", "--recipe", "imagenet-train:size=16",
                 "--device", "cuda",    "--batch",   "6"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
@@ -109,9 +109,9 @@ TEST_F(CommandsDeviceDecode, trains_to_the_same_bits_at_any_number_of_threads) {
     EXPECT_EQ(found.at("pixels"), "packed");
     EXPECT_EQ(found.at("steps_recorded"), true);
     const ordered_json& decoding = found.at("decoding");
-    EXPECT_EQ(decoding.at("images"), 2 * 20 + 2 * 7);
-    EXPECT_EQ(decoding.at("packed"), 2 * 20 + 2 * 7);
-    EXPECT_EQ(decoding.at("pixel_bytes"), 54 * 28 * 28 * 3);
+    EXPECT_EQ(decoding.at("images"), 2 * 14 + 2 * 7);
+    EXPECT_EQ(decoding.at("packed"), 2 * 14 + 2 * 7);
+    EXPECT_EQ(decoding.at("pixel_bytes"), 42 * 16 * 16 * 3);
     const Checkpoint made = checkpoint("device");
     EXPECT_EQ(made.tensors, expected.tensors) << threads << " threads";
     EXPECT_EQ(made.metadata.at("decode"), "device");
@@ -148,7 +148,7 @@ TEST_F(CommandsDeviceDecode, other_modes_give_the_same) {
 TEST_F(CommandsDeviceDecode, validation_images_may_be_of_any_kind) {
   const ordered_json found =
       trained({"--steps", "1", "--val", at("jpeg"), "--decode", "device", "--threads", "2"});
-  EXPECT_EQ(found.at("decoding").at("images"), 26);
+  EXPECT_EQ(found.at("decoding").at("images"), 20);
   EXPECT_EQ(found.at("decoding").at("packed"), 6);
   EXPECT_EQ(found.at("val_accuracy"),
             trained({"--steps", "1", "--val", at("jpeg")}).at("val_accuracy"));

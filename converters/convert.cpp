@@ -193,7 +193,8 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
                            std::string_view split, const Container& container, const fs::path& out,
                            const ConvertOptions& options) {
   const auto start = Clock::now();
-  check(container, options);  // before anything is read or written
+  const std::uint64_t lost_before = lost_pages_so_far();  // of any file
+  check(container, options);                              // before anything is read or written
   ConversionRun run(source.open(inputs, split), container, options);
   const bool whole = options.part.count == 1;
   const auto stale =
@@ -224,7 +225,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   sidecar.files = files_beside(directory.path());
   directory.sync();  // while the hashes are still being computed
   sidecar.inputs = hashes.get();
-  if (const std::string lost = lost_pages_of_process(); !lost.empty()) throw Error(lost);
+  if (const std::string lost = lost_pages_of_process(lost_before); !lost.empty()) throw Error(lost);
   write_sidecar(directory.path(), sidecar);
   if (whole) {
     journal.remove();

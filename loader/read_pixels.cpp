@@ -1,5 +1,9 @@
 #include "loader/read_pixels.h"
 
+#include <string>
+#include <utility>
+
+#include "formats/io/lost_pages.h"
 #include "loader/bad.h"
 
 namespace feedrate::loader {
@@ -18,17 +22,22 @@ std::string with_place(const Dataset& dataset, std::uint64_t index, std::string_
 
 Sample read_pixels(const Dataset& dataset, std::uint64_t index, Scratch& scratch, Buffer& pixels) {
   Sample sample;
+  std::string problem;
   try {
     sample = dataset.read(index, scratch);
     if (!sample.shape.plausible()) throw Error("its size is not plausible");
     decode(sample, grown(pixels, sample.shape.bytes()));
   } catch (const Error& error) {
-    throw SampleError({.place = dataset.place(index),
-                       .index = index,
-                       .key = std::string(sample.name),
-                       .reason = with_place(dataset, index, error.what())});
+    problem = with_place(dataset, index, error.what());
   }
-  return sample;
+  std::string key(sample.name);
+  // Asked for here, or the next reader in this thread would be told.
+  if (std::string lost = lost_pages_of_thread(); !lost.empty()) problem = std::move(lost);
+  if (problem.empty()) return sample;
+  throw SampleError({.place = dataset.place(index),
+                     .index = index,
+                     .key = std::move(key),
+                     .reason = std::move(problem)});
 }
 
 }  // namespace feedrate::loader

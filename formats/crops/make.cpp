@@ -5,6 +5,7 @@
 #include "formats/crops/crop_index.h"
 #include "formats/crops/layout.h"
 #include "formats/io/file.h"
+#include "formats/io/lost_pages.h"
 
 namespace feedrate::formats {
 namespace {
@@ -46,6 +47,7 @@ void Maker::make(std::uint64_t index, Worker& worker, Buffer& entry) {
 }
 
 void Maker::write(OutputFile& to) {
+  const std::uint64_t lost_before = lost_pages_so_far();  // of any file
   Buffer head, foot;
   append(head, as_bytes(crops::magic));
   append_le(head, crops::version);
@@ -85,7 +87,7 @@ void Maker::write(OutputFile& to) {
   made_.samples = dataset_.size();
   made_.bytes = to.position();
   dataset_.expect_unchanged();
-  if (const std::string lost = lost_pages_of_process(); !lost.empty()) throw Error(lost);
+  if (const std::string lost = lost_pages_of_process(lost_before); !lost.empty()) throw Error(lost);
   if (made_.indexed > 0) return;
   throw NothingToIndex(
       join(dataset_.info().path,

@@ -35,6 +35,7 @@ Entry* free_entries = nullptr;
 std::uintptr_t page_size = 4096;
 
 std::atomic<const Entry*> lost_by_process = nullptr;
+std::atomic<std::uint64_t> lost_so_far = 0;
 thread_local const Entry* volatile lost_by_thread = nullptr;
 struct sigaction before {};
 
@@ -51,6 +52,7 @@ bool put_zeros(std::uintptr_t address) {
     entry->lost = true;
     lost_by_thread = entry;
     lost_by_process = entry;
+    ++lost_so_far;  // after the entry, which whoever sees the number asks for
     return true;
   }
   return false;
@@ -133,6 +135,10 @@ std::string lost_pages_of_thread() {
   return sentence(lost);
 }
 
-std::string lost_pages_of_process() { return sentence(lost_by_process); }
+std::uint64_t lost_pages_so_far() { return lost_so_far; }
+
+std::string lost_pages_of_process(std::uint64_t earlier) {
+  return lost_so_far == earlier ? std::string() : sentence(lost_by_process);
+}
 
 }  // namespace feedrate::formats

@@ -3,6 +3,7 @@
 // read, raises SIGBUS, which ends the process by default. Here such a page reads as zeros and is
 // recorded: callers ask for it after using mapped bytes, and discard the result.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -30,7 +31,11 @@ class MapGuard {
 /// otherwise, which costs nothing. Anything computed from such bytes is worthless.
 std::string lost_pages_of_thread();
 
-/// The same for all threads since the process started; can be asked repeatedly.
-std::string lost_pages_of_process();
+/// How many missing pages all threads have read since the process started.
+std::uint64_t lost_pages_so_far();
+
+/// A sentence naming the last file, if any thread has read a missing page after `earlier` ones:
+/// these may have been of other files. Can be asked repeatedly.
+std::string lost_pages_of_process(std::uint64_t earlier = 0);
 
 }  // namespace feedrate::formats

@@ -11,6 +11,7 @@
 #include "formats/io/file.h"
 #include "formats/io/lost_pages.h"
 #include "loader/loader.h"
+#include "loader/read_pixels.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 #include "tests/support/temp_directory.h"
@@ -100,6 +101,19 @@ TEST(HostileChangedFiles, a_shrunk_file_ends_the_run_even_if_another_thread_hit_
       EXPECT_NE(lost_pages_of_thread(), "");
     }).join();
     expect_error([&] { read_to_end(loader); }, {changed.file().string(), "became shorter"});
+  }
+}
+
+TEST(HostileChangedFiles, a_single_image_of_a_file_that_shrank_is_an_error_told_once) {
+  for (const MappedFormat& format : mapped_formats) {
+    const ChangingDataset changed(format);
+    fs::resize_file(changed.file(), 8192);
+    Scratch scratch;
+    Buffer pixels;
+    const std::uint64_t last = changed.dataset().size() - 1;
+    expect_error([&] { static_cast<void>(read_pixels(changed.dataset(), last, scratch, pixels)); },
+                 {changed.file().string(), "became shorter while it was being read"});
+    EXPECT_EQ(lost_pages_of_thread(), "");
   }
 }
 

@@ -43,6 +43,18 @@ TEST(HostileLostPages, a_byte_that_has_gone_is_zero_and_the_reader_is_told) {
   EXPECT_NE(lost_pages_of_process().find("data.rec"), std::string::npos) << "for ever";
 }
 
+TEST(HostileLostPages, what_was_lost_before_says_nothing_of_what_is_read_since) {
+  const TempDirectory directory;
+  const MappedFile file(file_of_x(directory));
+  fs::resize_file(file.path(), 0);
+  const std::uint64_t before = lost_pages_so_far();
+  EXPECT_EQ(file.bytes()[0], std::byte{0});
+  EXPECT_NE(lost_pages_of_thread(), "");
+  EXPECT_NE(lost_pages_of_process(before).find("data.rec"), std::string::npos);
+  EXPECT_NE(lost_pages_of_process(), "");
+  EXPECT_EQ(lost_pages_of_process(lost_pages_so_far()), "");
+}
+
 TEST(HostileLostPages, only_the_thread_that_read_it_is_told) {
   const TempDirectory directory;
   const MappedFile file(file_of_x(directory));

@@ -13,14 +13,14 @@ class Branch {
   /// that compute() holds so far; compute() first waits for the branch's earlier work.
   template <class Body>
   void run(Context& context, const Body& body) {
-    begin(context);
     try {
+      begin(context);
       body();
+      end(context);
     } catch (...) {  // a step that cannot be recorded, or that failed
       context.leave_branch();
       throw;
     }
-    end(context);
   }
   /// Makes context.compute() wait for the branch.
   void join(const Context& context);

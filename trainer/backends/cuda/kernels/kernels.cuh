@@ -26,6 +26,14 @@ __device__ inline void begin_kernel() {
 #endif
 }
 
+/// Whether begin_kernel() waits on the devices on which kernels may start early. Not where the code
+/// is for older ones alone, which a newer one's driver translates.
+#ifdef __CUDA_ARCH_LIST__
+inline constexpr bool kernels_wait = std::max({__CUDA_ARCH_LIST__}) >= 900;
+#else
+inline constexpr bool kernels_wait = true;  // in emulation
+#endif
+
 /// Launches a kernel that calls begin_kernel().
 template <class... Parameters, class... Arguments>
 void launch(const Context& context, const char* name, void (*kernel)(Parameters...), dim3 blocks,
@@ -39,7 +47,7 @@ void launch(const Context& context, const char* name, void (*kernel)(Parameters.
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &early;
-  config.numAttrs = place.starts_early ? 1 : 0;
+  config.numAttrs = kernels_wait && place.starts_early ? 1 : 0;
   check(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 

@@ -14,11 +14,13 @@ BenchDataset describe_dataset(const std::filesystem::path& path);
 /// Computes missing digests by reading every image of those datasets. Throws Error on damage.
 void find_digests(std::vector<BenchDataset>& datasets);
 
-/// Throws Error when a tool, recipe, network or device does not exist.
+/// Throws Error when a tool, recipe, network or device does not exist; Misused when a device is to
+/// decode, and there is none or a recipe works on pixels.
 void check_names(const BenchOptions& options);
 
-/// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a
-/// device is not usable here or lacks a precision, so that a long bench fails at once.
+/// Throws Error when a recipe or the size of decoding does not suit a dataset, a network does not
+/// take its images, or a device is not usable here or lacks a precision, so that a long bench fails
+/// at once.
 void check_points(const std::vector<BenchPoint>& points, const std::vector<BenchDataset>& datasets);
 
 }  // namespace feedrate::tools

@@ -75,6 +75,11 @@ class Planner {
   }
 
   std::vector<BenchPoint> points() {
+    if (wants_device_ && !device_decodes_) {
+      throw Error(
+          "decode device: it is for packed JPEGs (convert --encode packed), measured by "
+          "feedrate, and there are none");
+    }
     for (std::size_t i = 0; i < excluded_.size(); ++i) {
       if (excluded_[i]) continue;
       throw Error(join("the exclusion of ", options_.exclude[i].text(), " excludes nothing"));
@@ -111,7 +116,11 @@ class Planner {
       row.codec = dataset.codec;
       for (const std::string& decode : distinct(options_.decodes)) {
         row.decode = decode;
-        if (row.decode == device_decode && !device_decodes(row)) continue;
+        if (row.decode == device_decode) {
+          wants_device_ = true;
+          if (!device_decodes(row)) continue;
+          device_decodes_ = true;
+        }
         add_threads(row, points);
       }
     }
@@ -181,6 +190,8 @@ class Planner {
   unsigned cores_;
   const std::function<bool(const Run&)>& reads_;
   std::vector<bool> excluded_;      // whether the exclusion has excluded any point
+  bool wants_device_ = false;       // a device is to decode
+  bool device_decodes_ = false;     // and can, for some point
   std::vector<BenchPoint> supply_;  // of the current group, as the next two
   std::vector<BenchPoint> demand_;  // and compute
   std::vector<BenchPoint> delivered_;

@@ -62,8 +62,9 @@ struct BenchPoint {
 /// Points that the conditions exclude are left out. Sets of images come one after the other; within
 /// each, supply, then demand, then delivered (which is predicted from both), warm before cold. Each
 /// part is shuffled by the seed alone, so that drift of the machine does not favour one format.
-/// Throws Error when nothing is left, when an exclusion excludes nothing, or when there are too
-/// many points. Pure function, but for `reads`.
+/// Throws Error when nothing is left, when a device is to decode and could decode nothing, when an
+/// exclusion excludes nothing, or when there are too many points. Pure function, but for
+/// `reads`.
 std::vector<BenchPoint> plan_bench(
     const BenchOptions& options, const std::vector<BenchDataset>& datasets, unsigned cores,
     const std::function<bool(const Run&)>& reads = [](const Run&) { return true; });

@@ -73,7 +73,7 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
 
 /// Refuses what it can before it reads the datasets, which may take minutes.
 std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench, Peers& peers) {
-  check_names(bench);
+  asked_by(options, [&] { check_names(bench); });
   std::vector<BenchDataset> datasets;
   for (const std::filesystem::path& path : without_repeats(bench.paths)) {
     datasets.push_back(describe_dataset(path));

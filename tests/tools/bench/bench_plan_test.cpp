@@ -139,6 +139,15 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   }
 }
 
+TEST(UnitBenchPlan, its_summary_names_the_ways_to_decode) {
+  BenchOptions options = two_threads();
+  EXPECT_EQ(plan_text(plan_bench(options, two_datasets, 4), options).find("decode"),
+            std::string::npos);
+  options.decodes = {"full", "scaled"};
+  const std::string text = plan_text(plan_bench(options, two_datasets, 4), options);
+  EXPECT_NE(text.find("; decode full, scaled; threads 0, 2"), std::string::npos) << text;
+}
+
 TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_tool) {
   BenchOptions options = two_threads();
   options.devices = {"cpu", "cuda"};
@@ -168,6 +177,7 @@ TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_too
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_point(points[i].row, points[j].row));
   }
+  testing::expect_error([&] { plan_bench(options, two_datasets, 4); }, {"packed JPEGs"});
   options.decodes = {"device"};
   options.devices = {"cpu"};
   testing::expect_error([&] { check_names(options); }, {"a device other than the CPU"});

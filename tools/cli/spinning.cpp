@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 namespace feedrate::tools {
 namespace {
@@ -13,8 +15,12 @@ constexpr const char *spins = "GOMP_SPINCOUNT", *turns = "3000";
 
 void spin_briefly(char** arguments) {
   if (std::getenv(spins) != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  // By its path, because the system would call a program started as /proc/self/exe "exe".
+  std::error_code unknown;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (unknown) return;
   setenv(spins, turns, 0);
-  execv("/proc/self/exe", arguments);
+  execv(program.c_str(), arguments);
   unsetenv(spins);
 }
 

@@ -17,7 +17,8 @@ std::vector<double> by_channel(std::string_view what, const std::vector<double>&
 }
 
 double scale_of_deviation(double deviation) {
-  if (!(deviation > 0)) throw Error(join("a deviation must be above 0, not ", deviation));
+  if (!(static_cast<float>(deviation) > 0))
+    throw Error(join("a deviation must be above 0, not ", deviation));
   return 1 / deviation;
 }
 

@@ -67,7 +67,8 @@ class Batch:
 
     images: Array
     """0 ... 255, RGB or grey; with pixels="f32" or "f16", (pixel - mean) / deviation. Of the shape
-    count x height x width x channels, or with layout="nchw" count x channels x height x width."""
+    count x height x width x channels with layout="nhwc", as u8 usually is; count x channels x height x
+    width with "nchw", as f32 and f16 usually are."""
     labels: Array
     """int64: the class of each image, from 0."""
     indices: Array

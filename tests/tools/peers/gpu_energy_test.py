@@ -16,7 +16,7 @@ from gpu_energy import GpuEnergy
 UNKNOWN = {"gpu_power_w": None, "gpu_energy_j": None}
 
 
-class Energy(unittest.TestCase):
+class UnitGpuEnergy(unittest.TestCase):
     def setUp(self):
         os.environ["FEEDRATE_NVML"] = LIBRARY
         os.environ.pop("FEEDRATE_FAKE_NVML_FAILS", None)

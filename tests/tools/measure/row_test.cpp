@@ -72,15 +72,6 @@ TEST(UnitRow, what_was_not_measured_is_null_not_zero) {
   EXPECT_TRUE(row.at("environment").at("gpu").is_null());
 }
 
-TEST(UnitRow, one_without_a_size_of_decoding_is_of_images_decoded_in_full) {
-  auto row = nlohmann::ordered_json::parse(to_json_line(testing::supply("lmdb", 2, 6000)));
-  row.erase("decode");
-  EXPECT_EQ(parse_run(row.dump(), "results.jsonl", 1).decode, full_decode);
-  row["decode"] = "half";
-  testing::expect_error([&] { parse_run(row.dump(), "results.jsonl", 1); },
-                        {"line 1: decode 'half' is neither full nor scaled"});
-}
-
 TEST(UnitRow, a_name_that_is_not_utf8_still_makes_a_row) {
   auto run = testing::supply("lmdb", 2, 6000);
   run.dataset = "data/\xff";
@@ -113,7 +104,7 @@ TEST(HostileRow, a_row_of_another_schema_says_so) {
                {"schema 3", "schema 2"});
 }
 
-TEST(UnitRow, rows_from_when_no_device_decoded_say_nothing_of_it) {
+TEST(UnitRow, rows_say_how_jpegs_were_decoded_and_older_ones_mean_in_full) {
   const std::string now = to_json_line(testing::delivered("lmdb", 2, 1000, 3));
   const auto run = parse_run(replaced(now, "\"decode\":\"full\",", ""), "r.jsonl", 7);
   EXPECT_EQ(run.decode, "full");

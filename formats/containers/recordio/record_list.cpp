@@ -1,7 +1,6 @@
 #include "formats/containers/recordio/record_list.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "formats/base/error.h"
 #include "formats/base/text.h"
@@ -48,8 +47,15 @@ std::optional<std::uint64_t> RecordList::find(std::uint64_t id) const {
   // The ids of most lists are consecutive: look there first.
   std::uint64_t at = id - id_of(0);
   if (at >= count || id_of(at) != id) {
-    const auto lines = std::views::iota(std::uint64_t{0}, count);
-    at = static_cast<std::uint64_t>(std::ranges::lower_bound(lines, id, {}, id_of) - lines.begin());
+    at = 0;
+    for (std::uint64_t end = count; at < end;) {
+      const std::uint64_t middle = at + (end - at) / 2;
+      if (id_of(middle) < id) {
+        at = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
   }
   if (at == count || id_of(at) != id) return std::nullopt;
   const bool alone = (at == 0 || id_of(at - 1) != id) && (at + 1 == count || id_of(at + 1) != id);

@@ -52,8 +52,8 @@ void ScanBytes::unstuff() {
       *to++ = *from++;
       continue;
     }
-    // At an FF, or at the end.
-    if (raw_end - from < 2) {
+    // At an FF, or at the end. Nor is there a marker where only FFs are left.
+    if (std::all_of(from, raw_end, [](std::byte byte) { return byte == std::byte{0xff}; })) {
       from = raw_end;
       to -= std::min(static_cast<std::size_t>(to - window_.data()), read_ahead);
       ended_ = true;

@@ -38,9 +38,9 @@ inline constexpr std::uint64_t max_packed_pixels = std::uint64_t{1} << 24;
 /// pixels' and 64 KiB, into which each of 240 ImageNet photographs fits at 224 x 224.
 std::size_t packed_seat_bytes(formats::Shape shape, std::size_t packed_bytes);
 
-/// Writes the head, and the packed bytes where they are sound and the seat can hold them. False: the
-/// caller writes the pixels of the view into pixels_of_seat(). So whoever decodes on the host has the
-/// last word on damage, with his own words, and a device never sees any.
+/// Writes the head, and the packed bytes if they are sound and fit into the seat. Returns false if
+/// not; then the caller writes the pixels of the view into pixels_of_seat(). So damage is reported by
+/// the decoder on the host, and no device ever sees it.
 bool seat_packed(const formats::Sample& sample, const View& view, formats::Shape shape,
                  formats::MutableBytes seat);
 

@@ -48,8 +48,8 @@ class JpegIndex {
   JpegIndex(Bytes entry, const JpegIndexHeader& header);
 
   const JpegIndexHeader& header() const { return header_; }
-  /// Sets where to find run.mcus MCUs from run.first on, which are none before those asked for
-  /// last. False where the points are damaged.
+  /// Sets where the run's MCUs begin and end in the scan, for its `first` and `mcus`. Runs must be
+  /// asked for in the order of the scan. False where the points are damaged.
   bool find(ScanRun& run);
 
  private:

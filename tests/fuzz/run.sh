@@ -24,7 +24,7 @@ if [ $# -eq 0 ]; then
 fi
 
 # statistic LOG NAME: the last value of a libFuzzer statistic, or of "cov: 123".
-statistic() { grep -oE "$2 *[0-9]+" "$1" | tail -1 | grep -oE '[0-9]+$' || echo 0; }
+statistic() { grep -aoE "$2 *[0-9]+" "$1" | tail -1 | grep -oE '[0-9]+$' || echo 0; }
 
 # Fuzzes one parser and leaves its line of the table in <parser>.line. <parser>.spent holds the hash of
 # the program and what it has spent so far.

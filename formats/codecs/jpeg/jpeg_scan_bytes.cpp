@@ -52,19 +52,21 @@ void ScanBytes::unstuff() {
       *to++ = *from++;
       continue;
     }
-    // At an FF, or at the end. Nor is there a marker where only FFs are left.
-    if (std::all_of(from, raw_end, [](std::byte byte) { return byte == std::byte{0xff}; })) {
+    // At an FF, or at the end.
+    const std::byte* const code =
+        std::find_if(from, raw_end, [](std::byte byte) { return byte != std::byte{0xff}; });
+    const bool no_marker = code == raw_end || *code == std::byte{0};
+    if (no_marker && code == from + 1 && code != raw_end) {
+      *to++ = std::byte{0xff};
+      from += 2;
+      continue;
+    }
+    ended_ = true;
+    if (no_marker) {  // FFs at the end of the file, or several before a 00: libjpeg reads on
       from = raw_end;
       to -= std::min(static_cast<std::size_t>(to - window_.data()), read_ahead);
-      ended_ = true;
-      break;
     }
-    if (from[1] != std::byte{0}) {
-      ended_ = true;
-      break;
-    }
-    *to++ = std::byte{0xff};
-    from += 2;
+    break;
   }
   raw_ = {from, raw_end};
   end_ = to;

@@ -72,7 +72,7 @@ TEST(UnitJpegScanBytes, what_may_be_read_ahead_lies_in_the_window) {
 
 TEST(HostileJpegScanBytes, without_a_marker_the_last_bytes_are_not_to_be_used) {
   ScanBytes bytes;
-  for (const std::string_view end : {""sv, "\xff"sv}) {
+  for (const std::string_view end : {""sv, "\xff"sv, "\xff\xff"sv, "\xff\xff\0\x12"sv}) {
     Buffer raw(100, std::byte{0x12});
     append(raw, as_bytes(end));
     const testing::FencedBytes fenced(raw, testing::Fence::behind);

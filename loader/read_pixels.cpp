@@ -18,6 +18,19 @@ std::string with_place(const Dataset& dataset, std::uint64_t index, std::string_
   return join(path, ": sample ", index, ": ", what);
 }
 
+// What the bytes just read lack, as a sentence naming the file; empty where they are whole.
+std::string lost_pages(const Dataset& dataset) {
+  // Asked for here, or the next reader in this thread would be told.
+  std::string lost = lost_pages_of_thread();
+  if (!lost.empty() || lost_pages_so_far() == 0) return lost;
+  try {
+    dataset.expect_unchanged();  // a page is reported missing once; read again, it holds zeros
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 }  // namespace
 
 Sample read_pixels(const Dataset& dataset, std::uint64_t index, Scratch& scratch, Buffer& pixels) {
@@ -31,8 +44,7 @@ Sample read_pixels(const Dataset& dataset, std::uint64_t index, Scratch& scratch
     problem = with_place(dataset, index, error.what());
   }
   std::string key(sample.name);
-  // Asked for here, or the next reader in this thread would be told.
-  if (std::string lost = lost_pages_of_thread(); !lost.empty()) problem = std::move(lost);
+  if (std::string lost = lost_pages(dataset); !lost.empty()) problem = std::move(lost);
   if (problem.empty()) return sample;
   throw SampleError({.place = dataset.place(index),
                      .index = index,

@@ -128,6 +128,11 @@ MapGuard& MapGuard::operator=(MapGuard&& other) noexcept {
   return *this;
 }
 
+std::string MapGuard::lost_pages() const {
+  const auto* entry = static_cast<const Entry*>(entry_);
+  return entry != nullptr && entry->lost ? sentence(entry) : std::string();
+}
+
 std::string lost_pages_of_thread() {
   if (lost_by_thread == nullptr) return {};
   const Entry* lost = lost_by_thread;

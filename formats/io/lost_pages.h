@@ -23,6 +23,10 @@ class MapGuard {
   MapGuard(MapGuard&& other) noexcept;
   MapGuard& operator=(MapGuard&& other) noexcept;
 
+  /// A sentence naming the file, if any thread has read a missing page of this map, now or earlier;
+  /// empty otherwise.
+  std::string lost_pages() const;
+
  private:
   void* entry_ = nullptr;
 };

@@ -55,6 +55,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::expect_unchanged() const {
+  if (const std::string lost = guard_.lost_pages(); !lost.empty()) throw Error(lost);
   struct stat status {};
   if (path_.empty() || stat(path_.c_str(), &status) != 0) return;  // removed: the map still has it
   const FileState now = state_of(status);

@@ -31,8 +31,9 @@ class MappedFile {
   Bytes bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
-  /// Throws Error when the file has been written to or truncated since it was mapped. A new file of
-  /// the same name does not count: the map still shows the old one.
+  /// Throws Error when the file has been written to or truncated since it was mapped, or a page of
+  /// it could not be read. A new file of the same name does not count: the map still shows the old
+  /// one.
   void expect_unchanged() const;
 
   /// Hints that the file will be read from front to back.

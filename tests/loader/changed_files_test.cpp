@@ -34,8 +34,9 @@ constexpr MappedFormat mapped_formats[] = {
 
 class ChangingDataset {
  public:
-  explicit ChangingDataset(const MappedFormat& format) : path_(directory_ / format.format) {
-    write_dataset(container(format.format), png_codec, path_, make_examples({64, 64, 3}, 200));
+  explicit ChangingDataset(const MappedFormat& format, const Codec& codec = png_codec)
+      : path_(directory_ / format.format) {
+    write_dataset(container(format.format), codec, path_, make_examples({64, 64, 3}, 200));
     std::uint64_t largest = 0;
     for (const auto& entry : fs::recursive_directory_iterator(path_)) {
       if (!entry.is_regular_file() || entry.file_size() < largest) continue;
@@ -104,16 +105,23 @@ TEST(HostileChangedFiles, a_shrunk_file_ends_the_run_even_if_another_thread_hit_
   }
 }
 
-TEST(HostileChangedFiles, a_single_image_of_a_file_that_shrank_is_an_error_told_once) {
+// Raw pixels are where a page of zeros would pass for an image.
+TEST(HostileChangedFiles, a_single_image_of_a_file_that_shrank_is_an_error_each_time) {
   for (const MappedFormat& format : mapped_formats) {
-    const ChangingDataset changed(format);
-    fs::resize_file(changed.file(), 8192);
-    Scratch scratch;
-    Buffer pixels;
-    const std::uint64_t last = changed.dataset().size() - 1;
-    expect_error([&] { static_cast<void>(read_pixels(changed.dataset(), last, scratch, pixels)); },
-                 {changed.file().string(), "became shorter while it was being read"});
-    EXPECT_EQ(lost_pages_of_thread(), "");
+    for (const Codec* codec : {&png_codec, &raw_codec}) {
+      if (!container(format.format).accepts(*codec)) continue;
+      const ChangingDataset changed(format, *codec);
+      fs::resize_file(changed.file(), 8192);
+      Scratch scratch;
+      Buffer pixels;
+      const std::uint64_t last = changed.dataset().size() - 1;
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        expect_error(
+            [&] { static_cast<void>(read_pixels(changed.dataset(), last, scratch, pixels)); },
+            {changed.file().string(), "became shorter while it was being read"});
+        EXPECT_EQ(lost_pages_of_thread(), "");
+      }
+    }
   }
 }
 

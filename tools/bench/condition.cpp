@@ -16,6 +16,11 @@ Value digits(const std::optional<unsigned>& number) {
   return number ? Value(std::to_string(*number)) : Value();
 }
 
+// A trainer alone takes its batches from memory.
+Value loaded(const Run& run, const std::string& how) {
+  return is_trainer_alone(run.kind) ? Value() : Value(how);
+}
+
 struct KeyAccess {
   ConditionKey key;
   Value (*of)(const Run&);
@@ -27,13 +32,13 @@ constexpr std::array accesses{
     KeyAccess{{"dataset", false}, [](const Run& run) { return Value(run.dataset); }},
     KeyAccess{{"format", false}, [](const Run& run) { return Value(run.format); }},
     KeyAccess{{"codec", false}, [](const Run& run) { return Value(run.codec); }},
-    KeyAccess{{"decode", false}, [](const Run& run) { return Value(run.decode); }},
+    KeyAccess{{"decode", false}, [](const Run& run) { return loaded(run, run.decode); }},
     KeyAccess{{"recipe", false}, [](const Run& run) { return Value(run.recipe); }},
     KeyAccess{{"network", false}, [](const Run& run) { return run.network; }},
     KeyAccess{{"device", false}, [](const Run& run) { return run.device; }},
     KeyAccess{{"precision", false}, [](const Run& run) { return run.precision; }},
     KeyAccess{{"batch", true}, [](const Run& run) { return digits(run.batch); }},
-    KeyAccess{{"cache", false}, [](const Run& run) { return Value(run.cache); }},
+    KeyAccess{{"cache", false}, [](const Run& run) { return loaded(run, run.cache); }},
     KeyAccess{{"threads", true}, [](const Run& run) { return digits(run.threads); }},
 };
 

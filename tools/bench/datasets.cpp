@@ -31,12 +31,9 @@ namespace {
 /// Used where a dataset does not state its number of classes; any number serves for these checks.
 constexpr std::uint32_t some_classes = 10;
 
-/// Throws Error when the row's recipe, network or size of decoding does not suit the dataset's images.
+/// Throws Error when the row's recipe or network does not suit the dataset's images.
 void check_images(const Run& row, const BenchDataset& dataset) {
   const Shape taken = recipe(row.recipe).shape(dataset.shape);
-  if (row.decode == scaled_decode) {
-    check_decoded(*open_dataset(dataset.path), recipe(row.recipe), DecodedSize::scaled);
-  }
   if (!row.network) return;
   try {
     network(*row.network).build(taken, dataset.classes > 0 ? dataset.classes : some_classes);
@@ -103,13 +100,13 @@ void check_names(const BenchOptions& options) {
 
 void check_points(const std::vector<BenchPoint>& points,
                   const std::vector<BenchDataset>& datasets) {
-  std::set<std::tuple<std::string, std::string, std::string, std::string>> images;
+  std::set<std::tuple<std::string, std::string, std::string>> images;
   std::set<std::pair<std::string, std::string>> precisions;
   for (const BenchPoint& point : points) {
     const Run& row = point.row;
     const auto dataset = std::ranges::find_if(
         datasets, [&](const BenchDataset& one) { return one.path.string() == row.dataset; });
-    if (images.emplace(row.dataset, row.recipe, row.network.value_or(""), row.decode).second) {
+    if (images.emplace(row.dataset, row.recipe, row.network.value_or("")).second) {
       check_images(row, *dataset);
     }
     if (row.tool == own_tool && row.device &&

@@ -18,9 +18,8 @@ void find_digests(std::vector<BenchDataset>& datasets);
 /// decode, and there is none or a recipe works on pixels.
 void check_names(const BenchOptions& options);
 
-/// Throws Error when a recipe or the size of decoding does not suit a dataset, a network does not
-/// take its images, or a device is not usable here or lacks a precision, so that a long bench fails
-/// at once.
+/// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a
+/// device is not usable here or lacks a precision, so that a long bench fails at once.
 void check_points(const std::vector<BenchPoint>& points, const std::vector<BenchDataset>& datasets);
 
 }  // namespace feedrate::tools

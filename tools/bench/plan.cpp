@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "formats/base/error.h"
 #include "formats/base/random.h"
 #include "formats/codec.h"
+#include "loader/loader.h"
+#include "loader/recipe.h"
 #include "tools/cli/text.h"
 
 namespace feedrate::tools {
@@ -75,10 +78,8 @@ class Planner {
   }
 
   std::vector<BenchPoint> points() {
-    if (wants_device_ && !device_decodes_) {
-      throw Error(
-          "decode device: it is for packed JPEGs (convert --encode packed), measured by "
-          "feedrate, and there are none");
+    for (const std::string& decode : options_.decodes) {
+      if (!decoded_.contains(decode)) throw Error(nothing_to_decode(decode));
     }
     for (std::size_t i = 0; i < excluded_.size(); ++i) {
       if (excluded_[i]) continue;
@@ -116,11 +117,8 @@ class Planner {
       row.codec = dataset.codec;
       for (const std::string& decode : distinct(options_.decodes)) {
         row.decode = decode;
-        if (row.decode == device_decode) {
-          wants_device_ = true;
-          if (!device_decodes(row)) continue;
-          device_decodes_ = true;
-        }
+        if (!decodes(row)) continue;
+        decoded_.insert(decode);
         add_threads(row, points);
       }
     }
@@ -136,10 +134,23 @@ class Planner {
     }
   }
 
-  // The loader alone has no device, but needs one to decode.
-  bool device_decodes(const Run& row) const {
+  // Whether the row's images can be decoded in its way.
+  bool decodes(const Run& row) const {
+    if (row.decode == scaled_decode) {
+      return row.codec == jpeg_codec.name() && loader::shrinks(loader::recipe(row.recipe));
+    }
+    if (row.decode != device_decode) return true;
+    // The loader alone has no device, but needs one to decode.
     return row.tool == own_tool && row.codec == packed_codec.name() &&
            row.device.value_or(decoding_device(options_)) != "cpu";
+  }
+
+  static std::string nothing_to_decode(std::string_view decode) {
+    return join("decode ", decode, ": it is for ",
+                decode == scaled_decode
+                    ? "JPEGs and recipes that make images smaller"
+                    : "packed JPEGs (convert --encode packed), measured by feedrate",
+                ", and there are none");
   }
 
   void add_training(Run row, const std::vector<BenchDataset>& group, const std::string& network) {
@@ -190,8 +201,7 @@ class Planner {
   unsigned cores_;
   const std::function<bool(const Run&)>& reads_;
   std::vector<bool> excluded_;      // whether the exclusion has excluded any point
-  bool wants_device_ = false;       // a device is to decode
-  bool device_decodes_ = false;     // and can, for some point
+  std::set<std::string> decoded_;   // the ways to decode that suit some point
   std::vector<BenchPoint> supply_;  // of the current group, as the next two
   std::vector<BenchPoint> demand_;  // and compute
   std::vector<BenchPoint> delivered_;

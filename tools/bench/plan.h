@@ -58,13 +58,13 @@ struct BenchPoint {
 /// - for each network, device and precision: delivered in the same combinations, and demand once
 ///   for all datasets of the same images, on one that the tool `reads` where there is one.
 ///
-/// Only our own tool lets a device decode, only packed JPEGs, and only where one is among `devices`.
-/// Points that the conditions exclude are left out. Sets of images come one after the other; within
+/// Only JPEGs are decoded scaled, where the recipe makes images smaller. Only our own tool lets a
+/// device decode, only packed JPEGs, and only where one is among `devices`. Other ways to decode,
+/// and points that the conditions exclude, are left out. Sets of images come one after the other; within
 /// each, supply, then demand, then delivered (which is predicted from both), warm before cold. Each
 /// part is shuffled by the seed alone, so that drift of the machine does not favour one format.
-/// Throws Error when nothing is left, when a device is to decode and could decode nothing, when an
-/// exclusion excludes nothing, or when there are too many points. Pure function, but for
-/// `reads`.
+/// Throws Error when nothing is left, when a way to decode suits no point, when an exclusion
+/// excludes nothing, or when there are too many points. Pure function, but for `reads`.
 std::vector<BenchPoint> plan_bench(
     const BenchOptions& options, const std::vector<BenchDataset>& datasets, unsigned cores,
     const std::function<bool(const Run&)>& reads = [](const Run&) { return true; });

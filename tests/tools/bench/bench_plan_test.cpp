@@ -18,6 +18,8 @@ namespace {
 
 const std::vector<BenchDataset> two_datasets{{"a", "lmdb", "raw", "d1"},
                                              {"b", "recordio", "png", "d1"}};
+const std::vector<BenchDataset> two_of_jpegs{{"a", "lmdb", "jpeg", "d1"},
+                                             {"b", "recordio", "jpeg", "d1"}};
 
 BenchOptions two_threads() {
   BenchOptions options;
@@ -124,12 +126,12 @@ TEST(UnitBenchPlan, every_combination_of_the_lists_is_a_point_once) {
   BenchOptions options = two_threads();
   options.networks = {"lenet", "mlp", "lenet"};
   options.batches = {16, 64};
-  options.recipes = {"none", "cifar-train"};
+  options.recipes = {"imagenet-eval", "imagenet-train"};
   options.caches = {"warm", "cold"};
   options.decodes = {"full", "scaled"};
   options.precisions = {"fp32", "tf32"};
   options.devices = {"cpu", "cuda"};
-  const auto points = plan_bench(options, two_datasets, 4);
+  const auto points = plan_bench(options, two_of_jpegs, 4);
   EXPECT_EQ(count(points, supply_kind), 2U * 2 * 2 * 2 * 2 * 2);      // datasets × the lists
   EXPECT_EQ(count(points, demand_kind), 2U * 2 * 2 * 2 * 2);          // as the trainer's alone
   EXPECT_EQ(count(points, compute_kind), 2U * 2 * 2 * 2);             // not on a CPU
@@ -144,8 +146,28 @@ TEST(UnitBenchPlan, its_summary_names_the_ways_to_decode) {
   EXPECT_EQ(plan_text(plan_bench(options, two_datasets, 4), options).find("decode"),
             std::string::npos);
   options.decodes = {"full", "scaled"};
-  const std::string text = plan_text(plan_bench(options, two_datasets, 4), options);
+  options.recipes = {"imagenet-train"};
+  const std::string text = plan_text(plan_bench(options, two_of_jpegs, 4), options);
   EXPECT_NE(text.find("; decode full, scaled; threads 0, 2"), std::string::npos) << text;
+}
+
+TEST(UnitBenchPlan, only_jpegs_that_a_recipe_makes_smaller_are_decoded_scaled) {
+  BenchOptions options = two_threads();
+  options.networks.clear();
+  options.decodes = {"full", "scaled"};
+  options.recipes = {"none", "imagenet-train"};
+  const auto points =
+      plan_bench(options, {{"a", "lmdb", "raw", "d1"}, {"b", "lmdb", "jpeg", "d1"}}, 4);
+  EXPECT_EQ(points.size(), 2U * 2 * 2 + 2);  // datasets × recipes × threads, and scaled
+  for (const BenchPoint& point : points) {
+    if (point.row.decode != scaled_decode) continue;
+    EXPECT_EQ(point.row.codec, "jpeg");
+    EXPECT_EQ(point.row.recipe, "imagenet-train");
+  }
+  testing::expect_error([&] { plan_bench(options, two_datasets, 4); },
+                        {"decode scaled", "JPEGs and recipes that make images smaller"});
+  options.recipes = {"none"};
+  testing::expect_error([&] { plan_bench(options, two_of_jpegs, 4); }, {"decode scaled"});
 }
 
 TEST(UnitBenchPlan, a_device_decodes_packed_jpegs_alone_and_only_for_our_own_tool) {
@@ -230,6 +252,17 @@ TEST(UnitBenchPlan, demand_is_dropped_when_every_dataset_excludes_it) {
   EXPECT_EQ(count(plan_bench(options, two_datasets, 4), demand_kind), 2U);
   options.exclude.push_back({{{"network", {"lenet"}}, {"dataset", {"b"}}}});
   EXPECT_EQ(count(plan_bench(options, two_datasets, 4), demand_kind), 1U);
+}
+
+TEST(UnitBenchPlan, a_trainer_alone_has_neither_a_way_to_decode_nor_a_cache) {
+  BenchOptions options = two_threads();
+  options.recipes = {"imagenet-train"};
+  options.decodes = {"full", "scaled"};
+  options.caches = {"warm", "cold"};
+  options.exclude = {{{{"decode", {"full"}}}}, {{{"cache", {"warm"}}}}};
+  const auto points = plan_bench(options, two_of_jpegs, 4);
+  EXPECT_EQ(count(points, demand_kind), 1U);
+  EXPECT_EQ(count(points, supply_kind), 2U * 2);  // datasets × threads, cold and scaled
 }
 
 TEST(UnitBenchPlan, only_restricts_the_points_that_fit_its_condition) {

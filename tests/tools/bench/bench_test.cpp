@@ -183,7 +183,7 @@ TEST_F(CommandsBench, impossible_requests_are_refused_before_anything_is_measure
   };
   refused({"--network", "vgg16"}, "vgg16 cannot take its images (28 × 28 × 1)");
   refused({"--network", "lenet", "--precision", "fp16"}, "not in fp16");
-  refused({"--decode", "scaled"}, "only JPEGs can be decoded scaled");
+  refused({"--decode", "scaled"}, "decode scaled: it is for JPEGs");
   expect_part(run(bench({at("lmdb/train"), "--precision", "fp31"}), exit_misused), "fp31");
 
   write_text(at("plan.json"),

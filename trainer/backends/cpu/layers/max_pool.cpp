@@ -55,6 +55,21 @@ FEEDRATE_INLINE inline void each_place(const Box& box, Ints& place, const Visit&
   }
 }
 
+// Calls visit(the window's first value, box) for every window, row by row.
+template <class T, class Visit>
+FEEDRATE_INLINE inline void each_window(const Plane& plane, T* values, const Visit& visit) {
+  const PoolGeometry& g = plane.g;
+  for (std::int32_t row = 0; row < g.out_height; ++row) {
+    const PoolRange rows = pool_inputs(g, row, g.height);
+    for (std::int32_t column = 0; column < g.out_width; ++column) {
+      const PoolRange columns = pool_inputs(g, column, g.width);
+      visit(values + (std::int64_t{rows.begin} * g.width + columns.begin) * plane.lanes,
+            Box{rows.end - rows.begin, columns.end - columns.begin,
+                pool_position(g, row, column, rows.begin, columns.begin), g.kernel});
+    }
+  }
+}
+
 // The winner of a window whose maximum a relu sets to 0: no input gets its gradient.
 constexpr std::int32_t no_winner = 255;
 
@@ -63,75 +78,57 @@ constexpr std::int32_t no_winner = 255;
 // which is the maximum of the relu.
 template <int kernel, class T>
 FEEDRATE_INLINE inline void pool(const Plane& plane, const T* in, T* out, std::uint8_t* winners) {
-  const PoolGeometry& g = plane.g;
-  const std::int64_t pitch = g.width * plane.lanes;
-  for (std::int32_t row = 0; row < g.out_height; ++row) {
-    const PoolRange rows = pool_inputs(g, row, g.height);
-    for (std::int32_t column = 0; column < g.out_width; ++column) {
-      const PoolRange columns = pool_inputs(g, column, g.width);
-      const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
-      const T* window = in + rows.begin * pitch + columns.begin * plane.lanes;
-      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
-        using Vector = VectorOf<width>;
-        typename Vector::Floats best, value;
-        typename Vector::Ints best_place, place;
-        load(window + first, best);
-        fill(first_place, best_place);
-        const auto compare = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
-          load(window + y * pitch + x * plane.lanes + first, value);
-          const auto stays = value <= best;
-          best = stays ? best : value;
-          best_place = stays ? best_place : here;
-        };
-        each_place<kernel, 1>(
-            {rows.end - rows.begin, columns.end - columns.begin, first_place, g.kernel}, place,
-            compare);
-        if (plane.relu_before) {
-          fill(no_winner, place);
-          best_place = best > 0.0F ? best_place : place;
-          best = best < 0.0F ? typename Vector::Floats{} : best;
-        }
-        store(best, out + first);
-        store(__builtin_convertvector(best_place, typename Vector::Bytes), winners + first);
-      });
-      out += plane.lanes;
-      winners += plane.lanes;
-    }
-  }
+  const std::int64_t pitch = plane.g.width * plane.lanes;
+  each_window(plane, in, [&](const T* window, const Box& box) FEEDRATE_INLINE {
+    for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+      using Vector = VectorOf<width>;
+      typename Vector::Floats best, value;
+      typename Vector::Ints best_place, place;
+      load(window + first, best);
+      fill(box.first, best_place);
+      const auto compare = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
+        load(window + y * pitch + x * plane.lanes + first, value);
+        const auto stays = value <= best;
+        best = stays ? best : value;
+        best_place = stays ? best_place : here;
+      };
+      each_place<kernel, 1>(box, place, compare);
+      if (plane.relu_before) {
+        fill(no_winner, place);
+        best_place = best > 0.0F ? best_place : place;
+        best = best < 0.0F ? typename Vector::Floats{} : best;
+      }
+      store(best, out + first);
+      store(__builtin_convertvector(best_place, typename Vector::Bytes), winners + first);
+    });
+    out += plane.lanes;
+    winners += plane.lanes;
+  });
 }
 
 // Adds each window's gradient to its winner. `to` must start at zero.
 template <int kernel, class T>
 FEEDRATE_INLINE inline void unpool(const Plane& plane, const T* gradient,
                                    const std::int32_t* winners, float* to) {
-  const PoolGeometry& g = plane.g;
-  const std::int64_t pitch = g.width * plane.lanes;
-  for (std::int32_t row = 0; row < g.out_height; ++row) {
-    const PoolRange rows = pool_inputs(g, row, g.height);
-    for (std::int32_t column = 0; column < g.out_width; ++column) {
-      const PoolRange columns = pool_inputs(g, column, g.width);
-      const std::int32_t first_place = pool_position(g, row, column, rows.begin, columns.begin);
-      float* window = to + rows.begin * pitch + columns.begin * plane.lanes;
-      for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
-        using Vector = VectorOf<width>;
-        typename Vector::Floats mine, sum;
-        typename Vector::Ints winner, place;
-        load(gradient + first, mine);
-        load(winners + first, winner);
-        const auto add = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
-          float* at = window + y * pitch + x * plane.lanes + first;
-          load(at, sum);
-          sum += winner == here ? mine : typename Vector::Floats{};
-          store(sum, at);
-        };
-        each_place<kernel, 1>(
-            {rows.end - rows.begin, columns.end - columns.begin, first_place, g.kernel}, place,
-            add);
-      });
-      gradient += plane.lanes;
-      winners += plane.lanes;
-    }
-  }
+  const std::int64_t pitch = plane.g.width * plane.lanes;
+  each_window(plane, to, [&](float* window, const Box& box) FEEDRATE_INLINE {
+    for_lanes(plane.lanes, [&](std::int64_t first, auto width) FEEDRATE_INLINE {
+      using Vector = VectorOf<width>;
+      typename Vector::Floats mine, sum;
+      typename Vector::Ints winner, place;
+      load(gradient + first, mine);
+      load(winners + first, winner);
+      const auto add = [&](std::int32_t y, std::int32_t x, const auto& here) FEEDRATE_INLINE {
+        float* at = window + y * pitch + x * plane.lanes + first;
+        load(at, sum);
+        sum += winner == here ? mine : typename Vector::Floats{};
+        store(sum, at);
+      };
+      each_place<kernel, 1>(box, place, add);
+    });
+    gradient += plane.lanes;
+    winners += plane.lanes;
+  });
 }
 
 // The same where each input belongs to exactly one window.

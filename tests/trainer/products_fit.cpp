@@ -39,6 +39,7 @@ double loss(const ProductLimits& limits, const std::vector<std::string>& network
   double all = 0;
   for (const std::string& network : networks) {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+      if (precision == Precision::bf16 && !multiplies_bf16()) continue;
       all += time_by(limits, network, layers, precision) / least_time(network, layers, precision);
     }
   }
@@ -51,7 +52,7 @@ double time_by(const ProductLimits& limits, const std::string& network,
                const std::vector<LayerWays>& layers, Precision precision) {
   return sum(network, layers, [&](const LayerWays& layer) {
     const bool narrow = precision == Precision::bf16 && cpu::gains_by_bf16(layer.site, limits);
-    return narrow ? layer.bf16 : chosen_in_fp32(limits, layer);
+    return narrow ? layer.bf16.value() : chosen_in_fp32(limits, layer);
   });
 }
 
@@ -59,8 +60,8 @@ double least_time(const std::string& network, const std::vector<LayerWays>& laye
                   Precision precision) {
   return sum(network, layers, [&](const LayerWays& layer) {
     const double wide = least_in_fp32(layer);
-    return precision == Precision::bf16 && cpu::may_round(layer.site) ? std::min(wide, layer.bf16)
-                                                                      : wide;
+    const bool narrow = precision == Precision::bf16 && cpu::may_round(layer.site);
+    return narrow ? std::min(wide, layer.bf16.value()) : wide;
   });
 }
 

@@ -1,3 +1,4 @@
+#include <dnnl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,30 +134,43 @@ void measure_convolution(LayerWays& layer) {
   const LayerSite& site = layer.site;
   const std::int64_t channels = site.input.extent.channels;
   const std::int64_t blocked = channels % block == 0 ? block : channels;
-  Ways ways{way(placed(site, blocked, ValueType::fp32), make_onednn_conv),
-            way(placed(site, blocked, ValueType::bf16), make_onednn_conv)};
-  if (site.node().attributes.integer("groups") <= 1) {
+  Ways ways{way(placed(site, blocked, ValueType::fp32), make_onednn_conv)};
+  const bool by_gemm = site.node().attributes.integer("groups") <= 1;
+  if (by_gemm) {
     ways.push_back(way(placed(site, channels, ValueType::fp32), [](const LayerSite& own) {
       return std::unique_ptr<Layer>(std::make_unique<GemmConv>(own));
     }));
   }
+  if (multiplies_bf16()) {
+    ways.push_back(way(placed(site, blocked, ValueType::bf16), make_onednn_conv));
+  }
   const std::vector<double> took = shortest(ways);
-  layer.onednn = took[0], layer.bf16 = took[1];
-  if (took.size() > 2) layer.gemm = took[2];
+  layer.onednn = took.front();
+  if (by_gemm) layer.gemm = took[1];
+  if (multiplies_bf16()) layer.bf16 = took.back();
 }
 
 void measure_dense(LayerWays& layer) {
   const LayerSite& site = layer.site;
   const auto products = std::make_shared<DenseProducts>(site);
-  const std::vector<double> took = shortest(
-      {[products] { products->run(run_by_openblas); }, [products] { products->run(run_by_onednn); },
-       way(placed(site, site.input.extent.channels, ValueType::bf16), make_bf16_dense)});
-  layer.gemm = took[0], layer.onednn = took[1], layer.bf16 = took[2];
+  Ways ways{[products] { products->run(run_by_openblas); },
+            [products] { products->run(run_by_onednn); }};
+  if (multiplies_bf16()) {
+    ways.push_back(way(placed(site, site.input.extent.channels, ValueType::bf16), make_bf16_dense));
+  }
+  const std::vector<double> took = shortest(ways);
+  layer.gemm = took[0], layer.onednn = took[1];
+  if (multiplies_bf16()) layer.bf16 = took[2];
   layer.gemm_macs =
       site.batch * site.input.extent.elements() * site.node().extent.channels / site.threads;
 }
 
 }  // namespace
+
+bool multiplies_bf16() {
+  const int wanted = dnnl_cpu_isa_avx512_core_bf16;
+  return (dnnl_get_effective_cpu_isa() & wanted) == wanted;
+}
 
 std::string LayerWays::text() const {
   const Extent& in = site.input.extent;
@@ -170,7 +184,7 @@ std::string LayerWays::text() const {
       conv ? fmt::format(" k{} s{}", attributes.integer("kernel"), attributes.integer("stride"))
            : "",
       cpu::gains_by_bf16(site) ? "bf16" : "fp32", conv ? "gemm" : "OpenBLAS",
-      gemm ? 1e3 * *gemm : 0.0, 1e3 * onednn, 1e3 * bf16);
+      1e3 * gemm.value_or(0), 1e3 * onednn, 1e3 * bf16.value_or(0));
 }
 
 std::vector<LayerWays> measure_layers(const std::string& word, unsigned threads) {

@@ -32,7 +32,7 @@ void print_losses(std::string_view what, const ProductLimits& limits,
       return time_by(limits, network, layers, precision) / least_time(network, layers, precision);
     };
     fmt::print("  {:22} {:8.3f}", network, loss(Precision::fp32));
-    multiplies_bf16() ? fmt::print(" {:8.3f}\n", loss(Precision::bf16)) : fmt::print("\n");
+    cpu::multiplies_bf16() ? fmt::print(" {:8.3f}\n", loss(Precision::bf16)) : fmt::print("\n");
   }
 }
 

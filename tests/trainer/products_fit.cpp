@@ -39,7 +39,7 @@ double loss(const ProductLimits& limits, const std::vector<std::string>& network
   double all = 0;
   for (const std::string& network : networks) {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-      if (precision == Precision::bf16 && !multiplies_bf16()) continue;
+      if (precision == Precision::bf16 && !cpu::multiplies_bf16()) continue;
       all += time_by(limits, network, layers, precision) / least_time(network, layers, precision);
     }
   }

@@ -17,9 +17,6 @@ using cpu::ProductLimits;
 
 enum class Precision : std::uint8_t { fp32, bf16 };
 
-/// Whether oneDNN has instructions for bf16, which ONEDNN_MAX_CPU_ISA may deny it.
-bool multiplies_bf16();
-
 /// Seconds of one convolution or dense layer, forward and backward.
 struct LayerWays {
   std::string network;  // as given: "lenet,64"
@@ -29,7 +26,7 @@ struct LayerWays {
   std::int64_t gemm_macs = 0;    // a dense layer: of one matrix product of one thread
   std::optional<double> gemm{};  // a convolution by matrix products, a dense layer by OpenBLAS
   double onednn = 0;
-  std::optional<double> bf16{};  // by oneDNN, if multiplies_bf16()
+  std::optional<double> bf16{};  // by oneDNN, if cpu::multiplies_bf16()
 
   std::string text() const;  // a line of the bench
 };

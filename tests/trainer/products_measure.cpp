@@ -1,4 +1,3 @@
-#include <dnnl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -166,11 +165,6 @@ void measure_dense(LayerWays& layer) {
 }
 
 }  // namespace
-
-bool multiplies_bf16() {
-  const int wanted = dnnl_cpu_isa_avx512_core_bf16;
-  return (dnnl_get_effective_cpu_isa() & wanted) == wanted;
-}
 
 std::string LayerWays::text() const {
   const Extent& in = site.input.extent;

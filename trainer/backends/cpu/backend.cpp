@@ -5,6 +5,7 @@
 #include "formats/base/cores.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cpu/products/gemm.h"
+#include "trainer/backends/cpu/products/product_table.h"
 #include "trainer/backends/cpu/roof.h"
 #include "trainer/backends/cpu/session.h"
 
@@ -24,20 +25,12 @@ std::string processor_name() {
   return "unnamed processor";
 }
 
-// Without instructions for bf16 it would be slower than fp32.
-bool multiplies_bf16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16") != 0;
-#else
-  return false;
-#endif
-}
-
 void check_precision(const std::string& precision) {
   if (precision != "fp32" && precision != "bf16") {
     throw Error(join("the cpu backend computes in fp32 or bf16, not in ", precision));
   }
-  if (precision == "bf16" && !multiplies_bf16()) {
+  // Without instructions for it, bf16 would be slower than fp32.
+  if (precision == "bf16" && !cpu::multiplies_bf16()) {
     throw Error("this processor has no instructions for bf16 (avx512_bf16); use --precision fp32");
   }
 }

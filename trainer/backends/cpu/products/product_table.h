@@ -42,4 +42,7 @@ std::span<const ProductLimits> product_table();
 /// ONEDNN_MAX_CPU_ISA.
 std::string_view processor_kind();
 
+/// Whether this processor has instructions for bf16 (avx512_bf16). It follows ONEDNN_MAX_CPU_ISA.
+bool multiplies_bf16();
+
 }  // namespace feedrate::trainer::cpu

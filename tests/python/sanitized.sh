@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs tests of the Python package with its module under the address and undefined-behaviour sanitizers:
-#   tests/python/sanitized.sh [TEST…]      default: lifetimes_test.py
+#   tests/python/sanitized.sh [TEST…]      default: lifetimes_test.py threads_test.py
 # Builds what the module needs, not the program, which only makes the tests' data: build/release has it,
 # or build/debug.
 set -euo pipefail
@@ -24,7 +24,7 @@ printf '#!/bin/sh\nunset LD_PRELOAD\nexec "%s" "$@"\n' "$program" >"$work/feedra
 chmod +x "$work/feedrate/bin/feedrate"
 # The interpreter is not sanitized, so the libraries have to be there first; it frees little at exit.
 preload="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libstdc++.so)"
-[ $# -gt 0 ] || set -- lifetimes_test.py
+[ $# -gt 0 ] || set -- lifetimes_test.py threads_test.py
 for test in "$@"; do
   echo "== $test"
   env PYTHONPATH="$work" PYTHONWARNINGS=ignore::DeprecationWarning LD_PRELOAD="$preload" \

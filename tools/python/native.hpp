@@ -1,6 +1,6 @@
 #pragma once
-// What the parts of the Python module share. Everything here needs the GIL, unless it says
-// otherwise.
+// What the parts of the Python module share. Everything here needs a thread that Python knows and that
+// holds the GIL, where there is one. A free-threaded Python calls from several such threads at once.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "formats/base/error.h"
 #include "formats/dataset.h"
 #include "loader/order/picks.h"
 
@@ -31,6 +32,17 @@ void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
 void add_picks(nanobind::module_& module);
 void add_loader(nanobind::module_& module);
+void add_run(nanobind::module_& module);
+
+/// What `make` returns. Every Error that it throws is about an option.
+template <class Make>
+auto checked(Make make) {
+  try {
+    return make();
+  } catch (const formats::Error& error) {
+    throw nanobind::value_error(error.what());
+  }
+}
 
 /// `dims` long, dense, and owned by `owner`: any library can take it by DLPack.
 nanobind::object array(void* first, std::initializer_list<std::size_t> dims,

@@ -20,16 +20,6 @@ namespace nb = nanobind;
 
 namespace {
 
-// Every Error is about an option.
-template <class Make>
-auto checked(Make make) {
-  try {
-    return make();
-  } catch (const Error& error) {
-    throw nb::value_error(error.what());
-  }
-}
-
 EpochPicks listed(const OpenDataset& dataset, std::vector<std::uint64_t> indices) {
   return checked(
       [&] { return EpochPicks{loader::listed(std::move(indices), dataset.data->size())}; });

@@ -12,14 +12,17 @@ from feedrate._data import Array, Batch, Dataset, open
 
 _DTYPES = {"u8": "uint8", "f32": "float32", "f16": "float16"}
 
-# Threads must not outlive the interpreter. Weak: dropping an iterator ends its threads at once.
-_running: weakref.WeakSet[_native.Run] = weakref.WeakSet()
+# Threads must not outlive the interpreter. Weak: dropping an iterator ends its threads at once. A set
+# itself, which threads may change while it is listed, as a WeakSet may not.
+_running: set[weakref.ref[_native.Run]] = set()
 
 
 @atexit.register
 def _close_all() -> None:
-    for run in list(_running):
-        run.close()
+    for reference in list(_running):
+        run = reference()
+        if run is not None:
+            run.close()
 
 
 class Loader:
@@ -30,8 +33,12 @@ class Loader:
 
     Iterating starts the threads; dropping the iterator, an exception in the loop or the last batch
     ends them. Ctrl-C interrupts the wait for a batch. The next iteration goes on behind the last
-    batch handed out, and one iteration at a time is alive: a new one ends the one before. Other
-    Python threads run while this one waits. After a fork, the child needs a loader of its own.
+    batch handed out, and one iteration at a time is alive: a new one ends the one before. After a
+    fork, the child needs a loader of its own.
+
+    Any Python thread may call anything at any time, with or without a GIL; others run while one waits.
+    Threads that share an iterator share its batches: each batch goes to one of them, and an exception
+    ends the iteration for all.
 
     Raises ValueError for options that make no sense or do not suit the dataset, and from the
     iterator DataError for a sample that is damaged.
@@ -133,11 +140,10 @@ class Loader:
         )
         self._dtype = _DTYPES[pixels]
         self._planar = self._settings.planar
-        self._seed, self._epoch, self._position = seed, 0, 0
+        self._progress = _native.Progress(seed)
         self._epochs = epochs
         self._run: weakref.ref[_native.Run] | None = None
         self._transform = transform
-        self._transform_seconds = 0.0
         self._pin: tuple[Callable[[int, int], None], Callable[[int], None]] | None = None
 
     @property
@@ -160,47 +166,23 @@ class Loader:
     def __iter__(self) -> Iterator[Any]:
         """Starts the threads, behind the last batch handed out. Yields `Batch`, or what `transform` makes
         of it."""
-        return self._batches(self._start())
-
-    def _start(self) -> _native.Run | None:
         self.close()
-        if self._epochs is not None and self._epoch >= self._epochs:
-            return None
         pin, unpin = self._pin or (None, None)
-        epochs = 0 if self._epochs is None else self._epochs - self._epoch
-        run = _native.Run(
-            self._settings, self._seed, self._epoch, self._position, epochs, pin, unpin
-        )
-        _running.add(run)
-        self._transform_seconds = 0.0
+        run = _native.Run(self._settings, self._progress, self._epochs or 0, pin, unpin)
+        _running.add(weakref.ref(run, _running.discard))
         self._run = weakref.ref(run)
-        return run
+        return _Iteration(self, run)
 
-    def _batches(self, run: _native.Run | None) -> Iterator[Any]:
-        if run is None:
-            return
-        while (batch := self._next(run)) is not None:
-            held = [batch if self._transform is None else self._transformed(batch)]
-            del batch  # the caller alone holds a batch while the next one is awaited
-            yield held.pop()
-
-    def _transformed(self, batch: Batch) -> Any:
-        start = time.perf_counter()
-        try:
-            return self._transform(batch)
-        finally:
-            self._transform_seconds += time.perf_counter() - start
-
-    def _next(self, run: _native.Run) -> Batch | None:
-        given = run.next()
-        if given is None:
-            if self._run is None or self._run() is not run:
-                raise RuntimeError(
-                    "this iteration was ended by close(), load_state_dict() or a newer iteration"
-                )
-            return None
-        images, labels, indices, number, epoch, last_of_epoch, lam, *state = given
-        self._epoch, self._position = state
+    def _batch(
+        self,
+        images: Any,
+        labels: Any,
+        indices: Any,
+        number: int,
+        epoch: int,
+        last_of_epoch: bool,
+        lam: float,
+    ) -> Batch:
         count = memoryview(labels).shape
         height, width, channels = self.image_shape
         sides = (channels, height, width) if self._planar else (height, width, channels)
@@ -214,9 +196,14 @@ class Loader:
             lam,
         )
 
+    def _alive(self) -> _native.Run | None:
+        reference = self._run
+        return reference() if reference is not None else None
+
     def close(self) -> None:
         """Ends the threads now. Batches stay valid; iterating starts threads again."""
-        run = self._run() if self._run is not None else None
+        self._progress.end_turn()
+        run = self._alive()
         if run is not None:
             run.close()
         self._run = None
@@ -226,7 +213,7 @@ class Loader:
 
         `load_state_dict` of a loader of the same dataset and recipe takes it, at any number of
         threads, ranks and images a batch."""
-        return {"seed": self._seed, "epoch": self._epoch, "position": self._position}
+        return dict(zip(("seed", "epoch", "position"), self._progress.state))
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Goes on where `state` was taken, from the next iteration. Ends the current one.
@@ -240,7 +227,7 @@ class Loader:
         _whole("epoch", epoch, 0, 2**63)
         _whole("position", position, 0, self._settings.epoch_size)
         self.close()
-        self._seed, self._epoch, self._position = seed, epoch, position
+        self._progress.go_to(seed, epoch, position)
 
     def stats(self) -> dict[str, float]:
         """Sums of the iteration that is alive; empty without one: images, batches, bytes_read
@@ -248,13 +235,48 @@ class Loader:
         and busy_augment_seconds (over all threads), bad_seats (replaced or skipped), shrunk_images
         (decoded at a half of their size or less), threads (now) and transform_seconds (of the caller,
         in `transform`)."""
-        run = self._run() if self._run is not None else None
-        if run is None:
-            return {}
-        return {**run.stats(), "transform_seconds": self._transform_seconds}
+        run = self._alive()
+        return run.stats() if run is not None else {}
 
     def __repr__(self) -> str:
         return f"feedrate.Loader({self.dataset.info['path']!r}: {self.state_dict()})"
+
+
+class _Iteration:
+    """Hands out the batches of a run, each to one of the threads that ask. Unlike a generator, any
+    number of threads may ask at the same time."""
+
+    __slots__ = ("_loader", "_run")
+
+    def __init__(self, loader: Loader, run: _native.Run) -> None:
+        self._loader = loader
+        self._run: _native.Run | None = run
+
+    def __iter__(self) -> _Iteration:
+        return self
+
+    def __next__(self) -> Any:
+        run = self._run
+        if run is None:
+            raise StopIteration
+        try:
+            given = run.next()
+            if given is None:
+                raise StopIteration
+            batch = self._loader._batch(*given)
+            transform = self._loader._transform
+            return batch if transform is None else _timed(run, transform, batch)
+        except BaseException:
+            self._run = None  # ends the threads
+            raise
+
+
+def _timed(run: _native.Run, transform: Callable[[Batch], Any], batch: Batch) -> Any:
+    start = time.perf_counter()
+    try:
+        return transform(batch)
+    finally:
+        run.add_transform(time.perf_counter() - start)
 
 
 def _whole(name: str, value: int, low: int, high: int) -> int:

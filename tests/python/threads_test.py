@@ -183,6 +183,29 @@ class UnitThreads(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("False\n", ""))
 
 
+    def test_an_interpreter_ends_with_daemon_threads_at_work(self):
+        code = """
+import sys, threading, time, feedrate
+dataset = feedrate.open(sys.argv[1])
+batches = iter(feedrate.Loader(dataset, batch=5, threads=2, epochs=None))
+
+def index():
+    while True:
+        dataset[1]
+
+def draw():
+    for batch in batches:
+        pass
+
+for work in index, index, draw, draw, draw:
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+"""
+        for _ in range(5):
+            done = python(code, mnist())
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
 class UnitEnds(unittest.TestCase):
     """close() while somebody waits for a batch that takes long."""
 

@@ -19,7 +19,7 @@ namespace nb = nanobind;
 namespace {
 
 OpenDataset open(const std::string& path) {
-  const nb::gil_scoped_release others_run;
+  const OthersRun others_run;
   return {open_dataset(path)};
 }
 
@@ -55,7 +55,7 @@ nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
   Scratch scratch;
   Sample sample;
   {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     sample = loader::read_pixels(*dataset.data, index, scratch, *pixels);
   }
   const Shape shape = sample.shape;

@@ -69,6 +69,7 @@ NB_MODULE(_native, module) {
   add_picks(module);
   add_loader(module);
   add_run(module);
+  add_exit(module);
   module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
   module.def("recipe_name", recipe_name, nb::arg("text"), "The one name of a recipe as written.");
 }

@@ -34,6 +34,23 @@ void add_picks(nanobind::module_& module);
 void add_loader(nanobind::module_& module);
 void add_run(nanobind::module_& module);
 
+/// While it lives, other Python threads run: this one has neither the GIL nor anything of Python. At
+/// its exit, the interpreter would stop a daemon thread that comes back, by unwinding it, which ends the
+/// process with an error; so leave_python() waits until all are back, and none leaves after that.
+class OthersRun {
+ public:
+  OthersRun();
+  ~OthersRun();
+  OthersRun(const OthersRun&) = delete;
+  OthersRun& operator=(const OthersRun&) = delete;
+
+ private:
+  PyThreadState* own_ = nullptr;
+};
+/// Whether the interpreter is about to end.
+bool leaving_python();
+void add_exit(nanobind::module_& module);
+
 /// What `make` returns. Every Error that it throws is about an option.
 template <class Make>
 auto checked(Make make) {

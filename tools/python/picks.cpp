@@ -27,7 +27,7 @@ EpochPicks listed(const OpenDataset& dataset, std::vector<std::uint64_t> indices
 
 EpochPicks weighted(const OpenDataset& dataset, std::optional<std::vector<double>> weights,
                     std::uint64_t draws) {
-  const nb::gil_scoped_release others_run;
+  const OthersRun others_run;
   // Reads the dataset, so that what it throws is not about an option.
   if (!weights) weights = loader::balancing_weights(loader::labels_of(*dataset.data));
   return checked([&] {
@@ -40,7 +40,7 @@ EpochPicks weighted(const OpenDataset& dataset, std::optional<std::vector<double
 }
 
 EpochPicks grouped(const OpenDataset& dataset, std::uint32_t classes, std::uint32_t each) {
-  const nb::gil_scoped_release others_run;
+  const OthersRun others_run;
   const std::vector<std::int32_t> labels = loader::labels_of(*dataset.data);
   return checked([&] { return EpochPicks{loader::grouped_by_class(labels, classes, each)}; });
 }

@@ -137,7 +137,8 @@ Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint
         "this process was forked from one whose loaders had started threads, which a fork does "
         "not copy: start processes with 'spawn' or 'forkserver', or load with threads=0");
   }
-  const nb::gil_scoped_release others_run;
+  if (leaving_python()) throw std::runtime_error("the interpreter ends");
+  const OthersRun others_run;
   if (options.threads > 0) note_threads();
   loader_ =
       checked([&] { return std::make_unique<Loader>(*dataset_.data, *settings.recipe, options); });
@@ -173,14 +174,14 @@ nb::object Run::next() {
   std::shared_ptr<const std::byte> memory;
   bool ended = false;
   {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     const Lock taking = lock();
     if (const Batch* next = await() ? loader_->next() : nullptr) {
       batch = *next;
       memory = loader_->keep();
       ended = !progress_->advance(turn_.number, loader_->state());
     } else {
-      ended = closed_ || !progress_->lasts(turn_.number);
+      ended = !progress_->lasts(turn_.number);
     }
   }
   if (ended) {
@@ -230,7 +231,7 @@ nb::dict Run::stats() {
   expect_own_process();
   loader::LoaderStats stats;
   {
-    const nb::gil_scoped_release others_run;
+    const OthersRun others_run;
     const Lock looking = lock();
     if (loader_ != nullptr) stats = loader_->stats();
   }
@@ -256,7 +257,7 @@ void Run::close() noexcept {
     return;
   }
   closed_ = true;
-  const nb::gil_scoped_release others_run;
+  const OthersRun others_run;
   const std::lock_guard lock(mutex_);
   loader_.reset();
 }

@@ -3,6 +3,7 @@ from __future__ import annotations
 import atexit
 import operator
 import os
+import threading
 import time
 import weakref
 from typing import Any, Callable, Iterable, Iterator, Literal, Sequence
@@ -22,7 +23,11 @@ def _close_all() -> None:
     for reference in list(_running):
         run = reference()
         if run is not None:
-            run.close()
+            run.close()  # whoever waits for a batch finds that there are no more
+    _native.leave_python(threading.active_count() > 1)
+
+
+os.register_at_fork(after_in_child=_native.forget_others)
 
 
 class Loader:

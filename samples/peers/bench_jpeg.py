@@ -8,7 +8,7 @@
 ARCHIVES is a directory with ILSVRC2012's. Options of 'feedrate load' may follow a build's path. The last build
 converts the archives and makes the crop index, which older ones do not know. All take turns; medians of the
 rounds, and for ours the time that a worker spends on an image in each stage. The peers read the same bytes as
-files. Every process ends before the next begins.
+files, but for ffcv, which re-encodes the images into a file of its own. Every process ends before the next begins.
 """
 import argparse
 import json
@@ -53,9 +53,17 @@ def ours(programs, dataset):
             for name in programs}
 
 
+def said(python, script, *words):
+    """Images/s, the last line that a script prints."""
+    return json.loads(run(python, HERE / script, *words).splitlines()[-1])
+
+
 def peer(name, python, folder):
+    if name == "ffcv":
+        return {"images_per_second": said(python, "ffcv_peer.py", "jpeg", folder, folder.with_suffix(".beton")),
+                "read": "JPEGs re-encoded at quality 90, in a .beton"}
     script, what = ("loader_peer.py", "photographs") if name == "torchvision" else ("jpeg_peer.py", name)
-    return {"images_per_second": json.loads(run(python, HERE / script, what, folder).splitlines()[-1])}
+    return {"images_per_second": said(python, script, what, folder), "read": "files"}
 
 
 def named(text):

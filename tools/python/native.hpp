@@ -34,9 +34,9 @@ void add_picks(nanobind::module_& module);
 void add_loader(nanobind::module_& module);
 void add_run(nanobind::module_& module);
 
-/// While it lives, other Python threads run: this one has neither the GIL nor anything of Python. At
-/// its exit, the interpreter would stop a daemon thread that comes back, by unwinding it, which ends the
-/// process with an error; so leave_python() waits until all are back, and none leaves after that.
+/// While it lives, this thread is outside Python, without the GIL, so that others run. A daemon thread
+/// that comes back when the interpreter ends would be unwound by it, which C++ does not survive; so
+/// leave_python() waits until all are back, and from then on threads stay inside.
 class OthersRun {
  public:
   OthersRun();

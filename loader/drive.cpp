@@ -52,12 +52,13 @@ class Pace {
   // At most `left` seconds: the end of the run interrupts a step.
   void compute(std::uint32_t images, double left) {
     const Seconds step(std::clamp(images / rate_, 0.0, std::max(left, 0.0)));
-    compute_ += step.count();
     due_ += std::chrono::duration_cast<Time::duration>(step);
     constexpr std::chrono::milliseconds attention{50};  // to a stop
     while (!stop_requested() && clock_.now() < due_) {
       clock_.sleep_until(std::min(due_, clock_.now() + attention));
     }
+    const double cut_off = std::max(Seconds(due_ - clock_.now()).count(), 0.0);  // by a stop
+    compute_ += step.count() - cut_off;
   }
   double compute_seconds() const { return compute_; }
 

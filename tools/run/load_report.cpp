@@ -85,13 +85,19 @@ std::string threads_text(const LoadReport& report) {
   return fmt::format("{}, {} of them seen at work", counted(report.threads, "thread"), seen);
 }
 
+/// Too little for a rate is too little to judge by.
+Figures judged_figures(const LoadReport& report) {
+  if (!report.result.images_per_second()) return {.threads = report.threads};
+  return figures_of(report.stats, report.threads);
+}
+
 std::string limit_text(const LoadReport& report) {
-  Figures figures = figures_of(report.stats, report.threads);
-  if (!figures.supply) return "nothing was handed out";
+  if (report.stats.images == 0) return "nothing was handed out";
+  Figures figures = judged_figures(report);
   figures.consumer = "consumer";
   figures.cores = formats::usable_cores();
   const Verdict verdict = judge(figures);
-  return verdict.finding + " " + verdict.advice;
+  return verdict.advice.empty() ? verdict.finding : verdict.finding + " " + verdict.advice;
 }
 
 double percent(std::uint64_t part, std::uint64_t whole) {
@@ -118,7 +124,10 @@ std::string crops_text(const CropStats& crops) {
 }  // namespace
 
 std::string LoadReport::json() const {
-  const Figures figures = figures_of(stats, threads);
+  const Figures figures = judged_figures(*this);
+  const auto rate = [](const std::optional<Rate>& known) {
+    return known ? ordered_json(rounded(known->value, 1)) : ordered_json(nullptr);
+  };
   const std::optional<double>& utilisation = result.accelerator_utilisation;
   ordered_json object = {
       {"complete", !result.stopped},
@@ -147,8 +156,8 @@ std::string LoadReport::json() const {
         {"decode", rounded(stats.busy_decode, 6)},
         {"augment", rounded(stats.busy_augment, 6)}}},
       {"limit", name(judge(figures).limit)},
-      {"supply", rounded(figures.supply.value_or(Rate{}).value, 1)},
-      {"demand", rounded(figures.demand.value_or(Rate{}).value, 1)},
+      {"supply", rate(figures.supply)},
+      {"demand", rate(figures.demand)},
       {"accelerator_utilisation", or_null<ordered_json>(utilisation, 4)},
       {"passes", null_unless<ordered_json>(utilisation.has_value(), utilisation >= mlperf_share)},
       {"cpu_seconds", rounded(result.cpu_seconds, 6)},

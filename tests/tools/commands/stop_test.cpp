@@ -67,6 +67,19 @@ TEST_F(CommandsStop, load_prints_what_it_has_and_dies_of_the_signal) {
   }
 }
 
+TEST_F(CommandsStop, an_emulated_trainer_computes_no_longer_than_the_run) {
+  // A batch would take a minute and more.
+  Started load(program_under_test(),
+               {"load", at("set"), "--emulate", "1", "--json", "--log", at("log")});
+  ASSERT_TRUE(wait_until([&] { return logged("\"progress\""); }));
+  load.send(SIGTERM);
+  const Said said = load.finish();
+  const ordered_json loaded = ordered_json::parse(said.output);
+  EXPECT_FALSE(loaded.at("complete"));
+  EXPECT_LE(loaded.at("accelerator_utilisation"), 1.0);
+  EXPECT_GT(loaded.at("accelerator_utilisation"), 0.0);
+}
+
 TEST_F(CommandsStop, advise_removes_its_scratch_directories) {
   write_dataset(container("lmdb"), png_codec, directory_ / "encoded",
                 make_examples({28, 28, 1}, 600));

@@ -81,6 +81,21 @@ TEST(UnitLoadReport, says_why_there_is_no_rate) {
   EXPECT_EQ(object.at("rate_unknown"), "one batch is too few");
 }
 
+TEST(UnitLoadReport, without_a_rate_says_nothing_of_the_limit) {
+  LoadReport made = report();
+  made.stats.images = 240;
+  made.stats.busy_read = 0.1;
+  made.stats.alive_seconds = 0.22;
+  EXPECT_TRUE(says(made, "The consumer is the limit")) << made.text();
+  made.result.batches = 1;
+  EXPECT_TRUE(says(made, "  What the limit is remains open: ")) << made.text();
+  EXPECT_FALSE(says(made, "enough"));
+  const json object = json::parse(made.json());
+  EXPECT_EQ(object.at("limit"), "unknown");
+  EXPECT_TRUE(object.at("supply").is_null());
+  EXPECT_TRUE(object.at("demand").is_null());
+}
+
 TEST(UnitLoadReport, a_search_may_have_tried_more_threads_than_it_ended_with) {
   LoadReport made = report();
   made.tuning = loader::Tuning{.threads = 1, .tried = {}};

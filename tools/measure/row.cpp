@@ -107,7 +107,7 @@ void take(const char* key, const ordered_json& found, bool& value) {
   value = found.get<bool>();
 }
 void take(const char* key, const ordered_json& found, double& value) {
-  if (!found.is_number()) refuse(key, "a number", found);
+  if (!found.is_number() || found.get<double>() < 0) refuse(key, "a number of at least 0", found);
   value = found.get<double>();
 }
 template <class T>
@@ -213,9 +213,6 @@ Run parse_run(std::string_view text, const std::filesystem::path& file, std::siz
     fail(file, "line ", line, ": decode '", run.decode, "' is neither full, scaled nor device");
   }
   if (run.repeats.empty()) fail(file, "line ", line, ": no repeats");
-  if (run.images_per_second < 0 || *std::min_element(run.repeats.begin(), run.repeats.end()) < 0) {
-    fail(file, "line ", line, ": images/s below 0");
-  }
   const double highest = *std::max_element(run.repeats.begin(), run.repeats.end());
   if (std::max(run.images_per_second, highest) > max_images_per_second) {
     fail(file, "line ", line, ": more than ", max_images_per_second, " images/s");

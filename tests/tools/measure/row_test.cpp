@@ -140,7 +140,10 @@ TEST(HostileRow, a_number_beyond_its_range_is_refused_and_not_wrapped) {
   }
   auto run = testing::supply("lmdb", 2, 6000);
   run.images_per_second = -1;
-  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"below 0"});
+  expect_error([&] { parse_run(to_json_line(run), "r", 1); },
+               {"images_per_second: expected a number of at least 0, found -1"});
+  run = testing::delivered("lmdb", 2, 6000, -50);
+  expect_error([&] { parse_run(to_json_line(run), "r", 1); }, {"stall_percent", "found -50"});
 }
 
 TEST(HostileRow, an_error_names_the_key_and_the_value_found) {

@@ -348,6 +348,13 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
   refused({"--network", "lenet", "--mode", "inferr"}, exit_misused, "did you mean infer?");
   refused({"--network", "lenet", "--optimizer", "adan"}, exit_misused, "did you mean adam?");
   refused({"--network", "lenet", "--schedule", "cosin"}, exit_failed, "did you mean cosine?");
+  refused({"--network", "lenet", "--schedule", "exp"}, exit_failed, "fixed or cosine, or inv");
+  refused({"--network", "lenet", "--mode", "infer", "--checkpoint", at("x")}, exit_misused,
+          "--checkpoint is for --mode train, not --mode infer");
+  refused({"--network", "lenet", "--mode", "infer", "--val", at("lmdb/test")}, exit_misused,
+          "--val is for --mode train");
+  refused({"--network", "lenet", "--steps", "1", "--lr", "1e30", "--val", at("lmdb/test")},
+          exit_failed, "step 1: the validation loss is not finite");
   refused({"--network", "lenet", "--label-smoothing", "1"}, exit_failed, "label smoothing");
   refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,
           "3 means for images of 1 channel");

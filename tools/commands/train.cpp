@@ -44,6 +44,16 @@ int run(Options& options) {
                                          : show(options, run_forward(options.request));
 }
 
+/// A forward pass has nothing to save, and its accuracy is of the dataset itself.
+void check_forward(const TrainingRequest& request) {
+  if (request.mode == "train") return;
+  for (const auto& [option, file] : {std::pair("--checkpoint", request.files.checkpoint),
+                                     std::pair("--val", request.validation.path)}) {
+    if (file.empty()) continue;
+    throw CLI::ValidationError(join(option, " is for --mode train, not --mode ", request.mode));
+  }
+}
+
 /// Features are of the whole dataset, once, and nothing else is kept of them.
 void check_features(const TrainingRequest& request) {
   const bool kept = !request.files.features.empty();
@@ -68,6 +78,7 @@ void add_data_options(CLI::App& app, TrainingRequest& request) {
   app.final_callback([network, preset, &request] {
     expect_dataset(request.data.path, request.data.order);
     if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
+    check_forward(request);
     check_features(request);
     if (!request.data.recipe.empty()) check_decode(request.feed.decode, request.data.recipe);
     check_device_decode(request.feed.decode, request.device.name, request.feed.values);
@@ -140,7 +151,7 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   add_number("--epsilon", request.changes.update.epsilon, "E", "Epsilon of Adam and RMSprop");
   add_number("--trust", request.changes.update.trust, "T", "LARS' trust coefficient");
   app.add_option("--schedule", request.changes.schedule.policy,
-                 "Learning-rate schedule: fixed, cosine, poly, …")
+                 "Learning-rate schedule: fixed, cosine or the recipe's own")
       ->type_name("NAME");
   add_number("--warmup", request.changes.schedule.warmup_epochs, "E",
              "Epochs of learning-rate warm-up");

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <numeric>
 
+#include "formats/base/error.h"
 #include "formats/base/stop.h"
 #include "tools/cli/console.h"
 #include "tools/cli/text.h"
@@ -194,6 +196,11 @@ class Training {
     Loader loader(*opened_.validation, opened_.augmentation.evaluation(), options);
     const Evaluation found = evaluate(session_, loader);
     if (stop_requested()) return;  // it saw only some of the images
+    if (!std::isfinite(found.loss)) {
+      throw Error(join("step ", steps,
+                       ": the validation loss is not finite: the parameters have diverged; try a "
+                       "lower learning rate"));
+    }
     const std::uint64_t epochs = steps / steps_.per_epoch;
     report_.validations.push_back({steps, epochs, found});
     logs_.validated(fields_of(found, steps, epochs));

@@ -33,6 +33,20 @@ const TrainRecipe& published_recipe(const TrainingRequest::Model& model) {
   return model.preset.empty() ? network(model.network).recipe() : preset(model.preset).recipe();
 }
 
+/// The numbers of most schedules (when the rate drops, by how much) come with a recipe, and those of
+/// one schedule mean nothing to another. An unknown name is refused where the rate is computed.
+void replace_policy(Schedule& schedule, const std::string& policy) {
+  constexpr std::string_view with_numbers[] = {"step", "multistep", "inv",
+                                               "poly", "exp",       "sigmoid"};
+  if (policy != schedule.policy && std::ranges::find(with_numbers, policy) != end(with_numbers)) {
+    const bool own = std::ranges::find(with_numbers, schedule.policy) != end(with_numbers);
+    throw Error(join("--schedule ", policy,
+                     " needs numbers that only a recipe gives; choose fixed or cosine",
+                     own ? join(", or ", schedule.policy, ", the recipe's own") : ""));
+  }
+  schedule.policy = policy;
+}
+
 }  // namespace
 
 TrainRecipe changed_recipe(const TrainingRequest& request) {
@@ -50,7 +64,7 @@ TrainRecipe changed_recipe(const TrainingRequest& request) {
   replace(recipe.update.beta2, changes.update.beta2);
   replace(recipe.update.epsilon, changes.update.epsilon);
   replace(recipe.update.trust, changes.update.trust);
-  if (!changes.schedule.policy.empty()) recipe.schedule.policy = changes.schedule.policy;
+  if (!changes.schedule.policy.empty()) replace_policy(recipe.schedule, changes.schedule.policy);
   replace(recipe.schedule.rate, changes.schedule.rate);
   replace(recipe.warmup_epochs, changes.schedule.warmup_epochs);
   if (!changes.network.init.empty()) recipe.changes.init = changes.network.init;

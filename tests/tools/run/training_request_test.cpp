@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/expect_error.h"
+
 namespace feedrate::tools {
 namespace {
+
+using testing::expect_error;
 
 TrainingRequest resnet_with_batch(std::uint32_t batch) {
   TrainingRequest request;
@@ -36,6 +40,20 @@ TEST(UnitTrainingRequest, advises_no_rate_for_an_optimizer_that_adapts) {
   request.changes.batch = 8;
   EXPECT_EQ(changed_recipe(request).update.optimizer, "rmsprop");
   EXPECT_EQ(rate_advice(request), "");
+}
+
+TEST(UnitTrainingRequest, a_schedule_may_be_fixed_a_cosine_or_the_recipes_own) {
+  TrainingRequest request = resnet_with_batch(0);
+  const auto schedule = [&](const std::string& policy) {
+    request.changes.schedule.policy = policy;
+    return changed_recipe(request).schedule;
+  };
+  EXPECT_EQ(schedule("step").step_size, 150150U);
+  EXPECT_EQ(schedule("fixed").at(1'000'000), 0.1);
+  EXPECT_EQ(schedule("cosine").policy, "cosine");
+  expect_error([&] { schedule("exp"); }, {"--schedule exp", "fixed or cosine, or step"});
+  request.changes.update.optimizer = "adam";
+  expect_error([&] { schedule("step"); }, {"--schedule step", "choose fixed or cosine"});
 }
 
 }  // namespace

@@ -40,14 +40,30 @@ TEST(UnitDoubts, every_cause_has_its_sentence) {
   auto elsewhere = demand(6000);
   elsewhere.environment.cpu = "another";
   elsewhere.environment.commit = "7654321";
-  const std::vector<feedrate::tools::Run> runs{run, elsewhere};
+  const std::vector<feedrate::tools::Run> runs{run, demand(6000), elsewhere};
   std::string all;
   for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
-  for (const char* part :
-       {"Debug build", "16 loader threads ran on 8 cores", "not quiet", "fewer loader threads",
-        "clocks in 1 row (power cap)", "2 machines", "2 commits", "exceeds demand"}) {
+  for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
+                           "fewer loader threads", "clocks in 1 row (power cap)",
+                           "2 machines; each has studies", "2 commits", "exceeds demand"}) {
     EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
   }
+}
+
+TEST(UnitDoubts, the_widest_spread_of_a_trainer_alone_names_no_loader_threads) {
+  const auto sentences = doubts({spread(demand(6000), 30)}, {});
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences.front(),
+            "In 1 of 1 rows the repeats differ by more than 5 %, at most by 30 % (demand): the "
+            "machine was not quiet.");
+}
+
+TEST(UnitDoubts, too_many_threads_are_beside_the_cores_of_their_machine) {
+  auto small = delivered("lmdb", 16, 3000, 1), large = delivered("lmdb", 16, 9000, 1);
+  small.environment.cores = 4;
+  large.environment.cores = 64;
+  const auto sentences = doubts({large, small}, {});
+  EXPECT_EQ(sentences.front(), "Rows with up to 16 loader threads ran on 4 cores.");
 }
 
 }  // namespace

@@ -80,6 +80,46 @@ TEST(UnitStudy, another_tool_a_cold_cache_and_scaled_images_have_curves_and_name
   EXPECT_NEAR(studies.front().demand->rate, 6000, 1);
 }
 
+TEST(UnitStudy, a_recipe_is_named_because_its_study_is_another) {
+  auto cropped = delivered("lmdb", 1, 5000, 1);
+  cropped.recipe = "mnist";
+  const auto studies = make_studies({cropped, delivered("lmdb", 1, 6000, 1)});
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].title(), "lenet on cpu, fp32, batch 64, mnist");
+  EXPECT_EQ(studies[1].title(), "lenet on cpu, fp32, batch 64");
+}
+
+TEST(UnitStudy, datasets_stored_alike_have_curves_of_their_own) {
+  auto fast = supply("lmdb", 1, 9000), slow = supply("lmdb", 1, 300);
+  fast.dataset = "/fast/lmdb";
+  slow.dataset = "/slow/lmdb";
+  const auto studies = make_studies({fast, slow, supply("recordio", 1, 1000)});
+  ASSERT_EQ(studies.size(), 1U);
+  const auto& curves = studies.front().curves;
+  ASSERT_EQ(curves.size(), 3U);
+  EXPECT_EQ(curves[0].format, "lmdb × raw (/fast/lmdb)");
+  EXPECT_EQ(curves[1].format, "lmdb × raw (/slow/lmdb)");
+  EXPECT_EQ(curves[2].format, "recordio × raw");
+  EXPECT_NEAR(curves[0].supply.front().rate, 9000, 1);
+  EXPECT_NEAR(curves[1].supply.front().rate, 300, 1);
+}
+
+TEST(UnitStudy, rows_of_two_machines_are_not_pooled) {
+  auto here = demand(6000), there = demand(2000);
+  there.environment.cpu = "another";
+  auto loaded = supply("lmdb", 1, 3000);
+  loaded.environment.cpu = "another";
+  const auto studies = make_studies({here, there, loaded});
+  ASSERT_EQ(studies.size(), 2U);
+  EXPECT_EQ(studies[0].title(),
+            "lenet on cpu, fp32, batch 64, on an invented processor, 8 cores, no GPU");
+  EXPECT_NEAR(studies[0].demand->rate, 6000, 1);
+  EXPECT_TRUE(studies[0].curves.empty());
+  EXPECT_EQ(studies[1].title(), "lenet on cpu, fp32, batch 64, on another, 8 cores, no GPU");
+  EXPECT_NEAR(studies[1].demand->rate, 2000, 1);
+  EXPECT_NEAR(studies[1].curves.front().supply.front().rate, 3000, 1);
+}
+
 TEST(UnitStudy, a_value_of_a_point_is_the_median_or_absent_if_not_measured) {
   auto one = supply("lmdb", 1, 1000), two = supply("lmdb", 1, 1000);
   one.decode_us = 10;

@@ -134,7 +134,8 @@ TEST(UnitVerdict, a_serial_load_of_a_few_percent_is_no_stall_and_the_loader_is_n
     run.compute_threads = 2;
     return run;
   };
-  std::vector<tools::Run> runs{spread(demand(8840), 5), supply("recordio", 0, 158'210)};
+  std::vector<tools::Run> runs{on_two_cores(spread(demand(8840), 5)),
+                               on_two_cores(supply("recordio", 0, 158'210))};
   runs.push_back(on_two_cores(spread(delivered("recordio", 0, 8663, 6.0), 4)));
   runs.push_back(on_two_cores(spread(delivered("recordio", 1, 8700, 0.3), 4)));
   runs.push_back(on_two_cores(spread(delivered("lmdb", 0, 8650, 1.0), 4)));

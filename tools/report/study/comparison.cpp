@@ -33,10 +33,7 @@ struct Sides {
 
 std::set<std::string> machines(const Runs& runs) {
   std::set<std::string> found;
-  for (const Run& run : runs) {
-    const Environment& on = run.environment;
-    found.insert(fmt::format("{}, {} cores, {}", on.cpu, on.cores, on.gpu.value_or("no GPU")));
-  }
+  for (const Run& run : runs) found.insert(machine_of(run));
   return found;
 }
 

@@ -30,20 +30,31 @@ void doubt_builds(const Runs& runs, Sentences& sentences) {
 
 void doubt_threads(const Runs& runs, Sentences& sentences) {
   unsigned max_threads = 0;  // of the rows with more threads than cores
+  unsigned cores = 0;        // of the machine with so many threads
   std::size_t missing = 0;
   for (const Run& run : runs) {
     const unsigned threads = run.threads.value_or(0);
-    if (threads > run.environment.cores) max_threads = std::max(max_threads, threads);
+    if (threads > run.environment.cores && threads > max_threads) {
+      max_threads = threads;
+      cores = run.environment.cores;
+    }
     if (run.workers_seen && *run.workers_seen < threads) ++missing;
   }
   if (max_threads > 0) {
     sentences.push_back(fmt::format("Rows with up to {} loader threads ran on {}.", max_threads,
-                                    counted(runs.front().environment.cores, "core")));
+                                    counted(cores, "core")));
   }
   if (missing > 0) {
     sentences.push_back(
         fmt::format("In {}, fewer loader threads worked than requested.", counted(missing, "row")));
   }
+}
+
+/// "supply lmdb × raw with 2 threads"; of a trainer alone, "demand"
+std::string what(const Run& run) {
+  if (!run.threads) return run.kind;
+  return fmt::format("{} {} with {}", run.kind, format_and_codec(run),
+                     counted(*run.threads, "thread"));
 }
 
 void doubt_spread(const Runs& runs, Sentences& sentences) {
@@ -52,10 +63,9 @@ void doubt_spread(const Runs& runs, Sentences& sentences) {
   if (wide == 0) return;
   const Run& widest = *std::ranges::max_element(runs, {}, spread_percent);
   sentences.push_back(fmt::format(
-      "In {} of {} rows the repeats differ by more than {:.0f} %, at most by {:.0f} % ({} {} with "
-      "{}): the machine was not quiet.",
-      wide, runs.size(), wide_spread_percent, spread_percent(widest), widest.kind,
-      format_and_codec(widest), counted(widest.threads.value_or(0), "thread")));
+      "In {} of {} rows the repeats differ by more than {:.0f} %, at most by {:.0f} % ({}): the "
+      "machine was not quiet.",
+      wide, runs.size(), wide_spread_percent, spread_percent(widest), what(widest)));
 }
 
 void doubt_clocks(const Runs& runs, Sentences& sentences) {
@@ -104,13 +114,12 @@ void doubt_compute_threads(const Runs& runs, Sentences& sentences) {
 void doubt_origins(const Runs& runs, Sentences& sentences) {
   std::set<std::string> machines, commits;
   for (const Run& run : runs) {
-    const Environment& on = run.environment;
-    machines.insert(fmt::format("{}, {} cores, {}", on.cpu, on.cores, on.gpu.value_or("no GPU")));
-    commits.insert(on.commit);
+    machines.insert(machine_of(run));
+    commits.insert(run.environment.commit);
   }
   if (machines.size() > 1) {
-    sentences.push_back(fmt::format(
-        "The rows come from {} machines; compare only rows of one machine.", machines.size()));
+    sentences.push_back(fmt::format("The rows come from {} machines; each has studies of its own.",
+                                    machines.size()));
   }
   if (commits.size() > 1) {
     sentences.push_back(fmt::format("The rows come from {} commits.", commits.size()));

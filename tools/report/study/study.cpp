@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace feedrate::tools {
@@ -23,19 +24,23 @@ std::vector<Point> points(const RunList& runs) {
 }
 
 bool shares_supply(const Study& study, const Run& run) {
-  return run.digest == study.digest && run.recipe == study.recipe && run.batch == study.batch;
+  return run.digest == study.digest && run.recipe == study.recipe && run.batch == study.batch &&
+         (study.machine.empty() || machine_of(run) == study.machine);
 }
 
 /// The studies of the rows, still without points. Sorted, because a bench measures in random order.
 std::vector<Study> empty_studies(const std::vector<Run>& runs) {
   const std::map<std::string, std::string> names = dataset_names(runs);
+  std::set<std::string> machines;
+  for (const Run& run : runs) machines.insert(machine_of(run));
   const auto key = [](const Study& one) {
     return std::tuple(one.network.empty(), one.dataset, one.digest, one.network, one.device,
-                      one.precision, one.recipe, one.batch);
+                      one.precision, one.recipe, one.batch, one.machine);
   };
   std::map<decltype(key(Study{})), Study> sorted;
   const auto add = [&](const Run& run) {
     Study study = empty_study(run, names.at(run.digest));
+    if (machines.size() > 1) study.machine = machine_of(run);
     sorted.try_emplace(key(study), std::move(study));
   };
   for (const Run& run : runs) {
@@ -57,6 +62,33 @@ bool belongs(const Study& study, const Run& run) {
                                       run.precision == study.precision));
 }
 
+/// How the datasets of a study are stored. Where several have the same container and codec, their
+/// paths tell them apart: they may lie on different disks, so their rates are not repeats.
+class WaysStored {
+ public:
+  WaysStored(const Study& study, const std::vector<Run>& runs) {
+    for (const Run& run : runs) {
+      if (belongs(study, run) && !is_trainer_alone(run.kind)) {
+        paths_[format_and_codec(run)].insert(run.dataset);
+      }
+    }
+  }
+  /// "lmdb × raw" or "lmdb × raw (data/lmdb)"
+  std::string of(const Run& run) const {
+    const std::string way = format_and_codec(run);
+    return paths_.at(way).size() < 2 ? way : join(way, " (", run.dataset, ")");
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> paths_;
+};
+
+/// `stored_as` as a curve is called.
+std::string label(const Run& run, const std::string& stored_as) {
+  return join(run.tool == own_tool ? "" : run.tool + " · ", stored_as,
+              run.cache == cold_cache ? ", cold" : "");
+}
+
 void add_curves(Study& study, const std::vector<Run>& runs) {
   struct Members {
     RunList supply, delivered;
@@ -64,6 +96,7 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
   // The order of tables and colours: feedrate first, then by tool, format and cache.
   using Order = std::tuple<bool, std::string, std::string, bool>;
   std::map<Order, Members> curves;
+  const WaysStored ways(study, runs);
   std::map<std::string, RunList> demands, computes;  // by tool
   for (const Run& run : runs) {
     if (!belongs(study, run)) continue;
@@ -72,7 +105,7 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
       continue;
     }
     Members& members =
-        curves[{run.tool != own_tool, run.tool, format_and_codec(run), run.cache == cold_cache}];
+        curves[{run.tool != own_tool, run.tool, ways.of(run), run.cache == cold_cache}];
     (run.kind == supply_kind ? members.supply : members.delivered).push_back(&run);
   }
   const auto rate_of = [](const auto& rows, const std::string& tool) {
@@ -81,10 +114,11 @@ void add_curves(Study& study, const std::vector<Run>& runs) {
   };
   for (const auto& [order, members] : curves) {
     const Run& run = *(members.supply.empty() ? members.delivered : members.supply).front();
-    study.curves.push_back({.format = row_label(run),
+    const std::string& stored_as = std::get<2>(order);
+    study.curves.push_back({.format = label(run, stored_as),
                             .tool = run.tool,
                             .cache = run.cache,
-                            .stored_as = format_and_codec(run),
+                            .stored_as = stored_as,
                             .supply = points(members.supply),
                             .delivered = points(members.delivered),
                             .demand = rate_of(demands, run.tool),
@@ -106,16 +140,20 @@ Study empty_study(const Run& run, const std::string& dataset) {
           .batch = run.batch};
 }
 
-std::string row_label(const Run& run) {
-  return (run.tool == own_tool ? "" : run.tool + " · ") + format_and_codec(run) +
-         (run.cache == cold_cache ? ", cold" : "");
+std::string row_label(const Run& run) { return label(run, format_and_codec(run)); }
+
+std::string machine_of(const Run& run) {
+  const Environment& on = run.environment;
+  return fmt::format("{}, {} cores, {}", on.cpu, on.cores, on.gpu.value_or("no GPU"));
 }
 
 std::string Study::title() const {
   const std::string on = dataset.empty() ? "" : " on " + dataset;
-  if (network.empty()) return fmt::format("the loader alone{}, batch {}", on, batch);
+  const std::string rest = fmt::format("batch {}{}{}", batch, recipe == "none" ? "" : ", " + recipe,
+                                       machine.empty() ? "" : ", on " + machine);
+  if (network.empty()) return fmt::format("the loader alone{}, {}", on, rest);
   const std::string images = dataset.empty() ? "" : dataset + ", ";
-  return fmt::format("{} on {}{}, {}, batch {}", network, images, device, precision, batch);
+  return fmt::format("{} on {}{}, {}, {}", network, images, device, precision, rest);
 }
 
 std::vector<Study> make_studies(const std::vector<Run>& runs) {

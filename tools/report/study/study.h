@@ -14,10 +14,10 @@ namespace feedrate::tools {
 
 /// One format, read by one tool. Points are sorted by rising thread count.
 struct Curve {
-  std::string format;             // "lmdb × raw", "pytorch · lmdb × raw", "lmdb × raw, cold"
+  std::string format;             // "lmdb × raw", "pytorch · lmdb × raw, cold": see stored_as
   std::string tool{"feedrate"};   // or the framework: pytorch
   std::string cache{warm_cache};  // or cold
-  std::string stored_as{};        // container and codec only: "lmdb × raw"
+  std::string stored_as{};        // container and codec, and the path if others have the same
   std::vector<Point> supply{};
   std::vector<Point> delivered{};
   std::optional<Point> demand{};   // of this tool's trainer
@@ -34,10 +34,11 @@ struct Study {
   std::string precision;
   std::string recipe;
   std::uint32_t batch = 0;
+  std::string machine{};          // "" where all rows come from one
   std::optional<Point> demand{};  // of feedrate's trainer, or of the only tool there is
   std::vector<Curve> curves{};    // feedrate's come first
 
-  /// "lenet on mnist, cpu, fp32, batch 64"
+  /// "lenet on mnist, cpu, fp32, batch 64", and the recipe unless it is none
   std::string title() const;
 };
 
@@ -47,8 +48,11 @@ Study empty_study(const Run& run, const std::string& dataset);
 /// What a row's curve is called: "lmdb × raw", "pytorch · lmdb × raw, cold".
 std::string row_label(const Run& run);
 
-/// Pools rows of the same point. Rows with different images (digests) go to different studies,
-/// because their rates cannot be compared.
+/// "AMD EPYC, 8 cores, no GPU": where the row was measured.
+std::string machine_of(const Run& run);
+
+/// Pools rows of the same point. Rows with different images (digests) or of different machines go
+/// to different studies, because their rates cannot be compared.
 std::vector<Study> make_studies(const std::vector<Run>& runs);
 
 /// Names the images of each digest: after the folder that all datasets with this digest, and no

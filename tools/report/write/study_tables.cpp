@@ -171,6 +171,10 @@ Table answers_table(const Report& report) {
 std::string prediction_sentence(const Study& study) {
   const auto error = prediction_error(study.curves);
   if (!error) return {};
+  if (error->predictions == 1) {
+    return fmt::format("One rate was predicted before it was measured; the error is {:.1f} %.",
+                       error->median);
+  }
   return fmt::format(
       "{} rates were predicted before they were measured; the median error is {:.1f} %, the "
       "largest "

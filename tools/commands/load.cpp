@@ -305,6 +305,9 @@ void check_options(const Options& options) {
         "--shuffle-window is for the order of one dataset, not for --order, --weights, --groups "
         "or --mix");
   }
+  if (options.no_shuffle && !(order.weights.empty() && order.groups.empty())) {
+    throw CLI::ValidationError("--no-shuffle is not for --weights or --groups, which draw samples");
+  }
   if (loader.pixels.type == PixelType::u8 && options.means.size() + options.deviations.size() > 0) {
     throw CLI::ValidationError("--mean and --deviation need --pixels f32 or f16");
   }

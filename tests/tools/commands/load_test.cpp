@@ -262,7 +262,8 @@ TEST_F(CommandsLoad, contradictory_options_are_misuse) {
                                                        {"--shuffle-window", "9", "--groups", "2x2"},
                                                        {"--mix", "a:1,b:1"},
                                                        {"--groups", "2x2", "--weights", "balanced"},
-                                                       {"--no-shuffle", "--shuffle-window", "9"}};
+                                                       {"--no-shuffle", "--shuffle-window", "9"},
+                                                       {"--no-shuffle", "--groups", "2x2"}};
   for (const auto& mistake : mistakes) {
     const Said said = load(mistake);
     EXPECT_EQ(said.code, exit_misused) << mistake.front() << said.errors;

@@ -355,6 +355,9 @@ TEST_F(CommandsPipeline, ways_to_train_that_cannot_be_are_refused) {
           "--val is for --mode train");
   refused({"--network", "lenet", "--steps", "1", "--lr", "1e30", "--val", at("lmdb/test")},
           exit_failed, "step 1: the validation loss is not finite");
+  refused({"--network", "lenet", "--momentum", "1"}, exit_failed, "--momentum must be below 1");
+  refused({"--network", "lenet", "--optimizer", "adam", "--beta2", "1.5"}, exit_failed,
+          "--beta2 must be below 1, not 1.5");
   refused({"--network", "lenet", "--label-smoothing", "1"}, exit_failed, "label smoothing");
   refused({"--network", "lenet", "--mean", "1,2,3"}, exit_failed,
           "3 means for images of 1 channel");

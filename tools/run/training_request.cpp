@@ -62,6 +62,10 @@ TrainRecipe changed_recipe(const TrainingRequest& request) {
   replace(recipe.update.momentum, changes.update.momentum);
   replace(recipe.update.decay, changes.update.decay);
   replace(recipe.update.beta2, changes.update.beta2);
+  for (const auto& [option, value] : {std::pair("--momentum", recipe.update.momentum),
+                                      std::pair("--beta2", recipe.update.beta2)}) {
+    if (value >= 1) throw Error(fmt::format("{} must be below 1, not {}", option, value));
+  }
   replace(recipe.update.epsilon, changes.update.epsilon);
   replace(recipe.update.trust, changes.update.trust);
   if (!changes.schedule.policy.empty()) replace_policy(recipe.schedule, changes.schedule.policy);

@@ -128,15 +128,17 @@ class Run {
     const std::optional<Divergence>& found = session_.divergence();
     if (!found) return;
     const std::string good = options_.last_good ? options_.last_good() : "";
-    throw Error(join(
-        "step ", found->step,
-        ": the loss is no longer finite; the first output that is not finite is that of ",
-        found->layer,
-        found->parameter.empty()
-            ? ""
-            : join(", whose ", found->parameter, " was not finite before the step"),
-        "; ", good.empty() ? "there is no checkpoint to go back to" : join("go back to ", good),
-        ", and try a lower learning rate"));
+    throw Error(
+        join("step ", found->step,
+             ": the loss is no longer finite; the first output that is not finite is that of ",
+             found->layer,
+             found->parameter.empty()
+                 ? ""
+                 : join(", whose ", found->parameter, " was not finite before the step"),
+             "; ",
+             good.empty() ? "there is no checkpoint to go back to; "
+                          : join("go back to ", good, ", and "),
+             "try a lower learning rate"));
   }
 
   // The time of the callback is not training: no clock counts it.

@@ -58,6 +58,12 @@ int run_comparison(const Options& options) {
 
 int run(const Options& options) {
   if (options.compare) return run_comparison(options);
+  for (const fs::path& file : {options.html, options.csv}) {
+    std::error_code ignored;
+    if (fs::equivalent(file, options.results.front(), ignored)) {
+      fail(file, "holds the results; write to another file");
+    }
+  }
   const Report report = make_report(read(options.results.front()));
   if (!options.html.empty()) write(options.html, report_html(report));
   if (!options.csv.empty()) write(options.csv, report_csv(report));

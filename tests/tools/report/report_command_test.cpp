@@ -52,6 +52,16 @@ TEST_F(CommandsReport, markdown_goes_to_stdout) {
   EXPECT_TRUE(said.output.starts_with("# Feedrate report\n\n- ")) << said.output;
 }
 
+TEST_F(CommandsReport, the_results_are_not_written_over) {
+  const std::string before = testing::slurp(at("rows.jsonl"));
+  for (const char* option : {"--html", "--csv"}) {
+    const Said said = feedrate({"report", at("rows.jsonl"), option, at("./rows.jsonl")});
+    EXPECT_EQ(said.code, exit_failed);
+    EXPECT_NE(said.errors.find("holds the results"), std::string::npos) << said.errors;
+  }
+  EXPECT_EQ(testing::slurp(at("rows.jsonl")), before);
+}
+
 TEST_F(CommandsReport, a_comparison_ends_with_the_answer) {
   const Said said = feedrate({"report", at("rows.jsonl"), at("later.jsonl"), "--compare"});
   ASSERT_EQ(said.code, exit_done) << said.errors;

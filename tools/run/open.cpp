@@ -17,8 +17,9 @@ using namespace trainer;
 
 namespace {
 
-std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const Recipe& augmentation,
-                                         Shape shape) {
+/// Refuses before the training what would fail behind it.
+std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const Opened& opened,
+                                         const Recipe& augmentation) {
   const std::filesystem::path& path = request.validation.path;
   if (path.empty()) return nullptr;
   std::unique_ptr<Dataset> dataset = open_dataset(path);
@@ -27,9 +28,14 @@ std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const R
          " ranks that would share them");
   }
   const Shape found = augmentation.evaluation().shape(dataset->info().shape);
-  if (found != shape) {
+  if (found != opened.shape) {
     fail(path, "holds images of ", shape_text(found), ", but ", request.model.network,
-         " is trained on ", shape_text(shape));
+         " is trained on ", shape_text(opened.shape));
+  }
+  const std::uint32_t classes = dataset->info().classes, trained = opened.dataset->info().classes;
+  if (trained != 0 && classes > trained) {  // 0: not stated
+    fail(path, "has ", classes, " classes, but ", request.model.network, " is trained on ",
+         trained);
   }
   return dataset;
 }
@@ -66,7 +72,7 @@ Opened open(const TrainingRequest& request) {
   }
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
   if (!trains) return opened;
-  opened.validation = open_validation(request, augmentation, opened.shape);
+  opened.validation = open_validation(request, opened, augmentation);
   if (!request.files.checkpoint.empty()) replaceable(request.files.checkpoint);
   return opened;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/run_program.h"
@@ -104,6 +105,26 @@ TEST_F(CommandsTrain, says_that_what_random_weights_find_means_nothing) {
   std::vector<std::string> trained = infer;
   trained.insert(trained.end(), {"--resume", at("weights")});
   EXPECT_EQ(feedrate(trained).errors.find("random"), std::string::npos);
+}
+
+TEST_F(CommandsTrain, images_of_more_classes_to_validate_with_are_refused_before_training) {
+  run({"convert", "mnist", at("archives"), "--to", "folder", "--limit", "1", "--out", at("one")});
+  std::filesystem::path image;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(at("one"))) {
+    if (entry.path().extension() == ".png") image = entry.path();
+  }
+  for (int label = 10; label < 22; ++label) {
+    const std::filesystem::path folder = at("twelve/c" + std::to_string(label));
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy_file(image, folder / "0.png");
+  }
+  const Said said = feedrate({"train", at("lmdb"), "--network", "lenet", "--val", at("twelve"),
+                              "--checkpoint", at("unmade")});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("twelve: has 12 classes, but lenet is trained on 10"),
+            std::string::npos)
+      << said.errors;
+  EXPECT_FALSE(std::filesystem::exists(at("unmade")));
 }
 
 TEST_F(CommandsTrain, warns_of_a_loss_that_runs_away) {

@@ -221,7 +221,10 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
   conversion.resumed_at = resumed_at;
   Sidecar sidecar = describe(source, split, container, options, run.info());
   complete(sidecar, tally, conversion);
-  if (whole) add_crop_index(directory.path(), sidecar, options.threads, options.progress);
+  if (whole) {
+    add_notes(sidecar, conversion);
+    add_crop_index(directory.path(), sidecar, options.threads, options.progress);
+  }
   sidecar.files = files_beside(directory.path());
   directory.sync();  // while the hashes are still being computed
   sidecar.inputs = hashes.get();

@@ -87,6 +87,9 @@ void complete(Sidecar& sidecar, const Tally& tally, const Conversion& conversion
   sidecar.set_digest = conversion.digest.set_digest;
   sidecar.bytes_digest = conversion.bytes_digest;
   sidecar.details_digest = tally.details.text();
+}
+
+void add_notes(Sidecar& sidecar, const Conversion& conversion) {
   if (conversion.mended != 0) {
     sidecar.notes.push_back(
         join(conversion.mended, " CMYK or misnamed images were encoded anew as RGB JPEG"));

@@ -20,6 +20,8 @@ formats::Sidecar describe(const Source& source, std::string_view split,
 std::string difference(const formats::Sidecar& found, const formats::Sidecar& wanted);
 /// Adds what the dataset holds.
 void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& conversion);
+/// Notes which images were encoded anew or left out. Not of a part: join_parts() notes them of all.
+void add_notes(formats::Sidecar& sidecar, const Conversion& conversion);
 
 /// One line for each thing that determines the result: source, inputs (name, size, time), options.
 std::vector<std::string> purpose_of(const Source& source,

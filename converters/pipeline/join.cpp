@@ -83,6 +83,7 @@ Conversion join_parts(PartialDirectory& directory) {
   if (!sidecar) fail(parts.front().path, "has no ", sidecar_name, ": is the part finished?");
   const Conversion conversion = result_of(all, digests.finish());
   complete(*sidecar, all, conversion);
+  add_notes(*sidecar, conversion);
   add_crop_index(directory.path(), *sidecar, 0);
   sidecar->files = files_beside(directory.path());
   write_sidecar(directory.path(), *sidecar);

@@ -5,9 +5,11 @@
 #include <cstdlib>
 
 #include "converters/convert.h"
+#include "converters/pipeline/join.h"
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/dataset.h"
 #include "formats/verify/verify.h"
+#include "tests/converters/made_stream.h"
 #include "tests/converters/make_archive.h"
 #include "tests/converters/make_odd_images.h"
 #include "tests/support/sample_images.h"
@@ -81,6 +83,19 @@ TEST(UnitOddImages, a_conversion_makes_cmyk_and_png_rgb_jpegs_when_asked) {
       EXPECT_LT(mean_difference(decode_sample(sample), picture), 10);
     }
   }
+}
+
+TEST(UnitOddImages, parts_that_are_joined_note_once_how_many_were_encoded_anew) {
+  const TempDirectory directory;
+  ConvertOptions options{.shards = 4, .fix = Fix::reencode};
+  convert_odd(directory, options);
+  fs::rename(directory / "out", directory / "whole");
+  for (const std::uint32_t number : {1U, 2U}) {
+    options.part = {number, 2};
+    EXPECT_EQ(convert_odd(directory, options).mended, 1U);
+  }
+  EXPECT_EQ(join_parts(directory / "out").mended, 2U);
+  EXPECT_EQ(files_of(directory / "out"), files_of(directory / "whole"));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ unsigned max_threads(const LoaderOptions& options) {
 // more slots: otherwise threads that share a core would switch at every batch. 1 MiB stays in the
 // cache.
 unsigned depth_of(const LoaderOptions& options, std::size_t image_bytes) {
-  if (options.threads == 0) return 1;  // filled and used in turn
+  // Filled and used in turn; ends_epoch() looks at the next one.
+  if (options.threads == 0) return options.bad.policy == BadPolicy::skip ? 2 : 1;
   if (options.engine.depth != 0) return options.engine.depth;
   const std::size_t tiny =
       (std::size_t{1} << 20) / std::max<std::size_t>(1, image_bytes) / std::max(1U, options.batch);
@@ -193,8 +194,9 @@ const Batch* Loader::Engine::next() {
     ++taken_;
     in_use_ = true;
     if (lane(0) != nullptr) use_start_ns_ = clock_ns();
-    state_.epoch = place.epoch + (place.last_of_epoch ? 1 : 0);
-    state_.position = place.last_of_epoch ? 0 : place.after;
+    const bool last = place.last_of_epoch || (count > 0 && ends_epoch());
+    state_.epoch = place.epoch + (last ? 1 : 0);
+    state_.position = last ? 0 : place.after;
     if (count == 0) continue;
     consumer_.images.add(count);
     consumer_.batches.add(1);
@@ -206,7 +208,7 @@ const Batch* Loader::Engine::next() {
               .pixels = {},
               .labels = {slot.labels, count},
               .indices = {slot.indices, count},
-              .last_of_epoch = place.last_of_epoch,
+              .last_of_epoch = last,
               .own_share = slot.own_share,
               .type = job_.pixels.type,
               .layout = job_.pixels.wanted_layout(),
@@ -233,6 +235,23 @@ std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchPlace& place
   slot.faults.clear();
   if (mixes_ && skip) mix_batch(job_, place, count, slot, scratch_);
   return count;
+}
+
+// Whether all that the epoch has left will be skipped, so that no other batch of it comes. Looks as
+// far as the ring reaches, and waits only near the end of an epoch.
+bool Loader::Engine::ends_epoch() {
+  if (job_.on_bad != BadPolicy::skip) return false;
+  const std::uint64_t limit = std::min(taken_ + ring_.depth() - 1, plan_.batches());
+  std::uint64_t last = taken_;
+  while (last < limit && !plan_.batch(last).last_of_epoch) ++last;
+  if (last >= limit) return false;
+  for (std::uint64_t step = taken_; step <= last; ++step) {
+    const BatchPlace place = plan_.batch(step);
+    Slot& slot = ring_.slot(step);
+    if (!slot.filled()) await(slot, place.number);
+    if (slot.error || slot.faults.size() < place.count) return false;
+  }
+  return true;
 }
 
 bool Loader::Engine::wait(std::chrono::nanoseconds limit) {

@@ -65,6 +65,7 @@ class Loader::Engine {
   bool await(detail::Slot& slot, std::uint64_t batch,
              std::optional<std::chrono::nanoseconds> limit = std::nullopt);
   std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchPlace& place);
+  bool ends_epoch();
   unsigned tasks_per_batch() const { return plan_.runs_per_batch() + (mixes_ ? 1U : 0U); }
   std::uint64_t filled() const;  // batches that can be handed out now
   void tune();

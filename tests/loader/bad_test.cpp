@@ -142,6 +142,35 @@ TEST(HostileBad, a_batch_of_bad_samples_only_is_left_out) {
   }
 }
 
+TEST(HostileBad, an_epoch_whose_last_batches_are_skipped_ends_with_the_last_that_is_not) {
+  const auto last_are_bad = [](std::uint64_t index, Sample&) {
+    if (index >= 8) throw Error("gone");
+  };
+  const MemoryDataset dataset(10, {28, 28, 1}, last_are_bad);
+  LoaderOptions options = tolerant(BadPolicy::skip);
+  options.order.shuffle = false;
+  for (const std::uint32_t batch_size : {1U, 4U}) {  // the last two batches, and the last one
+    options.batch = batch_size;
+    for (const unsigned threads : {0U, 1U, 3U}) {
+      if (batch_size == 1 && threads == 0) continue;  // sees one batch ahead
+      options.threads = threads;
+      Loader loader(dataset, none(), options);
+      for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
+        for (std::uint32_t images = batch_size; images <= 8; images += batch_size) {
+          const Batch* batch = loader.next();
+          ASSERT_NE(batch, nullptr);
+          EXPECT_EQ(batch->epoch, epoch);
+          EXPECT_EQ(batch->last_of_epoch, images == 8) << threads << " threads";
+          EXPECT_EQ(loader.state().epoch, images == 8 ? epoch + 1 : epoch);
+          EXPECT_EQ(loader.state().position, images == 8 ? 0 : images);
+        }
+      }
+      EXPECT_EQ(loader.next(), nullptr);
+      EXPECT_EQ(loader.bad_samples().size(), 2U);
+    }
+  }
+}
+
 TEST(HostileBad, the_budget_ends_the_run_at_the_same_sample_at_any_thread_count) {
   const MemoryDataset dataset = damaged(400);
   std::set<std::string> ends;

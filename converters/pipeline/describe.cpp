@@ -1,6 +1,9 @@
 #include "converters/pipeline/describe.h"
 
+#include <algorithm>
+
 #include "formats/base/error.h"
+#include "formats/digests/digest.h"
 
 namespace feedrate::converters {
 using namespace formats;
@@ -26,12 +29,40 @@ std::vector<std::string> shaping_options(const ConvertOptions& options) {
   return list;
 }
 
+fs::path name_of(const fs::path& input) {
+  return (input.has_filename() ? input : input.parent_path()).filename();
+}
+
+std::int64_t time_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::last_write_time(path, ignored).time_since_epoch().count();
+}
+
 std::string described(const fs::path& input) {
   std::error_code error;
-  const auto time = fs::last_write_time(input, error).time_since_epoch().count();
   const bool file = fs::is_regular_file(input, error);
-  return join("input ", input.filename(), ", ", file ? fs::file_size(input, error) : 0, " bytes, ",
-              time);
+  return join("input ", name_of(input), ", ", file ? fs::file_size(input, error) : 0, " bytes, ",
+              time_of(input));
+}
+
+// A directory that is read as a whole: a dataset, or classes of images. Sizes and times are those of
+// its own entries and of the directories in it. Of what lies deeper, which may be millions of
+// images, only names count: listing tells them, while a size costs a call for each.
+std::string listed(const fs::path& directory) {
+  DetailsDigest names, times;
+  std::uint64_t entries = 0;
+  std::error_code error, ignored;
+  times.add(0, as_bytes(std::to_string(time_of(directory))));
+  fs::recursive_directory_iterator at(directory, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    ++entries;
+    const std::string name = at->path().lexically_relative(directory).native();
+    const bool file = at->is_regular_file(ignored), top = at.depth() == 0;
+    names.add(0, as_bytes(join(name, '\n', file && top ? at->file_size(ignored) : 0)));
+    if (top || !file) times.add(0, as_bytes(join(name, '\n', time_of(at->path()))));
+  }
+  return join("input ", name_of(directory), ", ", entries, " entries with the digest ",
+              names.text(), ", times ", times.text());
 }
 
 }  // namespace
@@ -114,7 +145,14 @@ std::vector<std::string> purpose_of(const Source& source, std::span<const fs::pa
   if (options.part.count > 1) {
     purpose.push_back(join("--part ", options.part.number, "/", options.part.count));
   }
-  for (const fs::path& input : inputs) purpose.push_back(described(input));
+  const std::vector<fs::path> files = source.files(inputs, split);
+  for (const fs::path& input : inputs) {
+    if (std::ranges::find(files, input) == files.end()) purpose.push_back(described(input));
+  }
+  for (const fs::path& file : files) {
+    std::error_code ignored;
+    purpose.push_back(fs::is_directory(file, ignored) ? listed(file) : described(file));
+  }
   return purpose;
 }
 

@@ -23,7 +23,8 @@ void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& c
 /// Notes which images were encoded anew or left out. Not of a part: join_parts() notes them of all.
 void add_notes(formats::Sidecar& sidecar, const Conversion& conversion);
 
-/// One line for each thing that determines the result: source, inputs (name, size, time), options.
+/// One line for each thing that determines the result: source, options, inputs (name,
+/// size, time; of a directory, what it lists).
 std::vector<std::string> purpose_of(const Source& source,
                                     std::span<const std::filesystem::path> inputs,
                                     std::string_view split, const formats::Container& container,

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "converters/convert.h"
+#include "converters/pipeline/describe.h"
+#include "converters/pipeline/join.h"
 #include "formats/base/stop.h"
 #include "formats/verify/verify.h"
 #include "tests/converters/made_stream.h"
@@ -154,6 +156,41 @@ TEST(HostileResume, other_options_are_refused_and_what_was_done_is_kept) {
       },
       {"out.partial", "--shuffle 5", "--shuffle 6", "cannot be resumed"});
   convert_made(container("recordio"), directory / "out", {.shuffle = 5, .resume = true});
+}
+
+// Of a directory that is read as a whole, its own time says nothing of the classes in it.
+TEST(HostileResume, a_folder_whose_images_changed_is_another_input) {
+  const TempDirectory directory;
+  const fs::path input = directory / "input";
+  convert_dataset(MadeSource(20), {}, "train", container("folder"), input, {});
+  const auto class_0 = fs::directory_iterator(input / "00000");
+  const fs::path image = class_0->path();
+  const auto purpose = [&] {
+    return purpose_of(source("folder"), std::vector{input}, "train", container("recordio"), {});
+  };
+  const std::vector<std::string> before = purpose();
+  EXPECT_EQ(purpose(), before);
+  fs::copy_file(image, input / "00000" / "another.png");
+  EXPECT_NE(purpose(), before);
+  EXPECT_NE(common_purpose(purpose()), common_purpose(before));
+  fs::remove(input / "00000" / "another.png");
+  EXPECT_EQ(common_purpose(purpose()), common_purpose(before));
+  fs::rename(image, input / "00001" / "another.png");
+  EXPECT_NE(common_purpose(purpose()), common_purpose(before));
+}
+
+TEST(HostileResume, parts_of_a_folder_that_changed_between_them_are_not_joined) {
+  const TempDirectory directory;
+  const fs::path input = directory / "input", out = directory / "out";
+  convert_dataset(MadeSource(20), {}, "train", container("folder"), input, {});
+  ConvertOptions options{.shards = 2};
+  for (const std::uint32_t number : {1U, 2U}) {
+    options.part = {number, 2};
+    convert_dataset(source("folder"), std::vector{input}, "train", container("recordio"), out,
+                    options);
+    fs::remove(fs::directory_iterator(input / "00000")->path());
+  }
+  expect_error([&] { join_parts(out); }, {"part-2-of-2", "input", "entries"});
 }
 
 TEST(HostileResume, a_full_disk_leaves_what_can_be_resumed) {

@@ -234,6 +234,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
     journal.remove();
   } else {
     tally.seconds += seconds_since(start);
+    tally.files = files_of_part(directory.path());
     journal.save(tally);
   }
   directory.commit();

@@ -40,6 +40,19 @@ void require_same_purpose(const fs::path& here, const FinishedPart& part,
   fail(here, "was made with '", lines->first, "', part 1 with '", lines->second, "'");
 }
 
+void require_its_files(const FoundPart& found, const FinishedPart& part) {
+  for (const auto& [name, bytes] : part.tally.files) {
+    const fs::path file = found.path / name;
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(file, error);
+    if (!error && size == bytes) continue;
+    fail(file, "expected ", bytes, " bytes, as when the part was finished, found ",
+         error ? error.message() : std::to_string(size), "; remove ", found.path.filename(),
+         " and make it again with: feedrate convert … --part ", found.part.number, "/",
+         found.part.count);
+  }
+}
+
 bool is_data(const fs::path& file) {
   const std::string name = file.filename().string();
   return name != sidecar_name && !is_journal(name);
@@ -74,6 +87,7 @@ Conversion join_parts(PartialDirectory& directory) {
   for (const FoundPart& found : parts) {
     const FinishedPart part = read_journal(found.path);
     require_same_purpose(found.path, part, first);
+    require_its_files(found, part);
     all.append(part.tally);
     read_digests(found.path, part.tally.written,
                  [&](const SampleDigests& sample) { digests.add(sample); });

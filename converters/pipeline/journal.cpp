@@ -37,11 +37,12 @@ Json to_json(const Tally& tally, const std::vector<std::string>& purpose) {
           {"shape", {shape.height, shape.width, shape.channels}},
           {"codec", tally.codec},
           {"class_counts", tally.class_counts},
-          {"sums", tally.sums},
+          {"sums", tally.same_shape ? tally.sums : std::vector<std::uint64_t>()},
           {"skipped", skipped},
           {"details", tally.details.sums},
           {"writer_samples", tally.writer.samples},
-          {"writer_files", tally.writer.files}};
+          {"writer_files", tally.writer.files},
+          {"files", tally.files}};
 }
 
 FinishedPart from_json(const Json& object) {
@@ -66,6 +67,7 @@ FinishedPart from_json(const Json& object) {
   object.at("details").get_to(tally.details.sums);
   object.at("writer_samples").get_to(tally.writer.samples);
   object.at("writer_files").get_to(tally.writer.files);
+  tally.files = object.value("files", tally.files);  // parts made before have none
   return part;
 }
 
@@ -167,6 +169,16 @@ void Journal::remove() {
 
 bool is_journal(std::string_view file_name) {
   return file_name == notes_name || file_name == digests_name;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> files_of_part(const fs::path& directory) {
+  std::vector<std::pair<std::string, std::uint64_t>> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_regular_file() && !is_journal(name)) files.emplace_back(name, entry.file_size());
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 FinishedPart read_journal(const fs::path& directory) { return read_notes(directory / notes_name); }

@@ -40,6 +40,8 @@ struct Tally {
   std::vector<Skipped> skipped;
   formats::DetailsDigest details;  // of Writer::details
   formats::WriterState writer;
+  /// Of a finished part: its files without the journal, and their sizes.
+  std::vector<std::pair<std::string, std::uint64_t>> files;
 
   /// Adds the tally of the part that follows this one.
   void append(const Tally& next);
@@ -92,5 +94,8 @@ void read_digests(const std::filesystem::path& directory, std::uint64_t written,
 Tally read_journal_counts(const std::filesystem::path& directory);
 /// True for the names of the journal's own files.
 bool is_journal(std::string_view file_name);
+/// As Tally::files has them.
+std::vector<std::pair<std::string, std::uint64_t>> files_of_part(
+    const std::filesystem::path& directory);
 
 }  // namespace feedrate::converters

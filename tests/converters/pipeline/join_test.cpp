@@ -96,6 +96,24 @@ TEST(HostileJoin, parts_made_with_other_options_are_refused) {
   expect_error([&] { join_parts(directory / "out"); }, {"part-3-of-3", "--shuffle 1"});
 }
 
+TEST(HostileJoin, a_part_that_lost_data_since_is_refused_and_kept) {
+  const TempDirectory directory;
+  const Container& to = container("recordio");
+  make_parts(to, directory / "out");
+  const fs::path shard = directory / "out.part-2-of-3" / "data-00003-of-00007.rec";
+  const std::uint64_t whole = fs::file_size(shard);
+  fs::resize_file(shard, whole - 1);
+  expect_error([&] { join_parts(directory / "out"); },
+               {"data-00003-of-00007.rec", "expected " + std::to_string(whole), "--part 2/3"});
+  fs::remove(shard);
+  expect_error([&] { join_parts(directory / "out"); },
+               {"data-00003-of-00007.rec", "found No such file"});
+  EXPECT_FALSE(fs::exists(directory / "out"));
+  fs::remove_all(directory / "out.part-2-of-3");
+  convert_made(to, directory / "out", {.part = {2, 3}});
+  EXPECT_EQ(join_parts(directory / "out").samples, images);
+}
+
 TEST(HostileJoin, without_parts_it_says_what_was_looked_for) {
   const TempDirectory directory;
   expect_error([&] { join_parts(directory / "out"); }, {"no parts", "out.part-1-of-N"});

@@ -76,10 +76,19 @@ class HostileErrors(unittest.TestCase):
                 feedrate.Loader(mnist(), **options)
         with self.assertRaisesRegex(ValueError, "did you mean --against"):
             feedrate.verify(mnist(), agains="x")
+        with self.assertRaisesRegex(ValueError, "--encode: no encoding 'jpg'"):
+            feedrate.convert("dataset", mnist(), to="recordio", out=place("never"), encode="jpg")
         with self.assertRaisesRegex(ValueError, "position: expected .* 600, found 601"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0, "position": 601})
         with self.assertRaisesRegex(ValueError, "'position'"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0})
+
+    def test_a_path_may_look_like_an_option(self):
+        feedrate.convert("dataset", mnist(), to="recordio", out=place("--all"), limit=2)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(os.path.dirname(place("--all")))
+        self.assertEqual(feedrate.inspect("--all")["samples"], 2)
 
     def test_indices_outside_the_dataset_are_refused(self):
         dataset = feedrate.open(mnist())

@@ -88,10 +88,13 @@ std::string unreadable(const CLI::App& app, const std::string& message) {
 
 Misuse explain(CLI::App& app, const CLI::ParseError& error) {
   // A misspelt option also looks like a missing one; the misspelling is the better explanation.
-  const std::vector<std::string> extras = app.remaining();
-  const auto option = std::ranges::find_if(
-      extras, [](const std::string& word) { return word.starts_with('-') && word != "-"; });
-  if (option != extras.end()) return {unknown_option(app, *option), ""};
+  std::vector<std::string> extras = app.remaining();
+  const auto options_end = std::ranges::find(extras, "--");
+  const auto option = std::find_if(extras.begin(), options_end, [](const std::string& word) {
+    return word.starts_with('-') && word != "-";
+  });
+  if (option != options_end) return {unknown_option(app, *option), ""};
+  if (options_end != extras.end()) extras.erase(options_end);
   const std::string message = error.what();
   if (is<CLI::ExtrasError>(error)) {
     return {fmt::format("one argument too many: '{}'", extras.front()), ""};

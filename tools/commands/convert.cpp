@@ -77,9 +77,22 @@ ConversionPart parse_part(const std::string& text) {
                          ? std::nullopt
                          : parse_number<std::uint32_t>(view.substr(slash + 1));
   if (!number || !count || *number < 1 || *number > *count) {
-    throw Error(fmt::format("--part is auto, or I/N from 1/N to N/N; found '{}'", text));
+    throw Error(fmt::format("expected auto, or I/N from 1/N to N/N, found '{}'", text));
   }
   return {*number, *count};
+}
+
+/// What `parse` refuses is misuse.
+template <class Parse>
+CLI::Option* check_parsed(CLI::Option* option, Parse parse) {
+  return option->check([parse](const std::string& text) {
+    try {
+      parse(text);
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  });
 }
 
 ConvertOptions settings_of(const Options& options) {
@@ -221,12 +234,15 @@ std::function<int()> prepare(CLI::App& app) {
         {"all", "train", "test", "val"});
   std::vector<std::string> encodings{known_codecs.begin(), known_codecs.end()};
   encodings.insert(encodings.begin(), "keep");
-  offer(app.add_option("--encode", options->encoding,
-                       fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
-                                   fmt::join(known_codecs, ", ")))
-            ->type_name("CODEC"),
-        encodings);
-  app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)")
+  check_parsed(offer(app.add_option("--encode", options->encoding,
+                                    fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
+                                                fmt::join(known_codecs, ", ")))
+                         ->type_name("CODEC"),
+                     encodings),
+               parse_encoding);
+  check_parsed(
+      app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)"),
+      parse_resize)
       ->type_name("SIZE");
   app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
       ->type_name("FILE");
@@ -240,10 +256,11 @@ std::function<int()> prepare(CLI::App& app) {
       app.add_option("--shards", options->shards, "Number of files (if the format supports it)"), 1,
       99'999)
       ->type_name("N");
-  offer(app.add_option("--part", options->part,
-                       "Convert part I of N; auto: of a Slurm array or other launcher")
-            ->type_name("I/N"),
-        {std::string(auto_part)});
+  check_parsed(offer(app.add_option("--part", options->part,
+                                    "Convert part I of N; auto: of a Slurm array or other launcher")
+                         ->type_name("I/N"),
+                     {std::string(auto_part)}),
+               parse_part);
   // Finished parts describe themselves: --join needs only their path.
   app.add_option_function<fs::path>(
          "--join",

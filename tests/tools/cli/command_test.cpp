@@ -177,6 +177,16 @@ TEST(CommandsMisuse, missing_superfluous_and_invalid_arguments_are_named) {
   expect_said({"verify"}, exit_misused, {"PATH is required", "feedrate verify --help"});
   expect_said({"convert", "mnist", "x", "--out", "y"}, exit_misused, {"--to is required"});
   expect_said({"verify", "a", "b"}, exit_misused, {"one argument too many: 'b'"});
+  expect_said({"verify", "--", "a", "-b"}, exit_misused, {"one argument too many: '-b'"});
+  expect_said({"load", "--batch", "0", "--", "x"}, exit_misused, {"--batch"});
+  const auto convert = [](const std::string& option, const std::string& value) {
+    return std::vector<std::string>{"convert", "mnist", "x",    "--to", "lmdb",
+                                    "--out",   "y",     option, value};
+  };
+  expect_said(convert("--encode", "jpg"), exit_misused, {"--encode", "no encoding 'jpg'"});
+  expect_said(convert("--encode", "jpeg:101"), exit_misused, {"--encode", "from 1 to 100"});
+  expect_said(convert("--resize", "0x1"), exit_misused, {"--resize", "cannot resize to '0x1'"});
+  expect_said(convert("--part", "4/3"), exit_misused, {"--part: expected auto, or I/N", "'4/3'"});
   expect_said({"load", "x", "--threads", "two"}, exit_misused, {"--threads", "two"});
   expect_said({"load", "x", "--threads", "-1"}, exit_misused, {"--threads"});
   expect_said({"load", "x", "--batch", "0"}, exit_misused, {"--batch"});

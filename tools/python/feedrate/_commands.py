@@ -41,7 +41,7 @@ def _run(
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(place))
     names = map(os.fspath, places)
     done = subprocess.run(
-        [program(), command, *first, *names, *_words(options), "--json"],
+        [program(), command, *_words(options), "--json", "--", *first, *names],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -185,6 +185,8 @@ class ConformanceLoader(unittest.TestCase):
         ]
         self.assertEqual(sum(index < IMAGES for index in indices), 300)
         self.assertEqual(len(set(indices)), 400)
+        twice = feedrate.mix({feedrate.open(mnist()): 1, feedrate.open(mnist()): 2})
+        self.assertEqual(len(pickle.loads(pickle.dumps(twice))), 2 * IMAGES)
         with self.assertRaisesRegex(ValueError, "weight of dataset 1"):
             feedrate.mix({mnist(): 1, mnist("recordio"): -1})
         with self.assertRaisesRegex(ValueError, "a mix cannot be a part of one"):

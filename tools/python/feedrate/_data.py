@@ -130,7 +130,7 @@ class Sample(NamedTuple):
 class Dataset:
     """A dataset on disk, opened by `feedrate.open`. Any thread may read it."""
 
-    def __init__(self, native: _native.Dataset, mixed: dict[str, float] | None = None) -> None:
+    def __init__(self, native: _native.Dataset, mixed: list[tuple[str, float]] | None = None) -> None:
         self._native = native
         self._mixed = mixed
         self._info: dict[str, Any] = native.info()
@@ -170,7 +170,7 @@ class Dataset:
         return f"feedrate.open({info['path']!r})  # {info['images']} images, {info['format']}"
 
     def __reduce__(self) -> Any:
-        return (open, (self._info["path"],)) if self._mixed is None else (mix, (self._mixed,))
+        return (open, (self._info["path"],)) if self._mixed is None else (_mix_again, (self._mixed,))
 
 
 def open(path: str | os.PathLike[str]) -> Dataset:
@@ -205,5 +205,10 @@ def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:
     if any(dataset._native.is_mix for dataset in opened):
         raise ValueError("mix: a mix cannot be a part of one; name its datasets instead")
     weights = [float(weight) for weight in datasets.values()]
-    paths = {dataset.info["path"]: weight for dataset, weight in zip(opened, weights)}
-    return Dataset(_native.mix([dataset._native for dataset in opened], weights), paths)
+    mixed = [(dataset.info["path"], weight) for dataset, weight in zip(opened, weights)]
+    return Dataset(_native.mix([dataset._native for dataset in opened], weights), mixed)
+
+
+def _mix_again(mixed: list[tuple[str, float]]) -> Dataset:
+    """A mix from a pickle. Of datasets, since a path may come twice."""
+    return mix({open(path): weight for path, weight in mixed})

@@ -30,7 +30,6 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view marker_name = "job";
-constexpr std::size_t max_files_named = 100;
 
 std::string this_rank() {
   std::array<char, 256> host{};
@@ -69,12 +68,6 @@ std::vector<std::string> view_of(const ConversionJob& job) {
     for (std::string& line :
          common_purpose(purpose_of(job.from, job.inputs, split.name, job.to, job.settings))) {
       lines.push_back(std::move(line));
-    }
-    const std::vector<fs::path> files = job.from.files(job.inputs, split.name);
-    lines.push_back(join(files.size(), " files of ", split.name));
-    for (std::size_t i = 0; i < files.size() && i < max_files_named; ++i) {
-      const std::uint64_t bytes = fs::is_regular_file(files[i]) ? fs::file_size(files[i]) : 0;
-      lines.push_back(join("file ", files[i].filename(), ", ", bytes, " bytes"));
     }
     const std::uint64_t images = job.from.open(job.inputs, split.name)->info().size;
     if (images != 0) lines.push_back(join(images, " images of ", split.name));

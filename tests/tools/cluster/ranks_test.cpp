@@ -165,7 +165,7 @@ TEST_F(CommandsConvertRanks, a_rank_that_sees_other_files_is_named_with_what_it_
   };
   const Said inputs = two(converting("out"), converting("out", {}, "other/archives"));
   EXPECT_TRUE(has(inputs.errors, "rank 1 of 2 on ")) << inputs.errors;
-  EXPECT_TRUE(has(inputs.errors, "expected 'file train-images")) << inputs.errors;
+  EXPECT_TRUE(has(inputs.errors, "expected 'input train-images")) << inputs.errors;
   EXPECT_EQ(code_of(0) + code_of(1), "1\n1\n");
   const Said output = two(converting("out"), converting("elsewhere"));
   EXPECT_TRUE(has(output.errors, "rank 1 of 2 on ")) << output.errors;

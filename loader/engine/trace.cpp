@@ -34,31 +34,32 @@ void TraceLane::add(Activity activity, std::uint64_t start_ns, std::uint64_t end
 void write_chrome_trace(const std::filesystem::path& file,
                         std::span<const std::unique_ptr<TraceLane>> lanes,
                         std::uint64_t origin_ns) {
-  OutputFile out(file);
-  out.write("{\"displayTimeUnit\": \"ms\",\n\"traceEvents\": [\n");
-  std::uint64_t left_out = 0;
-  for (std::size_t thread = 0; thread < lanes.size(); ++thread) {
-    const TraceLane& lane = *lanes[thread];
-    out.write(fmt::format(R"({}{{"ph": "M", "name": "thread_name", "pid": 1, "tid": {}, )"
-                          R"("args": {{"name": "{}"}}}})",
-                          thread == 0 ? "" : ",\n", thread, lane.name_));
-    const std::uint32_t count = lane.count_.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const TraceLane::Event& event = lane.events_[i];
-      out.write(fmt::format(
-          ",\n"
-          R"({{"ph": "X", "name": "{}", "pid": 1, "tid": {}, "ts": {:.3f}, )"
-          R"("dur": {:.3f}, "args": {{"batch": {}}}}})",
-          activity_names[static_cast<std::size_t>(event.activity)], thread,
-          microseconds(event.start_ns - origin_ns), microseconds(event.duration_ns), event.batch));
+  replace_file(file, [&](OutputFile& out) {
+    out.write("{\"displayTimeUnit\": \"ms\",\n\"traceEvents\": [\n");
+    std::uint64_t left_out = 0;
+    for (std::size_t thread = 0; thread < lanes.size(); ++thread) {
+      const TraceLane& lane = *lanes[thread];
+      out.write(fmt::format(R"({}{{"ph": "M", "name": "thread_name", "pid": 1, "tid": {}, )"
+                            R"("args": {{"name": "{}"}}}})",
+                            thread == 0 ? "" : ",\n", thread, lane.name_));
+      const std::uint32_t count = lane.count_.load(std::memory_order_acquire);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const TraceLane::Event& event = lane.events_[i];
+        out.write(
+            fmt::format(",\n"
+                        R"({{"ph": "X", "name": "{}", "pid": 1, "tid": {}, "ts": {:.3f}, )"
+                        R"("dur": {:.3f}, "args": {{"batch": {}}}}})",
+                        activity_names[static_cast<std::size_t>(event.activity)], thread,
+                        microseconds(event.start_ns - origin_ns), microseconds(event.duration_ns),
+                        event.batch));
+      }
+      left_out += lane.left_out_.load(std::memory_order_relaxed);
     }
-    left_out += lane.left_out_.load(std::memory_order_relaxed);
-  }
-  out.write(
-      fmt::format("\n],\n\"otherData\": {{\"most_events_per_thread\": {}, "
-                  "\"events_left_out\": {}}}}}\n",
-                  TraceLane::max_events, left_out));
-  out.close();
+    out.write(
+        fmt::format("\n],\n\"otherData\": {{\"most_events_per_thread\": {}, "
+                    "\"events_left_out\": {}}}}}\n",
+                    TraceLane::max_events, left_out));
+  });
 }
 
 }  // namespace feedrate::loader::detail

@@ -55,6 +55,18 @@ TEST(UnitTrace, shows_each_workers_runs_and_the_consumers_batches) {
   EXPECT_EQ(trace.at("otherData").at("events_left_out"), 0);
 }
 
+TEST(HostileTrace, one_that_cannot_be_written_leaves_the_one_before) {
+  const MemoryDataset dataset(4, {1, 1, 1});
+  Loader loader(dataset, none(), {.threads = 1, .batch = 4, .diagnosis = {.trace = true}});
+  while (loader.next() != nullptr) continue;
+  const TempDirectory directory;
+  loader.write_trace(directory / "trace.json");
+  const std::string before = read_text(directory / "trace.json");
+  std::filesystem::create_directory(directory / "trace.json.new");  // where it is written first
+  expect_error([&] { loader.write_trace(directory / "trace.json"); }, {"trace.json.new"});
+  EXPECT_EQ(read_text(directory / "trace.json"), before);
+}
+
 TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_counts_the_others) {
   const MemoryDataset dataset(4, {1, 1, 1});
   Loader loader(dataset, none(),

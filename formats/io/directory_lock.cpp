@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <thread>
 #include <utility>
+
+#include "formats/io/replace.h"
 
 namespace feedrate::formats {
 namespace {
@@ -53,15 +54,6 @@ fs::path lock_file_of(const fs::path& directory) {
   fs::path file = directory;
   file += ".lock";
   return file;
-}
-
-// Between opening and locking, another process may have removed what had this name, or replaced it
-// by its own: a lock counts only while the name still refers to what is locked.
-bool is_named(const Descriptor& file, const fs::path& name) {
-  struct stat held {
-  }, named{};
-  return fstat(file.number(), &held) == 0 && stat(name.c_str(), &named) == 0 &&
-         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 }  // namespace

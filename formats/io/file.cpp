@@ -1,6 +1,7 @@
 #include "formats/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -172,6 +173,21 @@ std::string read_text(const fs::path& path) {
   return std::string(as_text(content));
 }
 
+namespace {
+
+// Opens or makes the file and waits while another process writes it: each would cut off what the
+// other has written. Where there are no locks, goes on without.
+Descriptor locked_file(const fs::path& path) {
+  for (;;) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (!file) fail_errno(path, "cannot create", errno);
+    while (flock(file.number(), LOCK_EX) != 0 && errno == EINTR) continue;
+    if (is_named(file, path)) return file;
+  }
+}
+
+}  // namespace
+
 void replace_file(const fs::path& path, const std::function<void(OutputFile& file)>& write) {
   if (is_device(path)) {
     OutputFile device(path);
@@ -182,6 +198,7 @@ void replace_file(const fs::path& path, const std::function<void(OutputFile& fil
   const fs::path target = replaceable(path);
   fs::path beside = target;
   beside += ".new";
+  const Descriptor lock = locked_file(beside);
   OutputFile file(beside);
   try {
     write(file);

@@ -1,5 +1,6 @@
 #include "formats/io/replace.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,13 @@ bool is_device(const fs::path& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+bool is_named(const Descriptor& file, const fs::path& name) {
+  struct stat held {
+  }, named{};
+  return fstat(file.number(), &held) == 0 && stat(name.c_str(), &named) == 0 &&
+         held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
 }  // namespace feedrate::formats

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "formats/io/file.h"
+
 namespace feedrate::formats {
 
 /// The file that a rename to `path` would replace: follows links, so that they stay links. Throws
@@ -12,5 +14,9 @@ std::filesystem::path replaceable(const std::filesystem::path& path);
 
 /// True for a device, pipe or terminal, which must be written to: a rename would destroy it.
 bool is_device(const std::filesystem::path& path);
+
+/// Whether `name` still refers to the open file: another process may have renamed it, or put another
+/// in its place. A lock counts only then.
+bool is_named(const Descriptor& file, const std::filesystem::path& name);
 
 }  // namespace feedrate::formats

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <future>
 
 #include "formats/io/file.h"
 #include "tests/support/expect_error.h"
@@ -43,6 +44,20 @@ TEST(HostileReplace, a_place_where_no_file_can_be_is_named_before_the_work) {
   EXPECT_EQ(replaceable(directory / "new"), directory / "new");
   expect_error([&] { replaceable(directory / "no/where"); }, {"no/where", "cannot create"});
   expect_error([&] { replaceable(directory.path()); }, {"is a directory"});
+}
+
+TEST(HostileReplace, several_that_write_one_file_leave_the_whole_of_one) {
+  const TempDirectory directory;
+  constexpr std::size_t bytes = std::size_t{3} << 20;  // more than is written at once
+  const auto write_often = [&](char letter) {
+    for (int i = 0; i < 5; ++i) write_text(directory / "file", std::string(bytes, letter));
+  };
+  auto other = std::async(std::launch::async, write_often, 'b');
+  EXPECT_NO_THROW(write_often('a'));
+  EXPECT_NO_THROW(other.get());
+  const std::string text = read_text(directory / "file");
+  EXPECT_EQ(text, std::string(bytes, text.front()));
+  EXPECT_FALSE(std::filesystem::exists(directory / "file.new"));
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ LoadReport load(const Options& options) {
   const GracefulStop graceful;
   // A file that cannot be written is refused before the measurement, not after it.
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
-    if (!file.empty()) replaceable(file);
+    if (!file.empty()) expect_replaceable_outside(options.path, file);
   }
   const auto [dataset, picks] = open_data(options.path, options.order, !options.no_shuffle);
   const Recipe& augment = recipe(options.recipe);

@@ -71,9 +71,12 @@ Opened open(const TrainingRequest& request) {
     expect_device_decodes(*opened.dataset, opened.augmentation);
   }
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
-  if (!trains) return opened;
-  opened.validation = open_validation(request, opened, augmentation);
-  if (!request.files.checkpoint.empty()) replaceable(request.files.checkpoint);
+  for (const std::filesystem::path& file : {request.files.checkpoint, request.files.features}) {
+    if (file.empty()) continue;
+    expect_replaceable_outside(request.data.path, file);
+    expect_replaceable_outside(request.validation.path, file);
+  }
+  if (trains) opened.validation = open_validation(request, opened, augmentation);
   return opened;
 }
 

@@ -109,7 +109,8 @@ TEST_F(CommandsLoad, means_that_do_not_fit_are_refused) {
 TEST_F(CommandsLoad, a_file_that_cannot_be_written_is_refused_before_the_run) {
   for (const char* option : {"--trace", "--quarantine"}) {
     for (const auto& [place, reason] :
-         {std::pair(at("absent/file"), "cannot create"), std::pair(at("set"), "is a directory")}) {
+         {std::pair(at("absent/file"), "cannot create"), std::pair(at("set"), "is a directory"),
+          std::pair(at("set/new"), "lies in the dataset")}) {
       const auto start = std::chrono::steady_clock::now();
       const Said said = load({option, place, "--seconds", "20", "--no-digest"});
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

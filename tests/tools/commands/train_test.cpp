@@ -107,6 +107,15 @@ TEST_F(CommandsTrain, says_that_what_random_weights_find_means_nothing) {
   EXPECT_EQ(feedrate(trained).errors.find("random"), std::string::npos);
 }
 
+TEST_F(CommandsTrain, what_it_reads_is_not_written_over) {
+  const std::uintmax_t before = std::filesystem::file_size(at("lmdb/data.mdb"));
+  const Said said = feedrate({"train", at("lmdb"), "--network", "lenet", "--steps", "1",
+                              "--checkpoint", at("lmdb/data.mdb")});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("lies in the dataset"), std::string::npos) << said.errors;
+  EXPECT_EQ(std::filesystem::file_size(at("lmdb/data.mdb")), before);
+}
+
 TEST_F(CommandsTrain, images_of_more_classes_to_validate_with_are_refused_before_training) {
   run({"convert", "mnist", at("archives"), "--to", "folder", "--limit", "1", "--out", at("one")});
   std::filesystem::path image;

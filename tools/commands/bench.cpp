@@ -88,6 +88,14 @@ std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& be
   return asked_by(options, [&] { return plan_bench(bench, datasets, cores, reads); });
 }
 
+/// What another machine has measured is neither done here nor foretells anything.
+std::vector<Run> of_this_machine(std::vector<Run> rows) {
+  Run here;
+  here.environment = describe_environment(command_line());
+  std::erase_if(rows, [&](const Run& row) { return machine_of(row) != machine_of(here); });
+  return rows;
+}
+
 void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Run>& rows) {
   std::erase_if(points, [&](const BenchPoint& point) {
     return std::ranges::any_of(rows, [&](const Run& row) { return same_point(row, point.row); });
@@ -213,7 +221,7 @@ void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& benc
                      rate_text(row), remaining.next()));
   };
   try {
-    measure_in_rounds(points, bench, results.rows(), usable_cores(), calls);
+    measure_in_rounds(points, bench, of_this_machine(results.rows()), usable_cores(), calls);
   } catch (const std::exception& error) {  // a measurement that the signal ended throws an Error
     if (!stop_requested() && results.kept() && rows.size() > 0) {
       throw AdvisedError(error.what(), resume_advice);
@@ -242,7 +250,7 @@ int show_plan(const Options& options, const BenchOptions& bench) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {
-    leave_out_measured(points, read_rows(options.out).runs);
+    leave_out_measured(points, of_this_machine(read_rows(options.out).runs));
   }
   leave_out_unable(peers, points);
   print(options.json ? plan_json(points, bench) : plan_text(points, bench));
@@ -257,7 +265,7 @@ int run(const Options& options) {
   if (!options.beside_others) alone.emplace();
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
-  leave_out_measured(points, results.rows());
+  leave_out_measured(points, of_this_machine(results.rows()));
   leave_out_unable(peers, points);
   warn_of_doubts(points);
   std::string plan = plan_text(points, bench);
@@ -283,7 +291,8 @@ std::function<int()> prepare(CLI::App& app) {
                              "Results file, one JSON line for each point (default: none; print "
                              "the report)")
                   ->type_name("FILE");
-  app.add_flag("--resume", options->resume, "Measure only points that are not in --out yet")
+  app.add_flag("--resume", options->resume,
+               "Measure only points that --out has not, of this machine")
       ->needs(out);
   app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
   app.add_flag("--beside-others", options->beside_others,

@@ -103,6 +103,19 @@ TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
   EXPECT_EQ(ordered_json::parse(run({"report", at("r.jsonl"), "--json"})).at("rows").size(), 9U);
 }
 
+TEST_F(CommandsBench, resuming_measures_what_another_machine_has_measured) {
+  std::vector<std::string> measure = bench({at("lmdb/test"), "--threads", "0", "--repeat", "1",
+                                            "--seconds", "0.05", "--out", at("r.jsonl")});
+  run(measure);
+  ordered_json row = rows().at(0);
+  row["environment"]["cpu"] = "another";
+  write_text(at("r.jsonl"), row.dump() + "\n");
+  measure.emplace_back("--resume");
+  run(measure);
+  ASSERT_EQ(rows().size(), 2U);
+  EXPECT_NE(rows().at(1).at("environment").at("cpu"), "another");
+}
+
 TEST_F(CommandsBench, a_shell_takes_a_row_s_command_as_it_was_given) {
   const std::string odd = at("it's [odd] $(x)");
   std::filesystem::copy(at("lmdb/test"), odd);

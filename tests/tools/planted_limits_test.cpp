@@ -139,16 +139,15 @@ Limit reported(const Plant& plant, const Measured& measured) {
   delivered.read_us = per_image(measured.together.busy_read);
   delivered.decode_us = per_image(measured.together.busy_decode);
   delivered.augment_us = per_image(measured.together.busy_augment);
-  if (plant.one_core) {
-    delivered.compute_threads = 1;
-    delivered.environment.cores = 1;
-  }
+  if (plant.one_core) delivered.compute_threads = 1;
   Run compute = testing::demand(measured.compute);
   compute.kind = compute_kind;
-  return judge(make_studies({testing::demand(measured.demand), compute,
-                             testing::supply("lmdb", workers, measured.supply), delivered})
-                   .front())
-      .limit;
+  std::vector<Run> rows{testing::demand(measured.demand), compute,
+                        testing::supply("lmdb", workers, measured.supply), delivered};
+  if (plant.one_core) {
+    for (Run& row : rows) row.environment.cores = 1;
+  }
+  return judge(make_studies(rows).front()).limit;
 }
 
 /// As measurements of `advise`.

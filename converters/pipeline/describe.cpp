@@ -45,15 +45,18 @@ std::string described(const fs::path& input) {
               time_of(input));
 }
 
-// A directory that is read as a whole: a dataset, or classes of images. Sizes and times are those of
-// its own entries and of the directories in it. Of what lies deeper, which may be millions of
+// A directory that is read as a whole: a dataset, or classes of images. Sizes and times are those
+// of its own entries and of the directories in it. Of what lies deeper, which may be millions of
 // images, only names count: listing tells them, while a size costs a call for each.
 std::string listed(const fs::path& directory) {
   DetailsDigest names, times;
   std::uint64_t entries = 0;
   std::error_code error, ignored;
   times.add(0, as_bytes(std::to_string(time_of(directory))));
-  fs::recursive_directory_iterator at(directory, error);
+  // Classes may be links. What cannot be opened is named, but must not end the list.
+  constexpr auto how = fs::directory_options::follow_directory_symlink |
+                       fs::directory_options::skip_permission_denied;
+  fs::recursive_directory_iterator at(directory, how, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     ++entries;
     const std::string name = at->path().lexically_relative(directory).native();

@@ -67,7 +67,7 @@ FinishedPart from_json(const Json& object) {
   object.at("details").get_to(tally.details.sums);
   object.at("writer_samples").get_to(tally.writer.samples);
   object.at("writer_files").get_to(tally.writer.files);
-  tally.files = object.value("files", tally.files);  // parts made before have none
+  tally.files = object.value("files", tally.files);  // absent in parts of older versions
   return part;
 }
 

@@ -27,7 +27,7 @@ fs::path replaceable(const fs::path& path) {
 }
 
 void expect_replaceable_outside(const fs::path& dataset, const fs::path& path) {
-  const fs::path place = fs::weakly_canonical(replaceable(path)),
+  const fs::path place = fs::weakly_canonical(fs::absolute(replaceable(path))),
                  home = fs::weakly_canonical(dataset);
   if (home.empty()) return;
   if (std::ranges::mismatch(home, place).in1 == home.end()) {

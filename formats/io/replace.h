@@ -20,8 +20,8 @@ void expect_replaceable_outside(const std::filesystem::path& dataset,
 /// True for a device, pipe or terminal, which must be written to: a rename would destroy it.
 bool is_device(const std::filesystem::path& path);
 
-/// Whether `name` still refers to the open file: another process may have renamed it, or put another
-/// in its place. A lock counts only then.
+/// Whether `name` still refers to the open file: another process may have renamed it, or put
+/// another in its place. A lock counts only then.
 bool is_named(const Descriptor& file, const std::filesystem::path& name);
 
 }  // namespace feedrate::formats

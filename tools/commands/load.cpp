@@ -126,7 +126,10 @@ LoadReport load(const Options& options) {
   const GracefulStop graceful;
   // A file that cannot be written is refused before the measurement, not after it.
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
-    if (!file.empty()) expect_replaceable_outside(options.path, file);
+    if (file.empty()) continue;
+    for (const std::filesystem::path& read : datasets_of(options.path, options.order)) {
+      expect_replaceable_outside(read, file);
+    }
   }
   const auto [dataset, picks] = open_data(options.path, options.order, !options.no_shuffle);
   const Recipe& augment = recipe(options.recipe);

@@ -63,9 +63,13 @@ std::unique_ptr<const Picks> groups_of(std::string_view text, const Dataset& dat
   return grouped_by_class(labels_of(dataset), *classes, *each);
 }
 
-OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
-  std::vector<std::shared_ptr<const Dataset>> datasets;
-  std::vector<MixPart> parts;
+struct MixWord {
+  std::string_view path;
+  double weight;
+};
+
+std::vector<MixWord> words_of(std::string_view text) {
+  std::vector<MixWord> words;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
@@ -73,8 +77,17 @@ OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
     const auto weight =
         colon == std::string_view::npos ? std::nullopt : real_number(word.substr(colon + 1));
     if (!weight) throw Error(join("mix: expected PATH:WEIGHT, found '", word, "'"));
-    datasets.push_back(open_dataset(word.substr(0, colon)));
-    parts.push_back({datasets.back()->size(), *weight});
+    words.push_back({word.substr(0, colon), *weight});
+  }
+  return words;
+}
+
+OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
+  std::vector<std::shared_ptr<const Dataset>> datasets;
+  std::vector<MixPart> parts;
+  for (const MixWord& word : words_of(text)) {
+    datasets.push_back(open_dataset(word.path));
+    parts.push_back({datasets.back()->size(), word.weight});
   }
   auto joined = std::make_unique<Joined>(std::move(datasets));
   auto picks = mixed(std::move(parts), draws != 0 ? draws : joined->size(), shuffle);
@@ -114,6 +127,14 @@ void expect_dataset(const std::filesystem::path& path, const OrderRequest& order
   if (path.empty() && order.mix.empty()) throw CLI::RequiredError("PATH or --mix");
   if (order.draws != 0 && order.weights.empty() && order.mix.empty())
     throw CLI::ValidationError("--draws needs --weights or --mix");
+}
+
+std::vector<std::filesystem::path> datasets_of(const std::filesystem::path& path,
+                                               const OrderRequest& request) {
+  if (request.mix.empty()) return {path};
+  std::vector<std::filesystem::path> paths;
+  for (const MixWord& word : words_of(request.mix)) paths.emplace_back(word.path);
+  return paths;
 }
 
 OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "formats/dataset.h"
 #include "loader/order/picks.h"
@@ -29,6 +30,10 @@ void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& 
                  OrderRequest& order);
 /// To be called once the options are parsed. Throws CLI::Error where there is neither PATH nor a mix.
 void expect_dataset(const std::filesystem::path& path, const OrderRequest& order);
+
+/// Where the data lies: `path`, or the datasets of the mix.
+std::vector<std::filesystem::path> datasets_of(const std::filesystem::path& path,
+                                               const OrderRequest& request);
 
 struct OpenedData {
   std::unique_ptr<formats::Dataset> dataset;

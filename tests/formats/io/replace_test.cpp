@@ -56,6 +56,7 @@ TEST(HostileReplace, a_file_of_a_dataset_that_is_read_is_not_replaced) {
                  {"data.mdb", "lies in the dataset", "set"});
   }
   expect_error([&] { expect_replaceable_outside(dataset, dataset / "deep/new"); }, {"deep/new"});
+  expect_error([&] { expect_replaceable_outside(fs::current_path(), "new"); }, {"new"});
   for (const fs::path& home : {dataset, fs::path()}) {
     EXPECT_NO_THROW(expect_replaceable_outside(home, directory / "set.trace"));
   }

@@ -122,6 +122,13 @@ TEST_F(CommandsLoad, a_file_that_cannot_be_written_is_refused_before_the_run) {
   }
 }
 
+TEST_F(CommandsLoad, datasets_of_a_mix_are_not_written_over) {
+  const Said said = feedrate({"load", "--mix", at("set") + ":1," + at("set") + ":2", "--trace",
+                              at("set/data.mdb"), "--no-digest"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("lies in the dataset"), std::string::npos) << said.errors;
+}
+
 TEST_F(CommandsLoad, shuffle_window_and_no_shuffle_change_the_order) {
   std::set<std::string> digests;
   digests.insert(json({}).at("digest"));

@@ -16,10 +16,13 @@ _DTYPES = {"u8": "uint8", "f32": "float32", "f16": "float16"}
 # Threads must not outlive the interpreter. Weak: dropping an iterator ends its threads at once. A set
 # itself, which threads may change while it is listed, as a WeakSet may not.
 _running: set[weakref.ref[_native.Run]] = set()
+_ending = False
 
 
 @atexit.register
 def _close_all() -> None:
+    global _ending
+    _ending = True  # before the list: a run is either in it or closed by its maker
     for reference in list(_running):
         run = reference()
         if run is not None:
@@ -176,6 +179,8 @@ class Loader:
         run = _native.Run(self._settings, self._progress, self._epochs or 0, pin, unpin)
         _running.add(weakref.ref(run, _running.discard))
         self._run = weakref.ref(run)
+        if _ending:
+            run.close()
         return _Iteration(self, run)
 
     def _batch(

@@ -193,8 +193,8 @@ const Batch* Loader::Engine::next() {
     const std::uint32_t count = resolve_faults(slot, place);
     ++taken_;
     in_use_ = true;
-    if (lane(0) != nullptr) use_start_ns_ = clock_ns();
     const bool last = place.last_of_epoch || (count > 0 && ends_epoch());
+    if (lane(0) != nullptr) use_start_ns_ = clock_ns();
     state_.epoch = place.epoch + (last ? 1 : 0);
     state_.position = last ? 0 : place.after;
     if (count == 0) continue;

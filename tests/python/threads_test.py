@@ -182,7 +182,6 @@ class UnitThreads(unittest.TestCase):
         done = python(code, mnist())
         self.assertEqual((done.stdout, done.stderr), ("False\n", ""))
 
-
     def test_an_interpreter_ends_with_daemon_threads_at_work(self):
         code = """
 import sys, threading, time, feedrate

@@ -26,7 +26,8 @@ struct Condition {
   std::vector<Term> terms;
 
   bool fits(const Run& point) const;
-  /// Like fits(), but ignores keys that the point lacks (supply: network; demand: threads, decode, cache).
+  /// Like fits(), but ignores keys that the point lacks (supply: network; demand: threads, decode,
+  /// cache).
   bool allows(const Run& point) const;
   std::string text() const;  // "network vgg16, threads 0 or 1"
 };

@@ -60,9 +60,10 @@ struct BenchPoint {
 ///
 /// Only JPEGs are decoded scaled, where the recipe makes images smaller. Only our own tool lets a
 /// device decode, only packed JPEGs, and only where one is among `devices`. Other ways to decode,
-/// and points that the conditions exclude, are left out. Sets of images come one after the other; within
-/// each, supply, then demand, then delivered (which is predicted from both), warm before cold. Each
-/// part is shuffled by the seed alone, so that drift of the machine does not favour one format.
+/// and points that the conditions exclude, are left out. Sets of images come one after the other;
+/// within each, supply, then demand, then delivered (which is predicted from both), warm before
+/// cold. Each part is shuffled by the seed alone, so that drift of the machine does not favour one
+/// format.
 /// Throws Error when nothing is left, when a way to decode suits no point, when an exclusion
 /// excludes nothing, or when there are too many points. Pure function, but for `reads`.
 std::vector<BenchPoint> plan_bench(

@@ -322,7 +322,7 @@ std::function<int()> prepare(CLI::App& app) {
           ->default_str("none"),
       add_names(app, "--decode", bench.decodes,
                 {"way to decode", "", {full_decode, scaled_decode, device_decode}},
-                "JPEGs in full, scaled where a crop allows it; or packed ones on the device")
+                "JPEGs in full; scaled, by recipes that shrink them; or packed ones on the device")
           ->default_str("full"),
       add_names(app, "--cache", bench.caches, {"state of the cache", "", {warm_cache, cold_cache}},
                 "The page cache at the start: warm, cold")

@@ -15,7 +15,8 @@ namespace {
 std::atomic<int> away{0};  // threads that have left Python
 std::atomic<bool> leaving{false};
 
-// `daemons`: whether there are daemon threads. What they hold is never freed, which is no fault of ours.
+// `daemons`: whether there are daemon threads. What they hold is never freed, which is no fault of
+// ours.
 void leave_python(bool daemons) {
   if (daemons) nb::set_leak_warnings(false);
   leaving = true;

@@ -1,6 +1,7 @@
 #pragma once
-// What the parts of the Python module share. Everything here needs a thread that Python knows and that
-// holds the GIL, where there is one. A free-threaded Python calls from several such threads at once.
+// What the parts of the Python module share. Everything here needs a thread that Python knows and
+// that holds the GIL, where there is one. A free-threaded Python calls from several such threads at
+// once.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -34,9 +35,9 @@ void add_picks(nanobind::module_& module);
 void add_loader(nanobind::module_& module);
 void add_run(nanobind::module_& module);
 
-/// While it lives, this thread is outside Python, without the GIL, so that others run. A daemon thread
-/// that comes back when the interpreter ends would be unwound by it, which C++ does not survive; so
-/// leave_python() waits until all are back, and from then on threads stay inside.
+/// While it lives, this thread is outside Python, without the GIL, so that others run. A daemon
+/// thread that comes back when the interpreter ends would be unwound by it, which C++ does not
+/// survive; so leave_python() waits until all are back, and from then on threads stay inside.
 class OthersRun {
  public:
   OthersRun();

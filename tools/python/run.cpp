@@ -32,8 +32,8 @@ using loader::PixelType;
 // How often a wait looks for Ctrl-C, and for close().
 constexpr std::chrono::milliseconds attention{50};
 
-/// How far Python's Loader has come. Its runs have it in common, and take turns: only the newest one
-/// hands out batches, so that each is handed out once. Any thread; nothing waits for long.
+/// How far Python's Loader has come. Its runs have it in common, and take turns: only the newest
+/// one hands out batches, so that each is handed out once. Any thread; nothing waits for long.
 class Progress {
  public:
   explicit Progress(LoaderState start) : state_(start) {}

@@ -33,8 +33,8 @@ const TrainRecipe& published_recipe(const TrainingRequest::Model& model) {
   return model.preset.empty() ? network(model.network).recipe() : preset(model.preset).recipe();
 }
 
-/// The numbers of most schedules (when the rate drops, by how much) come with a recipe, and those of
-/// one schedule mean nothing to another. An unknown name is refused where the rate is computed.
+/// The numbers of most schedules (when the rate drops, by how much) come with a recipe, and those
+/// of one schedule mean nothing to another. An unknown name is refused where the rate is computed.
 void replace_policy(Schedule& schedule, const std::string& policy) {
   constexpr std::string_view with_numbers[] = {"step", "multistep", "inv",
                                                "poly", "exp",       "sigmoid"};

@@ -74,7 +74,7 @@ class Tcp final : public Communicator {
     const Descriptor listener = listen_at(0);
     const Neighbour neighbour =
         rank() == 0 ? gather(port_of(listener), deadline) : report(port_of(listener), deadline);
-    next_ = connect_before({neighbour.host.data(), neighbour.port}, deadline);
+    next_ = reach(neighbour, deadline);
     send_all(next_, bytes_of(Hello{greeting, rank(), ranks(), 0}));
     const unsigned before = (rank() + ranks() - 1) % ranks();
     std::string from;
@@ -87,6 +87,7 @@ class Tcp final : public Communicator {
     // A slow neighbour is not a lost one: of those, the connections to rank 0 tell.
     bear_delay(next_);
     bear_delay(previous_);
+    meet();
     watcher_ = std::thread([this] { watch(); });
     summer_ = std::thread([this] { add_up(); });
   }
@@ -184,6 +185,31 @@ class Tcp final : public Communicator {
     } catch (const Error& error) {
       throw Error(
           join(name(rank()), " cannot join rank 0 (MASTER_ADDR, MASTER_PORT): ", error.what()));
+    }
+  }
+
+  // Connects to the next rank. Rank 0 says nothing until all have met: what comes from it is its end.
+  Descriptor reach(const Neighbour& neighbour, Deadline deadline) const {
+    for (;;) {
+      const Deadline soon = std::min(deadline, Clock::now() + std::chrono::seconds(1));
+      try {
+        return connect_before({neighbour.host.data(), neighbour.port}, soon);
+      } catch (const Error& error) {
+        const bool ended = rank() != 0 && speaks_before(peers_[0], Clock::now());
+        if (!ended && Clock::now() < deadline) continue;
+        throw Error(join(name(rank()), " cannot reach ", name((rank() + 1) % ranks()),
+                         ended ? ", and rank 0 has ended: " : ": ", error.what()));
+      }
+    }
+  }
+
+  // Returns once the ring is closed: from then on, rank 0 can tell all who is lost.
+  void meet() {
+    double nothing = 0;
+    try {
+      ring_sum(std::span(&nothing, 1), {rank(), ranks(), next_, previous_});
+    } catch (const Error& error) {
+      throw Error(join(name(rank()), ": another ended before all had met: ", error.what()));
     }
   }
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <future>
 #include <map>
 #include <mutex>
@@ -141,6 +143,30 @@ TEST(HostileTcp, who_does_not_come_is_named_by_those_who_wait) {
         join_tcp({3, 4, {"127.0.0.1", port}, 0s});
       },
       {"rank 3 of 4 cannot join rank 0", "127.0.0.1 port", "MASTER_ADDR"});
+}
+
+// Plays rank 0, which names a place where nobody listens, and ends.
+TEST(HostileTcp, who_cannot_reach_the_next_rank_waits_no_longer_than_rank_0_lives) {
+  const formats::Descriptor door = listen_at(0);
+  const std::uint16_t port = port_of(door), nowhere = free_port();
+  const auto start = std::chrono::steady_clock::now();
+  auto second = std::async(std::launch::async, [&] {
+    expect_error(
+        [&] {
+          join_tcp({1, 3, {"127.0.0.1", port}, 60s});
+        },
+        {"rank 1 of 3 cannot reach rank 2 of 3, and rank 0 has ended"});
+  });
+  std::string from;
+  formats::Descriptor peer = accept_before(door, start + 20s, from);
+  formats::Buffer hello(24), neighbour(258);  // a host's name and a port
+  receive_all(peer, hello);
+  std::ranges::copy(formats::as_bytes("127.0.0.1"), neighbour.begin());
+  std::memcpy(neighbour.data() + 256, &nowhere, sizeof nowhere);
+  send_all(peer, neighbour);
+  peer = {};
+  second.get();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
 }
 
 TEST(HostileTcp, a_stranger_who_says_nothing_holds_up_nobody_for_ever) {

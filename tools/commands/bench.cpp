@@ -88,11 +88,13 @@ std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& be
   return asked_by(options, [&] { return plan_bench(bench, datasets, cores, reads); });
 }
 
-/// What another machine has measured is neither done here nor foretells anything.
+/// Rows of other machines do not count as done, and rates are not predicted from them.
 std::vector<Run> of_this_machine(std::vector<Run> rows) {
-  Run here;
-  here.environment = describe_environment(command_line());
-  std::erase_if(rows, [&](const Run& row) { return machine_of(row) != machine_of(here); });
+  if (rows.empty()) return rows;
+  Run own;
+  own.environment = describe_environment(command_line());
+  const std::string here = machine_of(own);
+  std::erase_if(rows, [&](const Run& row) { return machine_of(row) != here; });
   return rows;
 }
 

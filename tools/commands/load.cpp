@@ -10,7 +10,6 @@
 #include "formats/base/text.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
-#include "formats/io/replace.h"
 #include "loader/drive.h"
 #include "tools/cli/advice.h"
 #include "tools/cli/command.h"
@@ -126,10 +125,7 @@ LoadReport load(const Options& options) {
   const GracefulStop graceful;
   // A file that cannot be written is refused before the measurement, not after it.
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
-    if (file.empty()) continue;
-    for (const std::filesystem::path& read : datasets_of(options.path, options.order)) {
-      expect_replaceable_outside(read, file);
-    }
+    if (!file.empty()) expect_replaceable_outside_data(options.path, options.order, file);
   }
   const auto [dataset, picks] = open_data(options.path, options.order, !options.no_shuffle);
   const Recipe& augment = recipe(options.recipe);

@@ -73,9 +73,7 @@ Opened open(const TrainingRequest& request) {
   opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
   for (const std::filesystem::path& file : {request.files.checkpoint, request.files.features}) {
     if (file.empty()) continue;
-    for (const std::filesystem::path& read : datasets_of(request.data.path, request.data.order)) {
-      expect_replaceable_outside(read, file);
-    }
+    expect_replaceable_outside_data(request.data.path, request.data.order, file);
     expect_replaceable_outside(request.validation.path, file);
   }
   if (trains) opened.validation = open_validation(request, opened, augmentation);

@@ -9,6 +9,7 @@
 
 #include "formats/base/text.h"
 #include "formats/io/file.h"
+#include "formats/io/replace.h"
 #include "loader/order/joined.h"
 #include "tools/cli/help.h"
 
@@ -129,12 +130,10 @@ void expect_dataset(const std::filesystem::path& path, const OrderRequest& order
     throw CLI::ValidationError("--draws needs --weights or --mix");
 }
 
-std::vector<std::filesystem::path> datasets_of(const std::filesystem::path& path,
-                                               const OrderRequest& request) {
-  if (request.mix.empty()) return {path};
-  std::vector<std::filesystem::path> paths;
-  for (const MixWord& word : words_of(request.mix)) paths.emplace_back(word.path);
-  return paths;
+void expect_replaceable_outside_data(const std::filesystem::path& path, const OrderRequest& request,
+                                     const std::filesystem::path& file) {
+  if (request.mix.empty()) return expect_replaceable_outside(path, file);
+  for (const MixWord& word : words_of(request.mix)) expect_replaceable_outside(word.path, file);
 }
 
 OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle) {

@@ -31,9 +31,9 @@ void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& 
 /// To be called once the options are parsed. Throws CLI::Error where there is neither PATH nor a mix.
 void expect_dataset(const std::filesystem::path& path, const OrderRequest& order);
 
-/// Where the data lies: `path`, or the datasets of the mix.
-std::vector<std::filesystem::path> datasets_of(const std::filesystem::path& path,
-                                               const OrderRequest& request);
+/// Throws Error where `file` cannot be put or lies in the data: in `path`, or a dataset of the mix.
+void expect_replaceable_outside_data(const std::filesystem::path& path, const OrderRequest& request,
+                                     const std::filesystem::path& file);
 
 struct OpenedData {
   std::unique_ptr<formats::Dataset> dataset;

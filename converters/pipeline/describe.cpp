@@ -47,7 +47,7 @@ std::string described(const fs::path& input) {
 
 // A directory that is read as a whole: a dataset, or classes of images. Sizes and times are those
 // of its own entries and of the directories in it. Of what lies deeper, which may be millions of
-// images, only names count: listing tells them, while a size costs a call for each.
+// images, only names count: the listing gives them, while each size costs a system call.
 std::string listed(const fs::path& directory) {
   DetailsDigest names, times;
   std::uint64_t entries = 0;

@@ -21,7 +21,7 @@ void expect_replaceable_outside(const std::filesystem::path& dataset,
 bool is_device(const std::filesystem::path& path);
 
 /// Whether `name` still refers to the open file: another process may have renamed it, or put
-/// another in its place. A lock counts only then.
+/// another in its place. A lock on the file is of use only while this holds.
 bool is_named(const Descriptor& file, const std::filesystem::path& name);
 
 }  // namespace feedrate::formats

@@ -105,7 +105,7 @@ TEST(HostileChangedFiles, a_shrunk_file_ends_the_run_even_if_another_thread_hit_
   }
 }
 
-// Raw pixels are where a page of zeros would pass for an image.
+// In a dataset of raw pixels, a page of zeros would pass for a black image.
 TEST(HostileChangedFiles, a_single_image_of_a_file_that_shrank_is_an_error_each_time) {
   for (const MappedFormat& format : mapped_formats) {
     for (const Codec* codec : {&png_codec, &raw_codec}) {

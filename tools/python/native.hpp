@@ -8,7 +8,6 @@
 
 #include <initializer_list>
 #include <memory>
-
 #include <vector>
 
 #include "formats/base/error.h"
@@ -52,7 +51,7 @@ class OthersRun {
 bool leaving_python();
 void add_exit(nanobind::module_& module);
 
-/// What `make` returns. Every Error that it throws is about an option.
+/// Returns what `make` returns. An Error of `make` is about an option, and becomes a ValueError.
 template <class Make>
 auto checked(Make make) {
   try {

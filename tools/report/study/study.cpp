@@ -63,7 +63,7 @@ bool belongs(const Study& study, const Run& run) {
 }
 
 /// How the datasets of a study are stored. Where several have the same container and codec, their
-/// paths tell them apart: they may lie on different disks, so their rates are not repeats.
+/// paths tell them apart: on different disks, say, their rates are not repeats of one measurement.
 class WaysStored {
  public:
   WaysStored(const Study& study, const std::vector<Run>& runs) {

@@ -26,8 +26,8 @@ __device__ inline void begin_kernel() {
 #endif
 }
 
-/// Whether begin_kernel() waits on the devices on which kernels may start early. It does not if the
-/// code was compiled for older devices alone: a driver can run that on newer ones, but it has no wait.
+/// Whether begin_kernel() waits on the devices on which kernels may start early. If the code was
+/// compiled only for older devices, it lacks the wait, and a driver can still run it on newer ones.
 #ifdef __CUDA_ARCH_LIST__
 inline constexpr bool kernels_wait = std::max({__CUDA_ARCH_LIST__}) >= 900;
 #else

@@ -100,7 +100,7 @@ if [ "$cuda" = yes ]; then
   python=${of_tag[cp312-abi3]:-$python} # any does: it holds no module
   echo "== feedrate-cuda, by $python"
   # What is left out comes with the nvidia-* wheels.
-  wheel "$python" tools/python/cuda --exclude 'libcu*.so.*' --exclude 'libnv*.so.*' --exclude 'libnccl.so.*'
+  wheel "$python" tools/bindings/python/cuda --exclude 'libcu*.so.*' --exclude 'libnv*.so.*' --exclude 'libnccl.so.*'
   mv "$wheel" "$out"
   tests/python/cuda_wheel.sh "$python" "$out"
 fi

@@ -97,7 +97,7 @@ from_pypi() { # directory, list of packages, what it is, what is done without it
 case " $* " in *" tests "* | *" python "*)
   if ! "$root/build/python-tools/bin/python" -m nanobind --version >/dev/null 2>&1; then
     rm -rf "$root/build/python-tools"
-    from_pypi "$root/build/python-tools" "$root/tools/python/nanobind.txt" nanobind \
+    from_pypi "$root/build/python-tools" "$root/tools/bindings/python/nanobind.txt" nanobind \
       "the Python package"
   fi ;;
 esac

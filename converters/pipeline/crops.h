@@ -1,8 +1,8 @@
 #pragma once
 // The crop index of a conversion that keeps or makes JPEGs.
 
+#include "formats/base/sweep.h"
 #include "formats/container.h"
-#include "formats/io/sweep.h"
 #include "formats/sidecar.h"
 
 namespace feedrate::converters {

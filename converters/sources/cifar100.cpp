@@ -1,4 +1,4 @@
-#include "converters/sources/cifar_source.h"
+#include "converters/cifar/cifar_source.h"
 
 namespace feedrate::converters {
 namespace {

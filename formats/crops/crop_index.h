@@ -8,10 +8,10 @@
 #include <string>
 
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
-#include "formats/io/sweep.h"
 
 namespace feedrate::formats {
 

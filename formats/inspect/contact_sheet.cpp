@@ -4,10 +4,10 @@
 
 #include "formats/base/cores.h"
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/base/text.h"
 #include "formats/inspect/canvas.h"
 #include "formats/inspect/font.h"
-#include "formats/io/sweep.h"
 #include "formats/pixels/resize.h"
 
 namespace feedrate::formats {

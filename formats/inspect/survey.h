@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/base/sweep.h"
 #include "formats/dataset.h"
-#include "formats/io/sweep.h"
 
 namespace feedrate::formats {
 

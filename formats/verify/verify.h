@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/base/sweep.h"
 #include "formats/dataset.h"
 #include "formats/digests/digest.h"
-#include "formats/io/sweep.h"
 
 namespace feedrate::formats {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "converters/sources/cifar_layout.h"
+#include "converters/cifar/cifar_layout.h"
 #include "tests/converters/make_archive.h"
 
 namespace feedrate::testing {

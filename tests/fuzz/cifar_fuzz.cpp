@@ -1,6 +1,6 @@
 // CIFAR's files: u8 that selects set, packaging and kind of file (batch or names), then the file.
 
-#include "converters/sources/cifar_batch.h"
+#include "converters/cifar/cifar_batch.h"
 #include "tests/converters/make_cifar.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,12 +2,13 @@
 
 #include <unordered_set>
 
-#include "formats/pickle/pickle.h"
+#include "converters/cifar/pickle.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/from_hex.h"
 #include "tests/support/pickles.h"
 
 namespace feedrate::fuzz {
+using namespace converters;
 using namespace formats;
 
 namespace {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tools/peers/mxnet.py with MXNet itself in a bench.
+"""Runs tools/lab/peers/mxnet.py with MXNet itself in a bench.
 
     peer_mxnet.py FEEDRATE        needs mxnet 1.9.1 and a numpy before 1.24"""
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tools/peers/pytorch.py with PyTorch itself in a bench.
+"""Runs tools/lab/peers/pytorch.py with PyTorch itself in a bench.
 
     peer_pytorch.py FEEDRATE        needs torch, lmdb, pillow and numpy
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tools/peers/tensorflow.py with TensorFlow itself in a bench.
+"""Runs tools/lab/peers/tensorflow.py with TensorFlow itself in a bench.
 
     peer_tensorflow.py FEEDRATE        needs tensorflow (or tensorflow-cpu) and numpy"""
 import sys

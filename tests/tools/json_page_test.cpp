@@ -14,10 +14,10 @@
 #include "tests/tools/invented_rows.h"
 #include "tests/tools/json_page_reader.h"
 #include "tests/tools/rows.h"
-#include "tools/bench/condition.h"
-#include "tools/bench/plan_file.h"
-#include "tools/cli/command.h"
-#include "tools/run/load_report.h"
+#include "tools/lab/bench/condition.h"
+#include "tools/lab/bench/plan_file.h"
+#include "tools/lab/jobs/load_report.h"
+#include "tools/program/cli/command.h"
 
 namespace feedrate::tools {
 using namespace formats;

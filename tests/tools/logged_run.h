@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tools/logs/logs.h"
+#include "tools/lab/logs/logs.h"
 
 namespace feedrate::testing {
 using namespace trainer;

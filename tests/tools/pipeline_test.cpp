@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tests/support/run_program.h"
-#include "tools/cli/command.h"
+#include "tools/program/cli/command.h"
 
 namespace feedrate::tools {
 namespace {

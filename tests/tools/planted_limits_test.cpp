@@ -11,8 +11,8 @@
 
 #include "tests/support/memory_dataset.h"
 #include "tests/tools/rows.h"
-#include "tools/advise/prediction.h"
-#include "tools/report/study/verdict.h"
+#include "tools/lab/advise/prediction.h"
+#include "tools/lab/report/study/verdict.h"
 
 namespace feedrate::tools {
 using namespace formats;

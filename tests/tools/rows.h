@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/measure/row.h"
+#include "tools/lab/measure/row.h"
 
 namespace feedrate::testing {
 using namespace tools;

@@ -32,7 +32,8 @@ function(folder name)
   cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
   # The program, the C and Python interfaces and the plug-ins are separate targets.
-  list(FILTER sources EXCLUDE REGEX "/tools/cli/main\\.cpp$|/tools/c/|/tools/python/|/trainer/backends/cuda/|/communicators/mpi/")
+  list(FILTER sources EXCLUDE REGEX
+    "/program/cli/main\\.cpp$|/tools/bindings/|/trainer/backends/cuda/|/communicators/mpi/")
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})
   set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})

@@ -9,7 +9,7 @@ include(CMakePackageConfigHelpers)
 include(public_headers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Feedrate)
-install(FILES tools/c/feedrate.h DESTINATION include/feedrate)
+install(FILES tools/bindings/c/feedrate.h DESTINATION include/feedrate)
 install(TARGETS feedrate_c EXPORT FeedrateTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS feedrate_formats feedrate_converters feedrate_loader feedrate_trainer
@@ -29,7 +29,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/FeedrateConfig.cmake ${CMAKE_BINARY_DIR}/FeedrateConfigVersion.cmake
   tools/cmake/dependencies.cmake DESTINATION ${package_dir})
-file(GLOB adapters CONFIGURE_DEPENDS tools/peers/*.py)
+file(GLOB adapters CONFIGURE_DEPENDS tools/lab/peers/*.py)
 install(FILES ${adapters} DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate/peers)
 install(FILES tools/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/feedrate)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -21,10 +21,10 @@ target_sources(feedrate_tools PRIVATE ${generated}/build_info.cpp)
 target_include_directories(feedrate_tools PRIVATE ${generated})
 
 # The report's page and its charts' style sheet are embedded in the binary.
-embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/report/write/page.html)
-embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/report/write/page.css)
+embed(feedrate_tools page_html ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.html)
+embed(feedrate_tools page_css ${CMAKE_SOURCE_DIR}/tools/lab/report/write/page.css)
 
-add_executable(feedrate tools/cli/main.cpp)
+add_executable(feedrate tools/program/cli/main.cpp)
 target_link_libraries(feedrate PRIVATE feedrate_flags feedrate_tools CLI11::CLI11 fmt::fmt)
 
 # It prints its own manual pages and shell completions, whenever it is linked.
@@ -38,4 +38,4 @@ add_custom_command(TARGET feedrate POST_BUILD
   COMMENT "Printing manual pages and shell completions" VERBATIM)
 
 # In the build tree, the program finds the adapters of other frameworks here.
-file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/peers ${CMAKE_BINARY_DIR}/peers SYMBOLIC)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/lab/peers ${CMAKE_BINARY_DIR}/peers SYMBOLIC)

@@ -3,7 +3,7 @@
 set(FEEDRATE_PUBLIC_HEADERS
   formats/base/bytes.h formats/base/error.h formats/base/kind.h formats/base/random.h
   formats/codec.h formats/container.h formats/dataset.h formats/digests/digest.h formats/encoding.h
-  formats/inspect/compare.h formats/inspect/survey.h formats/io/sweep.h formats/means/mean.h
+  formats/inspect/compare.h formats/inspect/survey.h formats/base/sweep.h formats/means/mean.h
   formats/pixels/image.h
   formats/pixels/resize.h formats/pixels/resize_axis.h formats/sample.h formats/sidecar.h
   formats/verify/verify.h

@@ -36,7 +36,7 @@ if(NOT nanobind_FOUND)
 endif()
 message(STATUS "Python package: on (Python ${Python_VERSION}, nanobind ${nanobind_VERSION})")
 
-file(GLOB native CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/python/*.cpp ${CMAKE_SOURCE_DIR}/tools/c/forks.cpp)
+file(GLOB native CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/bindings/python/*.cpp ${CMAKE_SOURCE_DIR}/tools/bindings/c/forks.cpp)
 nanobind_add_module(_native NB_STATIC STABLE_ABI FREE_THREADED NB_SUPPRESS_WARNINGS NOMINSIZE ${native})
 set(package ${CMAKE_BINARY_DIR}/python/feedrate)
 set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package})
@@ -45,11 +45,11 @@ target_link_libraries(_native PRIVATE feedrate_flags feedrate_loader)
 target_link_options(_native PRIVATE -Wl,--as-needed -Wl,--exclude-libs,ALL)
 
 # The package in the build tree: the module between links to the sources and to the program.
-file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tools/python/feedrate
-  ${CMAKE_SOURCE_DIR}/tools/python/feedrate/*.py ${CMAKE_SOURCE_DIR}/tools/python/feedrate/py*)
+file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tools/bindings/python/feedrate
+  ${CMAKE_SOURCE_DIR}/tools/bindings/python/feedrate/*.py ${CMAKE_SOURCE_DIR}/tools/bindings/python/feedrate/py*)
 file(MAKE_DIRECTORY ${package}/bin)
 foreach(source IN LISTS sources)
-  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/python/feedrate/${source} ${package}/${source} SYMBOLIC)
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/tools/bindings/python/feedrate/${source} ${package}/${source} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${CMAKE_BINARY_DIR}/feedrate ${package}/bin/feedrate SYMBOLIC)
 add_custom_target(python DEPENDS _native feedrate)

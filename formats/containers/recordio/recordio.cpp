@@ -11,13 +11,13 @@
 #include <fstream>
 
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/container.h"
 #include "formats/containers/describe.h"
 #include "formats/containers/recordio/record.h"
 #include "formats/containers/recordio/record_file.h"
 #include "formats/containers/recordio/recordio_writer.h"
 #include "formats/containers/shards.h"
-#include "formats/io/sweep.h"
 
 namespace feedrate::formats {
 

@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/base/text.h"
 #include "formats/container.h"
 #include "formats/containers/describe.h"
@@ -18,7 +19,6 @@
 #include "formats/containers/tfrecord/tfrecord_shard.h"
 #include "formats/containers/tfrecord/tfrecord_writer.h"
 #include "formats/io/file.h"
-#include "formats/io/sweep.h"
 
 namespace feedrate::formats {
 

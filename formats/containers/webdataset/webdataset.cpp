@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "formats/base/error.h"
+#include "formats/base/sweep.h"
 #include "formats/base/text.h"
 #include "formats/container.h"
 #include "formats/containers/describe.h"
@@ -18,7 +19,6 @@
 #include "formats/containers/webdataset/wds_index.h"
 #include "formats/containers/webdataset/wds_json.h"
 #include "formats/containers/webdataset/webdataset_writer.h"
-#include "formats/io/sweep.h"
 #include "formats/io/tar_format.h"
 
 namespace feedrate::formats {

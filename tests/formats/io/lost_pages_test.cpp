@@ -8,9 +8,9 @@
 #include <fstream>
 #include <thread>
 
+#include "formats/base/sweep.h"
 #include "formats/io/file.h"
 #include "formats/io/mapped_file.h"
-#include "formats/io/sweep.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/temp_directory.h"
 

@@ -1,4 +1,4 @@
-"""Tests an adapter (tools/peers) with its framework itself: runs `feedrate bench --tool` and records the
+"""Tests an adapter (tools/lab/peers) with its framework itself: runs `feedrate bench --tool` and records the
 adapter's answers on their way."""
 import json
 import math
@@ -9,7 +9,7 @@ import tempfile
 
 from program import NAME, equal, feedrate, stop
 
-ADAPTERS = pathlib.Path(__file__).resolve().parents[3] / "tools" / "peers"
+ADAPTERS = pathlib.Path(__file__).resolve().parents[3] / "tools" / "lab" / "peers"
 
 # Takes the place of an adapter: runs it, and logs its answer.
 SHIM = """import subprocess, sys

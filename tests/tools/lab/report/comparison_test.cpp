@@ -1,0 +1,68 @@
+#include "tools/lab/report/study/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/rows.h"
+
+namespace feedrate::tools {
+namespace {
+
+using testing::delivered;
+using testing::demand;
+using testing::spread;
+using testing::supply;
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(UnitComparison, a_point_is_faster_or_slower_only_beyond_what_its_repeats_explain) {
+  const Comparison found = compare(
+      {supply("lmdb", 1, 1000), supply("lmdb", 2, 1000), spread(supply("lmdb", 4, 1000), 30)},
+      {supply("lmdb", 1, 1100), supply("lmdb", 2, 900), spread(supply("lmdb", 4, 1100), 30)});
+  ASSERT_EQ(found.points.size(), 3U);
+  EXPECT_EQ(found.points[0].change(), Change::faster);
+  EXPECT_EQ(found.points[1].change(), Change::slower);
+  EXPECT_EQ(found.points[2].change(), Change::none);
+  EXPECT_NEAR(found.points[0].ratio(), 1.1, 1e-9);
+  EXPECT_TRUE(says(found.summary(),
+                   "Did it get faster? In part. Of 3 points in both files, 1 is "
+                   "faster, 1 slower, 1 without a difference"))
+      << found.summary();
+}
+
+TEST(UnitComparison, a_single_repeat_leaves_the_answer_open) {
+  auto once = supply("lmdb", 1, 2000);
+  once.repeats = {2000};
+  const Comparison found = compare({supply("lmdb", 1, 1000)}, {once});
+  EXPECT_EQ(found.points.at(0).change(), Change::unknown);
+  EXPECT_TRUE(says(found.summary(), "faster? Not known. ")) << found.summary();
+}
+
+TEST(UnitComparison, only_points_of_the_same_images_and_options_are_compared) {
+  auto other_images = supply("lmdb", 2, 1000), other_format = demand(100);
+  other_images.digest = "d2";
+  other_format.format = "recordio";  // a trainer alone reads no format
+  const Comparison found =
+      compare({demand(100), supply("lmdb", 2, 1000), delivered("lmdb", 2, 90, 1)},
+              {other_format, other_images, delivered("lmdb", 4, 90, 1)});
+  ASSERT_EQ(found.points.size(), 1U);
+  EXPECT_EQ(found.points[0].kind, demand_kind);
+  EXPECT_EQ(found.only_before, 2U);
+  EXPECT_EQ(found.only_after, 2U);
+  EXPECT_TRUE(compare({supply("lmdb", 1, 1)}, {supply("lmdb", 2, 1)}).points.empty());
+}
+
+TEST(UnitComparison, another_machine_and_the_doubts_of_each_file_are_told) {
+  auto after = supply("lmdb", 1, 1000);
+  EXPECT_TRUE(compare({after}, {after}).doubts.empty());
+  after.environment.cpu = "a second processor";
+  after.environment.build_type = "Debug";
+  const auto doubts = compare({supply("lmdb", 1, 1000)}, {after}).doubts;
+  ASSERT_EQ(doubts.size(), 2U);
+  EXPECT_TRUE(says(doubts[0], "different machines"));
+  EXPECT_TRUE(says(doubts[1], "After: Measured with a Debug build"));
+}
+
+}  // namespace
+}  // namespace feedrate::tools

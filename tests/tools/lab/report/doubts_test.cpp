@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "tests/tools/rows.h"
+#include "tools/lab/report/study/report.h"
+
+namespace feedrate::tools {
+namespace {
+
+using testing::delivered;
+using testing::demand;
+using testing::spread;
+
+TEST(UnitDoubts, quiet_release_rows_raise_none) {
+  const std::vector<feedrate::tools::Run> runs{demand(6000), delivered("lmdb", 1, 5900, 1)};
+  EXPECT_TRUE(doubts(runs, make_studies(runs)).empty());
+}
+
+TEST(UnitDoubts, a_gpu_that_did_not_throttle_raises_none) {
+  auto run = delivered("lmdb", 1, 5900, 1);
+  run.telemetry.gpu_throttle = "none";
+  EXPECT_TRUE(doubts({run}, make_studies({run})).empty());
+}
+
+TEST(UnitDoubts, rows_with_different_compute_threads_in_one_curve_are_doubtful) {
+  auto one = delivered("lmdb", 1, 3000, 1), all = delivered("lmdb", 2, 5900, 1);
+  one.compute_threads = 1;
+  all.compute_threads = 8;
+  const auto sentences = doubts({one, all}, make_studies({one, all}));
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences.front(),
+            "The rows of lenet by feedrate on cpu differ in compute threads (1, 8), yet share one "
+            "curve.");
+}
+
+TEST(UnitDoubts, every_cause_has_its_sentence) {
+  auto run = spread(delivered("lmdb", 16, 9000, 1), 30);
+  run.environment.build_type = "Debug";
+  run.workers_seen = 3;
+  run.telemetry.gpu_throttle = "power cap";
+  auto elsewhere = demand(6000);
+  elsewhere.environment.cpu = "another";
+  elsewhere.environment.commit = "7654321";
+  const std::vector<feedrate::tools::Run> runs{run, demand(6000), elsewhere};
+  std::string all;
+  for (const std::string& sentence : doubts(runs, make_studies(runs))) all += sentence + "\n";
+  for (const char* part : {"Debug build", "16 loader threads ran on 8 cores", "not quiet",
+                           "fewer loader threads", "clocks in 1 row (power cap)",
+                           "2 machines; each has studies", "2 commits", "exceeds demand"}) {
+    EXPECT_TRUE(all.find(part) != std::string::npos) << part << " is missing in\n" << all;
+  }
+}
+
+TEST(UnitDoubts, the_widest_spread_of_a_trainer_alone_names_no_loader_threads) {
+  const auto sentences = doubts({spread(demand(6000), 30)}, {});
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_EQ(sentences.front(),
+            "In 1 of 1 rows the repeats differ by more than 5 %, at most by 30 % (demand): the "
+            "machine was not quiet.");
+}
+
+TEST(UnitDoubts, too_many_threads_are_beside_the_cores_of_their_machine) {
+  auto small = delivered("lmdb", 16, 3000, 1), large = delivered("lmdb", 16, 9000, 1);
+  small.environment.cores = 4;
+  large.environment.cores = 64;
+  const auto sentences = doubts({large, small}, {});
+  EXPECT_EQ(sentences.front(), "Rows with up to 16 loader threads ran on 4 cores.");
+}
+
+}  // namespace
+}  // namespace feedrate::tools

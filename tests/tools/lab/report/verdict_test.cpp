@@ -1,0 +1,151 @@
+#include "tools/lab/report/study/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tools/rows.h"
+
+namespace feedrate::tools {
+namespace {
+
+using loader::Limit;
+using testing::delivered;
+using testing::demand;
+using testing::spread;
+using testing::supply;
+
+StudyVerdict verdict_of(const std::vector<Run>& runs) { return judge(make_studies(runs).front()); }
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(UnitVerdict, a_fed_trainer_gets_the_fewest_threads_that_feed_it) {
+  const StudyVerdict verdict =
+      verdict_of({demand(6000), delivered("lmdb", 0, 5000, 17), delivered("lmdb", 1, 5900, 1),
+                  delivered("lmdb", 2, 5950, 1), delivered("lmdb", 4, 5960, 1)});
+  EXPECT_EQ(verdict.threads, 1U);
+  EXPECT_EQ(verdict.limit, Limit::trainer);
+  EXPECT_EQ(verdict.answer, "1 loader thread is enough with lmdb × raw");
+  EXPECT_EQ(verdict.reason(), "The trainer is the limit: it gets 98 % of what it can take.");
+}
+
+TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_the_loader_is_the_limit) {
+  const StudyVerdict verdict =
+      verdict_of({demand(48000), delivered("lmdb", 1, 6000, 87), delivered("lmdb", 4, 21000, 56),
+                  delivered("png-map", 1, 1000, 98), delivered("png-map", 4, 3900, 92)});
+  EXPECT_EQ(verdict.format, "lmdb × raw");
+  EXPECT_EQ(verdict.threads, 4U);
+  EXPECT_EQ(verdict.limit, Limit::loader);
+  EXPECT_EQ(verdict.answer, "Use 4 loader threads; best format: lmdb × raw");
+  EXPECT_TRUE(verdict.as_good.empty());
+  EXPECT_TRUE(says(verdict.reason(), "loader is the limit")) << verdict.reason();
+  EXPECT_TRUE(says(verdict.reason(), "Beside it: png-map × raw 81 % slower.")) << verdict.reason();
+}
+
+TEST(UnitVerdict, formats_within_three_percent_are_equal_and_the_one_with_fewer_threads_wins) {
+  const StudyVerdict verdict =
+      verdict_of({demand(6000), delivered("lmdb", 2, 5980, 1), delivered("recordio", 1, 5900, 1),
+                  delivered("recordio", 2, 5950, 1)});
+  EXPECT_EQ(verdict.format, "recordio × raw");
+  EXPECT_EQ(verdict.threads, 1U);
+  EXPECT_EQ(verdict.as_good, std::vector<std::string>{"lmdb × raw"});
+}
+
+TEST(UnitVerdict, equal_formats_at_equal_threads_are_any_of_the_formats) {
+  const StudyVerdict verdict =
+      verdict_of({demand(6000), delivered("lmdb", 1, 5980, 1), delivered("recordio", 1, 5990, 1)});
+  EXPECT_EQ(verdict.answer, "1 loader thread is enough; any format will do");
+}
+
+TEST(HostileVerdict, a_demand_of_zero_gives_no_share) {
+  const StudyVerdict verdict =
+      verdict_of({demand(0), delivered("lmdb", 1, 0, 1), delivered("recordio", 1, 0, 1)});
+  EXPECT_FALSE(percent_of_demand(verdict));
+  for (const std::string_view never : {"nan", "inf"}) {
+    EXPECT_FALSE(says(verdict.reason(), never)) << verdict.reason();
+  }
+}
+
+TEST(UnitVerdict, supply_decides_between_formats_that_deliver_the_same) {
+  const StudyVerdict verdict =
+      verdict_of({demand(6000), supply("lmdb", 1, 50000), supply("recordio", 1, 900000),
+                  delivered("lmdb", 1, 5990, 1), delivered("recordio", 1, 5980, 1)});
+  EXPECT_EQ(verdict.format, "recordio × raw");
+}
+
+TEST(UnitVerdict, differences_within_the_noise_make_formats_equal_and_the_reason_says_so) {
+  const StudyVerdict verdict = verdict_of({demand(6000), spread(delivered("lmdb", 1, 5600, 2), 8),
+                                           spread(delivered("recordio", 1, 5900, 2), 8)});
+  EXPECT_EQ(verdict.as_good.size(), 1U);
+  EXPECT_EQ(verdict.answer, "1 loader thread is enough; any format will do");
+}
+
+TEST(UnitVerdict, wild_repeats_do_not_excuse_a_large_difference) {
+  const StudyVerdict verdict = verdict_of(
+      {demand(6000), spread(delivered("lmdb", 1, 500, 2), 150), delivered("lmdb", 2, 5900, 2)});
+  EXPECT_EQ(verdict.threads, 2U);
+}
+
+TEST(UnitVerdict, below_demand_without_waiting_the_cores_are_the_limit) {
+  const StudyVerdict verdict = verdict_of({demand(6000), delivered("lmdb", 1, 3500, 0.5)});
+  EXPECT_EQ(verdict.limit, Limit::cores);
+  EXPECT_TRUE(says(verdict.reason(), "cores are the limit")) << verdict.reason();
+}
+
+TEST(UnitVerdict, without_training_supply_is_judged_and_the_limit_is_unknown) {
+  const StudyVerdict verdict = verdict_of({supply("lmdb", 1, 600000), supply("lmdb", 2, 1200000)});
+  EXPECT_EQ(verdict.threads, 2U);
+  EXPECT_EQ(verdict.limit, Limit::unknown);
+  EXPECT_TRUE(says(verdict.reason(), "Nothing was trained")) << verdict.reason();
+}
+
+TEST(UnitVerdict, what_another_tool_or_a_cold_start_delivers_is_never_the_answer) {
+  auto cold = delivered("recordio", 1, 5990, 1);
+  cold.cache = cold_cache;
+  auto peer = delivered("recordio", 2, 9000, 1);
+  peer.tool = "pytorch";
+  const StudyVerdict verdict =
+      verdict_of({demand(6000), delivered("lmdb", 4, 4000, 30), cold, peer});
+  EXPECT_EQ(verdict.answer, "Use 4 loader threads with lmdb × raw");
+  EXPECT_TRUE(says(verdict.reason(), "pytorch · recordio × raw 125 % faster")) << verdict.reason();
+}
+
+TEST(UnitVerdict, a_cold_start_alone_is_judged_as_it_is) {
+  auto cold = delivered("lmdb", 2, 3000, 50);
+  cold.cache = cold_cache;
+  EXPECT_EQ(verdict_of({demand(6000), cold}).answer, "Use 2 loader threads with lmdb × raw, cold");
+}
+
+TEST(UnitVerdict, the_knee_is_the_first_point_that_is_as_fast_as_the_fastest) {
+  const auto studies = make_studies(
+      {delivered("lmdb", 1, 969, 1), delivered("lmdb", 2, 971, 1), delivered("lmdb", 4, 1000, 1)});
+  EXPECT_EQ(knee(studies.front().curves.front().delivered).threads, 2U);
+}
+
+TEST(UnitVerdict, demand_alone_gives_no_answer) {
+  EXPECT_EQ(verdict_of({demand(6000)}).answer, "No answer");
+}
+
+// The rows of a quickstart: LeNet on two cores, where the report once blamed the loader.
+TEST(UnitVerdict, a_serial_load_of_a_few_percent_is_no_stall_and_the_loader_is_not_blamed) {
+  const auto on_two_cores = [](tools::Run run) {
+    run.environment.cores = 2;
+    run.compute_threads = 2;
+    return run;
+  };
+  std::vector<tools::Run> runs{on_two_cores(spread(demand(8840), 5)),
+                               on_two_cores(supply("recordio", 0, 158'210))};
+  runs.push_back(on_two_cores(spread(delivered("recordio", 0, 8663, 6.0), 4)));
+  runs.push_back(on_two_cores(spread(delivered("recordio", 1, 8700, 0.3), 4)));
+  runs.push_back(on_two_cores(spread(delivered("lmdb", 0, 8650, 1.0), 4)));
+  const auto study = make_studies(runs).front();
+  const StudyVerdict verdict = judge(study);
+  EXPECT_EQ(verdict.limit, Limit::trainer);
+  EXPECT_TRUE(says(sentence(study, verdict),
+                   "The trainer is the limit: it gets 98 % of what it can take, within the noise. "
+                   "No loader threads are needed; any format will do."))
+      << sentence(study, verdict);
+}
+
+}  // namespace
+}  // namespace feedrate::tools

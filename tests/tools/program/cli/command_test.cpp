@@ -1,0 +1,319 @@
+// The command line: help, exit codes, suggested names. Runs the real binary.
+
+#include "tools/program/cli/command.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/places.h"
+#include "tests/support/run_program.h"
+#include "tools/console/bars.h"
+
+namespace feedrate::tools {
+namespace {
+
+using testing::feedrate;
+using testing::run_program;
+using testing::Said;
+
+void expect_said(const std::vector<std::string>& arguments, int code,
+                 std::initializer_list<std::string_view> parts) {
+  const Said said = feedrate(arguments);
+  std::string typed;
+  for (const std::string& word : arguments) typed += " " + word;
+  EXPECT_EQ(said.code, code) << "feedrate" << typed << "\n" << said.errors;
+  EXPECT_EQ(said.output, "") << "feedrate" << typed;
+  for (const std::string_view part : parts) {
+    EXPECT_NE(said.errors.find(part), std::string::npos)
+        << "feedrate" << typed << " says: " << said.errors << "\nbut not:  " << part;
+  }
+}
+
+TEST(CommandsHelp, every_command_explains_itself_on_stdout_and_exits_0) {
+  for (const Command* command : commands()) {
+    const Said said = feedrate({std::string(command->name), "--help"});
+    EXPECT_EQ(said.code, exit_done) << command->name;
+    EXPECT_EQ(said.errors, "") << command->name;
+    for (const std::string_view part :
+         {std::string_view("Usage: feedrate "), std::string_view("Examples:\n"),
+          std::string_view("--help"), command->name}) {
+      EXPECT_NE(said.output.find(part), std::string::npos) << command->name << ": " << part;
+    }
+  }
+}
+
+TEST(CommandsHelp, an_empty_value_is_misuse_and_not_no_value) {
+  expect_said({"train", "absent", "--network", "lenet", "--checkpoint", ""}, exit_misused,
+              {"--checkpoint: expected a value, found ''"});
+  expect_said({"bench", "--plan", "", "--dry-run"}, exit_misused, {"--plan: expected a value"});
+  expect_said({"load", ""}, exit_misused, {"PATH: expected a value"});
+}
+
+TEST(CommandsHelp, descriptions_of_options_stand_below_one_another) {
+  constexpr std::size_t name_columns = 26;
+  std::size_t seen = 0;
+  for (const Command* command : commands()) {
+    std::istringstream help(feedrate({std::string(command->name), "--help"}).output);
+    for (std::string line; std::getline(help, line);) {
+      if (!line.starts_with("  -")) continue;
+      ++seen;
+      std::size_t columns = 0, at = 0;
+      for (; at < line.size() && columns < name_columns; ++at) {
+        columns += (line[at] & 0xC0) != 0x80 ? 1 : 0;
+      }
+      while (at < line.size() && (line[at] & 0xC0) == 0x80) ++at;
+      if (at < line.size() && line[at - 1] == ' ') {
+        EXPECT_NE(line[at], ' ') << line;
+        continue;
+      }
+      EXPECT_EQ(line.find("  ", 2), std::string::npos) << line;  // a long name alone …
+      std::getline(help, line);
+      EXPECT_EQ(line.find_first_not_of(' '), name_columns) << line;  // … its description below
+    }
+  }
+  EXPECT_GT(seen, 50U);
+}
+
+/// The help of `command` with this in its environment: "COLUMNS=60".
+std::string help_in(const std::string& environment, std::string_view command) {
+  const std::string line = "env -u COLUMNS " + environment + " " + testing::program_under_test() +
+                           " " + std::string(command) + " --help";
+  return run_program("sh", {"-c", line}).output;
+}
+
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
+}
+
+TEST(CommandsHelp, text_is_wrapped_to_the_width_and_loses_no_word) {
+  for (const Command* command : commands()) {
+    for (const std::size_t width : {60U, 80U, 100U}) {
+      const std::string help = help_in("COLUMNS=" + std::to_string(width), command->name);
+      EXPECT_NE(without_blanks(help).find(without_blanks(std::string(command->description))),
+                std::string::npos)
+          << help;
+      std::istringstream lines(help);
+      for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("  \"") || line.starts_with("   \"")) continue;  // bench: a plan
+        if (line.starts_with("  {\"")) continue;
+        EXPECT_LE(columns_of(line), width) << line;
+      }
+    }
+  }
+  EXPECT_EQ(help_in("", "train"), help_in("COLUMNS=80", "train")) << "in a pipe";
+}
+
+TEST(CommandsHelp, an_example_that_was_wrapped_is_still_one_command) {
+  const std::string help = help_in("COLUMNS=60", "bench");
+  EXPECT_NE(help.find(" \\\n      "), std::string::npos) << help;
+  const std::string examples = help.substr(help.find("Examples:\n") + 10);
+  const Said said = run_program("sh", {"-c", "feedrate() { echo \"$# $1\"; }\n" + examples});
+  EXPECT_EQ(said.errors, "");
+  std::istringstream lines(said.output);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.ends_with(" bench")) << line;
+  }
+}
+
+TEST(CommandsHelp, help_with_a_command_is_the_help_of_that_command) {
+  const std::string wanted = feedrate({"convert", "--help"}).output;
+  EXPECT_EQ(feedrate({"help", "convert"}).output, wanted);
+  EXPECT_EQ(feedrate({"convert", "-h"}).output, wanted);
+  EXPECT_EQ(feedrate({"help"}).output, feedrate({"--help"}).output);
+  expect_said({"help", "convrt"}, exit_misused, {"did you mean convert?"});
+}
+
+TEST(CommandsHelp, the_overview_names_every_command) {
+  const Said said = feedrate({"--help"});
+  EXPECT_EQ(said.code, exit_done);
+  for (const Command* command : commands()) {
+    EXPECT_NE(said.output.find("\n  " + std::string(command->name) + " "), std::string::npos);
+    EXPECT_NE(without_blanks(said.output).find(without_blanks(std::string(command->summary))),
+              std::string::npos)
+        << command->name;
+  }
+}
+
+TEST(CommandsHelp, version_names_the_build_and_the_libraries) {
+  const Said said = feedrate({"--version"});
+  EXPECT_EQ(said.code, exit_done);
+  EXPECT_EQ(feedrate({"-V"}).output, said.output);
+  for (const char* part : {"feedrate ", "commit ", "compiler ", "LMDB 0", "oneDNN "}) {
+    EXPECT_NE(said.output.find(part), std::string::npos) << part << "\n" << said.output;
+  }
+}
+
+// The line after `word`, from "oneDNN" up to the next comma or the end.
+std::string onednn_after(const std::string& output, const std::string& word) {
+  const std::size_t line = output.find("\n" + word + " "), name = output.find("oneDNN", line);
+  return line == std::string::npos ? ""
+                                   : output.substr(name, output.find_first_of(",\n", name) - name);
+}
+
+TEST(CommandsHelp, version_names_the_onednn_built_with_and_the_one_that_runs) {
+  const std::string output = feedrate({"--version"}).output;
+  const std::string running = onednn_after(output, "running");
+  EXPECT_TRUE(running.starts_with("oneDNN 2.") || running.starts_with("oneDNN 3.")) << output;
+  EXPECT_EQ(onednn_after(output, "libraries"), running) << "loaded another than it was built with";
+}
+
+TEST(CommandsMisuse, no_command_prints_the_overview_on_stderr_and_exits_2) {
+  expect_said({}, exit_misused, {"Usage: feedrate COMMAND"});
+}
+
+TEST(CommandsMisuse, an_unknown_command_or_option_names_the_nearest) {
+  expect_said({"convrt"}, exit_misused, {"no command 'convrt'", "did you mean convert?"});
+  expect_said({"load", "x", "--treads", "2"}, exit_misused,
+              {"feedrate load: no option '--treads'", "did you mean --threads?"});
+  expect_said({"convert", "mnist", "x", "--too=lmdb", "--out", "y"}, exit_misused,
+              {"did you mean --to?"});
+}
+
+TEST(CommandsMisuse, missing_superfluous_and_invalid_arguments_are_named) {
+  expect_said({"verify"}, exit_misused, {"PATH is required", "feedrate verify --help"});
+  expect_said({"convert", "mnist", "x", "--out", "y"}, exit_misused, {"--to is required"});
+  expect_said({"verify", "a", "b"}, exit_misused, {"one argument too many: 'b'"});
+  expect_said({"verify", "--", "a", "-b"}, exit_misused, {"one argument too many: '-b'"});
+  expect_said({"load", "--batch", "0", "--", "x"}, exit_misused, {"--batch"});
+  const auto convert = [](const std::string& option, const std::string& value) {
+    return std::vector<std::string>{"convert", "mnist", "x",    "--to", "lmdb",
+                                    "--out",   "y",     option, value};
+  };
+  expect_said(convert("--encode", "jpg"), exit_misused, {"--encode", "no encoding 'jpg'"});
+  expect_said(convert("--encode", "jpeg:101"), exit_misused, {"--encode", "from 1 to 100"});
+  expect_said(convert("--resize", "0x1"), exit_misused, {"--resize", "cannot resize to '0x1'"});
+  expect_said(convert("--part", "4/3"), exit_misused, {"--part: expected auto, or I/N", "'4/3'"});
+  expect_said({"load", "x", "--threads", "two"}, exit_misused, {"--threads", "two"});
+  expect_said({"load", "x", "--threads", "-1"}, exit_misused, {"--threads"});
+  expect_said({"load", "x", "--batch", "0"}, exit_misused, {"--batch"});
+  expect_said({"load", "x", "--epochs", "1", "--seconds", "2"}, exit_misused,
+              {"--epochs and --seconds exclude one another"});
+  expect_said({"train", "x", "--network", "lenet", "--resident", "--checkpoint", "y"}, exit_misused,
+              {"--resident", " exclude one another"});
+  expect_said({"train", "x", "--network", "lenet", "--no-upload"}, exit_misused,
+              {"--no-upload needs --resident"});
+  expect_said({"load", "x", "--batch"}, exit_misused, {"--batch needs a value: N"});
+  expect_said({"load", "x", "--seed", "1", "--seed", "2"}, exit_misused,
+              {"--seed takes one value, found 2"});
+  expect_said({"load", "x", "--json=yes"}, exit_misused, {"--json takes no value"});
+  expect_said({"load", "x", "--pixels", "f32", "--mean", "much"}, exit_misused,
+              {"--mean: expected a number, found 'much'"});
+  expect_said({"load", "x", "--last", "dorp"}, exit_misused,
+              {"--last: expected partial or drop or wrap, found 'dorp'; did you mean drop?"});
+}
+
+TEST(CommandsMisuse, numbers_that_make_no_sense_are_refused_in_a_short_sentence) {
+  const auto refused = [](const std::string& command, const std::vector<std::string>& option,
+                          std::string_view expected) {
+    std::vector<std::string> words{command, "x"};
+    words.insert(words.end(), option.begin(), option.end());
+    expect_said(words, exit_misused, {option.front() + ": expected " + std::string(expected)});
+  };
+  for (const char* number : {"0", "-1", "nan", "inf", "1e999", "much"}) {
+    refused("load", {"--seconds", number}, "a number above 0, found");
+    refused("load", {"--emulate", number}, "a number above 0, found");
+  }
+  refused("load", {"--threads", "4294967295"}, "a whole number from 0 to 256 or auto");
+  refused("load", {"--seed", "-1"}, "a whole number of at least 0, found '-1'");
+  refused("load", {"--epochs", "0"}, "a whole number from 1 to 1000000");
+  refused("verify", {"--threads", "99999999999"}, "a whole number from 0 to 1024");
+  refused("inspect", {"--samples", "-1"}, "a whole number of at least 0");
+  refused("train", {"--lr", "nan", "--network", "lenet"}, "a number of at least 0, found 'nan'");
+  refused("train", {"--steps", "0", "--network", "lenet"}, "a whole number of at least 1");
+  refused("bench", {"--threads", "1,-1", "--out", "y"}, "a whole number from 0 to 256 or a range");
+  refused("bench", {"--threads", "257", "--out", "y"}, "a whole number from 0 to 256 or a range");
+  for (const char* limit : {"0", "-1", "99999999999999999999999"}) {
+    expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--limit", limit},
+                exit_misused, {"--limit: expected a whole number of at least 1"});
+  }
+}
+
+TEST(CommandsMisuse, a_list_of_numbers_may_have_ranges) {
+  expect_said({"bench", "/no/such", "--threads", "0-2,4", "--dry-run"}, exit_failed,
+              {"/no/such: there is no such file"});
+  for (const char* wrong : {"4-2", "1-", "-3", "0-99999", "1-2-3", "0-2000"}) {
+    expect_said({"bench", "x", "--threads", wrong, "--dry-run"}, exit_misused,
+                {"--threads: expected"});
+  }
+  expect_said({"bench", "x", "--batch", "0-4", "--dry-run"}, exit_misused,
+              {"--batch: expected a whole number from 1 to 65536 or a range such as 1-4"});
+}
+
+TEST(CommandsMisuse, an_unknown_name_is_answered_with_the_nearest_and_where_names_are_listed) {
+  expect_said({"train", "x", "--network", "resnet"}, exit_misused,
+              {"no network 'resnet'; did you mean resnet50?\n'feedrate list networks'"});
+  expect_said({"train", "x", "--network", "lenet", "--device", "gpu"}, exit_misused,
+              {"did you mean cuda?", "'feedrate list devices'"});
+  expect_said({"load", "x", "--recipe", "imagenet"}, exit_misused,
+              {"did you mean imagenet-train?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmbd", "--out", "y"}, exit_misused,
+              {"no format 'lmbd'; there are lmdb,", "did you mean lmdb?"});
+  expect_said({"convert", "mnits", "x", "--to", "lmdb", "--out", "y"}, exit_misused,
+              {"did you mean mnist?"});
+  expect_said({"train", "x", "--network", "lenet", "--device", "cpuu"}, exit_misused,
+              {"did you mean cpu?"});
+  expect_said({"train", "x", "--network", "lent"}, exit_misused, {"did you mean lenet?"});
+  expect_said({"bench", "x", "--network", "mlp,lent", "--out", "y"}, exit_misused,
+              {"did you mean lenet?"});
+  expect_said({"list", "netwroks"}, exit_misused, {"did you mean networks?"});
+  expect_said({"synth", "mnits", "--out", "y"}, exit_misused, {"did you mean mnist?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--encode", "pgn"},
+              exit_misused, {"did you mean png?"});
+}
+
+TEST(CommandsFailure, a_name_that_depends_on_the_input_is_answered_with_the_nearest) {
+  expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "tset"},
+              exit_failed, {"no split 'tset'", "did you mean test?"});
+  expect_said({"convert", "mnist", "x", "--to", "lmdb", "--out", "y", "--split", "val"},
+              exit_failed, {"did you mean test?"});
+}
+
+TEST(CommandsFailure, an_absent_path_is_named_in_one_line_without_advice_that_does_not_fit) {
+  for (const char* command : {"inspect", "verify", "load", "report", "mean", "index"}) {
+    const Said said = feedrate({command, "/no/such/place"});
+    EXPECT_EQ(said.code, exit_failed) << command;
+    EXPECT_EQ(std::ranges::count(said.errors, '\n'), 1) << said.errors;
+    EXPECT_NE(said.errors.find("/no/such/place"), std::string::npos) << said.errors;
+  }
+}
+
+TEST(CommandsFailure, advice_names_the_command_that_helps) {
+  const testing::TempDirectory empty;
+  expect_said({"inspect", empty.path().string()}, exit_failed, {"'feedrate convert' makes one"});
+  std::ofstream(empty / "rows.jsonl") << "{}\n";
+  expect_said({"report", (empty / "rows.jsonl").string()}, exit_failed,
+              {"'feedrate bench PATH… --out results.jsonl' writes results."});
+}
+
+TEST(CommandsFailure, a_full_disk_behind_stdout_is_not_success) {
+  const Said said = run_program("sh", {"-c", testing::program_under_test() + " list > /dev/full"});
+  EXPECT_EQ(said.code, exit_failed);
+  EXPECT_NE(said.errors.find("standard output"), std::string::npos) << said.errors;
+}
+
+TEST(CommandsFailure, closed_and_full_standard_streams_end_no_command_by_a_signal) {
+  const auto code = [](const std::string& line) {
+    return run_program("sh", {"-c", testing::program_under_test() + " " + line}).code;
+  };
+  EXPECT_EQ(code("list 2>&-"), exit_done);
+  EXPECT_EQ(code("list <&- >&- 2>&-"), exit_failed);
+  EXPECT_EQ(code("inspect /no/such/place 2>/dev/full"), exit_failed);
+  EXPECT_EQ(code("convrt 2>&-"), exit_misused);
+  EXPECT_EQ(code("2>/dev/full"), exit_misused);
+}
+
+TEST(CommandsList, every_registry_is_there_and_networks_carry_their_published_counts) {
+  const Said said = feedrate({"list"});
+  EXPECT_EQ(said.code, exit_done);
+  for (const char* part : {"sources", "formats", "codecs", "recipes", "networks", "optimizers",
+                           "devices", "431,080 parameters, 2,293,000 multiply-adds"}) {
+    EXPECT_NE(said.output.find(part), std::string::npos) << part << "\n" << said.output;
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::tools

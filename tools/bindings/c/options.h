@@ -1,0 +1,20 @@
+#pragma once
+// A loader's options as C gives them, checked.
+
+#include "loader/loader.h"
+#include "tools/bindings/c/calls.h"
+
+namespace feedrate::tools {
+
+struct Asked {
+  const loader::Recipe* recipe = nullptr;
+  loader::LoaderOptions options;
+  formats::Shape shape;  // of every image in a batch
+  std::uint64_t batches_per_epoch = 0;
+  bool over = false;  // the run ends where it starts
+};
+
+/// Throws Failure, with FEEDRATE_MISUSED, for what makes no sense or does not suit the dataset.
+Asked checked_options(const feedrate_loader_options* given, const formats::Dataset& dataset);
+
+}  // namespace feedrate::tools

@@ -1,0 +1,91 @@
+// feedrate._native.Dataset: samples by index, decoded.
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "loader/read_pixels.h"
+#include "tools/bindings/python/native.hpp"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace nb = nanobind;
+
+namespace {
+
+OpenDataset open(const std::string& path) {
+  const OthersRun others_run;
+  return {open_dataset(path)};
+}
+
+nb::str text(std::string_view text) {
+  // Names come from archives, which may hold any bytes.
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+}
+
+nb::list texts(const std::vector<std::string>& all) {
+  nb::list list;
+  for (const std::string& one : all) list.append(text(one));
+  return list;
+}
+
+nb::dict info(const OpenDataset& dataset) {
+  const DatasetInfo& info = dataset.data->info();
+  nb::dict all;
+  all["path"] = text(info.path.native());
+  all["format"] = text(info.format);
+  all["codec"] = text(info.codec);
+  all["images"] = info.size;
+  all["shape"] = nb::make_tuple(info.shape.height, info.shape.width, info.shape.channels);
+  all["classes"] = info.classes;
+  all["class_names"] = texts(info.class_names.names);
+  all["class_texts"] = texts(info.class_names.texts);
+  return all;
+}
+
+// (image, label, name, boxes)
+nb::tuple decoded(const OpenDataset& dataset, std::uint64_t index) {
+  auto pixels = std::make_unique<Buffer>();
+  Scratch scratch;
+  Sample sample;
+  {
+    const OthersRun others_run;
+    sample = loader::read_pixels(*dataset.data, index, scratch, *pixels);
+  }
+  const Shape shape = sample.shape;
+  std::byte* first = pixels->data();
+  const nb::capsule owner(pixels.release(),
+                          [](void* held) noexcept { delete static_cast<Buffer*>(held); });
+  nb::list boxes;
+  for (const Box& box : sample.boxes) {
+    boxes.append(nb::make_tuple(box.xmin, box.ymin, box.xmax, box.ymax));
+  }
+  return nb::make_tuple(
+      array(first, {shape.height, shape.width, shape.channels}, nb::dtype<std::uint8_t>(), owner),
+      sample.label, text(sample.name), boxes);
+}
+
+std::tuple<std::string, std::uint64_t> place(const OpenDataset& dataset, std::uint64_t index) {
+  const SamplePlace place = dataset.data->place(index);
+  return {place.file.string(), place.offset};
+}
+
+}  // namespace
+
+void add_dataset(nb::module_& module) {
+  nb::class_<OpenDataset>(module, "Dataset", "A dataset on disk. Any thread.")
+      .def("__len__", [](const OpenDataset& dataset) { return dataset.data->size(); })
+      .def("info", &info)
+      .def("sample", &decoded, nb::arg("index"), "(image, label, name, boxes)")
+      .def_prop_ro("is_mix", [](const OpenDataset& dataset) { return !dataset.parts.empty(); })
+      .def("place", &place, nb::arg("index"), "(file, offset in bytes)");
+  module.def("open", &open, nb::arg("path"));
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,75 @@
+// The module feedrate._native: the part of the Python package that is C++. Its users are the
+// package's own files, which document what it does.
+
+#include "tools/bindings/python/native.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include "loader/bad.h"
+#include "loader/recipe.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace nb = nanobind;
+
+namespace {
+
+void raise_data_error(const char* text, nb::handle file, nb::handle sample, nb::handle byte) {
+  const nb::object type = nb::module_::import_("feedrate._errors").attr("DataError");
+  PyErr_SetObject(type.ptr(), type(text, file, sample, byte).ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const loader::SampleError& error) {
+    const loader::BadSample& bad = error.sample();
+    raise_data_error(error.what(), nb::str(bad.place.file.c_str()), nb::int_(bad.index),
+                     nb::int_(bad.place.offset));
+  } catch (const Error& error) {
+    raise_data_error(error.what(), nb::none(), nb::none(), nb::none());
+  }
+}
+
+nb::dict recipe_summaries() {
+  nb::dict all;
+  for (const loader::Recipe* recipe : loader::recipes()) {
+    all[nb::str(recipe->name().data(), recipe->name().size())] =
+        nb::str(recipe->summary().data(), recipe->summary().size());
+  }
+  return all;
+}
+
+std::string recipe_name(const std::string& text) {
+  try {
+    return std::string(loader::recipe(text).name());
+  } catch (const Error& error) {
+    throw nb::value_error(error.what());
+  }
+}
+
+}  // namespace
+
+void add_errors(nb::module_&) { nb::register_exception_translator(translate); }
+
+nb::object array(void* first, std::initializer_list<std::size_t> dims, nb::dlpack::dtype type,
+                 nb::handle owner) {
+  return nb::cast(nb::ndarray<nb::array_api>(first, dims.size(), dims.begin(), owner, nullptr, type,
+                                             nb::device::cpu::value));
+}
+
+}  // namespace feedrate::tools
+
+NB_MODULE(_native, module) {
+  using namespace feedrate::tools;
+  module.attr("version") = FEEDRATE_VERSION;
+  add_errors(module);
+  add_dataset(module);
+  add_picks(module);
+  add_loader(module);
+  add_run(module);
+  add_exit(module);
+  module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
+  module.def("recipe_name", recipe_name, nb::arg("text"), "The one name of a recipe as written.");
+}

@@ -1,0 +1,300 @@
+// feedrate._native.Run and .Progress: a loader at work, and how far it has come.
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tools/bindings/c/forks.h"
+#include "tools/bindings/python/memory.hpp"
+#include "tools/bindings/python/settings.hpp"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace nb = nanobind;
+
+namespace {
+
+using loader::Batch;
+using loader::Loader;
+using loader::LoaderOptions;
+using loader::LoaderState;
+using loader::PixelLayout;
+using loader::PixelType;
+
+// How often a wait looks for Ctrl-C, and for close().
+constexpr std::chrono::milliseconds attention{50};
+
+/// How far Python's Loader has come. Its runs have it in common, and take turns: only the newest
+/// one hands out batches, so that each is handed out once. Any thread; nothing waits for long.
+class Progress {
+ public:
+  explicit Progress(LoaderState start) : state_(start) {}
+
+  struct Turn {
+    std::uint64_t number;
+    LoaderState start;
+  };
+
+  LoaderState state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+  /// Ends the turn there is, at `state`.
+  void go_to(LoaderState state) {
+    const std::lock_guard lock(mutex_);
+    ++turn_;
+    state_ = state;
+  }
+  /// Ends the turn there is, where it stands, and begins another.
+  Turn begin() {
+    const std::lock_guard lock(mutex_);
+    return {++turn_, state_};
+  }
+  bool lasts(std::uint64_t turn) const {
+    const std::lock_guard lock(mutex_);
+    return turn == turn_;
+  }
+  /// Whether a batch may be handed out in `turn`. If so, `behind` is the state from now on.
+  bool advance(std::uint64_t turn, LoaderState behind) {
+    const std::lock_guard lock(mutex_);
+    if (turn == turn_) state_ = behind;
+    return turn == turn_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  LoaderState state_;
+  std::uint64_t turn_ = 0;
+};
+
+void notice_signals() {
+  const nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// A loader at work, for one turn. Any number of Python threads may call it; they take batches one
+/// after the other.
+class Run {
+ public:
+  /// `epochs`: of the whole progress; 0: without end.
+  Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint64_t epochs,
+      const nb::object& pin, const nb::object& unpin);
+  ~Run() { close(); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// (images, labels, indices, number, epoch, last_of_epoch, own_share), or None at the end.
+  nb::object next();
+  nb::dict stats();
+  void add_transform(double seconds) { transform_seconds_.fetch_add(seconds); }
+  /// Ends the threads, also while others wait for a batch. Batches stay.
+  void close() noexcept;
+
+ private:
+  using Lock = std::unique_lock<std::recursive_timed_mutex>;
+
+  void expect_own_process() const;
+  Lock lock();
+  bool await();
+  nb::object arrays(const Batch& batch, std::shared_ptr<const std::byte> memory) const;
+
+  OpenDataset dataset_;
+  std::shared_ptr<const loader::Picks> picks_;
+  std::shared_ptr<Progress> progress_;
+  Progress::Turn turn_;
+  unsigned generation_;
+  std::shared_ptr<BatchMemory> memory_;
+  std::atomic<double> transform_seconds_ = 0;
+  std::atomic<bool> closed_ = false;
+  // Of loader_; taken without the GIL, and again by a signal's handler that runs during a wait.
+  std::recursive_timed_mutex mutex_;
+  std::unique_ptr<Loader> loader_;  // null: closed, or nothing is left
+};
+
+Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint64_t epochs,
+         const nb::object& pin, const nb::object& unpin)
+    : dataset_(settings.dataset),
+      picks_(settings.picks),
+      progress_(std::move(progress)),
+      turn_(progress_->begin()),
+      generation_(fork_generation()),
+      memory_(memory_of(pin, unpin)) {
+  if (epochs != 0 && turn_.start.epoch >= epochs) return;
+  LoaderOptions options = settings.options;
+  options.start = turn_.start;
+  options.epochs = epochs != 0 ? epochs - turn_.start.epoch : 0;
+  options.engine.memory = &memory_->pixels();
+  if (generation_ > 0 && threads_before_fork() && options.threads > 0) {
+    throw std::runtime_error(
+        "this process was forked from one whose loaders had started threads, which a fork does "
+        "not copy: start processes with 'spawn' or 'forkserver', or load with threads=0");
+  }
+  if (leaving_python()) throw std::runtime_error("the interpreter ends");
+  const OthersRun others_run;
+  if (options.threads > 0) note_threads();
+  loader_ =
+      checked([&] { return std::make_unique<Loader>(*dataset_.data, *settings.recipe, options); });
+}
+
+void Run::expect_own_process() const {
+  if (generation_ == fork_generation()) return;
+  throw std::runtime_error(
+      "this loader belongs to the process that this one was forked from, and so do its threads: "
+      "make a loader in this process; where the parent's had threads, start this process with "
+      "'spawn' or 'forkserver'");
+}
+
+// Without the GIL, so that other Python threads run.
+Run::Lock Run::lock() {
+  Lock lock(mutex_, std::defer_lock);
+  while (!lock.try_lock_for(attention)) notice_signals();
+  return lock;
+}
+
+// Returns true when next() need not wait, false when there is no loader any more. Without the GIL.
+bool Run::await() {
+  while (!closed_ && loader_ != nullptr) {
+    if (loader_->wait(attention)) return true;
+    notice_signals();
+  }
+  return false;
+}
+
+nb::object Run::next() {
+  expect_own_process();
+  Batch batch;
+  std::shared_ptr<const std::byte> memory;
+  bool ended = false;
+  {
+    const OthersRun others_run;
+    const Lock taking = lock();
+    if (const Batch* next = await() ? loader_->next() : nullptr) {
+      batch = *next;
+      memory = loader_->keep();
+      ended = !progress_->advance(turn_.number, loader_->state());
+    } else {
+      ended = !progress_->lasts(turn_.number);
+    }
+  }
+  if (ended) {
+    throw std::runtime_error(
+        "this iteration was ended by close(), load_state_dict() or a newer iteration");
+  }
+  return memory ? arrays(batch, std::move(memory)) : nb::none();
+}
+
+nb::object Run::arrays(const Batch& batch, std::shared_ptr<const std::byte> memory) const {
+  // The images' owner keeps the slot's memory; what is small is copied out of it.
+  struct Keeper {
+    std::shared_ptr<BatchMemory> source;  // dies after what it gave
+    std::shared_ptr<const std::byte> memory;
+    unsigned generation;
+  };
+  const auto drop = [](void* kept) noexcept {
+    auto* keeper = static_cast<Keeper*>(kept);
+    // In a child the lock of the pool may be held by a thread that is not there.
+    if (keeper->generation == fork_generation()) delete keeper;
+  };
+  const nb::capsule owner(new Keeper{memory_, std::move(memory), generation_}, drop);
+  struct Numbers {
+    std::vector<std::int64_t> labels, indices;
+  };
+  auto* numbers = new Numbers{{batch.labels.begin(), batch.labels.end()},
+                              {batch.indices.begin(), batch.indices.end()}};
+  const nb::capsule numbers_owner(numbers,
+                                  [](void* held) noexcept { delete static_cast<Numbers*>(held); });
+  const std::size_t count = batch.count, height = batch.shape.height, width = batch.shape.width,
+                    channels = batch.shape.channels;
+  const auto kind =
+      batch.type == PixelType::u8 ? nb::dlpack::dtype_code::UInt : nb::dlpack::dtype_code::Float;
+  const nb::dlpack::dtype type{static_cast<std::uint8_t>(kind),
+                               static_cast<std::uint8_t>(8 * loader::bytes_of(batch.type)), 1};
+  std::byte* const first = batch.bytes().data();
+  const nb::object images = batch.layout == PixelLayout::planar
+                                ? array(first, {count, channels, height, width}, type, owner)
+                                : array(first, {count, height, width, channels}, type, owner);
+  const auto integers = nb::dtype<std::int64_t>();
+  return nb::make_tuple(images, array(numbers->labels.data(), {count}, integers, numbers_owner),
+                        array(numbers->indices.data(), {count}, integers, numbers_owner),
+                        batch.number, batch.epoch, batch.last_of_epoch, batch.own_share);
+}
+
+nb::dict Run::stats() {
+  expect_own_process();
+  loader::LoaderStats stats;
+  {
+    const OthersRun others_run;
+    const Lock looking = lock();
+    if (loader_ != nullptr) stats = loader_->stats();
+  }
+  nb::dict all;
+  all["images"] = stats.images;
+  all["batches"] = stats.batches;
+  all["bytes_read"] = stats.bytes_read;
+  all["wait_seconds"] = stats.wait_seconds;
+  all["busy_read_seconds"] = stats.busy_read;
+  all["busy_decode_seconds"] = stats.busy_decode;
+  all["busy_augment_seconds"] = stats.busy_augment;
+  all["bad_seats"] = stats.bad_seats;
+  all["shrunk_images"] = stats.shrunk;
+  all["threads"] = stats.threads;
+  all["transform_seconds"] = transform_seconds_.load();
+  return all;
+}
+
+void Run::close() noexcept {
+  if (generation_ != fork_generation()) {
+    // Its threads are in another process: nobody could wait for them.
+    static_cast<void>(loader_.release());
+    return;
+  }
+  closed_ = true;
+  const OthersRun others_run;
+  const std::lock_guard lock(mutex_);
+  loader_.reset();
+}
+
+std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> numbers(const LoaderState& state) {
+  return {state.seed, state.epoch, state.position};
+}
+
+}  // namespace
+
+void add_run(nb::module_& module) {
+  nb::class_<Progress>(module, "Progress", "How far a loader has come.")
+      .def(
+          "__init__",
+          [](Progress* self, std::uint64_t seed) {
+            new (self) Progress({seed, 0, 0});
+          },
+          nb::arg("seed"))
+      .def_prop_ro(
+          "state", [](const Progress& progress) { return numbers(progress.state()); },
+          "seed, epoch, position")
+      .def(
+          "go_to",
+          [](Progress& progress, std::uint64_t seed, std::uint64_t epoch, std::uint64_t position) {
+            progress.go_to({seed, epoch, position});
+          },
+          nb::arg("seed"), nb::arg("epoch"), nb::arg("position"))
+      .def("end_turn", [](Progress& progress) { progress.begin(); });
+  nb::class_<Run>(module, "Run", nb::is_weak_referenceable(), "A loader at work.")
+      .def(nb::init<const Settings&, std::shared_ptr<Progress>, std::uint64_t, const nb::object&,
+                    const nb::object&>(),
+           nb::arg("settings"), nb::arg("progress"), nb::arg("epochs"), nb::arg("pin").none(),
+           nb::arg("unpin").none())
+      .def("next", &Run::next)
+      .def("stats", &Run::stats)
+      .def("add_transform", &Run::add_transform, nb::arg("seconds"))
+      .def("close", &Run::close);
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,31 @@
+#include "tools/lab/advise/turns.h"
+
+#include "formats/base/stop.h"
+
+namespace feedrate::tools {
+using namespace loader;
+
+std::vector<double> measure_in_turns(std::span<const Subject> subjects, const Recipe& recipe,
+                                     const Turns& turns) {
+  SupplyOptions fewest = turns.supply;
+  fewest.loader.threads = 1;
+  SupplyOptions most = turns.supply;
+  most.loader.threads = turns.max_threads;
+  std::vector<double> demands;
+  for (unsigned round = 0; round < turns.rounds; ++round) {
+    if (turns.begun) turns.begun(round);
+    for (const Subject& subject : subjects) {
+      formats::throw_if_stop_requested();
+      add_slice(subject.variant->at_min, *subject.dataset, recipe, fewest);
+      if (turns.max_threads > 1) add_slice(subject.variant->at_max, *subject.dataset, recipe, most);
+    }
+    formats::throw_if_stop_requested();
+    if (turns.demand) demands.push_back(turns.demand());
+  }
+  if (turns.max_threads <= 1) {
+    for (const Subject& subject : subjects) subject.variant->at_max = subject.variant->at_min;
+  }
+  return demands;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,25 @@
+#pragma once
+// What bench needs to know about its datasets, and checks that they can be measured as asked.
+
+#include "tools/lab/bench/plan.h"
+
+namespace feedrate::tools {
+
+/// Each path once, in the order of first mention; `d/test/` is the same as `d/test`.
+std::vector<std::filesystem::path> without_repeats(const std::vector<std::filesystem::path>& paths);
+
+/// Opens the dataset and describes it; the digest is "" when there is no sidecar with one.
+BenchDataset describe_dataset(const std::filesystem::path& path);
+
+/// Computes missing digests by reading every image of those datasets. Throws Error on damage.
+void find_digests(std::vector<BenchDataset>& datasets);
+
+/// Throws Error when a tool, recipe, network or device does not exist; Misused when a device is to
+/// decode, and there is none or a recipe works on pixels.
+void check_names(const BenchOptions& options);
+
+/// Throws Error when a recipe does not suit a dataset, a network does not take its images, or a
+/// device is not usable here or lacks a precision, so that a long bench fails at once.
+void check_points(const std::vector<BenchPoint>& points, const std::vector<BenchDataset>& datasets);
+
+}  // namespace feedrate::tools

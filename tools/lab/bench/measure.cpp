@@ -1,0 +1,110 @@
+#include "tools/lab/bench/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "formats/base/error.h"
+#include "formats/base/statistics.h"
+#include "tools/console/console.h"
+#include "tools/console/text.h"
+#include "tools/lab/jobs/cold.h"
+#include "tools/lab/measure/or_null.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+constexpr double micro = 1e6;
+
+std::optional<double> in_micro(std::optional<double> seconds) {
+  if (seconds) *seconds = rounded(*seconds * micro, 3);
+  return seconds;
+}
+
+/// Microseconds that a worker spent on an image in a stage; absent where no loader reported it.
+std::optional<double> busy_us(const nlohmann::json& object, const char* stage) {
+  const auto busy = object.find("busy");
+  const auto images = if_known<double>(object, "images");
+  if (busy == object.end() || !busy->is_object() || !images || *images <= 0) return {};
+  auto seconds = if_known<double>(*busy, stage);
+  if (seconds) *seconds /= *images;
+  return in_micro(seconds);
+}
+
+/// Why a cold measurement was partly warm; "" when it was cold. The measuring process warns too,
+/// but its stderr is captured.
+std::string warmth(const nlohmann::json& object) {
+  std::string text;
+  const double in_memory = if_known<double>(object, "in_memory").value_or(0);
+  if (in_memory > cold_share) {
+    text = fmt::format("; {:.0f} % of the dataset was still in memory", 100 * in_memory);
+  }
+  const double epochs = if_known<double>(object, "epochs").value_or(0);
+  if (epochs > 1) {
+    text += fmt::format("; of {:.1f} epochs, only the first came from the disk", epochs);
+  }
+  return text;
+}
+
+}  // namespace
+
+Measurement::Repeat Measurement::measure_once(const BenchPoint& point, const BenchOptions& options,
+                                              const Runner& runner) {
+  const Finished finished = runner(point.command(options));
+  const auto object = nlohmann::json::parse(finished.output);
+  Repeat repeat{.row = point.row, .warmth = {}};
+  Run& row = repeat.row;
+  if (row.cache == cold_cache) repeat.warmth = warmth(object);
+  const auto rate = if_known<double>(object, "images_per_second");
+  if (!rate) throw Error(join(point.title(), ": too short for a rate; give it more seconds"));
+  row.images_per_second = rounded(*rate, 3);
+  row.warmup_seconds = if_known<double>(object, "warmup_seconds");
+  row.cpu_us = in_micro(if_known<double>(object, "cpu_seconds_per_image"));
+  if (row.kind == delivered_kind) {
+    row.stall_percent = if_known<double>(object, "stall_percent");
+    row.wait_ms = if_known<double>(object, "wait_ms_per_step");
+  }
+  if (!is_trainer_alone(row.kind)) {
+    row.workers_seen = if_known<unsigned>(object, "workers_seen");
+    row.read_us = busy_us(object, "read");
+    row.decode_us = busy_us(object, "decode");
+    row.augment_us = busy_us(object, "augment");
+  }
+  for_each_telemetry_field(row.telemetry, [&](const char* key, auto& value) {
+    value = if_known<typename std::decay_t<decltype(value)>::value_type>(object, key);
+  });
+  return repeat;
+}
+
+void Measurement::repeat(const BenchOptions& options, const Runner& runner,
+                         std::optional<double> predicted) {
+  repeats_.push_back(measure_once(point_, options, runner));
+  repeats_.back().row.predicted = predicted;
+}
+
+Run Measurement::row() const {
+  std::vector<double> rates;
+  std::vector<double> predictions;
+  for (const Repeat& one : repeats_) {
+    rates.push_back(one.row.images_per_second);
+    if (one.row.predicted) predictions.push_back(*one.row.predicted);
+  }
+  const double rate = median(rates);
+  const auto distance = [&](const Repeat& one) {
+    return std::abs(one.row.images_per_second - rate);
+  };
+  const Repeat& middle = *std::ranges::min_element(repeats_, {}, distance);
+  if (!middle.warmth.empty()) warn(fmt::format("{}{}", point_.title(), middle.warmth));
+  Run run = middle.row;
+  run.images_per_second = rate;
+  run.repeats = std::move(rates);
+  if (!predictions.empty()) run.predicted = rounded(median(predictions), 1);
+  return run;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,254 @@
+#include "tools/lab/bench/plan_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "formats/base/error.h"
+#include "formats/base/kind.h"
+#include "formats/io/file.h"
+#include "loader/recipe.h"
+#include "tools/console/text.h"
+#include "tools/lab/bench/peer.h"
+#include "tools/program/cli/help.h"
+#include "trainer/backends/backend.h"
+#include "trainer/networks/network.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t max_batch = 65536;
+constexpr std::uint64_t max_repeats = 1000;
+constexpr std::uint64_t any_seed = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t max_plan_size = std::size_t{1} << 20;  // bytes
+
+constexpr std::string_view caches[] = {warm_cache, cold_cache};
+constexpr std::string_view ways_to_decode[] = {full_decode, scaled_decode, device_decode};
+
+void check_one_of(std::string_view what, const std::string& name,
+                  std::span<const std::string_view> names) {
+  if (std::ranges::find(names, name) == names.end()) throw Error(unknown_kind(what, name, names));
+}
+
+/// Throws Error when the name is unknown for the key. Other keys accept any name.
+void check_name(std::string_view key, const std::string& name) {
+  if (key.starts_with("recipe")) recipe(name);
+  if (key.starts_with("network")) network(name);
+  if (key.starts_with("device")) backend(name);
+  if (key.starts_with("precision")) check_one_of("precision", name, known_precisions);
+  if (key.starts_with("cache")) check_one_of("cache", name, caches);
+  if (key.starts_with("decode")) check_one_of("way to decode", name, ways_to_decode);
+  if (key.starts_with("tool")) check_one_of("tool", name, bench_tools());
+  if (key == "kind") check_one_of("kind", name, row_kinds);
+}
+
+std::string in_quotes(std::string_view text) { return join("\"", text, "\""); }
+
+std::string shown(const json& value) {
+  constexpr std::size_t max_length = 60;
+  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text.size() <= max_length ? text : join(text.substr(0, max_length), "…");
+}
+
+class PlanReader {
+ public:
+  explicit PlanReader(const std::filesystem::path& path) : path_(path), text_(read_text(path)) {
+    if (text_.size() > max_plan_size) refuse("", "is too long to be a plan");
+  }
+
+  BenchOptions read() {
+    const json plan = parse();
+    if (!plan.is_object()) refuse("", "a plan is an object {…}");
+    for (const auto& [key, value] : plan.items()) {
+      take(key, value);
+    }
+    if (options_.paths.empty()) refuse("", "names no datasets");
+    return std::move(options_);
+  }
+
+ private:
+  void take(const std::string& key, const json& value) {
+    const std::pair<std::string_view, std::function<void()>> known[] = {
+        {"datasets",
+         [&] {
+           for (const std::string& path : names(key, value)) options_.paths.emplace_back(path);
+         }},
+        {"tools", [&] { options_.tools = names(key, value); }},
+        {"recipes", [&] { options_.recipes = names(key, value); }},
+        {"decodes", [&] { options_.decodes = names(key, value); }},
+        {"batches", [&] { options_.batches = wholes<std::uint32_t>(key, value, 1, max_batch); }},
+        {"caches", [&] { options_.caches = names(key, value); }},
+        {"threads",
+         [&] { options_.threads = wholes<unsigned>(key, value, 0, max_loader_threads); }},
+        {"networks", [&] { options_.networks = names(key, value); }},
+        {"devices", [&] { options_.devices = names(key, value); }},
+        {"precisions", [&] { options_.precisions = names(key, value); }},
+        {"repeat", [&] { options_.repeat = whole<unsigned>(key, value, 1, max_repeats); }},
+        {"seconds", [&] { options_.seconds = positive(key, value); }},
+        {"seed", [&] { options_.seed = whole<std::uint64_t>(key, value, 0, any_seed); }},
+        {"compute_threads",
+         [&] { options_.compute_threads = whole<unsigned>(key, value, 1, max_threads); }},
+        {"exclude",
+         [&] {
+           for (const json& one : objects(key, value)) options_.exclude.push_back(condition(one));
+         }},
+        {"only", [&] {
+           for (const json& one : objects(key, value)) options_.only.push_back(only(one));
+         }}};
+    std::vector<std::string_view> there;
+    for (const auto& [name, work] : known) {
+      if (name == key) return work();
+      there.push_back(name);
+    }
+    refuse(in_quotes(key), unknown_kind("key", key, there));
+  }
+
+  /// Throws Error, with the line of `token` when the text holds it exactly once.
+  template <class... Parts>
+  [[noreturn]] void refuse(std::string_view token, const Parts&... parts) const {
+    const std::size_t at = token.empty() ? std::string::npos : text_.find(token);
+    if (at == std::string::npos || text_.find(token, at + 1) != std::string::npos) {
+      fail(path_, parts...);
+    }
+    fail(path_, "line ", 1 + std::count(text_.begin(), text_.begin() + static_cast<long>(at), '\n'),
+         ": ", parts...);
+  }
+
+  json parse() const {
+    std::vector<std::set<std::string>> open;  // keys of each object being parsed
+    const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+      if (event == json::parse_event_t::object_start) open.emplace_back();
+      if (event == json::parse_event_t::object_end) open.pop_back();
+      if (event == json::parse_event_t::key &&
+          !open.back().insert(parsed.get<std::string>()).second) {
+        fail(path_, "key ", in_quotes(parsed.get<std::string>()), " appears twice");
+      }
+      return true;
+    };
+    try {
+      return json::parse(text_, watch);
+    } catch (const json::exception& problem) {
+      std::string_view what = without_prefix(problem.what());
+      constexpr std::string_view before = "parse error at ";  // "line 3, column 5: …"
+      if (what.starts_with(before)) what.remove_prefix(before.size());
+      fail(path_, what);
+    }
+  }
+
+  template <class T>
+  T whole(const std::string& key, const json& value, std::uint64_t min, std::uint64_t max) const {
+    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() >= min &&
+                      value.get<std::uint64_t>() <= max;
+    if (!fits) {
+      refuse(in_quotes(key), key, ": expected a whole number from ", min, " to ", max, ", found ",
+             shown(value));
+    }
+    return value.get<T>();
+  }
+
+  double positive(const std::string& key, const json& value) const {
+    if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>())) {
+      refuse(in_quotes(key), key, ": expected a number above 0, found ", shown(value));
+    }
+    return value.get<double>();
+  }
+
+  std::string name(const std::string& key, const json& value) const {
+    if (!value.is_string()) {
+      refuse(in_quotes(key), key, ": expected a name in quotes, found ", shown(value));
+    }
+    const auto found = value.get<std::string>();
+    if (found.empty() || found.find('\0') != std::string::npos) {
+      refuse(in_quotes(key), key, ": expected a name, found ", shown(value));
+    }
+    try {
+      check_name(key, found);
+    } catch (const Error& problem) {
+      refuse(in_quotes(found), key, ": ", problem.what());
+    }
+    return found;
+  }
+
+  /// A single value counts as a list of one.
+  std::vector<json> list(const std::string& key, const json& value) const {
+    if (!value.is_array()) return {value};
+    if (value.empty()) refuse(in_quotes(key), key, ": an empty list leaves nothing to measure");
+    return value;
+  }
+
+  std::vector<std::string> names(const std::string& key, const json& value) const {
+    std::vector<std::string> found;
+    for (const json& one : list(key, value)) found.push_back(name(key, one));
+    return found;
+  }
+
+  template <class T>
+  std::vector<T> wholes(const std::string& key, const json& value, std::uint64_t min,
+                        std::uint64_t max) const {
+    std::vector<T> found;
+    for (const json& one : list(key, value)) found.push_back(whole<T>(key, one, min, max));
+    return found;
+  }
+
+  std::vector<json> objects(const std::string& key, const json& value) const {
+    const std::vector<json> found = list(key, value);
+    for (const json& one : found) {
+      if (!one.is_object() || one.empty()) {
+        refuse(in_quotes(key), key, ": expected an object that names a key, found ", shown(one));
+      }
+    }
+    return found;
+  }
+
+  Condition condition(const json& object) const {
+    Condition found;
+    for (const auto& [key, value] : object.items()) {
+      const auto known = std::ranges::find(condition_keys(), key, &ConditionKey::name);
+      if (known == condition_keys().end()) {
+        std::vector<std::string_view> known_names;
+        for (const ConditionKey& one : condition_keys()) known_names.push_back(one.name);
+        refuse(in_quotes(key), unknown_kind("key of a condition", key, known_names));
+      }
+      Condition::Term term{key, {}};
+      for (const json& one : list(key, value)) {
+        term.values.push_back(known->is_number
+                                  ? std::to_string(whole<std::uint64_t>(key, one, 0, max_batch))
+                                  : name(key, one));
+      }
+      found.terms.push_back(std::move(term));
+    }
+    return found;
+  }
+
+  Only only(const json& object) const {
+    Only found;
+    for (const auto& [key, value] : object.items()) {
+      constexpr std::string_view known[] = {"when", "then"};
+      if (std::ranges::find(known, key) == std::end(known)) {
+        refuse(in_quotes(key), unknown_kind("key of \"only\"", key, known));
+      }
+      (key == "when" ? found.when : found.then) = condition(objects(key, value).front());
+    }
+    if (found.then.terms.empty()) refuse("\"only\"", "only: lacks a \"then\"");
+    return found;
+  }
+
+  std::filesystem::path path_;
+  std::string text_;
+  BenchOptions options_;
+};
+
+}  // namespace
+
+BenchOptions read_plan(const std::filesystem::path& path) { return PlanReader(path).read(); }
+
+}  // namespace feedrate::tools

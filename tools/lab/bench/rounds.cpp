@@ -1,0 +1,75 @@
+#include "tools/lab/bench/rounds.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "tools/lab/bench/forecast.h"
+
+namespace feedrate::tools {
+namespace {
+
+// Cold points drop the page cache that warm ones need, so they share no rounds.
+bool share_rounds(const BenchPoint& a, const BenchPoint& b) {
+  const bool supply = a.row.kind == supply_kind;
+  return a.row.digest == b.row.digest && a.row.cache == b.row.cache &&
+         supply == (b.row.kind == supply_kind);
+}
+
+bool is_predicted(const Run& row) { return row.kind == delivered_kind && row.tool == own_tool; }
+
+class Rounds {
+ public:
+  Rounds(const BenchOptions& options, std::vector<Run> rows, unsigned cores,
+         const RoundsCalls& calls)
+      : options_(options), rows_(std::move(rows)), cores_(cores), calls_(calls) {}
+
+  void measure(std::span<const BenchPoint> points) {
+    std::vector<Measurement> measurements(points.begin(), points.end());
+    const std::size_t before = rows_.size();
+    std::vector<Run> finished;
+    for (unsigned round = 1; round <= options_.repeat; ++round) {
+      rows_.resize(before);  // predict from this round's rows, not the last one's
+      for (Measurement& one : measurements) {
+        repeat(one);
+        if (round < options_.repeat) {
+          calls_.repeated(one.point(), one.last().images_per_second);
+        } else {
+          finished.push_back(one.row());
+          calls_.finished(one.point(), finished.back());
+        }
+      }
+    }
+    rows_.resize(before);
+    std::ranges::move(finished, std::back_inserter(rows_));
+  }
+
+ private:
+  void repeat(Measurement& one) {
+    const BenchPoint& point = one.point();
+    one.repeat(
+        options_, [&](const auto& arguments) { return calls_.run(point, arguments); },
+        is_predicted(point.row) ? forecast(point.row, rows_, cores_) : std::nullopt);
+    rows_.push_back(one.last());
+  }
+
+  const BenchOptions& options_;
+  std::vector<Run> rows_;  // to predict from: finished points, and this round's repeats
+  unsigned cores_;
+  const RoundsCalls& calls_;
+};
+
+}  // namespace
+
+void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
+                       std::vector<Run> rows, unsigned cores, const RoundsCalls& calls) {
+  Rounds rounds(options, std::move(rows), cores, calls);
+  while (!points.empty()) {
+    const auto end = std::ranges::find_if_not(
+        points, [&](const BenchPoint& point) { return share_rounds(points.front(), point); });
+    const auto count = static_cast<std::size_t>(end - points.begin());
+    rounds.measure(points.first(count));
+    points = points.subspan(count);
+  }
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,31 @@
+#pragma once
+// Measures the points of a plan in rounds: one repeat of each, then the next of each. The speed of
+// a shared machine drifts for minutes by more than formats differ; points that take turns drift
+// together, and their medians drop the odd slow minute.
+
+#include <functional>
+#include <span>
+
+#include "tools/lab/bench/measure.h"
+
+namespace feedrate::tools {
+
+/// Callbacks of measure_in_rounds().
+struct RoundsCalls {
+  /// Runs a repeat of the point in a fresh process.
+  std::function<Finished(const BenchPoint& point, const std::vector<std::string>& arguments)> run;
+  /// A repeat of a point (but not its last) is done, with this rate in images/s.
+  std::function<void(const BenchPoint& point, double rate)> repeated;
+  /// A point is done; its row is complete except for its environment.
+  std::function<void(const BenchPoint& point, const Run& row)> finished;
+};
+
+/// For one set of images after the other: rounds of supply, then rounds of demand and delivered;
+/// cold points have rounds of their own. Each repeat of delivered is predicted before it runs, from
+/// supply and from the demand of its round (cold: from the median demand); the row keeps the median
+/// prediction. `rows` come from an earlier run that is being resumed. Throws what `run` throws,
+/// after reporting the points that are done.
+void measure_in_rounds(std::span<const BenchPoint> points, const BenchOptions& options,
+                       std::vector<Run> rows, unsigned cores, const RoundsCalls& calls);
+
+}  // namespace feedrate::tools

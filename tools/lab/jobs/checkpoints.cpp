@@ -1,0 +1,81 @@
+#include "tools/lab/jobs/checkpoints.h"
+
+#include <algorithm>
+
+#include "formats/base/error.h"
+#include "tools/lab/jobs/ranks.h"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
+Steps count_steps(const TrainingRequest& request, const Opened& opened) {
+  const std::uint64_t images = opened.epoch_images();
+  const std::uint32_t batch = opened.recipe.batch;
+  Steps steps{.last = last_batch(images, batch)};
+  steps.per_epoch = images / batch;
+  if (steps.last == loader::LastBatch::partial && images % batch != 0) ++steps.per_epoch;
+  if (request.seconds > 0) return steps;
+  const bool asked = request.length.steps > 0 || request.length.epochs > 0;
+  const Length& length = asked ? request.length : opened.recipe.length;
+  steps.all =
+      length.steps > 0 ? length.steps : std::max<std::uint64_t>(length.epochs, 1) * steps.per_epoch;
+  return steps;
+}
+
+Position start_position(const TrainingRequest& request, const Opened& opened, const Steps& steps,
+                        Session& session) {
+  const Position first{.network = request.model.network,
+                       .seed = request.seed,
+                       .batch_images = opened.recipe.batch,
+                       .dataset_images = opened.epoch_images()};
+  const std::filesystem::path& file = request.files.resume;
+  if (file.empty()) return first;
+  const Position found = load_checkpoint(file, session);
+  if (found.seed != first.seed) {
+    fail(file, "was trained with --seed ", found.seed, "; give the same to go on");
+  }
+  if (found.batch_images != first.batch_images) {
+    fail(file, "was trained with --batch ", found.batch_images, ", not ", first.batch_images,
+         "; give the same to go on");
+  }
+  if (found.dataset_images != first.dataset_images) {
+    fail(file, "was trained on a dataset of ", found.dataset_images, " images, not of ",
+         first.dataset_images);
+  }
+  if (found.step != found.epoch * steps.per_epoch + found.batch) {
+    fail(file, "step ", found.step, " is not batch ", found.batch, " of epoch ", found.epoch,
+         " with ", steps.per_epoch, " batches an epoch; is the file damaged?");
+  }
+  if (steps.all != 0 && found.step >= steps.all) {
+    fail(file, "training stands at step ", found.step, " of ", steps.all,
+         " already; ask for more --epochs or --steps");
+  }
+  return found;
+}
+
+Saver::Saver(const TrainingRequest& request, const Session& session, const Position& start,
+             const Steps& steps)
+    : file_(request.files.checkpoint),
+      session_(session),
+      position_(start),
+      per_epoch_(steps.per_epoch) {
+  position_.decode = name(request.feed.decode);
+  if (!request.files.resume.empty()) name_last(request.files.resume);
+}
+
+void Saver::save(std::uint64_t steps_done) {
+  if (file_.empty() || position_.step == steps_done) return;
+  position_.step = steps_done;
+  position_.epoch = steps_done / per_epoch_;
+  position_.batch = steps_done % per_epoch_;
+  if (world().rank() == 0) save_checkpoint(file_, session_, position_);
+  name_last(file_);
+}
+
+void Saver::name_last(const std::filesystem::path& file) {
+  last_ = join(file.string(), ", which stands at step ", position_.step);
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,41 @@
+#include "tools/lab/jobs/cold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "formats/crops/crop_index.h"
+#include "formats/dataset.h"
+#include "formats/io/page_cache.h"
+#include "loader/order/joined.h"
+#include "tools/console/console.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+double make_cold(const Dataset& dataset) {
+  std::vector<std::filesystem::path> files;
+  const auto add = [&files](const Dataset& part) {
+    std::ranges::copy(sample_files(part), std::back_inserter(files));
+    if (const FoundCropIndex crops = find_crop_index(part); crops.index) {
+      files.push_back(crops.index->path());
+    }
+  };
+  if (const auto* const joined = dynamic_cast<const loader::Joined*>(&dataset)) {
+    for (const auto& part : joined->parts()) add(*part);
+  } else {
+    add(dataset);
+  }
+  evict_from_page_cache(files);
+  const double share = in_memory(files).share();
+  if (share > cold_share) {
+    warn(
+        fmt::format("{:.0f} % of {} is still in memory: another process may have mapped it, or "
+                    "the files are not yours, so that Linux does not tell",
+                    100 * share, dataset.info().path.string()));
+  }
+  return share;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,124 @@
+#include "tools/lab/jobs/open.h"
+
+#include <utility>
+
+#include "formats/io/replace.h"
+#include "tools/console/console.h"
+#include "tools/console/text.h"
+#include "tools/lab/jobs/device_decoding.h"
+#include "tools/lab/jobs/ranks.h"
+#include "tools/lab/measure/engines.h"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
+namespace {
+
+/// Refuses before the training what would fail behind it.
+std::unique_ptr<Dataset> open_validation(const TrainingRequest& request, const Opened& opened,
+                                         const Recipe& augmentation) {
+  const std::filesystem::path& path = request.validation.path;
+  if (path.empty()) return nullptr;
+  std::unique_ptr<Dataset> dataset = open_dataset(path);
+  if (dataset->size() < world().ranks()) {
+    fail(path, "holds ", counted(dataset->size(), "image"), ", fewer than the ", world().ranks(),
+         " ranks that would share them");
+  }
+  const Shape found = augmentation.evaluation().shape(dataset->info().shape);
+  if (found != opened.shape) {
+    fail(path, "holds images of ", shape_text(found), ", but ", request.model.network,
+         " is trained on ", shape_text(opened.shape));
+  }
+  const std::uint32_t classes = dataset->info().classes, trained = opened.dataset->info().classes;
+  if (trained != 0 && classes > trained) {  // 0: not stated
+    fail(path, "has ", classes, " classes, but ", request.model.network, " is trained on ",
+         trained);
+  }
+  return dataset;
+}
+
+}  // namespace
+
+Opened open(const TrainingRequest& request) {
+  const bool trains = request.mode == "train";
+  const Network& asked = network(request.model.network);
+  const std::string& named = request.data.recipe;
+  if (!named.empty()) recipe(named);  // an unknown name is refused before data is opened
+  auto [dataset, picks] = open_data(request.data.path, request.data.order, true);
+  if (!trains && picks) {
+    throw Error(join("--order, --weights, --groups and --mix are for --mode train, not --mode ",
+                     request.mode));
+  }
+  const Recipe& augmentation =
+      recipe(named.empty() ? usual_augmentation(asked, dataset->info().shape) : named);
+  Opened opened{.device = usable_backend(request.device.name),
+                .network = asked,
+                .recipe = changed_recipe(request),
+                .augmentation = trains ? augmentation : augmentation.evaluation(),
+                .dataset = std::move(dataset),
+                .picks = std::move(picks),
+                .validation = nullptr,
+                .shape = {}};
+  if (trains && !augmentation.mixers().empty()) {
+    throw Error(join("recipe ", augmentation.name(),
+                     " mixes images and their labels, but training takes one label an image"));
+  }
+  refuse_for_ranks(request, opened.recipe.batch);
+  if (request.feed.decode == Decode::device) {
+    expect_device_decodes(*opened.dataset, opened.augmentation);
+  }
+  opened.shape = opened.augmentation.shape(opened.dataset->info().shape);
+  for (const std::filesystem::path& file : {request.files.checkpoint, request.files.features}) {
+    if (file.empty()) continue;
+    expect_replaceable_outside_data(request.data.path, request.data.order, file);
+    expect_replaceable_outside(request.validation.path, file);
+  }
+  if (trains) opened.validation = open_validation(request, opened, augmentation);
+  return opened;
+}
+
+std::unique_ptr<Session> compile(const TrainingRequest& request, const Opened& opened) {
+  Graph graph = opened.network.build(opened.shape, count_classes(*opened.dataset));
+  apply(opened.recipe.changes, graph);
+  const TrainingRequest::Feed& feed = request.feed;
+  note_oversubscription(request.device, feed.resident || feed.auto_threads ? 0 : feed.threads);
+  const bool trains = request.mode == "train";
+  const unsigned ranks = world().ranks();
+  std::unique_ptr<Session> session = opened.device.compile(
+      make_plan(std::move(graph), opened.recipe.batch / ranks),
+      {.precision = request.device.precision,
+       .threads = request.device.compute_threads,
+       .optimizer = trains ? &optimizer(opened.recipe.update.optimizer) : nullptr,
+       .seed = request.seed,
+       .pixels = feed.pixels(),
+       .communicator = ranks > 1 ? &world() : nullptr});
+  const std::string slow = fallback_warning(session->engines());
+  if (!slow.empty()) warn(slow);
+  initialise(*session, request.seed);
+  return session;
+}
+
+std::optional<DeviceDecoded> decoded_by(const TrainingRequest& request, const Session& session) {
+  const DecodeCounts* counts = session.decoded();
+  if (counts == nullptr) return std::nullopt;
+  const DecodeCounts all = of_all_ranks(*counts);
+  return DeviceDecoded{request.device.name, all, all.images * session.plan().graph.input.bytes()};
+}
+
+RunReport describe(const Opened& opened, const Session& session) {
+  const Graph& graph = session.plan().graph;
+  return {.parameters = graph.parameter_count(),
+          .macs = graph.macs(),
+          .batch = opened.recipe.batch,
+          .threads = 0,
+          .recipe = std::string(opened.augmentation.name()),
+          .device_name = opened.device.device_name(),
+          .engines = {session.engines().begin(), session.engines().end()},
+          .telemetry = {},
+          .decoded = {}};
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,121 @@
+#include "tools/lab/jobs/order_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "formats/base/text.h"
+#include "formats/io/file.h"
+#include "formats/io/replace.h"
+#include "loader/order/joined.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+
+namespace {
+
+std::optional<double> real_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// A number from each line, as `parse` reads it.
+template <class Number, class Parse>
+std::vector<Number> numbers_in(const std::filesystem::path& file, const char* expected,
+                               Parse parse) {
+  const std::string content = read_text(file);
+  std::vector<Number> numbers;
+  for (std::string_view rest = content; !rest.empty();) {
+    const std::string_view line = trimmed(take_line(rest));
+    const auto number = parse(line);
+    if (!number) {
+      fail(file, "line ", numbers.size() + 1, ": expected ", expected, ", found '", line, "'");
+    }
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<double> weights_of(const std::string& weights, const Dataset& dataset) {
+  if (weights == "balanced") return balancing_weights(labels_of(dataset));
+  auto numbers = numbers_in<double>(weights, "a number", real_number);
+  if (numbers.size() != dataset.size()) {
+    fail(weights, "holds ", numbers.size(), " weights, expected one for each of the ",
+         dataset.size(), " samples");
+  }
+  return numbers;
+}
+
+std::unique_ptr<const Picks> groups_of(std::string_view text, const Dataset& dataset) {
+  const std::size_t cross = text.find('x');
+  const auto classes = parse_number<std::uint32_t>(text.substr(0, cross));
+  const auto each = cross == std::string_view::npos
+                        ? std::nullopt
+                        : parse_number<std::uint32_t>(text.substr(cross + 1));
+  if (!classes || !each)
+    throw Error(join("groups: expected CLASSESxSAMPLES, as in 8x4, found '", text, "'"));
+  return grouped_by_class(labels_of(dataset), *classes, *each);
+}
+
+struct MixWord {
+  std::string_view path;
+  double weight;
+};
+
+std::vector<MixWord> words_of(std::string_view text) {
+  std::vector<MixWord> words;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    const std::size_t colon = word.rfind(':');
+    const auto weight =
+        colon == std::string_view::npos ? std::nullopt : real_number(word.substr(colon + 1));
+    if (!weight) throw Error(join("mix: expected PATH:WEIGHT, found '", word, "'"));
+    words.push_back({word.substr(0, colon), *weight});
+  }
+  return words;
+}
+
+OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
+  std::vector<std::shared_ptr<const Dataset>> datasets;
+  std::vector<MixPart> parts;
+  for (const MixWord& word : words_of(text)) {
+    datasets.push_back(open_dataset(word.path));
+    parts.push_back({datasets.back()->size(), word.weight});
+  }
+  auto joined = std::make_unique<Joined>(std::move(datasets));
+  auto picks = mixed(std::move(parts), draws != 0 ? draws : joined->size(), shuffle);
+  return {std::move(joined), std::move(picks)};
+}
+
+}  // namespace
+
+void expect_replaceable_outside_data(const std::filesystem::path& path, const OrderRequest& request,
+                                     const std::filesystem::path& file) {
+  if (request.mix.empty()) return expect_replaceable_outside(path, file);
+  for (const MixWord& word : words_of(request.mix)) expect_replaceable_outside(word.path, file);
+}
+
+OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle) {
+  if (!request.mix.empty()) return mix_of(request.mix, request.draws, shuffle);
+  OpenedData data{open_dataset(path), nullptr};
+  const Dataset& dataset = *data.dataset;
+  if (!request.order.empty()) {
+    data.picks =
+        listed(numbers_in<std::uint64_t>(request.order, "an index", parse_number<std::uint64_t>),
+               dataset.size());
+  } else if (!request.weights.empty()) {
+    data.picks = weighted(weights_of(request.weights, dataset),
+                          request.draws != 0 ? request.draws : dataset.size());
+  } else if (!request.groups.empty()) {
+    data.picks = groups_of(request.groups, dataset);
+  }
+  return data;
+}
+
+}  // namespace feedrate::tools

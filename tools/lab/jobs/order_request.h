@@ -1,0 +1,42 @@
+#pragma once
+// What an epoch is asked to hold, in the words of the command line.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/dataset.h"
+#include "loader/order/picks.h"
+
+namespace feedrate::tools {
+
+/// At most one of the first four.
+struct OrderRequest {
+  std::filesystem::path order{};  // a file with an index in each line
+  std::string weights{};          // a file with a number in each line, or "balanced"
+  std::string groups{};           // "8x4": 8 classes, 4 samples of each
+  std::string mix{};              // "PATH:WEIGHT,PATH:WEIGHT", …
+  std::uint64_t draws = 0;        // samples in an epoch of weights or of a mix; 0: all there are
+};
+
+/// Throws Error where `file` cannot be put or lies in the data: in `path`, or a dataset of the mix.
+void expect_replaceable_outside_data(const std::filesystem::path& path, const OrderRequest& request,
+                                     const std::filesystem::path& file);
+
+struct OpenedData {
+  std::unique_ptr<formats::Dataset> dataset;
+  std::unique_ptr<const loader::Picks> picks;  // null: every sample once an epoch
+};
+
+/// Opens the dataset at `path`, or those of the mix. Throws Error that names the file and the line
+/// where a list is wrong.
+OpenedData open_data(const std::filesystem::path& path, const OrderRequest& request, bool shuffle);
+
+/// How many samples an epoch of that data holds.
+inline std::uint64_t epoch_size(const OpenedData& data) {
+  return data.picks ? data.picks->size() : data.dataset->size();
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,72 @@
+#include "tools/lab/report/draw/charts.h"
+
+#include <array>
+
+#include "tools/lab/report/draw/line_chart.h"
+
+namespace feedrate::tools {
+namespace {
+
+struct ThreadChart {
+  const char *title, *unit, *caption;
+  std::vector<Point> Curve::*points;
+  bool is_rate;  // or else the stall
+};
+constexpr std::array thread_charts{
+    ThreadChart{"Delivered", "images/s", "What the trainer gets.", &Curve::delivered, true},
+    ThreadChart{"Supply", "images/s", "What the loader gives without a trainer.", &Curve::supply,
+                true},
+    ThreadChart{"Stall", "% of training time",
+                "The share of training time without a batch. With 0 threads the trainer loads.",
+                &Curve::delivered, false},
+};
+
+LineChart::Series series(const Study& study, const Curve& curve, const ThreadChart& what) {
+  LineChart::Series series{.name = curve.format, .style = series_of(study, curve)};
+  for (const Point& point : curve.*what.points) {
+    const double x = point.threads;
+    if (what.is_rate) {
+      series.dots.push_back({.x = x, .y = point.rate, .low = point.low, .high = point.high});
+      if (point.predicted) series.predicted.push_back({x, *point.predicted});
+    } else if (point.stall) {
+      series.dots.push_back({.x = x, .y = *point.stall});
+    }
+  }
+  return series;
+}
+
+/// Marks the chosen point, if this curve has it.
+std::optional<At> ring(const Curve& curve, const ThreadChart& what, const StudyVerdict& verdict) {
+  const Point* chosen = at_threads(curve.*what.points, verdict.threads);
+  if (!what.is_rate || curve.format != verdict.format || chosen == nullptr ||
+      chosen->rate != verdict.rate) {
+    return std::nullopt;
+  }
+  return At{static_cast<double>(chosen->threads), chosen->rate};
+}
+
+}  // namespace
+
+std::vector<Chart> study_charts(const Study& study, const StudyVerdict& verdict) {
+  std::vector<Chart> charts;
+  for (const ThreadChart& what : thread_charts) {
+    LineChart chart{what.title, "loader threads", what.unit};
+    if (what.is_rate && study.demand) chart.demand = study.demand->rate;
+    bool predicted = false;
+    for (const Curve& curve : study.curves) {
+      LineChart::Series own = series(study, curve, what);
+      if (own.dots.empty()) continue;
+      predicted = predicted || !own.predicted.empty();
+      if (!chart.ring) chart.ring = ring(curve, what, verdict);
+      chart.series.push_back(std::move(own));
+    }
+    if (chart.series.empty()) continue;
+    std::string caption = what.caption;
+    if (predicted) caption += " Thin dashed lines: predicted.";
+    if (chart.ring) caption += " The ring marks the chosen point.";
+    charts.push_back({what.title, caption, draw(chart)});
+  }
+  return charts;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,125 @@
+#include "tools/lab/report/study/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tools/console/text.h"
+#include "tools/lab/report/study/report.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+using Runs = std::vector<Run>;
+
+auto key_of(const Run& run) {
+  const auto kind = std::ranges::find(row_kinds, run.kind) - row_kinds.begin();
+  // Without a loader, any format of the same images will do.
+  const std::string format = is_trainer_alone(run.kind) ? "" : row_label(run);
+  return std::tuple(run.digest, run.recipe, run.batch, run.network, run.device, run.precision, kind,
+                    run.tool, format, run.threads, run.compute_threads);
+}
+
+struct Sides {
+  std::vector<const Run*> before, after;
+};
+
+std::set<std::string> machines(const Runs& runs) {
+  std::set<std::string> found;
+  for (const Run& run : runs) found.insert(machine_of(run));
+  return found;
+}
+
+std::vector<std::string> doubts_of(const Runs& before, const Runs& after) {
+  std::vector<std::string> sentences;
+  if (machines(before) != machines(after)) {
+    sentences.emplace_back("The two files come from different machines: the ratios compare those.");
+  }
+  for (const Runs* runs : {&before, &after}) {
+    for (const std::string& doubt : doubts(*runs, make_studies(*runs))) {
+      sentences.push_back((runs == &before ? "Before: " : "After: ") + doubt);
+    }
+  }
+  return sentences;
+}
+
+}  // namespace
+
+std::string_view name_of(Change change) {
+  constexpr std::array<std::string_view, 4> names{"faster", "slower", "no difference", "not known"};
+  return names.at(static_cast<std::size_t>(change));
+}
+
+double ComparedPoint::ratio() const {
+  return interval ? std::sqrt(interval->low * interval->high) : after / before;
+}
+
+Change ComparedPoint::change() const {
+  if (!interval) return Change::unknown;
+  if (interval->low > 1) return Change::faster;
+  return interval->high < 1 ? Change::slower : Change::none;
+}
+
+std::size_t Comparison::count(Change change) const {
+  return static_cast<std::size_t>(std::ranges::count(points, change, &ComparedPoint::change));
+}
+
+std::string Comparison::summary() const {
+  if (points.empty()) return "The two files have no point in common.";
+  const std::size_t faster = count(Change::faster), slower = count(Change::slower);
+  const std::size_t unknown = count(Change::unknown);
+  std::string_view answer = "No difference was found";
+  if (unknown == points.size()) answer = "Not known";
+  if (faster > 0) answer = slower > 0 ? "In part" : "Yes";
+  if (faster == 0 && slower > 0) answer = "No, slower";
+  std::string text =
+      fmt::format("Did it get faster? {}. Of {} in both files, {} {} faster, {} slower, {} {}",
+                  answer, counted(points.size(), "point"), faster, faster == 1 ? "is" : "are",
+                  slower, count(Change::none), "without a difference beyond the noise");
+  if (unknown > 0) text += fmt::format(", {} not known, for want of a second repeat", unknown);
+  std::vector<double> ratios;
+  for (const ComparedPoint& point : points) ratios.push_back(point.ratio());
+  text += fmt::format(". The median point is {:.2f} times as fast.", median(ratios));
+  if (only_before + only_after > 0) {
+    text +=
+        fmt::format(" {} only before, {} only after.", counted(only_before, "point"), only_after);
+  }
+  return text;
+}
+
+Comparison compare(const Runs& before, const Runs& after) {
+  Runs all = before;
+  all.insert(all.end(), after.begin(), after.end());
+  const std::map<std::string, std::string> datasets = dataset_names(all);
+  std::map<decltype(key_of(Run{})), Sides> sides;
+  for (const Run& run : before) sides[key_of(run)].before.push_back(&run);
+  for (const Run& run : after) sides[key_of(run)].after.push_back(&run);
+  Comparison comparison;
+  for (const auto& [key, rows] : sides) {
+    if (rows.before.empty() || rows.after.empty()) {
+      ++(rows.after.empty() ? comparison.only_before : comparison.only_after);
+      continue;
+    }
+    const Run& run = *rows.after.front();
+    const Point from = pool(rows.before), to = pool(rows.after);
+    if (from.rate <= 0 || to.rate <= 0) continue;
+    comparison.points.push_back({.study = empty_study(run, datasets.at(run.digest)).title(),
+                                 .kind = run.kind,
+                                 .format = std::get<8>(key),
+                                 .threads = run.threads,
+                                 .before = from.rate,
+                                 .after = to.rate,
+                                 .interval = ratio_interval(from.repeats, to.repeats)});
+  }
+  comparison.doubts = doubts_of(before, after);
+  return comparison;
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,25 @@
+#pragma once
+// Report: the rows with their studies and verdicts, ready to be drawn and written.
+
+#include <string>
+#include <vector>
+
+#include "tools/lab/report/study/study.h"
+#include "tools/lab/report/study/verdict.h"
+
+namespace feedrate::tools {
+
+struct Report {
+  std::vector<Run> runs;
+  std::vector<Study> studies;
+  std::vector<StudyVerdict> verdicts;  // one for each study
+  std::vector<std::string> doubts;
+};
+
+/// Reasons to doubt the rows, a sentence each: a debug build, more threads than cores, missing
+/// workers, a wide spread, a throttled GPU, delivered above demand, several machines or commits.
+std::vector<std::string> doubts(const std::vector<Run>& runs, const std::vector<Study>& studies);
+
+Report make_report(std::vector<Run> runs);
+
+}  // namespace feedrate::tools

@@ -1,0 +1,191 @@
+#include "tools/lab/report/study/verdict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/console/text.h"
+
+namespace feedrate::tools {
+using loader::Limit;
+
+namespace {
+
+struct Candidate {
+  const Curve* curve;
+  const Point* point;
+  double supply;  // with as many threads; 0 when not measured
+};
+
+std::vector<Candidate> candidates(const Study& study, std::vector<Point> Curve::*points) {
+  std::vector<Candidate> found;
+  for (const Curve& curve : study.curves) {
+    if ((curve.*points).empty() || !is_candidate(study, curve)) continue;
+    const Point& point = knee(curve.*points);
+    const Point* supply = at_threads(curve.supply, point.threads);
+    found.push_back({&curve, &point, supply == nullptr ? 0 : supply->rate});
+  }
+  return found;
+}
+
+/// Those that are as fast as the fastest: fewer threads first, then more supply.
+std::vector<Candidate> best_first(std::vector<Candidate> all) {
+  const Candidate top =
+      *std::ranges::max_element(all, {}, [](const Candidate& one) { return one.point->rate; });
+  std::erase_if(all, [&](const Candidate& one) {
+    return !as_fast_as(one.point->as_rate(), top.point->as_rate());
+  });
+  std::ranges::stable_sort(
+      all, {}, [](const Candidate& one) { return std::pair(one.point->threads, -one.supply); });
+  return all;
+}
+
+std::optional<loader::Rate> rate_of(const Point* point) {
+  return point == nullptr ? std::nullopt : std::optional(point->as_rate());
+}
+
+std::optional<loader::Rate> rate_of(const std::optional<Point>& point) {
+  return rate_of(point ? &*point : nullptr);
+}
+
+/// A worker's seconds for an image; 0 when not measured.
+double seconds(std::optional<double> microseconds) { return microseconds.value_or(0) * 1e-6; }
+
+loader::Figures figures_of(const Curve& curve, const Point& point) {
+  loader::Figures figures{.supply = rate_of(at_threads(curve.supply, point.threads)),
+                          .demand = rate_of(curve.demand),
+                          .compute = rate_of(curve.compute),
+                          .delivered = point.as_rate(),
+                          .threads = point.threads,
+                          .most_threads = curve.delivered.back().threads,
+                          .computing = point.computing,
+                          .cores = point.cores,
+                          .read = seconds(point.read_us),
+                          .decode = seconds(point.decode_us),
+                          .augment = seconds(point.augment_us)};
+  if (point.stall) figures.stall = *point.stall / 100;
+  return figures;
+}
+
+/// "a", "a and b", "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+/// The formats that are as fast as the chosen one, the first of `best`; "" when there are none.
+std::string equals_sentence(const std::vector<Candidate>& best) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < best.size(); ++i) {
+    const auto& [curve, point, supply] = best[i];
+    const bool same = point->threads == best.front().point->threads;
+    names.push_back(curve->format + (same ? "" : " with " + loader_threads(point->threads)));
+  }
+  if (names.empty()) return {};
+  return fmt::format(" {} {} as fast, within the noise.", listed(names),
+                     names.size() == 1 ? "is" : "are");
+}
+
+/// How the remaining formats compare.
+std::string others_sentence(const Study& study, const std::vector<Candidate>& best) {
+  const double chosen = best.front().point->rate;
+  std::vector<std::string> others;
+  for (const Curve& curve : study.curves) {
+    const bool is_best = std::ranges::find(best, &curve, &Candidate::curve) != best.end();
+    if (is_best || curve.delivered.empty() || chosen <= 0) continue;
+    const Point& point = knee(curve.delivered);
+    const double percent = 100 * (point.rate / chosen - 1);
+    const bool same = point.threads == best.front().point->threads;
+    others.push_back(fmt::format("{} {:.0f} % {}{}", curve.format, std::abs(percent),
+                                 percent < 0 ? "slower" : "faster",
+                                 same ? "" : " with " + loader_threads(point.threads)));
+  }
+  if (others.empty()) return {};
+  return fmt::format(" Beside it: {}.", fmt::join(others, ", "));
+}
+
+StudyVerdict choice(const Candidate& chosen) {
+  StudyVerdict verdict;
+  verdict.format = chosen.curve->format;
+  verdict.threads = chosen.point->threads;
+  verdict.rate = chosen.point->rate;
+  return verdict;
+}
+
+StudyVerdict judge_supply(const Study& study) {
+  StudyVerdict verdict;
+  std::vector<Candidate> all = candidates(study, &Curve::supply);
+  if (all.empty()) {
+    verdict.answer = "No answer";
+    verdict.finding = "Only demand was measured; no row loads data.";
+    return verdict;
+  }
+  verdict = choice(best_first(std::move(all)).front());
+  verdict.answer = fmt::format("The loader is fastest with {} and {}",
+                               loader_threads(verdict.threads), verdict.format);
+  verdict.finding = fmt::format("The loader alone supplies {} images/s.", quantity(verdict.rate));
+  verdict.details =
+      " Nothing was trained, so it is unknown how many a trainer can take (measure it with 'bench "
+      "--network').";
+  return verdict;
+}
+
+}  // namespace
+
+const Point& knee(const std::vector<Point>& points) {
+  const loader::Rate best = std::ranges::max_element(points, {}, &Point::rate)->as_rate();
+  return *std::ranges::find_if(
+      points, [&](const Point& point) { return as_fast_as(point.as_rate(), best); });
+}
+
+const Point* shown_knee(const Study& study, const Curve& curve) {
+  if (!curve.delivered.empty()) return &knee(curve.delivered);
+  const bool is_trained =
+      std::ranges::any_of(study.curves, [](const Curve& one) { return !one.delivered.empty(); });
+  return is_trained || curve.supply.empty() ? nullptr : &knee(curve.supply);
+}
+
+std::string loader_threads(unsigned threads) {
+  return threads == 0 ? "no loader threads" : counted(threads, "loader thread");
+}
+
+StudyVerdict judge(const Study& study) {
+  const std::vector<Candidate> all = candidates(study, &Curve::delivered);
+  if (all.empty()) return judge_supply(study);
+  const std::vector<Candidate> best = best_first(all);
+  const auto& [curve, point, supply] = best.front();
+  StudyVerdict verdict = choice(best.front());
+  verdict.stall = point->stall;
+  if (curve->demand) verdict.demand = curve->demand->rate;
+  const loader::Verdict found = judge(figures_of(*curve, *point));
+  verdict.limit = found.limit;
+  verdict.finding = found.finding;
+  for (std::size_t i = 1; i < best.size(); ++i) verdict.as_good.push_back(best[i].curve->format);
+  const bool any_format = all.size() > 1 && best.size() == all.size() &&
+                          best.back().point->threads == point->threads;  // sorted by threads
+  const bool is_fed = found.limit == Limit::trainer;
+  // Where the trainer is fed, the advice is the answer.
+  verdict.answer = is_fed ? found.advice.substr(0, found.advice.size() - 1)
+                          : fmt::format("Use {}", loader_threads(point->threads));
+  verdict.answer += any_format        ? "; any format will do"
+                    : all.size() == 1 ? " with " + verdict.format
+                                      : "; best format: " + verdict.format;
+  if (!is_fed && !found.advice.empty()) verdict.details = " " + found.advice;
+  if (!any_format) verdict.details += equals_sentence(best);
+  verdict.details += others_sentence(study, best);
+  return verdict;
+}
+
+std::optional<double> percent_of_demand(const StudyVerdict& verdict) {
+  if (!verdict.demand || *verdict.demand <= 0) return std::nullopt;
+  return 100 * verdict.rate / *verdict.demand;
+}
+
+std::string sentence(const Study& study, const StudyVerdict& verdict) {
+  return fmt::format("{}: {} {}.{}", study.title(), verdict.finding, verdict.answer,
+                     verdict.details);
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,49 @@
+#pragma once
+// The verdict of a study: how many loader threads, which format, and why.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/lab/report/study/study.h"
+
+namespace feedrate::tools {
+
+struct StudyVerdict {
+  std::string answer;   // "1 loader thread is enough; best format: lmdb × raw"
+  std::string finding;  // what the limit is, a sentence
+  std::string details;  // more sentences: what would help, how other formats compare
+  loader::Limit limit = loader::Limit::unknown;
+  std::string format;  // of the chosen point; "" when there is nothing to choose
+  unsigned threads = 0;
+  double rate = 0;                   // delivered; supply when nothing was trained
+  std::optional<double> demand;      // images/s
+  std::optional<double> stall;       // percent of training time
+  std::vector<std::string> as_good;  // other formats that are as fast
+
+  /// Why, for a reader who has seen the answer.
+  std::string reason() const { return finding + details; }
+};
+
+/// The first of a curve's points (at least one, by rising thread count) that is as fast as the
+/// fastest, as loader::as_fast_as() decides.
+const Point& knee(const std::vector<Point>& points);
+
+/// The knee of delivered; of supply when the study trained nothing. Null when there is no point.
+const Point* shown_knee(const Study& study, const Curve& curve);
+
+/// Takes each format at its knee and chooses the fastest. Among formats that are as fast, by the
+/// same tolerance as for the knee, fewer threads win, then more supply. loader::judge() says what
+/// the limit is there.
+StudyVerdict judge(const Study& study);
+
+/// Its rate in percent of demand; absent without demand.
+std::optional<double> percent_of_demand(const StudyVerdict& verdict);
+
+/// "no loader threads", "1 loader thread"
+std::string loader_threads(unsigned threads);
+
+/// Title, finding, answer and details in one line.
+std::string sentence(const Study& study, const StudyVerdict& verdict);
+
+}  // namespace feedrate::tools

@@ -1,0 +1,185 @@
+#include "tools/lab/report/write/study_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "tools/console/text.h"
+#include "tools/lab/report/study/attribution.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+std::optional<double> rate_of(const Point* point) {
+  return point == nullptr ? std::nullopt : std::optional(point->rate);
+}
+
+std::optional<double> stall_of(const Point* point) {
+  return point == nullptr ? std::nullopt : point->stall;
+}
+
+/// In percent of the demand of the curve's own tool.
+std::optional<double> share_of_demand(const Curve& curve, const Point* delivered) {
+  if (delivered == nullptr || !curve.demand || curve.demand->rate <= 0) return std::nullopt;
+  return 100 * delivered->rate / curve.demand->rate;
+}
+
+std::optional<double> spread_percent(const Point& point) {
+  const auto spread = point.spread();
+  return spread ? std::optional(100 * *spread) : std::nullopt;
+}
+
+/// "2,860–2,910"; of two repeats "2,860 and 2,910".
+std::string interval_cell(const Point* point) {
+  if (point == nullptr || point->repeats.size() < 2) return not_measured;
+  if (const auto interval = point->interval()) {
+    return quantity(std::max(0.0, interval->low)) + "–" + quantity(interval->high);
+  }
+  return quantity(point->low) + " and " + quantity(point->high);
+}
+
+/// The thread counts of a curve, rising.
+std::set<unsigned> thread_counts(const Curve& curve) {
+  std::set<unsigned> counts;
+  for (const auto* points : {&curve.supply, &curve.delivered}) {
+    for (const Point& point : *points) counts.insert(point.threads);
+  }
+  return counts;
+}
+
+struct Cost {
+  const char* head;
+  std::optional<double> Point::*member;
+  double scale = 1;
+};
+constexpr std::array costs{
+    Cost{"CPU µs", &Point::cpu_us},
+    Cost{"CPU mJ", &Point::cpu_joules, 1000},
+    Cost{"peak MiB", &Point::peak_rss_mib},
+    Cost{"planned MiB", &Point::planned_memory_mib},
+    Cost{"GPU own MiB", &Point::gpu_own_memory_mib},
+    Cost{"GPU used MiB", &Point::gpu_memory_mib},
+    Cost{"GPU W", &Point::gpu_power_w},
+    Cost{"GPU mJ", &Point::gpu_joules, 1000},
+    Cost{"upload GB/s", &Point::upload_gb_per_s},
+};
+
+}  // namespace
+
+std::string spread_text(const Point& point) {
+  const auto percent = spread_percent(point);
+  return percent ? percent_cell(percent) : "unknown from one repeat";
+}
+
+Table points_table(const Study& study, const StudyVerdict& verdict) {
+  Table table{.title = "Measured points",
+              .heads = {"format", "threads", "supply", "delivered", "predicted", "of demand",
+                        "stall", "spread"}};
+  for (const Curve& curve : study.curves) {
+    for (const unsigned threads : thread_counts(curve)) {
+      const Point* supply = at_threads(curve.supply, threads);
+      const Point* delivered = at_threads(curve.delivered, threads);
+      const Point& shown = delivered != nullptr ? *delivered : *supply;
+      table.rows.push_back(
+          {.cells = {curve.format, std::to_string(threads), rate_cell(rate_of(supply)),
+                     rate_cell(rate_of(delivered)), rate_cell(shown.predicted),
+                     percent_cell(share_of_demand(curve, delivered)),
+                     percent_cell(stall_of(delivered)), percent_cell(spread_percent(shown))},
+           .series = series_of(study, curve),
+           .chosen = curve.format == verdict.format && threads == verdict.threads});
+    }
+  }
+  return without_empty_columns(std::move(table));
+}
+
+Table formats_table(const Study& study, const StudyVerdict& verdict) {
+  Table table{
+      .title = "Formats side by side",
+      .note =
+          "Each format at the fewest threads that are as fast as its best: within 3 %, or within "
+          "the spread of its repeats, up to 10 %. Rates are images/s. Two repeats are shown "
+          "instead of "
+          "an interval. Times and energies are per "
+          "image; CPU time is the sum over all threads. Planned is the trainer's memory as "
+          "computed before its first step. GPU own is the memory of this process, GPU used that "
+          "of all processes.",
+      .heads = {"format", "threads", "images/s", "95 % interval", "of demand", "stall",
+                "best supply"}};
+  for (const Cost& cost : costs) table.heads.emplace_back(cost.head);
+  for (const Curve& curve : study.curves) {
+    const Point* at = shown_knee(study, curve);
+    const Point* delivered = curve.delivered.empty() ? nullptr : at;
+    const Point* supply = curve.supply.empty() ? nullptr : &knee(curve.supply);
+    Table::Row row{
+        .cells = {curve.format, at ? std::to_string(at->threads) : not_measured,
+                  rate_cell(rate_of(at)), interval_cell(at),
+                  percent_cell(share_of_demand(curve, delivered), 0), percent_cell(stall_of(at)),
+                  rate_cell(rate_of(supply != at ? supply : nullptr))},
+        .series = series_of(study, curve),
+        .chosen = curve.format == verdict.format};
+    for (const Cost& cost : costs) {
+      const std::optional<double> value = at ? at->*cost.member : std::nullopt;
+      row.cells.push_back(value ? quantity(cost.scale * *value) : not_measured);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return without_empty_columns(std::move(table));
+}
+
+Table attribution_table(const Study& study) {
+  Table table{
+      .title = "Where the time of an image goes",
+      .note =
+          "Microseconds between two delivered images; the parts add up to the total. Compute is "
+          "training with batches in memory, without upload, the delay by copies to the device. "
+          "Waiting is split into read, decode and augment in proportion to the workers' times; it "
+          "is loading where those are unknown. Storage is what a cold cache adds. Shared cores is "
+          "time in which the trainer neither waited nor had all its cores.",
+      .heads = {"format", "threads", "µs per image"}};
+  for (const AttributionPart& part : attribution_parts) table.heads.emplace_back(part.name);
+  for (const AttributedPoint& bar : attribute(study)) {
+    const Curve& curve = *std::ranges::find(study.curves, bar.format, &Curve::format);
+    Table::Row row{.cells = {bar.format, std::to_string(bar.threads), quantity(bar.parts.total)},
+                   .series = series_of(study, curve)};
+    for (const AttributionPart& part : attribution_parts) {
+      const double time = bar.parts.*part.member;
+      row.cells.push_back(time > negligible_part * bar.parts.total ? quantity(time) : not_measured);
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return without_empty_columns(std::move(table));
+}
+
+Table answers_table(const Report& report) {
+  Table table{.title = "All answers",
+              .heads = {"study", "answer", "images/s", "of demand", "stall", "limit"}};
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    const StudyVerdict& verdict = report.verdicts[i];
+    table.rows.push_back(
+        {.cells = {report.studies[i].title(), verdict.answer,
+                   verdict.format.empty() ? not_measured : quantity(verdict.rate),
+                   percent_cell(percent_of_demand(verdict), 0), percent_cell(verdict.stall),
+                   std::string(name(verdict.limit))}});
+  }
+  return table;
+}
+
+std::string prediction_sentence(const Study& study) {
+  const auto error = prediction_error(study.curves);
+  if (!error) return {};
+  if (error->predictions == 1) {
+    return fmt::format("One rate was predicted before it was measured; the error is {:.1f} %.",
+                       error->median);
+  }
+  return fmt::format(
+      "{} rates were predicted before they were measured; the median error is {:.1f} %, the "
+      "largest "
+      "{:.1f} %.",
+      error->predictions, error->median, error->largest);
+}
+
+}  // namespace feedrate::tools

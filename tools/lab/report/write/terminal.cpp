@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include "tools/console/bars.h"
+#include "tools/console/text.h"
+#include "tools/lab/report/write/output.h"
+#include "tools/lab/report/write/study_tables.h"
+
+namespace feedrate::tools {
+namespace {
+
+constexpr std::size_t columns = 100;
+
+/// "" for a table without rows.
+std::string titled(const Table& table) {
+  if (table.rows.empty()) return {};
+  return "  " + table.title + "\n" + table_text(table, columns) + "\n";
+}
+
+std::string study_text(const Study& study, const StudyVerdict& verdict) {
+  std::string text = harmless(study.title());
+  if (study.demand) {
+    text += fmt::format(": demand {} images/s (spread {})", quantity(study.demand->rate),
+                        spread_text(*study.demand));
+  }
+  text += "\n";
+  const Table points = points_table(study, verdict);
+  if (!points.rows.empty()) text += table_text(points, columns) + "\n";
+  const std::string predicted = prediction_sentence(study);
+  if (!predicted.empty()) text += "  " + wrapped(predicted, 2, columns) + "\n\n";
+  return text + titled(formats_table(study, verdict)) + titled(attribution_table(study));
+}
+
+}  // namespace
+
+std::string report_text(const Report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    text += study_text(report.studies[i], report.verdicts[i]);
+  }
+  for (const std::string& doubt : report.doubts) {
+    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, columns));
+  }
+  for (std::size_t i = 0; i < report.studies.size(); ++i) {
+    const std::string answer = harmless(sentence(report.studies[i], report.verdicts[i]));
+    text += wrapped(answer, 2, columns) + "\n";
+  }
+  return text + "The page of --html and the text of --markdown explain the terms.\n";
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,166 @@
+// feedrate <command> …: finds the command, parses its options and runs it. An error becomes a
+// message, a line of advice and an exit code.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/base/kind.h"
+#include "formats/base/stop.h"
+#include "formats/io/lost_pages.h"
+#include "tools/console/advice.h"
+#include "tools/console/bars.h"
+#include "tools/console/build_info.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/spinning.h"
+#include "tools/console/terminal.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "tools/program/cli/misuse.h"
+#include "tools/program/cli/page.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+constexpr std::size_t name_columns = 13;  // of the commands in the overview
+
+std::string overview() {
+  const std::size_t columns = text_columns(STDOUT_FILENO);
+  std::string text = wrapped(summary_of_program, 0, columns) +
+                     "\n\nUsage: feedrate COMMAND …\n"
+                     "       feedrate COMMAND --help    explains a command\n\nCommands:\n";
+  for (const Command* command : commands()) {
+    text += fmt::format("  {:<{}}{}\n", command->name, name_columns - 2,
+                        wrapped(command->summary, name_columns, columns));
+  }
+  text += "\nA typical session, with the files of MNIST or of Fashion-MNIST in archives/:\n";
+  for (const std::string_view line : typical_session) {
+    text += example_text(line, columns);
+  }
+  return text;
+}
+
+int misuse(std::string_view program, std::string_view problem, std::string_view advice) {
+  complain(program, problem, advice);
+  return exit_misused;
+}
+
+int failure(std::string_view program, std::string_view problem, std::string_view advice = "") {
+  complain(program, problem, advice);
+  return exit_failed;
+}
+
+std::string see_help(std::string_view program) {
+  return fmt::format("Run '{} --help' for its usage.", program);
+}
+
+// If a standard stream is closed, the next file opened gets its number, and messages would be written
+// into a dataset. /dev/null takes that number instead, opened in the wrong direction, so that using
+// it fails as using the closed stream would.
+void occupy_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int same =
+        open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // the lowest free number
+  }
+}
+
+int run(const Command& command, std::vector<std::string> arguments) {
+  const std::string program = fmt::format("feedrate {}", command.name);
+  name_console(program);
+  const auto [app, work] = prepared(command);
+  std::ranges::reverse(arguments);  // CLI11 takes the last one first
+  try {
+    app->parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    print(help_text(page_of(command), text_columns(STDOUT_FILENO)));
+    return exit_done;
+  } catch (const CLI::ParseError& error) {
+    const Misuse wrong = explain(*app, error);
+    return misuse(program, wrong.problem, wrong.advice.empty() ? see_help(program) : wrong.advice);
+  }
+  // If a mapped file has shrunk, neither a result nor an error can be trusted.
+  std::string lost;
+  try {
+    const int status = work();
+    lost = lost_pages_of_process();
+    if (const int signal = stop_signal()) die_of(signal);
+    if (lost.empty()) return status;
+  } catch (const Stopped&) {
+    die_of(stop_signal());
+  } catch (const Misused& error) {
+    return misuse(program, error.what(), see_help(program));
+  } catch (const std::bad_alloc&) {
+    return failure(program, "out of memory", "Try a smaller --batch or fewer --threads.");
+  } catch (const std::exception& error) {
+    lost = lost_pages_of_process();
+    const auto* advised = dynamic_cast<const AdvisedError*>(&error);
+    if (lost.empty()) {
+      return failure(program, error.what(), advised == nullptr ? "" : advised->advice());
+    }
+  }
+  return failure(program, lost, "The results cannot be trusted; run again on the complete file.");
+}
+
+int run(std::vector<std::string> arguments) {
+  if (arguments.empty()) {
+    say(overview());
+    return exit_misused;
+  }
+  std::string word = arguments.front();
+  arguments.erase(arguments.begin());
+  if (word == "help" && !arguments.empty()) {  // "help convert" is "convert --help"
+    word = arguments.front();
+    arguments = {"--help"};
+  }
+  if (word == "--help" || word == "-h" || word == "help") {
+    print(overview());
+    return exit_done;
+  }
+  if (word == "--version" || word == "-V") {
+    print(version_text());
+    return exit_done;
+  }
+  std::vector<std::string_view> names;
+  for (const Command* command : commands()) {
+    if (command->name == word) return run(*command, std::move(arguments));
+    names.push_back(command->name);
+  }
+  const bool option = word.starts_with('-');
+  if (option) names = {"--help", "--version"};
+  return misuse("feedrate", unknown_kind(option ? "option" : "command", word, names),
+                see_help("feedrate"));
+}
+
+bool trains(std::span<char* const> words) {
+  return words.size() > 1 &&
+         (words[1] == std::string_view("train") || words[1] == std::string_view("time"));
+}
+
+}  // namespace
+}  // namespace feedrate::tools
+
+int main(int count, char** values) {
+  if (feedrate::tools::trains(std::span(values, static_cast<std::size_t>(count)))) {
+    feedrate::tools::spin_briefly(values);
+  }
+  feedrate::tools::occupy_standard_streams();
+  feedrate::tools::handle_signals();
+  try {
+    return feedrate::tools::run(std::vector<std::string>(values + 1, values + count));
+  } catch (const std::exception& error) {
+    return feedrate::tools::failure("feedrate", error.what());
+  }
+}

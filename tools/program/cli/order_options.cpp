@@ -1,0 +1,43 @@
+#include "tools/program/cli/order_options.h"
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+
+void add_dataset(CLI::App& app, std::filesystem::path& path, const std::string& what,
+                 OrderRequest& order) {
+  auto* dataset = app.add_option("PATH", path, what);
+  std::vector<CLI::Option*> ways;
+  const auto way = [&](CLI::Option* option, const char* type) {
+    for (CLI::Option* other : ways) option->excludes(other);
+    ways.push_back(option);
+    return option->type_name(type);
+  };
+  way(app.add_option("--order", order.order,
+                     "The samples of an epoch: a file with an index in each line"),
+      "FILE");
+  way(app.add_option("--weights", order.weights,
+                     "Draw samples by weight: a file with a number in each line, or balanced"),
+      "FILE");
+  way(app.add_option("--groups", order.groups,
+                     "Put P classes with K samples of each together in a batch"),
+      "PxK");
+  way(app.add_option("--mix", order.mix,
+                     "Draw from several datasets, PATH:WEIGHT,PATH:WEIGHT…, instead of PATH"),
+      "LIST")
+      ->excludes(dataset);
+  check_whole(app.add_option("--draws", order.draws, "Samples in an epoch of --weights or --mix"),
+              1)
+      ->type_name("N");
+}
+
+void expect_dataset(const std::filesystem::path& path, const OrderRequest& order) {
+  if (path.empty() && order.mix.empty()) throw CLI::RequiredError("PATH or --mix");
+  if (order.draws != 0 && order.weights.empty() && order.mix.empty())
+    throw CLI::ValidationError("--draws needs --weights or --mix");
+}
+
+}  // namespace feedrate::tools

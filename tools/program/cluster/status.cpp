@@ -1,0 +1,177 @@
+#include "tools/program/cluster/status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "converters/pipeline/journal.h"
+#include "converters/pipeline/parts.h"
+#include "formats/base/error.h"
+#include "formats/io/directory_lock.h"
+#include "formats/sidecar.h"
+#include "tools/console/text.h"
+#include "tools/lab/measure/or_null.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr std::array names = {"waiting", "running", "failed", "done"};
+
+const char* name_of(PieceState state) { return names[static_cast<std::size_t>(state)]; }
+
+PieceStatus status_of_partial(const fs::path& partial, std::uint32_t number) {
+  return {.number = number,
+          .state = is_being_written(partial) ? PieceState::running : PieceState::failed,
+          .samples = read_journal_counts(partial).written};
+}
+
+PieceStatus status_of_part(const FoundPart& found) {
+  if (!found.whole) return status_of_partial(found.path, found.part.number);
+  const Tally tally = read_journal_counts(found.path);
+  return {.number = found.part.number,
+          .state = PieceState::done,
+          .samples = tally.written,
+          .seconds = tally.seconds};
+}
+
+struct Mean {
+  double samples = 0;  // of a piece
+  double seconds = 0;
+};
+
+// Of the pieces that are done; nothing if none is.
+std::optional<Mean> mean_piece(const std::vector<PieceStatus>& pieces) {
+  Mean sum;
+  double count = 0;
+  for (const PieceStatus& piece : pieces) {
+    if (piece.state != PieceState::done || piece.seconds <= 0) continue;
+    sum.samples += static_cast<double>(piece.samples);
+    sum.seconds += piece.seconds;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return Mean{sum.samples / count, sum.seconds / count};
+}
+
+}  // namespace
+
+std::uint64_t ConversionStatus::count(PieceState state) const {
+  return static_cast<std::uint64_t>(std::ranges::count(pieces, state, &PieceStatus::state));
+}
+
+std::uint64_t ConversionStatus::samples() const {
+  std::uint64_t sum = 0;
+  for (const PieceStatus& piece : pieces) sum += piece.samples;
+  return sum;
+}
+
+std::optional<double> ConversionStatus::samples_per_second() const {
+  const std::optional<Mean> mean = mean_piece(pieces);
+  const std::uint64_t running = count(PieceState::running);
+  if (!mean || running == 0) return std::nullopt;
+  return static_cast<double>(running) * mean->samples / mean->seconds;
+}
+
+std::optional<double> ConversionStatus::seconds_left() const {
+  const std::optional<double> rate = samples_per_second();
+  if (!rate || *rate == 0) return std::nullopt;
+  double left = 0;
+  const double of_one = mean_piece(pieces)->samples;
+  for (const PieceStatus& piece : pieces) {
+    if (piece.state == PieceState::done) continue;
+    left += std::max(0.0, of_one - static_cast<double>(piece.samples));
+  }
+  return left / *rate;
+}
+
+ConversionStatus status_of(const fs::path& given) {
+  const fs::path out = given.has_filename() ? given : given.parent_path();
+  ConversionStatus status{.path = out, .pieces = {}};
+  if (fs::exists(out)) {
+    const std::optional<Sidecar> sidecar = read_sidecar(out);
+    if (!sidecar) fail(out, "has no ", sidecar_name, ": it was not made by 'feedrate convert'");
+    status.whole = true;
+    status.pieces.push_back({.state = PieceState::done, .samples = sidecar->count});
+    return status;
+  }
+  fs::path partial = out;
+  partial += ".partial";
+  const std::vector<FoundPart> parts = find_parts(out);
+  if (parts.empty()) {
+    if (!fs::exists(partial)) {
+      fail(out, "is not there, nor ", partial.filename(), " or ", out.filename(),
+           ".part-1-of-N beside it");
+    }
+    status.pieces.push_back(status_of_partial(partial, 1));
+    return status;
+  }
+  for (std::uint32_t number = 1; number <= parts.front().part.count; ++number) {
+    status.pieces.push_back({.number = number});
+  }
+  for (const FoundPart& found : parts) {
+    PieceStatus& piece = status.pieces[found.part.number - 1];
+    if (piece.state != PieceState::done) piece = status_of_part(found);
+  }
+  status.joining = all_whole(parts) && fs::exists(partial) && is_being_written(partial);
+  return status;
+}
+
+std::string status_text(const ConversionStatus& status) {
+  const std::string path = status.path.string();
+  if (status.whole) return fmt::format("{}: whole, {}\n", path, counted(status.samples(), "image"));
+  std::string text = fmt::format("{}: {}", path, counted(status.pieces.size(), "piece"));
+  for (const PieceState state :
+       {PieceState::done, PieceState::running, PieceState::failed, PieceState::waiting}) {
+    text += fmt::format("{} {} {}", state == PieceState::done ? ":" : ",", status.count(state),
+                        name_of(state));
+  }
+  text += fmt::format("\n  {} written", counted(status.samples(), "image"));
+  if (const auto rate = status.samples_per_second()) {
+    text += fmt::format(", {} images/s, at most {} left", quantity(*rate),
+                        duration_text(*status.seconds_left()));
+  }
+  text += status.joining ? "; the pieces are being joined\n" : "\n";
+  if (status.count(PieceState::failed) != 0) {
+    text += "  failed:";
+    for (const PieceStatus& piece : status.pieces) {
+      if (piece.state == PieceState::failed) text += fmt::format(" {}", piece.number);
+    }
+    text += "; the same command again goes on with them\n";
+  } else if (status.count(PieceState::done) == status.pieces.size() && !status.joining) {
+    text += fmt::format("  all are done: 'feedrate convert --join {}' joins them\n", path);
+  }
+  return text;
+}
+
+std::string status_json(const ConversionStatus& status) {
+  ordered_json list = ordered_json::array();
+  for (const PieceStatus& piece : status.pieces) {
+    list.push_back(
+        {{"number", piece.number},
+         {"state", name_of(piece.state)},
+         {"samples", piece.samples},
+         {"seconds", null_unless<ordered_json>(piece.seconds > 0, rounded(piece.seconds, 3))}});
+  }
+  return json_text(
+      ordered_json{{"path", status.path.string()},
+                   {"whole", status.whole},
+                   {"joining", status.joining},
+                   {"done", status.count(PieceState::done)},
+                   {"running", status.count(PieceState::running)},
+                   {"failed", status.count(PieceState::failed)},
+                   {"waiting", status.count(PieceState::waiting)},
+                   {"samples", status.samples()},
+                   {"images_per_second", or_null<ordered_json>(status.samples_per_second(), 1)},
+                   {"seconds_left", or_null<ordered_json>(status.seconds_left(), 1)},
+                   {"pieces", list}});
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "formats/base/statistics.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/lab/advise/advice.h"
+#include "tools/lab/advise/trial.h"
+#include "tools/lab/advise/turns.h"
+#include "tools/lab/jobs/devices.h"
+#include "tools/lab/jobs/training.h"
+#include "tools/lab/measure/environment.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "trainer/networks/network.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace loader;
+using namespace trainer;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  /// The training to be fed; without a network there is none.
+  TrainingRequest training{
+      .data = {.recipe = "none"}, .changes = {.batch = 64}, .feed = {.resident = true}};
+  double target = 0;
+  double seconds = 60;
+  bool json = false;
+};
+
+constexpr unsigned rounds = 3;
+constexpr double shortest_slice = 0.1;  // seconds
+
+/// Refuses a wrong name before the measurements, not a minute into them.
+void check_consumer(const Options& options) {
+  if (options.training.model.network.empty()) return;
+  network(options.training.model.network);
+  usable_backend(options.training.device.name);
+}
+
+/// images/s of the network with batches in memory.
+double demand_of(const Options& options, double seconds) {
+  TrainingRequest request = options.training;
+  request.seconds = seconds;
+  return run_training(request).result.images_per_second;
+}
+
+Consumer consumer_of(const Options& options, const std::vector<double>& demands) {
+  Consumer consumer;
+  consumer.cores = usable_cores();
+  if (options.target > 0) consumer.demand = options.target;
+  if (demands.empty()) return consumer;
+  consumer.demand = median(demands);
+  consumer.doubt = relative_spread(demands) / 2;
+  consumer.shares_cores = options.training.device.name == "cpu";
+  consumer.driving = consumer.shares_cores ? 0 : 1;
+  return consumer;
+}
+
+std::uint64_t size_of(const Dataset& dataset, const Survey& surveyed) {
+  const DatasetInfo& info = dataset.info();
+  std::uint64_t sum = 0;
+  for (const fs::path& file : info.files) sum += fs::file_size(file);
+  if (!info.files.empty()) return sum;
+  // One file for each image: assume that all are as large as those surveyed.
+  return surveyed.total_bytes / std::max<std::size_t>(1, surveyed.samples.size()) * info.size;
+}
+
+/// Measures the dataset as it is, every trial and, if there is one, the network, in turns. Returns
+/// the network's demand in each round.
+std::vector<double> measure(const Options& options, const Dataset& dataset, Variant& present,
+                            std::vector<Trial>& trials) {
+  std::vector<Subject> subjects = {{&dataset, &present}};
+  for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
+  const bool trains = !options.training.model.network.empty();
+  // Every core, even where a thread drives a device: mostly it waits for the device.
+  Turns turns{.rounds = rounds, .max_threads = usable_cores()};
+  const double slices =
+      static_cast<double>(subjects.size() * (turns.max_threads > 1 ? 2 : 1) + (trains ? 1 : 0));
+  const double seconds = std::max(shortest_slice, options.seconds / slices / rounds);
+  turns.supply = {
+      .loader = {.batch = options.training.changes.batch, .start = {.seed = options.training.seed}},
+      .seconds = seconds};
+  if (trains) turns.demand = [&] { return demand_of(options, seconds); };
+  turns.begun = [](unsigned round) {
+    note(fmt::format("measuring, round {} of {}", round + 1, rounds));
+  };
+  return measure_in_turns(subjects, recipe(options.training.data.recipe), turns);
+}
+
+Advice advise(const Options& options) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
+  const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
+  check_consumer(options);
+  const Survey surveyed = survey(*dataset);
+  if (surveyed.samples.empty()) fail(options.training.data.path, "holds no image that can be read");
+  const std::vector<Candidate> conversions = candidates(*dataset, surveyed, augment);
+
+  Advice advice;
+  advice.dataset = options.training.data.path.string();
+  advice.images = dataset->size();
+  advice.recipe = options.training.data.recipe;
+  advice.batch = options.training.changes.batch;
+  if (!options.training.model.network.empty()) {
+    advice.consumer_name = options.training.model.network + " on " + options.training.device.name;
+  } else if (options.target > 0) {
+    advice.consumer_name = "--target";
+  }
+  advice.present.name = fmt::format("{} {} (now)", dataset->info().format, dataset->info().codec);
+  advice.present.bytes = size_of(*dataset, surveyed);
+
+  const TrialSample images = draw_trial_sample(dataset->size(), surveyed, options.training.seed);
+  std::vector<Trial> trials;
+  for (const Candidate& conversion : conversions) {
+    note(fmt::format("{} {} images {} {}", conversion.crops ? "trying" : "converting",
+                     images.indices.size(), conversion.crops ? "as" : "to", conversion.name()));
+    trials.push_back(try_candidate(conversion, *dataset, images));
+  }
+  advice.consumer = consumer_of(options, measure(options, *dataset, advice.present, trials));
+  advice.now = predict(advice.present, advice.consumer);
+
+  const std::uint64_t memory = machine_memory_mib() << 20;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    Variant& variant = trials[i].variant;
+    const bool fits = variant.bytes <= memory || advice.present.bytes > memory;
+    if (variant.bytes > memory) {
+      const double of_bytes = static_cast<double>(variant.bytes) /
+                              static_cast<double>(std::max<std::uint64_t>(1, advice.present.bytes));
+      variant.extra_read =
+          std::max(0.0, advice.present.at_min.read * of_bytes - variant.at_min.read);
+    }
+    const Prediction prediction = predict(variant, advice.consumer);
+    advice.alternatives.push_back({std::move(variant), prediction, trials[i].convert_seconds,
+                                   conversions[i].command(options.training.data.path), fits});
+  }
+  return advice;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->training.data.path, "The dataset")->required();
+  auto* network = add_name(app, "--network", options->training.model.network, network_names(),
+                           "The network to feed");
+  auto* target = app.add_option("--target", options->target, "Or the rate to deliver, in images/s")
+                     ->type_name("RATE")
+                     ->excludes(network);
+  check_positive(target);
+  add_name(app, "--recipe", options->training.data.recipe, recipe_names(), "Augmentation");
+  add_name(app, "--device", options->training.device.name, device_names(),
+           "Where the network trains")
+      ->needs(network);
+  add_precision(app, options->training.device.precision)->needs(network);
+  add_batch(app, options->training.changes.batch)->capture_default_str();
+  check_positive(app.add_option("--seconds", options->seconds, "Time to measure, approximately"))
+      ->type_name("S")
+      ->capture_default_str();
+  add_seed(app, options->training.seed);
+  add_json(app, options->json);
+  return [options] {
+    const GracefulStop graceful;
+    const Advice found = advise(*options);
+    print(options->json ? found.json() : found.text());
+    return exit_done;
+  };
+}
+
+}  // namespace
+
+extern const Command advise_command;
+const Command advise_command{
+    .name = "advise",
+    .summary = "Advises how many loader threads and which format to use",
+    .description =
+        R"(Measures how fast the loader supplies a dataset as it is, how fast a network trains (or
+takes the rate of --target), and, on some images converted into a scratch directory, how
+fast other codecs and sizes, and a crop index, would be. Considers up to one loader
+thread for each core, and says how many to use and why not another number, what limits
+the rate, and which conversion would deliver more: how much more, in how many bytes, and
+with what uncertainty. The converted images are in memory when they are measured, as a
+dataset is that fits there. Your files are not changed.)",
+    .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
+  feedrate advise data/mnist/train --network lenet --seconds 20
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

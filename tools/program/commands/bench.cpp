@@ -1,0 +1,392 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "formats/base/cores.h"
+#include "formats/base/error.h"
+#include "formats/base/statistics.h"
+#include "formats/base/stop.h"
+#include "tools/console/advice.h"
+#include "tools/console/build_info.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/lab/bench/datasets.h"
+#include "tools/lab/bench/forecast.h"
+#include "tools/lab/bench/machine_lock.h"
+#include "tools/lab/bench/peer.h"
+#include "tools/lab/bench/plan_file.h"
+#include "tools/lab/bench/process.h"
+#include "tools/lab/bench/results_file.h"
+#include "tools/lab/bench/rounds.h"
+#include "tools/lab/bench/summary.h"
+#include "tools/lab/measure/environment.h"
+#include "tools/lab/report/study/report.h"
+#include "tools/lab/report/write/output.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+constexpr std::string_view resume_advice =
+    "Rows written so far are kept; the same command with --resume measures the rest.";
+
+struct Options {
+  BenchOptions bench;
+  std::filesystem::path plan;  // "": the options are the plan
+  std::filesystem::path out;
+  bool resume = false;
+  bool dry_run = false;
+  bool beside_others = false;
+  bool json = false;
+};
+
+/// Does `work`; its errors name the plan, if there is one.
+template <class Work>
+auto asked_by(const Options& options, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& problem) {
+    if (options.plan.empty()) throw;
+    fail(options.plan, problem.what());
+  }
+}
+
+/// Only a plan may have datasets of different images; it compares those of the same images.
+void refuse_mixed(const std::vector<BenchDataset>& datasets) {
+  for (const BenchDataset& dataset : datasets) {
+    if (dataset.digest == datasets.front().digest) continue;
+    fail(dataset.path, "holds other images than ", datasets.front().path,
+         ", so their rates cannot be compared ('feedrate verify --against' names the difference; "
+         "--plan measures both)");
+  }
+}
+
+/// Refuses what it can before it reads the datasets, which may take minutes.
+std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench, Peers& peers) {
+  asked_by(options, [&] { check_names(bench); });
+  std::vector<BenchDataset> datasets;
+  for (const std::filesystem::path& path : without_repeats(bench.paths)) {
+    datasets.push_back(describe_dataset(path));
+  }
+  std::vector<BenchDataset> unread = datasets;
+  for (BenchDataset& dataset : unread) dataset.digest.clear();
+  const unsigned cores = usable_cores();
+  asked_by(options, [&] { check_points(plan_bench(bench, unread, cores), unread); });
+  find_digests(datasets);
+  if (options.plan.empty()) refuse_mixed(datasets);
+  const auto reads = [&](const Run& row) { return peers.cannot(row).empty(); };
+  return asked_by(options, [&] { return plan_bench(bench, datasets, cores, reads); });
+}
+
+/// Rows of other machines do not count as done, and rates are not predicted from them.
+std::vector<Run> of_this_machine(std::vector<Run> rows) {
+  if (rows.empty()) return rows;
+  Run own;
+  own.environment = describe_environment(command_line());
+  const std::string here = machine_of(own);
+  std::erase_if(rows, [&](const Run& row) { return machine_of(row) != here; });
+  return rows;
+}
+
+void leave_out_measured(std::vector<BenchPoint>& points, const std::vector<Run>& rows) {
+  std::erase_if(points, [&](const BenchPoint& point) {
+    return std::ranges::any_of(rows, [&](const Run& row) { return same_point(row, point.row); });
+  });
+}
+
+void warn_of_doubts(const std::vector<BenchPoint>& points) {
+  const std::string_view build = build_info().build_type;
+  if (build != "Release" && build != "RelWithDebInfo") {
+    warn(fmt::format("this is a {} build: its rates are not those of a release build", build));
+  }
+  const unsigned cores = usable_cores();
+  unsigned max_threads = 0;
+  for (const BenchPoint& point : points) {
+    max_threads = std::max(max_threads, point.row.threads.value_or(0));
+  }
+  if (max_threads <= cores) return;
+  warn(fmt::format("{} loader threads on {}", max_threads, counted(cores, "core")));
+}
+
+/// "95 % interval 4,950 to 5,074, spread 1.2 %". An interval of two repeats would say nothing.
+std::string repeats_text(const Run& row) {
+  if (row.repeats.size() < 2) return "spread unknown: one repeat";
+  if (row.repeats.size() == 2) {
+    const auto [low, high] = std::ranges::minmax(row.repeats);
+    return fmt::format("{} and {}, spread {:.1f} %", quantity(low), quantity(high),
+                       spread_percent(row));
+  }
+  const auto interval = mean_interval(row.repeats);
+  return fmt::format("95 % interval {} to {}, spread {:.1f} %",
+                     quantity(std::max(0.0, interval->low)), quantity(interval->high),
+                     spread_percent(row));
+}
+
+/// "5,012 images/s (95 % interval 4,950 to 5,074, spread 1.2 %); predicted 5,100, 1.8 % too high"
+std::string rate_text(const Run& row) {
+  std::string text =
+      fmt::format("{} images/s ({})", quantity(row.images_per_second), repeats_text(row));
+  if (const auto error = forecast_error_percent(row)) {
+    text += fmt::format("; predicted {}, {:.1f} % too {}", quantity(*row.predicted),
+                        std::abs(*error), *error < 0 ? "low" : "high");
+  }
+  return text;
+}
+
+void note_prediction_error(const std::vector<Run>& rows) {
+  std::vector<double> errors;
+  for (const Run& row : rows) {
+    if (const auto error = forecast_error_percent(row)) errors.push_back(std::abs(*error));
+  }
+  if (errors.empty()) return;
+  note(fmt::format("{} predicted before measuring, with a median error of {:.1f} %",
+                   counted(errors.size(), "delivered rate"), median(errors)));
+}
+
+/// The sentences that 'feedrate report' begins with.
+void note_verdicts(const std::vector<Run>& rows) {
+  for (const Study& study : make_studies(rows)) note(sentence(study, judge(study)));
+}
+
+/// Where rows go: into --out, to stdout as JSON lines, or both.
+class Results {
+ public:
+  explicit Results(const Options& options) : prints_(options.json) {
+    if (options.out.empty()) return;
+    file_.emplace(options.out, options.resume ? Existing::resume : Existing::refuse);
+  }
+  bool kept() const { return file_.has_value(); }
+  /// Nobody else shows the rows.
+  bool wants_report() const { return !file_ && !prints_; }
+  std::vector<Run> rows() const { return file_ ? file_->rows() : std::vector<Run>(); }
+  void add(const Run& row) {
+    if (file_) file_->add(row);
+    if (prints_) print(to_json_line(row) + "\n");
+  }
+
+ private:
+  std::optional<ResultsFile> file_;
+  bool prints_;
+};
+
+/// Estimates the time left from the time taken so far.
+class Remaining {
+ public:
+  explicit Remaining(std::size_t all) : all_(all) {}
+  /// Counts one more as done. Returns "; 3:20 min left", or "" when all are done.
+  std::string next() {
+    ++done_;
+    if (done_ == all_) return "";
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const auto left = static_cast<double>(all_ - done_) / static_cast<double>(done_);
+    return fmt::format("; {} left", duration_text(seconds * left));
+  }
+
+ private:
+  std::size_t all_;
+  std::size_t done_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void measure_all(const std::vector<BenchPoint>& points, const BenchOptions& bench,
+                 const Peers& peers, Results& results) {
+  const GracefulStop graceful;
+  const std::string command = command_line();
+  Remaining remaining(points.size() * bench.repeat);
+  std::vector<Run> rows = results.rows();
+  const std::size_t before = rows.size();
+  RoundsCalls calls;
+  calls.run = [&](const BenchPoint& point, const std::vector<std::string>& arguments) {
+    throw_if_stop_requested();
+    return point.row.tool == own_tool ? run_self(arguments) : peers.run(point, bench);
+  };
+  calls.repeated = [&](const BenchPoint& point, double rate) {
+    note(fmt::format("{}: {} images/s{}", point.title(), quantity(rate), remaining.next()));
+  };
+  calls.finished = [&](const BenchPoint& point, Run row) {
+    row.environment = describe_environment(command, row.dataset);
+    if (row.tool != own_tool) row.environment.libraries = peers.libraries(row.tool);
+    results.add(row);
+    rows.push_back(row);
+    note(fmt::format("{}/{} {}: {}{}", rows.size() - before, points.size(), point.title(),
+                     rate_text(row), remaining.next()));
+  };
+  try {
+    measure_in_rounds(points, bench, of_this_machine(results.rows()), usable_cores(), calls);
+  } catch (const std::exception& error) {  // a measurement that the signal ended throws an Error
+    if (!stop_requested() && results.kept() && rows.size() > 0) {
+      throw AdvisedError(error.what(), resume_advice);
+    }
+    if (!stop_requested()) throw;
+    note(fmt::format("interrupted; {} measured (that of a point comes in its last round){}",
+                     counted(rows.size(), "row"),
+                     results.kept() ? "; the same command with --resume measures the rest" : ""));
+  }
+  note_prediction_error(rows);
+  if (!results.wants_report()) return note_verdicts(rows);
+  if (!rows.empty()) print(report_text(make_report(rows)));
+}
+
+/// Leaves out what the adapters cannot measure, and says so. Throws Error where that is everything.
+void leave_out_unable(Peers& peers, std::vector<BenchPoint>& points) {
+  const bool planned = !points.empty();
+  const std::vector<std::string> reasons = peers.leave_out(points);
+  if (planned && points.empty()) {
+    throw Error(fmt::format("nothing can be measured: {}", fmt::join(reasons, ". ")));
+  }
+  for (const std::string& reason : reasons) note(reason);
+}
+
+int show_plan(const Options& options, const BenchOptions& bench) {
+  Peers peers;
+  std::vector<BenchPoint> points = make_plan(options, bench, peers);
+  if (options.resume && std::filesystem::exists(options.out)) {
+    leave_out_measured(points, of_this_machine(read_rows(options.out).runs));
+  }
+  leave_out_unable(peers, points);
+  print(options.json ? plan_json(points, bench) : plan_text(points, bench));
+  return exit_done;
+}
+
+int run(const Options& options) {
+  const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
+  if (options.dry_run) return show_plan(options, bench);
+  Results results(options);
+  std::optional<MachineLock> alone;
+  if (!options.beside_others) alone.emplace();
+  Peers peers;
+  std::vector<BenchPoint> points = make_plan(options, bench, peers);
+  leave_out_measured(points, of_this_machine(results.rows()));
+  leave_out_unable(peers, points);
+  warn_of_doubts(points);
+  std::string plan = plan_text(points, bench);
+  plan.pop_back();  // note() ends the line
+  note("the plan:\n" + plan);
+  measure_all(points, bench, peers, results);
+  throw_if_stop_requested();
+  if (results.kept()) {
+    note(fmt::format("{} in {}; 'feedrate report {}' reads them",
+                     counted(results.rows().size() + points.size(), "row"), options.out.string(),
+                     options.out.string()));
+  }
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  BenchOptions& bench = options->bench;
+  auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
+  auto* plan = app.add_option("--plan", options->plan, "Measure the plan in this file instead")
+                   ->type_name("FILE");
+  auto* out = app.add_option("--out", options->out,
+                             "Results file, one JSON line for each point (default: none; print "
+                             "the report)")
+                  ->type_name("FILE");
+  app.add_flag("--resume", options->resume,
+               "Measure only points that --out has not, of this machine")
+      ->needs(out);
+  app.add_flag("--dry-run", options->dry_run, "Print the plan and stop");
+  app.add_flag("--beside-others", options->beside_others,
+               "Measure even if another bench runs on this machine");
+  add_json(app, options->json)
+      ->description("Print each row to stdout as a line of JSON; with --dry-run, the plan");
+  app.final_callback([=] {
+    if (paths->empty() && plan->empty()) throw CLI::RequiredError("PATH or --plan");
+  });
+  std::vector<CLI::Option*> planned = {
+      paths,
+      add_threads(app, "--threads", bench.threads, "Loader threads to try (default 0,1,2,4)"),
+      add_names(app, "--network", bench.networks, network_names(),
+                "Networks to train (default: measure supply alone)"),
+      add_names(app, "--tool", bench.tools,
+                {"tool", "", {bench_tools().begin(), bench_tools().end()}},
+                "Tools to measure: feedrate, pytorch, pytorch+feedrate, tensorflow, mxnet")
+          ->default_str("feedrate"),
+      check_whole(app.add_option("--repeat", bench.repeat, "Processes for each point"), 1, 1000)
+          ->type_name("N")
+          ->capture_default_str(),
+      check_positive(app.add_option("--seconds", bench.seconds, "Length of each repeat"))
+          ->type_name("S")
+          ->capture_default_str(),
+      add_batch(app, bench.batches)->default_str("64"),
+      add_names(app, "--recipe", bench.recipes, recipe_names(), "Augmentation")
+          ->default_str("none"),
+      add_names(app, "--decode", bench.decodes,
+                {"way to decode", "", {full_decode, scaled_decode, device_decode}},
+                "JPEGs in full; scaled, by recipes that shrink them; or packed ones on the device")
+          ->default_str("full"),
+      add_names(app, "--cache", bench.caches, {"state of the cache", "", {warm_cache, cold_cache}},
+                "The page cache at the start: warm, cold")
+          ->default_str("warm"),
+      add_threads(app, "--compute-threads", bench.compute_threads,
+                  "Threads of a CPU trainer (default: every core)"),
+      add_names(app, "--device", bench.devices, device_names(), "Where to train")
+          ->default_str("cpu"),
+      add_precision(app, bench.precisions),
+      add_seed(app, bench.seed)};
+  for (CLI::Option* option : planned) plan->excludes(option);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command bench_command;
+const Command bench_command{
+    .name = "bench",
+    .summary = "Measures supply, demand and delivered images/s",
+    .description =
+        R"(Measures how fast the loader is alone (supply), how fast the trainer is alone (demand)
+and how fast both are together (delivered), for every combination of the options'
+values or of a plan's lists. Every repeat is a fresh process. For each set of images,
+supply comes first, in rounds with one repeat of each point, in an order drawn from the
+seed; then rounds of demand and delivered. So all points suffer equally when the speed
+of the machine drifts. Delivered rates are predicted from supply and demand before they
+are measured. After the last round of a point, its JSON line is added to --out, with
+the machine, the build and the digest of the images; without --out, the report is
+printed at the end. Datasets given as PATH must
+hold the same images; a plan may have several sets of images and compares within each.
+A CPU trainer uses every core, whatever the number of loader threads. On other devices,
+demand is measured a second time without copies to the device (compute).
+
+--decode full,device measures packed JPEGs (convert --encode packed) twice: decoded by the
+loader's threads, and by the GPU. Demand is that of uploaded pixels in both.
+
+--cache cold drops the dataset from the page cache before each repeat. --tool also
+measures PyTorch, TensorFlow and MXNet: an adapter trains the same network on the same
+dataset with the framework's own loader, run by python3 or by the interpreter that
+FEEDRATE_PYTHON names. 'pytorch' runs its kernels one by one, 'pytorch:cuda-graph' and
+'pytorch:compile' (torch.compile) as their names say; 'pytorch+feedrate' trains in PyTorch
+what Feedrate's loader yields, where that Python has the package feedrate. A framework
+that is not installed, or that does not support a point, is left out.
+
+A plan is a JSON object of lists. It measures every combination of their values, except
+those that match an exclusion:
+  {"datasets": ["data/lmdb/train"], "tools": ["feedrate", "pytorch"],
+   "recipes": ["none"], "batches": [64, 256], "decodes": ["full"],
+   "caches": ["warm", "cold"], "threads": [0, 1, 2, 4], "networks": ["lenet"],
+   "devices": ["cpu"], "precisions": ["fp32"], "repeat": 3, "seconds": 2,
+   "seed": 1, "exclude": [{"kind": "delivered", "threads": [0, 1], "batch": 256}],
+   "only": [{"when": {"cache": "cold"}, "then": {"kind": "supply"}}]})",
+    .examples = R"(  feedrate bench data/lmdb/train --threads 0-2
+  feedrate bench data/lmdb/train data/recordio/train data/png-map/train \
+      --network lenet --threads 0,1,2,4 --out results.jsonl
+  feedrate bench data/lmdb/train --threads 1,2 --repeat 5 --out supply.jsonl
+  feedrate bench data/lmdb/train --network lenet --tool feedrate,pytorch \
+      --threads 0,1,2,4 --out peers.jsonl
+  feedrate bench --plan plan.json --dry-run
+  feedrate bench --plan plan.json --out results.jsonl --resume
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

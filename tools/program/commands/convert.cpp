@@ -1,0 +1,309 @@
+#include "converters/convert.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "converters/pipeline/join.h"
+#include "formats/base/stop.h"
+#include "formats/base/text.h"
+#include "tools/console/advice.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/lab/measure/environment.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "tools/program/cluster/own_part.h"
+#include "tools/program/cluster/ranks.h"
+#include "tools/program/commands/convert_report.h"
+#include "trainer/communicators/communicator.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string source;
+  std::vector<fs::path> inputs;
+  std::vector<fs::path> boxes;
+  std::string format;
+  fs::path out;
+  fs::path join;
+  std::string split;
+  std::string encoding;
+  std::string resize;
+  std::string part;
+  std::string fix = "keep";
+  std::string on_bad = "fail";
+  std::optional<std::uint64_t> shuffle;
+  std::uint32_t shards = 1;
+  std::uint64_t limit = 0;
+  unsigned threads = 0;
+  bool gzip = false;
+  bool crops = false;
+  bool resume = false;
+  bool json = false;
+};
+
+std::vector<std::string> wanted_splits(const Source& from, const Options& options) {
+  const std::string& asked = options.split;
+  const std::vector<std::string> splits = from.splits(options.inputs);
+  if (asked == "all") return splits;
+  if (asked.empty()) return {splits.front()};
+  if (std::find(splits.begin(), splits.end(), asked) != splits.end()) return {asked};
+  std::vector<std::string_view> names(splits.begin(), splits.end());
+  names.emplace_back("all");
+  throw Error(unknown_kind("split", asked, names));
+}
+
+constexpr std::string_view auto_part = "auto";
+
+// "3/8"
+ConversionPart parse_part(const std::string& text) {
+  if (text.empty() || text == auto_part) return {};
+  const std::size_t slash = text.find('/');
+  const std::string_view view(text);
+  const auto number = parse_number<std::uint32_t>(view.substr(0, slash));
+  const auto count = slash == std::string::npos
+                         ? std::nullopt
+                         : parse_number<std::uint32_t>(view.substr(slash + 1));
+  if (!number || !count || *number < 1 || *number > *count) {
+    throw Error(fmt::format("expected auto, or I/N from 1/N to N/N, found '{}'", text));
+  }
+  return {*number, *count};
+}
+
+/// What `parse` refuses is misuse.
+template <class Parse>
+CLI::Option* check_parsed(CLI::Option* option, Parse parse) {
+  return option->check([parse](const std::string& text) {
+    try {
+      parse(text);
+      return std::string();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  });
+}
+
+ConvertOptions settings_of(const Options& options) {
+  ConvertOptions settings;
+  if (!options.encoding.empty()) settings.encoding = parse_encoding(options.encoding);
+  if (!options.resize.empty()) settings.resize = parse_resize(options.resize);
+  settings.shuffle = options.shuffle;
+  settings.limit = options.limit;
+  settings.shards = options.shards;
+  settings.part = parse_part(options.part);
+  settings.fix = options.fix == "reencode" ? Fix::reencode : Fix::keep;
+  settings.on_bad = options.on_bad == "skip" ? OnBad::skip : OnBad::fail;
+  settings.gzip = options.gzip;
+  settings.crops = options.crops;
+  settings.threads = options.threads;
+  settings.resume = options.resume;
+  return settings;
+}
+
+int join(const Options& options) {
+  const Conversion result = join_parts(options.join);
+  print(fmt::format("{}: {} in {}\n", options.join.string(), counted(result.samples, "image"),
+                    bytes_text(result.bytes)));
+  return exit_done;
+}
+
+// This process's part, from the variables of its launcher.
+Place own_place() {
+  if (const std::optional<Place> place = place_in(&std::getenv)) return *place;
+  throw Error(
+      "--part auto finds no number of this process: expected a task of a Slurm array "
+      "(SLURM_ARRAY_TASK_ID), or a process started by srun, mpirun or torchrun (SLURM_PROCID, "
+      "OMPI_COMM_WORLD_RANK, PMI_RANK or RANK, and how many there are)");
+}
+
+// Without MPI, each of several processes would convert the whole, into the same output.
+void refuse_strangers() {
+  const std::optional<Place> place = place_in(&std::getenv);
+  if (!place || place->count == 1) return;
+  throw AdvisedError(fmt::format("{}: this is process {} of {}, and each would convert the whole",
+                                 place->from, place->number, place->count),
+                     "Give --part auto: each then converts its part, and the last one joins them.");
+}
+
+bool joins_other_ranks(const Options& options) {
+  if (!options.part.empty()) return false;
+  if (!trainer::launched_with_others()) {
+    refuse_strangers();
+    return false;
+  }
+  const unsigned rank = advised("--part auto needs no MPI: each process converts its part.",
+                                [] { return trainer::world().rank(); });
+  if (rank != 0) mute_notes();
+  return true;
+}
+
+std::vector<Converted> convert_alone(const ConversionJob& job, const Options& options) {
+  std::vector<Converted> made;
+  for (const ConversionJob::Split& split : job.splits) {
+    Progress progress(fmt::format("{} {}", job.to.name(), split.name), "images");
+    ConvertOptions settings = job.settings;
+    settings.progress = progress.callback();
+    const bool part = settings.part.count > 1;
+    const bool keeps = options.resume && (part || options.split == "all");
+    made.push_back(
+        {split.name, part ? part_path(split.out, settings.part) : split.out,
+         keeps ? keep_or_convert(job, split, settings)
+               : convert_dataset(job.from, job.inputs, split.name, job.to, split.out, settings)});
+  }
+  return made;
+}
+
+// Says how many parts are left to the process whose part was not the last.
+void note_missing(const std::vector<Converted>& made, const ConversionJob& job,
+                  const Place& place) {
+  for (std::size_t i = 0; i < made.size() && place.count > 1; ++i) {
+    if (made[i].path == job.splits[i].out) continue;
+    note(fmt::format("{}: part {} of {} is whole; the process that makes the last one joins them",
+                     made[i].path.string(), place.number, place.count));
+  }
+}
+
+int run(Options options) {
+  if (!options.join.empty()) return join(options);
+  const GracefulStop graceful;
+  const Source& from = source(options.source);
+  if (!options.boxes.empty() && !from.takes_boxes()) {
+    throw Error(fmt::format("{} does not take --boxes", from.name()));
+  }
+  options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
+  ConversionJob job{from, options.inputs, container(options.format), settings_of(options), {}};
+  for (const std::string& split : wanted_splits(from, options)) {
+    job.splits.push_back({split, options.split == "all" ? options.out / split : options.out});
+  }
+  const bool by_ranks = joins_other_ranks(options);
+  const bool same_line = by_ranks || options.part == auto_part || options.resume;
+  try {
+    std::vector<Converted> made;
+    if (by_ranks) {
+      made = convert_by_ranks(job);
+      if (made.empty()) return exit_done;  // the first rank tells
+    } else if (options.part == auto_part) {
+      const Place place = own_place();
+      made = convert_own_part(job, place);
+      note_missing(made, job, place);
+    } else {
+      made = convert_alone(job, options);
+    }
+    print_conversions({options.source, options.format}, made, options.json);
+  } catch (const Stopped&) {
+    note(fmt::format("stopped; '{}{}' goes on where it was", command_line(),
+                     same_line ? "" : " --resume"));
+    throw;
+  } catch (const AnotherRankFailed&) {
+    return exit_failed;
+  }
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  const auto known_sources = kind_names(sources()), known_formats = kind_names(containers());
+  const auto known_codecs = kind_names(codecs());
+  const std::vector<CLI::Option*> operands = {
+      check_names(app.add_option("SOURCE", options->source,
+                                 fmt::format("Kind of input: {}", fmt::join(known_sources, ", "))),
+                  {"source", "sources", known_sources}),
+      app.add_option("INPUT", options->inputs, "Its files, or the directory that holds them"),
+      check_names(app.add_option("--to", options->format,
+                                 fmt::format("Format to write: {}", fmt::join(known_formats, ", ")))
+                      ->type_name("FORMAT"),
+                  {"format", "formats", known_formats}),
+      app.add_option("--out", options->out, "Directory to create; it must not exist")
+          ->type_name("PATH")};
+  for (CLI::Option* operand : operands) operand->required();
+  offer(app.add_option("--split", options->split,
+                       "Split (default: the first); all makes PATH/train, PATH/test, …")
+            ->type_name("NAME"),
+        {"all", "train", "test", "val"});
+  std::vector<std::string> encodings{known_codecs.begin(), known_codecs.end()};
+  encodings.insert(encodings.begin(), "keep");
+  check_parsed(offer(app.add_option("--encode", options->encoding,
+                                    fmt::format("keep, or {}[:QUALITY] (default: keep if possible)",
+                                                fmt::join(known_codecs, ", ")))
+                         ->type_name("CODEC"),
+                     encodings),
+               parse_encoding);
+  check_parsed(
+      app.add_option("--resize", options->resize, "short:256, long:256 or 256x256 (antialiased)"),
+      parse_resize)
+      ->type_name("SIZE");
+  app.add_option("--boxes", options->boxes, "Annotations: archives or directories of XML")
+      ->type_name("FILE");
+  add_choice(app, "--fix", options->fix, {"keep", "reencode"},
+             "CMYK and misnamed images: keep, or reencode as RGB JPEG");
+  add_choice(app, "--on-bad", options->on_bad, {"fail", "skip"},
+             "Images that cannot be read: fail, or skip them");
+  check_whole(app.add_option("--shuffle", options->shuffle, "Shuffle the images with this seed"), 0)
+      ->type_name("SEED");
+  check_whole(
+      app.add_option("--shards", options->shards, "Number of files (if the format supports it)"), 1,
+      99'999)
+      ->type_name("N");
+  check_parsed(offer(app.add_option("--part", options->part,
+                                    "Convert part I of N; auto: of a Slurm array or other launcher")
+                         ->type_name("I/N"),
+                     {std::string(auto_part)}),
+               parse_part);
+  // Finished parts describe themselves: --join needs only their path.
+  app.add_option_function<fs::path>(
+         "--join",
+         [options, operands](const fs::path& path) {
+           options->join = path;
+           for (CLI::Option* operand : operands) operand->required(false);
+         },
+         "Join the finished parts of PATH")
+      ->type_name("PATH");
+  check_whole(app.add_option("--limit", options->limit, "Stop after N images"), 1)->type_name("N");
+  app.add_flag("--gzip", options->gzip, "Compress whole files (tfrecord)");
+  app.add_flag("--crops", options->crops,
+               "Index JPEGs, so that crops are decoded faster (as 'feedrate index --crops')");
+  app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
+  add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command convert_command;
+const Command convert_command{
+    .name = "convert",
+    .summary = "Converts a published dataset into one of the formats",
+    .description =
+        R"(Reads the archives of a published dataset and writes it in one of the formats. The
+samples, their order and the files are the same at any thread count. The dataset is
+written to PATH.partial and renamed once it is complete and on disk, so PATH is never
+unfinished.
+
+Several processes can share one conversion. Those that mpirun or srun --mpi=pmix started
+take one piece of its shards after the other, and the first joins them. With --part auto,
+each task of a Slurm array, or each process of another launcher, converts its part, and
+the last joins them. The files are those that one process makes. After a failure, the same
+line goes on: what is whole is kept. 'feedrate status PATH' shows how far they are. --part
+I/N and --join divide a conversion by hand.)",
+    .examples =
+        R"(  feedrate convert mnist /usr/share/datasets/fashion-mnist --to lmdb --out fashion
+  feedrate convert mnist archives --to recordio --encode png --split all --out data
+  mpirun -n 4 feedrate convert imagenet ILSVRC2012_img_train.tar --to webdataset \
+    --shards 1024 --out data/imagenet
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,79 @@
+#include "converters/downloads/fetch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/console/advice.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
+namespace {
+
+constexpr std::string_view offline_advice =
+    "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.";
+
+struct Options {
+  std::string what;
+  std::filesystem::path out;
+  std::string from;
+};
+
+int run(const Options& options) {
+  const GracefulStop graceful;
+  const Published& set = published_set(options.what);
+  Progress progress("fetch " + options.what, "bytes");
+  const FetchOptions settings{
+      .from = options.from,
+      .progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
+        progress.update(done, total);
+      }};
+  const auto download = [&] { return fetch(set, options.out, settings); };
+  const unsigned fetched = options.from.empty() ? advised(offline_advice, download) : download();
+  note(fmt::format("{} of {} in {}, all with their published hashes; {} were already there",
+                   counted(set.files().size(), "file"), options.what, options.out.string(),
+                   set.files().size() - fetched));
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  const auto known = kind_names(published_sets());
+  check_names(
+      app.add_option("NAME", options->what, fmt::format("One of {}", fmt::join(known, ", "))),
+      {"published dataset", "", known})
+      ->required();
+  app.add_option("--out", options->out, "Directory for the files; created if missing")
+      ->type_name("DIR")
+      ->required();
+  app.add_option("--from", options->from, "Take the files from here instead of the mirrors")
+      ->type_name("URL|DIR");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command fetch_command;
+const Command fetch_command{
+    .name = "fetch",
+    .summary = "Downloads a published dataset and checks its hashes",
+    .description =
+        R"(Downloads the files of a published dataset, trying one mirror after the other, continues
+where an earlier call stopped, and checks the published hashes: a file gets its name only
+after its hash was found right. --from names a directory or a URL to use instead of the
+mirrors.)",
+    .examples = R"(  feedrate fetch fashion-mnist --out archives
+  feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out archives
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "formats/base/cores.h"
+#include "formats/base/text.h"
+#include "formats/container.h"
+#include "formats/crops/crop_index.h"
+#include "formats/io/replace.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/lab/measure/or_null.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::filesystem::path path;
+  bool crops = false;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+int index_crops(const Options& options) {
+  const GracefulStop graceful;
+  const std::filesystem::path file = replaceable(crop_index_file(options.path));
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  const unsigned threads = options.threads == 0 ? usable_cores() : options.threads;
+  Progress progress("index " + options.path.string(), "images");
+  const auto start = std::chrono::steady_clock::now();
+  const MadeCropIndex made = make_crop_index(*dataset, file, threads, progress.callback());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double rate = seconds > 0 ? static_cast<double>(made.samples) / seconds : 0;
+  if (made.unreadable > 0) {
+    warn(fmt::format("{} cannot be read and got no entry; 'feedrate verify' names them",
+                     counted(made.unreadable, "sample")));
+  }
+  if (options.json) {
+    const ordered_json object{{"path", options.path.string()},
+                              {"format", dataset->info().format},
+                              {"files", ordered_json::array({file.string()})},
+                              {"crops",
+                               {{"samples", made.samples},
+                                {"indexed", made.indexed},
+                                {"unreadable", made.unreadable},
+                                {"bytes", made.bytes},
+                                {"sample_bytes", made.sample_bytes},
+                                {"seconds", rounded(seconds, 6)},
+                                {"images_per_second", rounded(rate, 1)}}}};
+    print(json_text(object));
+    return exit_done;
+  }
+  print(fmt::format("{}: {} of {} indexed, {} ({:.2f} % of the images' {}), {} images/s\n",
+                    file.string(), grouped(made.indexed), counted(made.samples, "image"),
+                    bytes_text(made.bytes),
+                    100 * static_cast<double>(made.bytes) / static_cast<double>(made.sample_bytes),
+                    bytes_text(made.sample_bytes), quantity(rate)));
+  return exit_done;
+}
+
+int run(const Options& options) {
+  if (options.crops) return index_crops(options);
+  const Container& container = container_at(options.path);
+  ordered_json files = ordered_json::array();
+  std::string text;
+  for (const std::filesystem::path& file : container.write_index(options.path)) {
+    files.push_back(file.string());
+    text += file.string() + "\n";
+  }
+  const ordered_json object{{"path", options.path.string()},
+                            {"format", container.name()},
+                            {"files", files},
+                            {"crops", nullptr}};
+  print(options.json ? json_text(object) : text);
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset: a directory, or one file of it")->required();
+  CLI::Option* crops = app.add_flag(
+      "--crops", options->crops,
+      "Index the inside of JPEGs, so that crops are decoded faster, to the same pixels");
+  add_threads(app, "--threads", options->threads, "Threads of --crops (default: every core)")
+      ->needs(crops);
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command index_command;
+const Command index_command{
+    .name = "index",
+    .summary = "Rebuilds index files of a dataset from its data, or makes one of its crops",
+    .description =
+        R"(Writes the .idx file beside every .rec, TFRecord file or tar of a dataset and replaces
+one that is stale or damaged. Reads only the starts of the records. Feedrate can read a
+dataset without index files, but has to scan all records first; MXNet and DALI need
+them. Prints the names of the files written.
+
+With --crops, it writes feedrate.crops into the dataset's directory (NAME.crops beside a
+dataset that is a single file) instead. This crop index says where parts of each baseline
+JPEG begin, in at most 2.8 % of its bytes. load and train find it by themselves and then
+decode little more of a JPEG than the crop; no pixel changes, and neither does the data.
+Images of other kinds have an empty entry. Where the data change, make it again.)",
+    .examples = R"(  feedrate index train.rec
+  feedrate index data/imagenet --crops
+  feedrate index data/tfrecord/train
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

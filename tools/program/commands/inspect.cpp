@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "formats/dataset.h"
+#include "formats/inspect/contact_sheet.h"
+#include "formats/io/file.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "tools/program/commands/inspect_report.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  fs::path path;
+  std::uint64_t samples = 5;
+  bool all = false;
+  fs::path sheet;
+  bool json = false;
+};
+
+void write_sheet(const Dataset& dataset, const Survey& survey, const fs::path& file) {
+  const Image sheet = contact_sheet(dataset, survey);
+  Buffer png;
+  png_codec.encode(sheet, png);
+  write_text(file, {reinterpret_cast<const char*>(png.data()), png.size()});
+  note(fmt::format("wrote {}", file.string()));
+}
+
+Survey survey_all(const Dataset& dataset) {
+  Progress progress("inspect", "images");
+  SurveyLimits limits;
+  limits.samples = 0;
+  limits.seconds = 0;
+  return survey(dataset, limits, progress.callback());
+}
+
+int run(const Options& options) {
+  const GracefulStop graceful;
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  const Survey looked = options.all ? survey_all(*dataset) : survey(*dataset);
+  const Inspection found = inspect(*dataset, looked, options.samples);
+  if (!options.sheet.empty()) write_sheet(*dataset, looked, options.sheet);
+  print(options.json ? inspection_json(found) : inspection_text(found));
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset")->required();
+  check_whole(
+      app.add_option("--samples", options->samples, "Number of samples to list, from the first"), 0)
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
+  add_output(app, "--sheet", options->sheet, "Draw images of every class into this PNG file");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command inspect_command;
+const Command inspect_command{
+    .name = "inspect",
+    .summary = "Describes a dataset and draws some of its images",
+    .description =
+        R"(Opens a dataset of any format, ours or another tool's, and describes it on one screen:
+format, files, origin, samples of each class, sizes, codecs, and the first samples. However
+large the dataset is, it examines at most 10,000 samples, spread evenly over it, for at most
+0.15 s, and says which figures come from these alone. --sheet draws a hundred of them with
+the names of their classes, in installed fonts.
+
+JSON: class_counts counts all samples if all were examined (as with --all), else has the
+counts of feedrate.json, else counts the examined samples; class_counts_from says which:
+all, sidecar, some. classes is the number in feedrate.json, or the largest label seen + 1
+if that is more. looked_at describes the examined samples only.)",
+    .examples = R"(  feedrate inspect data/lmdb/train --samples 3
+  feedrate inspect train.rec --all
+  feedrate inspect data/lmdb/train --sheet sheet.png
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,177 @@
+#include "formats/means/mean.h"
+#include "formats/base/cores.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "formats/io/replace.h"
+#include "formats/means/mean_format.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/lab/measure/or_null.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr double brightest = 255;
+
+struct Options {
+  fs::path path;
+  fs::path out;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+/// Of a dataset, or of a mean image in a file.
+struct Means {
+  DatasetMeans means;
+  bool is_dataset = true;  // else the deviations and the number of images are unknown
+  std::optional<MeanLayout> layout = {};  // of the file written
+};
+
+// All layouts of a grey image are the same.
+std::string order_text(const Means& found) {
+  return found.means.channels == 1 ? "grey" : std::string(layout_text(*found.layout));
+}
+
+Means measure(const Options& options) {
+  const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
+  Means found;
+  if (!options.out.empty()) found.layout = mean_layout_for(mean_format(options.out), *dataset);
+  const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
+  Progress progress("mean " + options.path.string(), "images");
+  found.means = dataset_means(*dataset, threads, progress.callback());
+  return found;
+}
+
+Means convert(const Options& options) {
+  Means found;
+  found.is_dataset = false;
+  found.means.mean_image = read_mean(options.path);
+  found.means.channels = found.means.mean_image->shape.channels;
+  found.means.mean = channel_means(*found.means.mean_image);
+  if (!options.out.empty()) found.layout = mean_format(options.out).layout();
+  return found;
+}
+
+std::string channel_name(std::uint32_t channels, std::size_t channel) {
+  if (channels == 1) return "grey";
+  return std::array{"red", "green", "blue"}[channel];
+}
+
+std::string as_text(const Options& options, const Means& found) {
+  const DatasetMeans& means = found.means;
+  std::string text = options.path.string() + ": ";
+  text += found.is_dataset ? counted(means.images, "image") : "a mean image";
+  if (means.mean_image) {
+    text += fmt::format(", {} (height × width × channels)\n", shape_text(means.mean_image->shape));
+  } else {
+    text += " of several sizes\n";
+  }
+  const auto line = [&](std::string_view name, const std::array<std::string, 4>& cells) {
+    text += fmt::format("  {:<7} {:<11}", name, cells[0]);
+    if (found.is_dataset) text += fmt::format("{:<13}", cells[1]);
+    text += fmt::format("{:<11}{}\n", cells[2], found.is_dataset ? cells[3] : "");
+  };
+  line("", {"0 … 1", "", "0 … 255", ""});
+  line("", {"mean", "deviation", "mean", "deviation"});
+  for (std::size_t c = 0; c < means.channels; ++c) {
+    const auto number = [](double value, int digits) {
+      return fmt::format("{:.{}f}", value, digits);
+    };
+    line(channel_name(means.channels, c),
+         {number(means.mean[c] / brightest, 6), number(means.deviation[c] / brightest, 6),
+          number(means.mean[c], 4), number(means.deviation[c], 4)});
+  }
+  return text;
+}
+
+ordered_json as_json(const Options& options, const Means& found) {
+  const DatasetMeans& means = found.means;
+  const auto list = [&](const std::array<double, 3>& values, double scale) {
+    ordered_json array = ordered_json::array();
+    for (std::size_t c = 0; c < means.channels; ++c) array.push_back(values[c] / scale);
+    return array;
+  };
+  ordered_json object{{"path", options.path.string()}};
+  object["images"] = null_unless<ordered_json>(found.is_dataset, means.images);
+  object["shape"] = nullptr;
+  if (means.mean_image) {
+    const Shape& shape = means.mean_image->shape;
+    object["shape"] = {
+        {"height", shape.height}, {"width", shape.width}, {"channels", shape.channels}};
+  }
+  const auto deviation = [&](double scale) {
+    return null_unless<ordered_json>(found.is_dataset, list(means.deviation, scale));
+  };
+  object["mean"] = list(means.mean, 1);
+  object["deviation"] = deviation(1);
+  object["unit_mean"] = list(means.mean, brightest);
+  object["unit_deviation"] = deviation(brightest);
+  object["file"] = or_null<ordered_json>(found.layout ? options.out.string() : "");
+  object["layout"] = or_null<ordered_json>(found.layout ? order_text(found) : "");
+  return object;
+}
+
+int run(const Options& options) {
+  const GracefulStop graceful;
+  if (!options.out.empty()) {
+    mean_format(options.out);
+    replaceable(options.out);
+  }
+  const Means found = mean_format_of(options.path) != nullptr ? convert(options) : measure(options);
+  if (found.layout) {
+    if (!found.means.mean_image) {
+      fail(options.path, "the images have several sizes, so there is no mean image to write");
+    }
+    write_mean(options.out, *found.means.mean_image, found.layout);
+    note(fmt::format("wrote {}: {}, {}", options.out.string(), mean_format(options.out).name(),
+                     order_text(found)));
+  }
+  print(options.json ? json_text(as_json(options, found)) : as_text(options, found));
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset, or a mean image")->required();
+  std::string extensions;
+  for (const MeanFormat* format : mean_formats()) {
+    extensions += fmt::format("{}{}", extensions.empty() ? "" : ", ", format->extension());
+  }
+  add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
+  add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command mean_command;
+const Command mean_command{
+    .name = "mean",
+    .summary = "Computes the mean image and the means of the channels",
+    .description =
+        R"(Decodes every image of a dataset and prints the exact mean and standard deviation of each
+channel: sums are whole numbers, the same at any thread count. --out writes the mean
+image for Caffe (.binaryproto), CNTK (.xml) or MXNet (.nd); then all images must have one
+size. PATH may also be such a file, which --out converts.)",
+    .examples = R"(  feedrate mean data/lmdb/train
+  feedrate mean data/lmdb/train --out mean.binaryproto
+  feedrate mean mean.binaryproto --out mean.nd
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "formats/base/error.h"
+#include "formats/io/file.h"
+#include "tools/console/advice.h"
+#include "tools/console/console.h"
+#include "tools/lab/report/write/output.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view results_advice =
+    "'feedrate bench PATH… --out results.jsonl' writes results.";
+
+struct Options {
+  std::vector<fs::path> results;
+  fs::path html;
+  fs::path csv;
+  bool compare = false;
+  bool markdown = false;
+  bool json = false;
+};
+
+void write(const fs::path& file, const std::string& text) {
+  write_text(file, text);
+  note(fmt::format("wrote {}", file.string()));
+}
+
+std::vector<Run> read(const fs::path& file) {
+  Rows rows =
+      fs::exists(file) ? advised(results_advice, [&] { return read_rows(file); }) : read_rows(file);
+  for (const std::string& problem : rows.refused) warn("left out: " + problem);
+  return std::move(rows.runs);
+}
+
+int run_comparison(const Options& options) {
+  const Comparison found = compare(read(options.results[0]), read(options.results[1]));
+  if (found.points.empty()) {
+    fail(options.results[1], "holds no point of ", options.results[0],
+         ": no row has the same images, format, network and options");
+  }
+  print(options.json       ? comparison_json(found) + "\n"
+        : options.markdown ? comparison_markdown(found)
+                           : comparison_text(found));
+  return exit_done;
+}
+
+int run(const Options& options) {
+  if (options.compare) return run_comparison(options);
+  for (const fs::path& file : {options.html, options.csv}) {
+    std::error_code ignored;
+    if (fs::equivalent(file, options.results.front(), ignored)) {
+      fail(file, "holds the results; write to another file");
+    }
+  }
+  const Report report = make_report(read(options.results.front()));
+  if (!options.html.empty()) write(options.html, report_html(report));
+  if (!options.csv.empty()) write(options.csv, report_csv(report));
+  print(options.json       ? report_json(report) + "\n"
+        : options.markdown ? report_markdown(report)
+                           : report_text(report));
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RESULTS", options->results, "Results of 'feedrate bench'; two to compare")
+      ->required();
+  auto* compare = app.add_flag("--compare", options->compare,
+                               "Say of each point whether the second file is faster");
+  add_output(app, "--html", options->html, "Write one page with charts, which opens offline")
+      ->excludes(compare);
+  add_output(app, "--csv", options->csv, "Write every row as CSV")->excludes(compare);
+  auto* markdown =
+      app.add_flag("--markdown", options->markdown, "Print Markdown instead of plain text");
+  add_json(app, options->json)->excludes(markdown);
+  app.final_callback([options] {
+    const std::size_t wanted = options->compare ? 2 : 1;
+    if (options->results.size() == wanted) return;
+    throw CLI::ValidationError(
+        "RESULTS", options->compare ? "--compare takes two files of results"
+                                    : "expected one file of results; --compare takes two");
+  });
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command report_command;
+const Command report_command{
+    .name = "report",
+    .summary = "Says how many threads and which format to use, from a bench",
+    .description =
+        R"(Reads the results of a bench and says how many loader threads and which format to use,
+with the figures behind the answer: the fewest threads that deliver within 3 % of the
+best rate, and what limits that rate. Differences smaller than the spread of the repeats
+do not count. Rows of different images never share a chart, and the report lists what
+makes rows doubtful. It also shows where the time of an image goes, how accurate the
+predictions were, and what a format costs in time, memory and energy. --compare says
+whether a second bench was faster: point by point, with the 95 % interval of the ratio
+that the repeats allow.)",
+    .examples = R"(  feedrate report results.jsonl
+  feedrate report results.jsonl --html report.html --csv results.csv
+  feedrate report results.jsonl --markdown > report.md
+  feedrate report before.jsonl after.jsonl --compare
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,71 @@
+#include "converters/synth.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace converters;
+
+namespace {
+
+struct Options {
+  std::string what;
+  std::filesystem::path out;
+  SynthOptions synth;
+};
+
+int run(const Options& options) {
+  const GracefulStop graceful;
+  const Synth& maker = synth(options.what);
+  Progress progress("synth " + options.what, "images");
+  SynthOptions settings = options.synth;
+  settings.progress = progress.callback();
+  make_archives(maker, options.out, settings);
+  note(fmt::format("wrote {} with {} to {}", options.what,
+                   counted(settings.images, "training image"), options.out.string()));
+  return exit_done;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  const auto known = kind_names(synths());
+  check_names(app.add_option("KIND", options->what,
+                             fmt::format("Dataset to imitate: {}", fmt::join(known, ", "))),
+              {"made dataset", "", known})
+      ->required();
+  app.add_option("--out", options->out, "Directory to create; it must not exist")
+      ->type_name("DIR")
+      ->required();
+  check_whole(app.add_option("--images", options->synth.images, "Images of the training split"), 1)
+      ->type_name("N")
+      ->capture_default_str();
+  add_seed(app, options->synth.seed);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command synth_command;
+const Command synth_command{
+    .name = "synth",
+    .summary = "Makes synthetic archives like the published ones, of any size",
+    .description =
+        R"(Draws images that a network can learn from and packs them exactly like a published
+dataset: for tests, for stress tests, and where nothing can be downloaded. The same seed
+gives the same bytes on every machine.)",
+    .examples = R"(  feedrate synth mnist --images 60000 --out archives
+  feedrate convert mnist archives --to lmdb --split all --out data
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

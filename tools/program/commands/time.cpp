@@ -1,0 +1,85 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/console/console.h"
+#include "tools/lab/layers/layer_times.h"
+#include "tools/lab/layers/pass_counts.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+namespace {
+
+struct Options {
+  LayerTimesRequest request;
+  bool all = false;
+  bool passes = false;
+  bool json = false;
+};
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  LayerTimesRequest& request = options->request;
+  check_names(app.add_option("NETWORK", request.network, "Network: see 'feedrate list networks'"),
+              network_names())
+      ->required();
+  add_batch(app, request.batch);
+  check_positive(
+      app.add_option("--seconds", request.seconds, "Time to spend on steps, approximately"))
+      ->type_name("S")
+      ->capture_default_str();
+  add_name(app, "--device", request.device.name, device_names(),
+           "Where to train ('feedrate list devices')");
+  add_precision(app, request.device.precision);
+  add_threads(app, "--compute-threads", request.device.compute_threads,
+              "Threads of a CPU trainer (default: every core)");
+  app.add_flag("--all", options->all, "Every layer, in the order of the network");
+  app.add_flag("--passes", options->passes,
+               "Count the memory passes of a step on CUDA instead; needs no GPU");
+  add_seed(app, request.seed);
+  add_json(app, options->json);
+  return [options] {
+    if (options->passes) {
+      const PassCountsRequest counted{options->request.network, options->request.device.precision,
+                                      options->request.batch};
+      print(options->json ? pass_counts_json(counted) : pass_counts_text(counted));
+      return exit_done;
+    }
+    const LayerTimes times = time_layers(options->request);
+    if (options->json) {
+      print(times.json());
+    } else {
+      print(options->all ? times.text_of_all() : times.text());
+    }
+    return exit_done;
+  };
+}
+
+}  // namespace
+
+extern const Command time_command;
+const Command time_command{
+    .name = "time",
+    .summary = "Times each layer of a network beside the limits of the device",
+    .description =
+        R"(Trains a network on one batch of noise in its published input shape and prints the time
+of each layer forward and backward (medians over the steps), its GFLOP/s, and its share
+of the roofline: the least time that the layer's multiply-adds and memory traffic need on
+this device, divided by the measured time. The limits of the device are measured in the
+same run, on a GPU in the same precision. First come the sums of each operator, then the
+ten costliest layers; --all shows every layer. With bf16 on the CPU, layers that would be
+slower stay in fp32. On a GPU, events between the layers' kernels take the times, which
+makes a step a little longer than 'feedrate train' needs; a kernel that does the work of
+several layers counts for one of them.
+
+With --passes nothing is timed: the kernels and library calls of a step on CUDA are
+counted from the plan, and the bytes that they read and write.)",
+    .examples = R"(  feedrate time lenet
+  feedrate time resnet50 --batch 8 --seconds 20
+  feedrate time googlenet --batch 8 --all
+  feedrate time resnet50 --batch 256 --device cuda --precision bf16
+  feedrate time resnet50 --batch 8 --precision bf16 --passes
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

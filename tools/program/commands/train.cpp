@@ -1,0 +1,252 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/lab/jobs/forward.h"
+#include "tools/lab/jobs/order_request.h"
+#include "tools/lab/jobs/train_report.h"
+#include "tools/lab/jobs/training.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+#include "tools/program/cli/order_options.h"
+#include "tools/program/commands/log_options.h"
+#include "trainer/communicators/communicator.h"
+#include "trainer/optimizers/optimizer.h"
+#include "trainer/presets/preset.h"
+
+namespace feedrate::tools {
+using namespace formats;
+using namespace trainer;
+
+namespace {
+
+struct Options {
+  TrainingRequest request;
+  bool json = false;
+};
+
+template <class Report>
+int show(const Options& options, const Report& report) {
+  if (world().rank() == 0)
+    print(options.json ? to_json(options.request, report) : to_text(options.request, report));
+  return exit_done;
+}
+
+int run(Options& options) {
+  const GracefulStop graceful;
+  complete(options.request);
+  if (world().rank() != 0) mute_notes();
+  for (const LogKind& log : log_kinds) {
+    if (options.request.mode == "train" || options.request.files.logs[log.name].empty()) continue;
+    throw Error(join("--", log.name, " is for --mode train, not --mode ", options.request.mode));
+  }
+  return options.request.mode == "train" ? show(options, run_training(options.request))
+                                         : show(options, run_forward(options.request));
+}
+
+/// A forward pass has nothing to save, and its accuracy is of the dataset itself.
+void check_forward(const TrainingRequest& request) {
+  if (request.mode == "train") return;
+  for (const auto& [option, file] : {std::pair("--checkpoint", request.files.checkpoint),
+                                     std::pair("--val", request.validation.path)}) {
+    if (file.empty()) continue;
+    throw CLI::ValidationError(join(option, " is for --mode train, not --mode ", request.mode));
+  }
+}
+
+/// Features are of the whole dataset, once, and nothing else is kept of them.
+void check_features(const TrainingRequest& request) {
+  const bool kept = !request.files.features.empty();
+  if (request.mode != "features") {
+    if (!kept) return;
+    throw CLI::ValidationError("--out keeps features: it needs --mode features");
+  }
+  if (!kept) throw CLI::ValidationError("--mode features needs --out FILE for the features");
+  if (request.length.epochs + request.length.steps > 0 || request.seconds > 0) {
+    throw CLI::ValidationError(
+        "--mode features reads every image once: no --epochs, --steps or --seconds");
+  }
+}
+
+void add_data_options(CLI::App& app, TrainingRequest& request) {
+  add_dataset(app, request.data.path, "The dataset to train on", request.data.order);
+  auto* network = add_name(app, "--network", request.model.network, network_names(),
+                           "Network: see 'feedrate list networks'");
+  auto* preset =
+      add_name(app, "--preset", request.model.preset, {"preset", "presets", kind_names(presets())},
+               "Complete training settings: see 'feedrate list presets'");
+  app.final_callback([network, preset, &request] {
+    expect_dataset(request.data.path, request.data.order);
+    if (network->empty() && preset->empty()) throw CLI::RequiredError("--network or --preset");
+    check_forward(request);
+    check_features(request);
+    if (!request.data.recipe.empty()) check_decode(request.feed.decode, request.data.recipe);
+    check_device_decode(request.feed.decode, request.device.name, request.feed.values);
+  });
+  add_choice(app, "--mode", request.mode, {"train", "infer", "features"},
+             "train, infer or features");
+  app.add_option("--val", request.validation.path, "Validate on this dataset at the end")
+      ->type_name("PATH");
+  check_whole(app.add_option("--val-every", request.validation.every, "And after every N epochs")
+                  ->needs("--val")
+                  ->type_name("N"),
+              1);
+  add_name(app, "--recipe", request.data.recipe, recipe_names(),
+           "Augmentation (default: the preset's or the network's)");
+  app.add_flag("--resident", request.feed.resident,
+               "Repeat a few batches held in memory, to measure demand");
+  app.add_flag_callback(
+         "--no-upload", [&request] { request.feed.uploads = false; },
+         "And keep two of them on the device: no copies to it")
+      ->needs("--resident");
+  add_no_crop_index(app, request.feed.crop_index);
+  app.add_flag("--cold", request.data.cold,
+               "Drop the dataset from the page cache first, to read from disk")
+      ->excludes("--resident");
+}
+
+void add_length_options(CLI::App& app, TrainingRequest& request) {
+  auto* epochs = app.add_option("--epochs", request.length.epochs,
+                                "Passes over the dataset (default: the preset's, or 1)")
+                     ->type_name("N");
+  auto* steps = app.add_option("--steps", request.length.steps, "Total steps, instead of --epochs")
+                    ->type_name("N")
+                    ->excludes(epochs);
+  auto* seconds = app.add_option("--seconds", request.seconds, "Time to train, instead of --epochs")
+                      ->type_name("S")
+                      ->excludes(epochs)
+                      ->excludes(steps);
+  check_whole(epochs, 1, 1'000'000);
+  check_whole(steps, 1);
+  check_positive(seconds);
+}
+
+void add_machine_options(CLI::App& app, TrainingRequest& request) {
+  app.option_defaults()->group("Machine");
+  add_name(app, "--device", request.device.name, device_names(),
+           "Where to train ('feedrate list devices')");
+  add_precision(app, request.device.precision);
+  add_pixels(app, request.feed.values);
+  add_decode(app, request.feed.decode);
+  add_threads(app, "--threads", request.feed.threads, request.feed.auto_threads,
+              "Loader threads, or auto; 0: load in the trainer's thread");
+  add_threads(app, "--compute-threads", request.device.compute_threads,
+              "Threads of a CPU trainer (default: every core)");
+}
+
+void add_recipe_options(CLI::App& app, TrainingRequest& request) {
+  app.option_defaults()->group("Optimisation (default: as in the preset or the network's paper)");
+  const auto add_number = [&](const char* name, std::optional<double>& number, const char* unit,
+                              const char* description) {
+    check_not_negative(app.add_option(name, number, description))->type_name(unit);
+  };
+  add_batch(app, request.changes.batch);
+  add_name(app, "--optimizer", request.changes.update.optimizer,
+           {"optimizer", "optimizers", kind_names(optimizers())},
+           "See 'feedrate list optimizers'; brings its own defaults");
+  add_number("--lr", request.changes.schedule.rate, "R", "Base learning rate");
+  add_number("--momentum", request.changes.update.momentum, "M", "Momentum (Adam's beta1)");
+  add_number("--decay", request.changes.update.decay, "D", "Weight decay");
+  add_number("--beta2", request.changes.update.beta2, "B", "Adam's beta2, RMSprop's alpha");
+  add_number("--epsilon", request.changes.update.epsilon, "E", "Epsilon of Adam and RMSprop");
+  add_number("--trust", request.changes.update.trust, "T", "LARS' trust coefficient");
+  app.add_option("--schedule", request.changes.schedule.policy,
+                 "Learning-rate schedule: fixed, cosine or the recipe's own")
+      ->type_name("NAME");
+  add_number("--warmup", request.changes.schedule.warmup_epochs, "E",
+             "Epochs of learning-rate warm-up");
+  add_number("--label-smoothing", request.changes.network.smoothing, "S",
+             "Share of each target that is spread over all classes");
+  offer(app.add_option("--init", request.changes.network.init,
+                       "Initial weights: xavier, glorot, he, he-fan-out")
+            ->type_name("NAME"),
+        {"xavier", "glorot", "he", "he-fan-out"});
+  add_mean(app, request.changes.network.means);
+  add_deviation(app, request.changes.network.deviations);
+  app.add_flag("--zero-gamma", request.changes.network.zero_gamma,
+               "Start residual branches at zero");
+  add_seed(app, request.seed);
+}
+
+void add_output_options(CLI::App& app, Options& options) {
+  TrainingRequest& request = options.request;
+  app.option_defaults()->group("Output");
+  app.add_option("--checkpoint", request.files.checkpoint,
+                 "Save parameters and position at the end")
+      ->type_name("FILE")
+      ->excludes("--resident");
+  check_whole(
+      app.add_option("--checkpoint-every", request.files.save_every, "And after every N steps"), 1)
+      ->needs("--checkpoint")
+      ->type_name("N");
+  app.add_option("--out", request.files.features, "Write the features of --mode features as .npy")
+      ->type_name("FILE")
+      ->excludes("--resident");
+  for (const LogKind& log : log_kinds) add_log(app, log, request.files.logs);
+  add_json(app, options.json);
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  TrainingRequest& request = options->request;
+  add_data_options(app, request);
+  add_length_options(app, request);
+  app.add_option("--resume", request.files.resume, "Resume from this checkpoint")
+      ->type_name("FILE")
+      ->excludes("--resident");
+  add_machine_options(app, request);
+  add_recipe_options(app, request);
+  add_output_options(app, *options);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command train_command;
+const Command train_command{
+    .name = "train",
+    .summary = "Trains a network and measures how long it waits for data",
+    .description =
+        R"(Trains a network on a dataset and reports the rate, the stall (the share of time spent
+waiting for data, without the first step), the loss and the accuracy. Training resumes
+from a checkpoint as if it had never stopped: with any number of loader threads, and
+bit for bit with the same number of compute threads. A loss that is not finite ends
+training; the error names the step, the layer and the last checkpoint.
+
+Without --recipe, images are cropped and flipped as the preset or the network's authors
+did: imagenet-train for photographs, and imagenet-eval to validate.
+
+--mode infer runs only forward and reports the time for 1,000 images; --mode features
+does so up to the last pooling layer, and --out stores that layer's values. Both read
+images in the order of the dataset and take their weights from --resume; without it,
+weights are random, which serves the time alone.
+
+Started by mpirun, srun or torchrun, several processes train one network together:
+--batch is the sum over all of them, each computes the gradients of its share, and the
+result is that of a single process. With --device cuda, each process uses the GPU of its
+local rank, and NCCL adds up the gradients. Processes of torchrun and its like, for which
+RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set, connect by TCP and need no MPI.
+
+--order, --weights, --groups and --mix say what an epoch holds, as for 'feedrate load'.
+
+With --device cuda, --decode device leaves packed JPEGs (convert --encode packed) packed:
+the loader's threads only read and check them, and the GPU decodes, crops, resizes and
+mirrors them beside the step that runs: the same pixels, so the same training, which may
+be resumed either way. Images of --val that are no packed JPEGs are decoded by the
+loader's threads.
+
+--log writes one JSON object a line for each event: init, start, epoch_start, progress,
+epoch_end, validation_start, validation, end.)",
+    .examples = R"(  feedrate train data/lmdb/train --val data/lmdb/test --network lenet --epochs 1
+  feedrate train data/lmdb/train --network lenet --resident --seconds 5
+  feedrate train data/lmdb/train --preset lenet-modern --val data/lmdb/test
+  feedrate train data/lmdb/test --network lenet --mode infer --resume lenet.st
+  feedrate train data/lmdb/train --network lenet --epochs 2 --checkpoint lenet.st
+  feedrate train data/lmdb/train --network lenet --epochs 4 --resume lenet.st
+  mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256
+  feedrate train data/packed --network resnet50 --device cuda --decode device
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,0 +1,248 @@
+#include "formats/verify/verify.h"
+#include "formats/base/cores.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "formats/base/error.h"
+#include "formats/inspect/compare.h"
+#include "tools/console/console.h"
+#include "tools/console/signals.h"
+#include "tools/console/text.h"
+#include "tools/lab/measure/or_null.h"
+#include "tools/program/cli/command.h"
+#include "tools/program/cli/help.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr std::size_t findings_shown = 20;
+
+struct Options {
+  fs::path path;
+  fs::path against;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+struct Verified {
+  std::unique_ptr<Dataset> dataset;
+  Verification result;
+};
+
+Verified verify_path(const fs::path& path, unsigned threads) {
+  Verified verified{open_dataset(path), {}};
+  Progress progress("verify " + path.string(), "images");
+  verified.result = verify(*verified.dataset, threads, progress.callback());
+  return verified;
+}
+
+std::string describe(const Dataset& dataset, std::uint64_t index) {
+  try {
+    Scratch scratch;
+    const Sample sample = dataset.read(index, scratch);
+    return fmt::format("label {}, {}", sample.label, shape_text(sample.shape));
+  } catch (const Error&) {
+    return "damaged";  // reported among the findings
+  }
+}
+
+// "sample 7 differs: label 3, 28 × 28 × 1 here, label 5, 28 × 28 × 1 there"
+std::string first_difference(const Verified& here, const Verified& there, std::uint64_t index) {
+  const std::uint64_t ours = here.dataset->size();
+  const std::uint64_t theirs = there.dataset->size();
+  if (index >= std::min(ours, theirs)) {
+    return fmt::format("{} here, {} there; they agree as far as both go", counted(ours, "sample"),
+                       grouped(theirs));
+  }
+  const auto decoded = [&](const Verified& verified) {
+    return verified.result.sample_digests[index] != Sha256{};
+  };
+  if (!decoded(here) || !decoded(there)) return fmt::format("sample {} is damaged", index);
+  const std::string mine = describe(*here.dataset, index);
+  const std::string other = describe(*there.dataset, index);
+  if (mine == other) return fmt::format("sample {} differs in its pixels ({})", index, mine);
+  return fmt::format("sample {} differs: {} here, {} there", index, mine, other);
+}
+
+std::string comparison_text(const Verified& here, const Verified& there,
+                            const Comparison& comparison) {
+  if (comparison.equal()) return "Equal: the same images, labels and order.\n";
+  std::string text =
+      fmt::format("NOT equal: {}.\n", first_difference(here, there, comparison.first.value()));
+  if (comparison.same_set()) {
+    return text + fmt::format("  {} out of place: the images are the same in another order\n",
+                              counted(comparison.different, "position"));
+  }
+  text += fmt::format("  {} not the same\n", counted(comparison.different, "position"));
+  const auto absent = [&](std::uint64_t count, const std::optional<std::uint64_t>& first,
+                          const Verified& owner, std::string_view where) {
+    if (count == 0) return;
+    text += fmt::format("  {} only {}, the first is {} ({})\n", counted(count, "sample"), where,
+                        *first, describe(*owner.dataset, *first));
+  };
+  absent(comparison.missing, comparison.first_missing, here, "here");
+  absent(comparison.extra, comparison.first_extra, there, "there");
+  return text;
+}
+
+std::string list_text(std::string_view title, const std::vector<Finding>& list) {
+  std::string text = list.empty() ? "" : fmt::format("  {}\n", title);
+  for (std::size_t i = 0; i < std::min(findings_shown, list.size()); ++i) {
+    text += fmt::format("    {}: {}\n", list[i].place, list[i].problem);
+  }
+  if (list.size() > findings_shown) {
+    text += fmt::format("    and {} more (--json lists them)\n", list.size() - findings_shown);
+  }
+  return text;
+}
+
+std::string classes_text(const std::vector<std::uint64_t>& counts) {
+  std::vector<std::uint64_t> held;
+  std::copy_if(counts.begin(), counts.end(), std::back_inserter(held),
+               [](std::uint64_t count) { return count > 0; });
+  const auto [fewest, most] = std::minmax_element(held.begin(), held.end());
+  if (held.empty()) return "none";
+  return *fewest == *most
+             ? fmt::format("{}, {} each", grouped(held.size()), counted(*most, "image"))
+             : fmt::format("{}, {} … {} images each", grouped(held.size()), grouped(*fewest),
+                           grouped(*most));
+}
+
+std::vector<std::string> codec_names(const Verification& result) {
+  std::vector<std::string> names;
+  for (const auto& [name, samples] : result.codecs) names.push_back(name);
+  return names;
+}
+
+// A folder is read in another order than that in which it was written, if that is known.
+std::string digests_text(const Verification& result) {
+  const bool known = !result.written_digest.empty();
+  const bool as_written = result.written_digest == result.digest.digest;
+  std::string text = fmt::format("  digest        {}{}\n", result.digest.digest,
+                                 as_written ? "" : " as read: class by class");
+  if (!as_written && known) {
+    text += fmt::format("                {} as written\n", result.written_digest);
+  }
+  return text + fmt::format("  set digest    {}\n  bytes digest  {}{}\n", result.digest.set_digest,
+                            known ? result.written_bytes_digest : result.bytes_digest,
+                            as_written ? ""
+                            : known    ? " as written"
+                                       : " as read");
+}
+
+std::string as_text(const Verified& verified) {
+  const DatasetInfo& info = verified.dataset->info();
+  const Verification& result = verified.result;
+  std::string text =
+      fmt::format("{}: {} × {}, {} read and decoded, {}\n", info.path.string(), info.format,
+                  fmt::join(codec_names(result), " and "), counted(result.samples, "image"),
+                  result.findings.empty() ? "sound" : counted(result.findings.size(), "finding"));
+  if (!result.complete) {
+    text += fmt::format("  stopped after {} of {}; the rest is not known\n",
+                        grouped(result.looked_at), counted(info.size, "image"));
+  }
+  text += list_text("findings", result.findings) + list_text("notes", result.notes);
+  text += fmt::format("  classes       {}\n", classes_text(result.class_counts));
+  if (result.digest.digest.empty()) return text;
+  return text + digests_text(result);
+}
+
+ordered_json list_json(const std::vector<Finding>& list) {
+  ordered_json array = ordered_json::array();
+  for (const Finding& finding : list) {
+    array.push_back({{"place", finding.place}, {"problem", finding.problem}});
+  }
+  return array;
+}
+
+ordered_json as_json(const Verified& verified) {
+  const DatasetInfo& info = verified.dataset->info();
+  const Verification& result = verified.result;
+  return {{"path", info.path.string()},
+          {"format", info.format},
+          {"codec", fmt::format("{}", fmt::join(codec_names(result), ","))},
+          {"complete", result.complete},
+          {"samples", result.samples},
+          {"digest", or_null<ordered_json>(result.digest.digest)},
+          {"set_digest", or_null<ordered_json>(result.digest.set_digest)},
+          {"bytes_digest", or_null<ordered_json>(result.bytes_digest)},
+          {"details_digest", or_null<ordered_json>(result.details_digest)},
+          {"written_digest", or_null<ordered_json>(result.written_digest)},
+          {"written_bytes_digest", or_null<ordered_json>(result.written_bytes_digest)},
+          {"class_counts", result.class_counts},
+          {"findings", list_json(result.findings)},
+          {"notes", list_json(result.notes)}};
+}
+
+/// Of two whole verifications.
+bool add_comparison(const Verified& here, const Verified& there, ordered_json& object,
+                    std::string& text) {
+  const Comparison comparison = compare(here.result.sample_digests, there.result.sample_digests);
+  object["equal"] = comparison.equal();
+  object["same_set"] = comparison.same_set();
+  object["first_difference"] = or_null<ordered_json>(comparison.first);
+  object["different"] = comparison.different;
+  object["missing"] = comparison.missing;
+  object["extra"] = comparison.extra;
+  text += comparison_text(here, there, comparison);
+  return comparison.equal();
+}
+
+int run(const Options& options) {
+  const GracefulStop graceful;
+  const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
+  const Verified here = verify_path(options.path, threads);
+  ordered_json object = as_json(here);
+  std::string text = as_text(here);
+  bool sound = here.result.findings.empty();
+  if (!options.against.empty() && here.result.complete) {
+    const Verified there = verify_path(options.against, threads);
+    object["against"] = as_json(there);
+    text += as_text(there);
+    sound = sound && there.result.findings.empty();
+    if (there.result.complete) sound = add_comparison(here, there, object, text) && sound;
+  }
+  print(options.json ? json_text(object) : text);
+  return sound ? exit_done : exit_failed;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->path, "The dataset")->required();
+  app.add_option("--against", options->against, "Compare with this dataset and show what differs")
+      ->type_name("PATH");
+  add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
+  add_json(app, options->json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+extern const Command verify_command;
+const Command verify_command{
+    .name = "verify",
+    .summary = "Decodes every image, prints the digest, compares datasets",
+    .description =
+        R"(Reads, checks and decodes every sample of a dataset and prints its content digest, which
+depends only on labels, sizes and pixels: two datasets with equal digests hold the same
+images in the same order, whatever their formats. Exits with 1 if a sample is damaged or
+the datasets differ.)",
+    .examples = R"(  feedrate verify data/lmdb/train
+  feedrate verify data/lmdb/train --against data/png-map/train
+)",
+    .prepare = prepare};
+
+}  // namespace feedrate::tools

@@ -1,6 +1,8 @@
 # folder(NAME USES <folders below> LINKS <libraries>): a static library of every .cpp under NAME/.
 # Headers include no third-party header, so LINKS stay private to the folder.
 
+include(units)
+
 add_library(feedrate_flags INTERFACE)
 target_compile_definitions(feedrate_flags INTERFACE FEEDRATE_VERSION="${PROJECT_VERSION}")
 target_compile_options(feedrate_flags INTERFACE
@@ -34,6 +36,7 @@ function(folder name)
   # The program, the C and Python interfaces and the plug-ins are separate targets.
   list(FILTER sources EXCLUDE REGEX
     "/program/cli/main\\.cpp$|/tools/bindings/|/trainer/backends/cuda/|/communicators/mpi/")
+  compile_together(sources ${sources})
   add_library(feedrate_${name} STATIC ${sources})
   add_library(Feedrate::${name} ALIAS feedrate_${name})
   set_target_properties(feedrate_${name} PROPERTIES EXPORT_NAME ${name})

@@ -13,7 +13,7 @@ using namespace formats;
 namespace {
 
 using Kind = PickleValue::Kind;
-using Items = PickleStack::Items;
+using OwnedItems = PickleStack::Items;
 
 constexpr std::size_t longest_name = 256;  // of a module and of what is in it
 constexpr unsigned char proto_code = 0x80;
@@ -87,7 +87,7 @@ class Machine {
   }
 
   template <Kind kind>
-  void put_in(const Items& items) {
+  void put_in(const OwnedItems& items) {
     PickleValue& container = stack_.top();
     if (container.kind != kind) {
       throw Error(join("expects ", kind_name(kind), ", finds ", kind_name(container.kind)));
@@ -98,17 +98,17 @@ class Machine {
   void appends() { put_in<Kind::list>(stack_.pop_to_mark()); }
   void setitem() { put_in<Kind::dict>(stack_.pop(2)); }
   void setitems() {
-    const Items items = stack_.pop_to_mark();
+    const OwnedItems items = stack_.pop_to_mark();
     if (items.size() % 2 != 0) throw Error("gives a dict a key without a value");
     put_in<Kind::dict>(items);
   }
   void tuple() {
-    Items items = stack_.pop_to_mark();
+    OwnedItems items = stack_.pop_to_mark();
     stack_.push_new(Kind::tuple).items = std::move(items);
   }
   template <std::size_t count>
   void short_tuple() {
-    Items items = stack_.pop(count);
+    OwnedItems items = stack_.pop(count);
     stack_.push_new(Kind::tuple).items = std::move(items);
   }
 

@@ -3,10 +3,11 @@
 namespace feedrate::converters {
 namespace {
 
-const CifarSource row(cifar10_layout, "CIFAR-10's binary or python archive, or its unpacked files");
+const CifarSource cifar10_row(cifar10_layout,
+                              "CIFAR-10's binary or python archive, or its unpacked files");
 
 }  // namespace
 
-const Source& cifar10_source = row;
+const Source& cifar10_source = cifar10_row;
 
 }  // namespace feedrate::converters

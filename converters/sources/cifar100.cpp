@@ -3,11 +3,11 @@
 namespace feedrate::converters {
 namespace {
 
-const CifarSource row(cifar100_layout,
-                      "CIFAR-100's binary or python archive, or its unpacked files");
+const CifarSource cifar100_row(cifar100_layout,
+                               "CIFAR-100's binary or python archive, or its unpacked files");
 
 }  // namespace
 
-const Source& cifar100_source = row;
+const Source& cifar100_source = cifar100_row;
 
 }  // namespace feedrate::converters

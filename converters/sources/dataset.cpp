@@ -65,10 +65,10 @@ class DatasetSource final : public Source {
   }
 };
 
-const DatasetSource row;
+const DatasetSource dataset_row;
 
 }  // namespace
 
-const Source& dataset_source = row;
+const Source& dataset_source = dataset_row;
 
 }  // namespace feedrate::converters

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path& only_input(std::span<const fs::path> inputs) {
+const fs::path& only_directory(std::span<const fs::path> inputs) {
   if (inputs.size() != 1 || !fs::is_directory(inputs.front())) {
     throw Error("folder: expected one directory that holds a sub-directory for each class");
   }
@@ -20,7 +20,7 @@ const fs::path& only_input(std::span<const fs::path> inputs) {
 }
 
 // A split, unlike a class, holds directories.
-std::vector<std::string> inner_splits(const fs::path& path) {
+std::vector<std::string> inner_folders(const fs::path& path) {
   const Container& folders = container("folder");
   std::vector<std::string> names;
   for (const char* name : {"train", "val", "test"}) {
@@ -34,7 +34,7 @@ class FolderSource final : public Source {
   FolderSource() : Source("folder", "images in one sub-directory per class, as ImageFolder") {}
 
   std::vector<std::string> splits(std::span<const fs::path> inputs) const override {
-    std::vector<std::string> splits = inner_splits(only_input(inputs));
+    std::vector<std::string> splits = inner_folders(only_directory(inputs));
     return splits.empty() ? std::vector<std::string>{"train"} : splits;
   }
 
@@ -55,15 +55,15 @@ class FolderSource final : public Source {
 
  private:
   static fs::path place(std::span<const fs::path> inputs, std::string_view split) {
-    const fs::path& path = only_input(inputs);
-    return inner_splits(path).empty() ? path : path / split;
+    const fs::path& path = only_directory(inputs);
+    return inner_folders(path).empty() ? path : path / split;
   }
 };
 
-const FolderSource row;
+const FolderSource folder_row;
 
 }  // namespace
 
-const Source& folder_source = row;
+const Source& folder_source = folder_row;
 
 }  // namespace feedrate::converters

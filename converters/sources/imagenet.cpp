@@ -84,10 +84,10 @@ class Imagenet final : public Source {
   }
 };
 
-const Imagenet row;
+const Imagenet imagenet_row;
 
 }  // namespace
 
-const Source& imagenet_source = row;
+const Source& imagenet_source = imagenet_row;
 
 }  // namespace feedrate::converters

@@ -108,10 +108,10 @@ class Mnist final : public Source {
   }
 };
 
-const Mnist row;
+const Mnist mnist_row;
 
 }  // namespace
 
-const Source& mnist_source = row;
+const Source& mnist_source = mnist_row;
 
 }  // namespace feedrate::converters

@@ -11,8 +11,8 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint32_t side = 32;
-constexpr std::size_t plane = std::size_t{side} * side;
+constexpr std::uint32_t cifar_side = 32;
+constexpr std::size_t plane = std::size_t{cifar_side} * cifar_side;
 constexpr std::size_t record_bytes = 1 + 3 * plane;  // label, red, green, blue
 constexpr std::uint64_t train_batches = 5;
 constexpr std::string_view folder = "cifar-10-batches-bin/";
@@ -22,7 +22,7 @@ Buffer draw_record(std::uint64_t, Draws draws) {
   const unsigned label = draws.below(scene_forms);
   const unsigned colour = draws.below(2) == 0 ? label : draws.below(scene_forms);
   Buffer pixels(3 * plane);
-  draw_scene({label, colour, draws.below(10)}, draws, {side, side, 3}, pixels);
+  draw_scene({label, colour, draws.below(10)}, draws, {cifar_side, cifar_side, 3}, pixels);
   Buffer record(record_bytes, static_cast<std::byte>(label));
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     record[1 + i % 3 * plane + i / 3] = pixels[i];
@@ -59,11 +59,12 @@ void make_cifar10(const std::filesystem::path& directory, MadeImages& images) {
 }
 
 // The minimum is one image for each batch, the maximum what the reader still holds in memory.
-const Synth row("cifar10", "drawn shapes in CIFAR-10's binary archive: N to train, N/6 to test",
-                {train_batches, 300'000, 6}, make_cifar10);
+const Synth cifar10_row("cifar10",
+                        "drawn shapes in CIFAR-10's binary archive: N to train, N/6 to test",
+                        {train_batches, 300'000, 6}, make_cifar10);
 
 }  // namespace
 
-const Synth& cifar10_synth = row;
+const Synth& cifar10_synth = cifar10_row;
 
 }  // namespace feedrate::converters

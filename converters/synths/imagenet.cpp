@@ -118,11 +118,12 @@ void make_imagenet(const std::filesystem::path& directory, MadeImages& images) {
 }
 
 // The devkit labels 50,000 validation images: 1,300,000 / 26.
-const Synth row("imagenet", "drawn scenes in ILSVRC2012's tars and devkit: N to train, N/26 to val",
-                {1, 1'300'000, 26}, make_imagenet);
+const Synth imagenet_row("imagenet",
+                         "drawn scenes in ILSVRC2012's tars and devkit: N to train, N/26 to val",
+                         {1, 1'300'000, 26}, make_imagenet);
 
 }  // namespace
 
-const Synth& imagenet_synth = row;
+const Synth& imagenet_synth = imagenet_row;
 
 }  // namespace feedrate::converters

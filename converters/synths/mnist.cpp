@@ -8,7 +8,7 @@ using namespace formats;
 
 namespace {
 
-constexpr std::uint32_t side = 28;
+constexpr std::uint32_t mnist_side = 28;
 
 // Each digit is one line through points of a 5 by 7 grid: column, row, column, row, …
 constexpr std::string_view digits[] = {
@@ -41,8 +41,8 @@ Buffer draw_digit(std::uint64_t, Draws draws) {
   picture.centre = {draws.between(12, 16), draws.between(12, 16)};
   picture.size = draws.between(9, 13);
   picture.turn = draws.between(-.15F, .15F);  // up to 17 degrees
-  Buffer image(1 + side * side, static_cast<std::byte>(label));
-  render(picture, draws, {side, side, 1}, MutableBytes(image).subspan(1));
+  Buffer image(1 + mnist_side * mnist_side, static_cast<std::byte>(label));
+  render(picture, draws, {mnist_side, mnist_side, 1}, MutableBytes(image).subspan(1));
   return image;
 }
 
@@ -59,7 +59,7 @@ void make_mnist(const std::filesystem::path& directory, MadeImages& made) {
     GzipFile images(directory / (prefix + "images-idx3-ubyte.gz"));
     GzipFile labels(directory / (prefix + "labels-idx1-ubyte.gz"));
     const std::uint64_t count = made.count(split);
-    write_header(images, {0x803, count, side, side});
+    write_header(images, {0x803, count, mnist_side, mnist_side});
     write_header(labels, {0x801, count});
     made.make(split, 0, count, draw_digit, [&](std::uint64_t, Bytes image) {
       labels.write(image.first(1));
@@ -70,11 +70,11 @@ void make_mnist(const std::filesystem::path& directory, MadeImages& made) {
   }
 }
 
-const Synth row("mnist", "drawn digits in MNIST's four files: N to train, N/6 to test",
-                {1, std::uint64_t{1} << 31, 6}, make_mnist);
+const Synth mnist_row("mnist", "drawn digits in MNIST's four files: N to train, N/6 to test",
+                      {1, std::uint64_t{1} << 31, 6}, make_mnist);
 
 }  // namespace
 
-const Synth& mnist_synth = row;
+const Synth& mnist_synth = mnist_row;
 
 }  // namespace feedrate::converters

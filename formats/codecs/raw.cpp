@@ -39,10 +39,10 @@ class RawCodec final : public Codec {
   }
 };
 
-const RawCodec row;
+const RawCodec raw_row;
 
 }  // namespace
 
-const Codec& raw_codec = row;
+const Codec& raw_codec = raw_row;
 
 }  // namespace feedrate::formats

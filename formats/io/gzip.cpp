@@ -13,7 +13,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{128} << 10;
+constexpr std::size_t inflate_block_bytes = std::size_t{128} << 10;
 constexpr std::size_t max_at_once = std::size_t{16} << 20;  // well within zlib's 32-bit counts
 constexpr int gzip_window = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
 
@@ -37,7 +37,7 @@ std::string_view inflate_fault(int code) {
 class GunzipStream final : public ByteStream {
  public:
   GunzipStream(std::unique_ptr<ByteStream> source, std::string place)
-      : source_(std::move(source)), place_(std::move(place)), buffer_(block_bytes) {
+      : source_(std::move(source)), place_(std::move(place)), buffer_(inflate_block_bytes) {
     isal_inflate_init(&state_);
     state_.crc_flag = ISAL_GZIP_NO_HDR_VER;
   }
@@ -164,7 +164,7 @@ std::unique_ptr<ByteStream> open_gunzip(std::unique_ptr<ByteStream> source, std:
 }
 
 struct GzipFile::State {
-  explicit State(const std::filesystem::path& path) : file(path), buffer(block_bytes) {
+  explicit State(const std::filesystem::path& path) : file(path), buffer(inflate_block_bytes) {
     constexpr int memory_level = 8;  // zlib's own default
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, memory_level,
                      Z_DEFAULT_STRATEGY) != Z_OK) {

@@ -140,10 +140,10 @@ class CaffeMean final : public MeanFormat {
   }
 };
 
-const CaffeMean row;
+const CaffeMean caffe_row;
 
 }  // namespace
 
-const MeanFormat& caffe_mean_format = row;
+const MeanFormat& caffe_mean_format = caffe_row;
 
 }  // namespace feedrate::formats

@@ -107,10 +107,10 @@ class CntkMean final : public MeanFormat {
   }
 };
 
-const CntkMean row;
+const CntkMean cntk_row;
 
 }  // namespace
 
-const MeanFormat& cntk_mean_format = row;
+const MeanFormat& cntk_mean_format = cntk_row;
 
 }  // namespace feedrate::formats

@@ -96,10 +96,10 @@ class MxnetMean final : public MeanFormat {
   }
 };
 
-const MxnetMean row;
+const MxnetMean mxnet_row;
 
 }  // namespace
 
-const MeanFormat& mxnet_mean_format = row;
+const MeanFormat& mxnet_mean_format = mxnet_row;
 
 }  // namespace feedrate::formats

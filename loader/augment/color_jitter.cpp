@@ -40,23 +40,24 @@ class ColorJitter final : public Operation {
   Strengths strengths_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter color_jitter_parameters[] = {
     {"brightness", Parameter::Type::number, 0, 100},
     {"contrast", Parameter::Type::number, 0, 100},
     {"saturation", Parameter::Type::number, 0, 100},
     {"hue", Parameter::Type::number, 0, 0.5},
 };
 
-const PartKind row("color-jitter", "Brightness, contrast, saturation and hue, in random order",
-                   PartStage::pixels, parameters, [](const ParameterValues& values) -> Part {
-                     return {.operation = std::make_unique<ColorJitter>(Strengths{
-                                 values.number("brightness", 0), values.number("contrast", 0),
-                                 values.number("saturation", 0), values.number("hue", 0)})};
-                   });
+const PartKind color_jitter_row(
+    "color-jitter", "Brightness, contrast, saturation and hue, in random order", PartStage::pixels,
+    color_jitter_parameters, [](const ParameterValues& values) -> Part {
+      return {.operation = std::make_unique<ColorJitter>(
+                  Strengths{values.number("brightness", 0), values.number("contrast", 0),
+                            values.number("saturation", 0), values.number("hue", 0)})};
+    });
 
 }  // namespace
 
 extern const PartKind& color_jitter_part;
-const PartKind& color_jitter_part = row;
+const PartKind& color_jitter_part = color_jitter_row;
 
 }  // namespace feedrate::loader

@@ -54,16 +54,17 @@ class Cutmix final : public Mixer {
   double alpha_;
 };
 
-constexpr Parameter parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100}};
+constexpr Parameter cutmix_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100}};
 
-const PartKind row("cutmix", "A rectangle of each image comes from another of the batch",
-                   PartStage::batch, parameters, [](const ParameterValues& values) -> Part {
-                     return {.mixer = std::make_unique<Cutmix>(values.number("alpha", 1))};
-                   });
+const PartKind cutmix_row("cutmix", "A rectangle of each image comes from another of the batch",
+                          PartStage::batch, cutmix_parameters,
+                          [](const ParameterValues& values) -> Part {
+                            return {.mixer = std::make_unique<Cutmix>(values.number("alpha", 1))};
+                          });
 
 }  // namespace
 
 extern const PartKind& cutmix_part;
-const PartKind& cutmix_part = row;
+const PartKind& cutmix_part = cutmix_row;
 
 }  // namespace feedrate::loader

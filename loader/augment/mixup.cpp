@@ -57,16 +57,16 @@ class Mixup final : public Mixer {
   double alpha_;
 };
 
-constexpr Parameter parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100}};
+constexpr Parameter mixup_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100}};
 
-const PartKind row("mixup", "Each image is a sum of two of the batch", PartStage::batch, parameters,
-                   [](const ParameterValues& values) -> Part {
-                     return {.mixer = std::make_unique<Mixup>(values.number("alpha", 1))};
-                   });
+const PartKind mixup_row("mixup", "Each image is a sum of two of the batch", PartStage::batch,
+                         mixup_parameters, [](const ParameterValues& values) -> Part {
+                           return {.mixer = std::make_unique<Mixup>(values.number("alpha", 1))};
+                         });
 
 }  // namespace
 
 extern const PartKind& mixup_part;
-const PartKind& mixup_part = row;
+const PartKind& mixup_part = mixup_row;
 
 }  // namespace feedrate::loader

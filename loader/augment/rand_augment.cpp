@@ -68,24 +68,24 @@ class RandAugment final : public Operation {
   std::uint32_t operations_, magnitude_, bins_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter rand_augment_parameters[] = {
     {"ops", Parameter::Type::pixels, 1, 14},
     {"magnitude", Parameter::Type::pixels, 0, 99},
     {"bins", Parameter::Type::pixels, 2, 100},
 };
 
-const PartKind row("rand-augment", "Some of 14 changes of colour and place, each as strong",
-                   PartStage::pixels, parameters, [](const ParameterValues& values) -> Part {
-                     const std::uint32_t magnitude = values.pixels("magnitude", 9);
-                     const std::uint32_t bins = values.pixels("bins", 31);
-                     if (magnitude >= bins) {
-                       throw formats::Error(
-                           formats::join("recipe rand-augment, magnitude: expected less than the ",
-                                         bins, " bins, found ", magnitude));
-                     }
-                     return {.operation = std::make_unique<RandAugment>(values.pixels("ops", 2),
-                                                                        magnitude, bins)};
-                   });
+const PartKind rand_augment_row(
+    "rand-augment", "Some of 14 changes of colour and place, each as strong", PartStage::pixels,
+    rand_augment_parameters, [](const ParameterValues& values) -> Part {
+      const std::uint32_t magnitude = values.pixels("magnitude", 9);
+      const std::uint32_t bins = values.pixels("bins", 31);
+      if (magnitude >= bins) {
+        throw formats::Error(
+            formats::join("recipe rand-augment, magnitude: expected less than the ", bins,
+                          " bins, found ", magnitude));
+      }
+      return {.operation = std::make_unique<RandAugment>(values.pixels("ops", 2), magnitude, bins)};
+    });
 
 }  // namespace
 
@@ -127,6 +127,6 @@ void change_image(Change change, Strength strength, Canvas image, std::span<std:
 }
 
 extern const PartKind& rand_augment_part;
-const PartKind& rand_augment_part = row;
+const PartKind& rand_augment_part = rand_augment_row;
 
 }  // namespace feedrate::loader

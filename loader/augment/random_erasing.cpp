@@ -47,24 +47,25 @@ class RandomErasing final : public Operation {
   std::uint8_t value_;
 };
 
-constexpr Parameter parameters[] = {
+constexpr Parameter random_erasing_parameters[] = {
     {"share", Parameter::Type::number, 0, 1},
     {"scale", Parameter::Type::range, 1e-6, 1},
     {"ratio", Parameter::Type::range, 0.01, 100},
     {"value", Parameter::Type::pixels, 0, 255},
 };
 
-const PartKind row("random-erasing", "A rectangle of one grey, in this share of the images",
-                   PartStage::pixels, parameters, [](const ParameterValues& values) -> Part {
-                     return {.operation = std::make_unique<RandomErasing>(
-                                 values.number("share", 0.5), values.range("scale", {0.02, 0.33}),
-                                 values.range("ratio", {0.3, 3.3}),
-                                 static_cast<std::uint8_t>(values.pixels("value", 0)))};
-                   });
+const PartKind random_erasing_row(
+    "random-erasing", "A rectangle of one grey, in this share of the images", PartStage::pixels,
+    random_erasing_parameters, [](const ParameterValues& values) -> Part {
+      return {.operation = std::make_unique<RandomErasing>(
+                  values.number("share", 0.5), values.range("scale", {0.02, 0.33}),
+                  values.range("ratio", {0.3, 3.3}),
+                  static_cast<std::uint8_t>(values.pixels("value", 0)))};
+    });
 
 }  // namespace
 
 extern const PartKind& random_erasing_part;
-const PartKind& random_erasing_part = row;
+const PartKind& random_erasing_part = random_erasing_row;
 
 }  // namespace feedrate::loader

@@ -14,7 +14,7 @@ struct Options {
   double flip = 0.5;
 };
 
-enum Draw : std::uint32_t { draw_y, draw_x, draw_flip };
+enum CaffeDraw : std::uint32_t { caffe_draw_y, caffe_draw_x, caffe_draw_flip };
 
 View window_of(Shape stored, const Options& options, std::uint32_t y, std::uint32_t x) {
   View view = resized_view({0, 0, stored.height, stored.width}, options.scaled, options.scaled);
@@ -33,9 +33,9 @@ class Caffe final : public Recipe {
 
   View view(Shape stored, const SampleRandom& random) const override {
     const std::uint32_t places = options_.scaled - options_.side + 1;
-    View view = window_of(stored, options_, below(random.bits(draw_y), places),
-                          below(random.bits(draw_x), places));
-    view.mirrored = mirrors(random.bits(draw_flip), options_.flip);
+    View view = window_of(stored, options_, below(random.bits(caffe_draw_y), places),
+                          below(random.bits(caffe_draw_x), places));
+    view.mirrored = mirrors(random.bits(caffe_draw_flip), options_.flip);
     return view;
   }
 
@@ -64,7 +64,7 @@ class CaffeEval final : public Recipe {
   Options options_;
 };
 
-const Caffe row("caffe", {});
+const Caffe caffe_row("caffe", {});
 const CaffeEval eval_row("caffe-eval", {});
 
 constexpr Parameter parameters[] = {
@@ -89,7 +89,7 @@ std::unique_ptr<Recipe> make(std::string_view name, const ParameterValues& value
 
 extern const Recipe& caffe_recipe;
 extern const Recipe& caffe_eval_recipe;
-const Recipe& caffe_recipe = row;
+const Recipe& caffe_recipe = caffe_row;
 const Recipe& caffe_eval_recipe = eval_row;
 extern const AdjustableRecipe caffe_adjustable;
 extern const AdjustableRecipe caffe_eval_adjustable;

@@ -17,11 +17,11 @@ class CifarEval final : public Recipe {
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
-const CifarEval row;
+const CifarEval cifar_eval_row;
 
 }  // namespace
 
 extern const Recipe& cifar_eval_recipe;
-const Recipe& cifar_eval_recipe = row;
+const Recipe& cifar_eval_recipe = cifar_eval_row;
 
 }  // namespace feedrate::loader

@@ -38,14 +38,14 @@ class ImagenetEval final : public Recipe {
   std::uint32_t side_, short_side_;
 };
 
-const ImagenetEval row("imagenet-eval", usual_side, usual_short_side(usual_side));
+const ImagenetEval imagenet_eval_row("imagenet-eval", usual_side, usual_short_side(usual_side));
 
-constexpr Parameter parameters[] = {
+constexpr Parameter imagenet_eval_parameters[] = {
     {"size", Parameter::Type::pixels, 1, 4096},
     {"resize", Parameter::Type::pixels, 1, 8192},
 };
 
-std::unique_ptr<Recipe> make(std::string_view name, const ParameterValues& values) {
+std::unique_ptr<Recipe> make_imagenet_eval(std::string_view name, const ParameterValues& values) {
   const std::uint32_t side = values.pixels("size", usual_side);
   const std::uint32_t short_side = values.pixels("resize", usual_short_side(side));
   if (side > short_side) {
@@ -58,8 +58,9 @@ std::unique_ptr<Recipe> make(std::string_view name, const ParameterValues& value
 }  // namespace
 
 extern const Recipe& imagenet_eval_recipe;
-const Recipe& imagenet_eval_recipe = row;
+const Recipe& imagenet_eval_recipe = imagenet_eval_row;
 extern const AdjustableRecipe imagenet_eval_adjustable;
-const AdjustableRecipe imagenet_eval_adjustable{"imagenet-eval", parameters, make};
+const AdjustableRecipe imagenet_eval_adjustable{"imagenet-eval", imagenet_eval_parameters,
+                                                make_imagenet_eval};
 
 }  // namespace feedrate::loader

@@ -7,7 +7,7 @@ using namespace formats;
 
 namespace {
 
-struct Options {
+struct ImagenetTrainOptions {
   std::uint32_t side = 224;
   CropLimits crop;
   double flip = 0.5;
@@ -15,7 +15,7 @@ struct Options {
 
 class ImagenetTrain final : public Recipe {
  public:
-  ImagenetTrain(std::string_view name, const Options& options)
+  ImagenetTrain(std::string_view name, const ImagenetTrainOptions& options)
       : Recipe(name,
                "Random crop (8 to 100 % of the area, 3:4 to 4:3), resize to 224 x 224 RGB, flip"),
         options_(options) {}
@@ -30,38 +30,40 @@ class ImagenetTrain final : public Recipe {
   }
 
   const Recipe& evaluation() const override {
-    return recipe(options_.side == Options().side ? "imagenet-eval"
-                                                  : join("imagenet-eval:size=", options_.side));
+    return recipe(options_.side == ImagenetTrainOptions().side
+                      ? "imagenet-eval"
+                      : join("imagenet-eval:size=", options_.side));
   }
 
  private:
-  Options options_;
+  ImagenetTrainOptions options_;
 };
 
-const ImagenetTrain row("imagenet-train", {});
+const ImagenetTrain imagenet_train_row("imagenet-train", {});
 
-constexpr Parameter parameters[] = {
+constexpr Parameter imagenet_train_parameters[] = {
     {"size", Parameter::Type::pixels, 1, 4096},
     {"scale", Parameter::Type::range, 1e-6, 1},
     {"ratio", Parameter::Type::range, 1 / max_crop_ratio, max_crop_ratio},
     {"flip", Parameter::Type::number, 0, 1},
 };
 
-std::unique_ptr<Recipe> make(std::string_view name, const ParameterValues& values) {
+std::unique_ptr<Recipe> make_imagenet_train(std::string_view name, const ParameterValues& values) {
   const CropLimits usual;
   const NumberRange scale = values.range("scale", {usual.min_share, usual.max_share});
   const NumberRange ratio = values.range("ratio", {usual.min_ratio, usual.max_ratio});
   return std::make_unique<ImagenetTrain>(
-      name, Options{.side = values.pixels("size", Options().side),
-                    .crop = crop_limits(scale.from, scale.to, ratio.from, ratio.to),
-                    .flip = values.number("flip", Options().flip)});
+      name, ImagenetTrainOptions{.side = values.pixels("size", ImagenetTrainOptions().side),
+                                 .crop = crop_limits(scale.from, scale.to, ratio.from, ratio.to),
+                                 .flip = values.number("flip", ImagenetTrainOptions().flip)});
 }
 
 }  // namespace
 
 extern const Recipe& imagenet_train_recipe;
-const Recipe& imagenet_train_recipe = row;
+const Recipe& imagenet_train_recipe = imagenet_train_row;
 extern const AdjustableRecipe imagenet_train_adjustable;
-const AdjustableRecipe imagenet_train_adjustable{"imagenet-train", parameters, make};
+const AdjustableRecipe imagenet_train_adjustable{"imagenet-train", imagenet_train_parameters,
+                                                 make_imagenet_train};
 
 }  // namespace feedrate::loader

@@ -18,11 +18,11 @@ class Mnist final : public Recipe {
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
-const Mnist row;
+const Mnist mnist_row;
 
 }  // namespace
 
 extern const Recipe& mnist_recipe;
-const Recipe& mnist_recipe = row;
+const Recipe& mnist_recipe = mnist_row;
 
 }  // namespace feedrate::loader

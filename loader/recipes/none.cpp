@@ -16,11 +16,11 @@ class None final : public Recipe {
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
 };
 
-const None row;
+const None none_row;
 
 }  // namespace
 
 extern const Recipe& none_recipe;
-const Recipe& none_recipe = row;
+const Recipe& none_recipe = none_row;
 
 }  // namespace feedrate::loader

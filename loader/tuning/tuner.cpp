@@ -10,7 +10,7 @@ namespace {
 
 // Smaller waits and gains are noise in one window. A consumer that waits for a smaller share of the
 // time is fed; a thread that gains less gains nothing.
-constexpr double negligible = 0.03;
+constexpr double negligible_share = 0.03;
 // Work arrives unevenly: workers without any headroom would be late half of the time.
 constexpr double headroom = 1.05;
 // The relative change of `need` that starts the search again.
@@ -33,7 +33,7 @@ const ThreadsTried* Tuning::knee() const {
   double best = 0;
   for (const ThreadsTried& one : tried) best = std::max(best, one.images_per_second);
   for (const ThreadsTried& one : tried) {
-    if (one.images_per_second >= best * (1 - negligible)) return &one;
+    if (one.images_per_second >= best * (1 - negligible_share)) return &one;
   }
   return nullptr;
 }
@@ -45,7 +45,7 @@ std::string Tuning::text() const {
   }
   const char* verb_end = found->threads == 1 ? "s" : "";
   std::string text;
-  if (found->waited <= negligible) {
+  if (found->waited <= negligible_share) {
     text = fmt::format("{} keep{} the consumer fed, which needs {:.2g}",
                        threads_text(found->threads), verb_end, need);
     if (found->threads < max_threads)
@@ -146,7 +146,7 @@ unsigned Tuner::choose() {
   if (tried(predicted()) == nullptr) return predicted();
   const ThreadsTried knee = *tuning_.knee();
   const unsigned fewer = knee.threads - 1, more = knee.threads + 1;
-  const bool fed = knee.waited <= negligible;
+  const bool fed = knee.waited <= negligible_share;
   if (!fed && more <= tuning_.max_threads && tried(more) == nullptr) return more;
   if (fewer > 0 && tried(fewer) == nullptr && (!fed || tuning_.need <= fewer)) return fewer;
   tuning_.settled = true;

@@ -5,7 +5,11 @@
 #
 # CMake's own unity builds name files by absolute paths, so that another clone finds nothing in ccache.
 
-option(FEEDRATE_UNITS "Compile the small files of a folder together" OFF)
+# Loops over pixels and values stay alone: how GCC inlines and vectorises them must not depend on the
+# other files of a unit.
+
+option(FEEDRATE_UNITS "Compile the small files of a folder together" ON)
+set(alone "^(formats/codecs/(jpeg|packed)|formats/pixels|loader/pixels|trainer/backends/cpu/values)/")
 set(max_unit_bytes 60000) # of all files in a unit: one core would work on a larger one alone at the end
 
 function(compile_together variable)
@@ -14,8 +18,14 @@ function(compile_together variable)
     return()
   endif()
   set(groups "") # the files of one folder that have the same options of their own
+  set(units "")
   foreach(source IN LISTS ARGN)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    file(STRINGS ${source} vectors REGEX "^(#include <immintrin.h>|#pragma GCC)")
+    if(vectors OR relative MATCHES "${alone}")
+      list(APPEND units ${source})
+      continue()
+    endif()
     cmake_path(GET relative PARENT_PATH group)
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     if(options)
@@ -28,7 +38,6 @@ function(compile_together variable)
   endforeach()
   list(REMOVE_DUPLICATES groups)
 
-  set(units "")
   foreach(group IN LISTS groups)
     set(number 0)
     set(bytes 0)

@@ -16,7 +16,7 @@ Builder::Layer gaussian(double deviation, double bias) {
           .bias_decay_scale = 0};
 }
 
-Graph caffe(Builder& b, std::uint32_t classes) {
+Graph caffe_alexnet(Builder& b, std::uint32_t classes) {
   const Builder::Layer low = gaussian(0.01, 0), high = gaussian(0.01, 0.1);
   Builder::Layer halves = high;
   halves.groups = 2;
@@ -34,7 +34,7 @@ Graph caffe(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, low));
 }
 
-Graph torchvision(Builder& b, std::uint32_t classes) {
+Graph torchvision_alexnet(Builder& b, std::uint32_t classes) {
   Value x = b.input(1.0 / 58, 115);
   x = b.max_pool(b.relu(b.conv(x, 64, 11, 4, 2, pytorch_layer(3 * 121))), 3, 2);
   x = b.max_pool(b.relu(b.conv(x, 192, 5, 1, 2, pytorch_layer(64 * 25))), 3, 2);
@@ -47,7 +47,7 @@ Graph torchvision(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, pytorch_layer(4096)));
 }
 
-Graph cifar(Builder& b, std::uint32_t classes) {
+Graph cifar_alexnet(Builder& b, std::uint32_t classes) {
   const Builder::Layer layer{.bias_rate_scale = 2};
   Value x = b.input(1.0 / 64, 120);
   x = b.max_pool_ceil(b.relu(b.conv(x, 24, 7, 1, 3, layer)), 3, 2);
@@ -59,30 +59,30 @@ Graph cifar(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-TrainRecipe imagenet_recipe() {
+TrainRecipe alexnet_recipe() {
   return {.batch = 256,
           .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "step", .rate = 0.01, .gamma = 0.1, .step_size = 100000}};
 }
-TrainRecipe cifar_recipe() {
+TrainRecipe cifar_alexnet_recipe() {
   return {.batch = 128,
           .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "multistep", .rate = 0.01, .gamma = 0.1, .steps = {32000, 48000}}};
 }
 
-const Network torchvisions("alexnet", "torchvision's: one GPU's columns, no LRN",
-                           {imagenet_image, 1000, imagenet_recipe(), torchvision,
-                            "imagenet-train"});
-const Network caffes("alexnet:caffe", "Caffe's: LRN, and convolutions in two groups",
-                     {{227, 227, 3}, 1000, imagenet_recipe(), caffe, "caffe"});
-const Network cifars("alexnet:cifar", "five small convolutions and two dense layers",
-                     {cifar_image, 10, cifar_recipe(), cifar, "none"});
+const Network alexnet_row("alexnet", "torchvision's: one GPU's columns, no LRN",
+                          {imagenet_image, 1000, alexnet_recipe(), torchvision_alexnet,
+                           "imagenet-train"});
+const Network alexnet_caffe_row("alexnet:caffe", "Caffe's: LRN, and convolutions in two groups",
+                                {{227, 227, 3}, 1000, alexnet_recipe(), caffe_alexnet, "caffe"});
+const Network alexnet_cifar_row("alexnet:cifar", "five small convolutions and two dense layers",
+                                {cifar_image, 10, cifar_alexnet_recipe(), cifar_alexnet, "none"});
 
 }  // namespace
 
 extern const Network &alexnet_network, &alexnet_caffe_network, &alexnet_cifar_network;
-const Network& alexnet_network = torchvisions;
-const Network& alexnet_caffe_network = caffes;
-const Network& alexnet_cifar_network = cifars;
+const Network& alexnet_network = alexnet_row;
+const Network& alexnet_caffe_network = alexnet_caffe_row;
+const Network& alexnet_cifar_network = alexnet_cifar_row;
 
 }  // namespace feedrate::trainer

@@ -8,40 +8,38 @@ namespace {
 
 using Value = Builder::Value;
 
-const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
-
-Graph cifar(Builder& b, std::uint32_t classes) {
+Graph cifar_cnn(Builder& b, std::uint32_t classes) {
   Value x = b.input(1.0 / 255);
   for (const std::int64_t filters : {32, 64}) {
-    x = b.relu(b.conv(x, filters, 3, 1, 1, layer));
-    x = b.relu(b.conv(x, filters, 3, 1, 0, layer));
+    x = b.relu(b.conv(x, filters, 3, 1, 1, glorot_layer));
+    x = b.relu(b.conv(x, filters, 3, 1, 0, glorot_layer));
     x = b.dropout(b.max_pool(x, 2, 2), 0.25);
   }
-  x = b.dropout(b.relu(b.dense(x, 512, layer)), 0.5);
-  return b.softmax_loss(b.dense(x, classes, layer));
+  x = b.dropout(b.relu(b.dense(x, 512, glorot_layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, glorot_layer));
 }
 
-Graph mnist(Builder& b, std::uint32_t classes) {
-  Value x = b.relu(b.conv(b.input(1.0 / 255), 32, 3, 1, 0, layer));
-  x = b.relu(b.conv(x, 64, 3, 1, 0, layer));
+Graph mnist_cnn(Builder& b, std::uint32_t classes) {
+  Value x = b.relu(b.conv(b.input(1.0 / 255), 32, 3, 1, 0, glorot_layer));
+  x = b.relu(b.conv(x, 64, 3, 1, 0, glorot_layer));
   x = b.dropout(b.max_pool(x, 2, 2), 0.25);
-  x = b.dropout(b.relu(b.dense(x, 128, layer)), 0.5);
-  return b.softmax_loss(b.dense(x, classes, layer));
+  x = b.dropout(b.relu(b.dense(x, 128, glorot_layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, glorot_layer));
 }
 
-TrainRecipe recipe(std::uint32_t batch, double rate) {
+TrainRecipe cnn_recipe(std::uint32_t batch, double rate) {
   return {.batch = batch, .update = {.momentum = 0.9, .decay = 0}, .schedule = {.rate = rate}};
 }
 
-const Network cifars("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
-                     {cifar_image, 10, recipe(32, 0.01), cifar, "cifar-train"});
-const Network mnists("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
-                     {mnist_image, 10, recipe(128, 0.05), mnist, "mnist"});
+const Network cnn_row("cnn", "four convolutions and two dense layers; Keras' for CIFAR-10",
+                      {cifar_image, 10, cnn_recipe(32, 0.01), cifar_cnn, "cifar-train"});
+const Network cnn_mnist_row("cnn:mnist", "two convolutions and two dense layers; Keras' for MNIST",
+                            {mnist_image, 10, cnn_recipe(128, 0.05), mnist_cnn, "mnist"});
 
 }  // namespace
 
 extern const Network &cnn_network, &cnn_mnist_network;
-const Network& cnn_network = cifars;
-const Network& cnn_mnist_network = mnists;
+const Network& cnn_network = cnn_row;
+const Network& cnn_mnist_network = cnn_mnist_row;
 
 }  // namespace feedrate::trainer

@@ -5,7 +5,7 @@
 namespace feedrate::trainer {
 namespace {
 
-Graph build(Builder& b, std::uint32_t classes) {
+Graph lenet(Builder& b, std::uint32_t classes) {
   const Builder::Layer layer{.bias_rate_scale = 2};
   Builder::Value x = b.input(1.0 / 256);
   x = b.max_pool(b.conv(x, 20, 5, 1, 0, layer), 2, 2);
@@ -14,18 +14,18 @@ Graph build(Builder& b, std::uint32_t classes) {
   return b.softmax_loss(b.dense(x, classes, layer));
 }
 
-TrainRecipe recipe() {
+TrainRecipe lenet_recipe() {
   return {.batch = 64,
           .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "inv", .rate = 0.01, .gamma = 1e-4, .power = 0.75}};
 }
 
-const Network row("lenet", "two convolutions, two dense layers; Caffe's for MNIST",
-                  {mnist_image, 10, recipe(), build, "mnist"});
+const Network lenet_row("lenet", "two convolutions, two dense layers; Caffe's for MNIST",
+                        {mnist_image, 10, lenet_recipe(), lenet, "mnist"});
 
 }  // namespace
 
 extern const Network& lenet_network;
-const Network& lenet_network = row;
+const Network& lenet_network = lenet_row;
 
 }  // namespace feedrate::trainer

@@ -7,26 +7,24 @@
 namespace feedrate::trainer {
 namespace {
 
-const Builder::Layer layer{.weight = {Init::Rule::glorot_uniform, 0}};
-
-Graph build(Builder& b, std::uint32_t classes) {
-  const Builder::Value x = b.lstm(b.input(1.0 / 255), 128, layer);
-  return b.softmax_loss(b.dense(x, classes, layer));
+Graph lstm(Builder& b, std::uint32_t classes) {
+  const Builder::Value x = b.lstm(b.input(1.0 / 255), 128, glorot_layer);
+  return b.softmax_loss(b.dense(x, classes, glorot_layer));
 }
 
-const Network row(
+const Network lstm_row(
     "lstm", "an LSTM over the rows of an image and a dense layer; Keras'",
     {mnist_image,
      10,
      {.batch = 128,
       .update = {.optimizer = "rmsprop", .momentum = 0, .beta2 = 0.9, .epsilon = 1e-7},
       .schedule = {.rate = 0.001}},
-     build,
+     lstm,
      "mnist"});
 
 }  // namespace
 
 extern const Network& lstm_network;
-const Network& lstm_network = row;
+const Network& lstm_network = lstm_row;
 
 }  // namespace feedrate::trainer

@@ -26,7 +26,7 @@ Value bottleneck(Builder& b, Value x, std::int64_t width, std::int64_t stride, b
 }
 
 template <Stride where>
-Graph build(Builder& b, std::uint32_t classes) {
+Graph resnet(Builder& b, std::uint32_t classes) {
   Value x = b.relu(conv_norm(b, b.input(1.0 / 58, 115), 64, 7, 2));
   x = b.max_pool(x, 3, 2, 1);
   const struct {
@@ -44,21 +44,24 @@ Graph build(Builder& b, std::uint32_t classes) {
 }
 
 // The rate falls to a tenth every 30 epochs of ImageNet.
-TrainRecipe recipe() {
+TrainRecipe resnet_recipe() {
   return {.batch = 256,
           .update = {.momentum = 0.9, .decay = 1e-4},
           .schedule = {.policy = "step", .rate = 0.1, .gamma = 0.1, .step_size = 150150}};
 }
 
-const Network v15("resnet50", "bottlenecks that stride in their 3x3 convolution (v1.5)",
-                  {imagenet_image, 1000, recipe(), build<Stride::in_middle>, "imagenet-train"});
-const Network v1("resnet50:v1", "bottlenecks that stride in their first 1x1 convolution",
-                 {imagenet_image, 1000, recipe(), build<Stride::in_first>, "imagenet-train"});
+const Network resnet50_row("resnet50", "bottlenecks that stride in their 3x3 convolution (v1.5)",
+                           {imagenet_image, 1000, resnet_recipe(), resnet<Stride::in_middle>,
+                            "imagenet-train"});
+const Network resnet50_v1_row("resnet50:v1",
+                              "bottlenecks that stride in their first 1x1 convolution",
+                              {imagenet_image, 1000, resnet_recipe(), resnet<Stride::in_first>,
+                               "imagenet-train"});
 
 }  // namespace
 
 extern const Network &resnet50_network, &resnet50_v1_network;
-const Network& resnet50_network = v15;
-const Network& resnet50_v1_network = v1;
+const Network& resnet50_network = resnet50_row;
+const Network& resnet50_v1_network = resnet50_v1_row;
 
 }  // namespace feedrate::trainer

@@ -10,8 +10,8 @@ namespace {
 using Value = Builder::Value;
 
 // He's initial values: from the paper's, of deviation 0.01, a network this deep hardly learns.
-const Builder::Layer layer{.weight = {Init::Rule::he_fan_out, 0}};
-const Builder::Layer dense_layer{.weight = {Init::Rule::gaussian, 0.01}};
+const Builder::Layer vgg_layer{.weight = {Init::Rule::he_fan_out, 0}};
+const Builder::Layer vgg_dense_layer{.weight = {Init::Rule::gaussian, 0.01}};
 
 Value convolutions(Builder& b, bool norms) {
   Value x = b.input(1.0 / 64, 120);
@@ -21,7 +21,7 @@ Value convolutions(Builder& b, bool norms) {
   } stages[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
   for (const auto& stage : stages) {
     for (int i = 0; i < stage.convolutions; ++i) {
-      x = b.conv(x, stage.filters, 3, 1, 1, layer);
+      x = b.conv(x, stage.filters, 3, 1, 1, vgg_layer);
       x = b.relu(norms ? b.batch_norm(x, {}) : x);
     }
     x = b.max_pool(x, 2, 2);
@@ -30,53 +30,58 @@ Value convolutions(Builder& b, bool norms) {
 }
 
 Graph classify(Builder& b, Value x, std::uint32_t classes) {
-  x = b.dropout(b.relu(b.dense(x, 4096, dense_layer)), 0.5);
-  x = b.dropout(b.relu(b.dense(x, 4096, dense_layer)), 0.5);
-  return b.softmax_loss(b.dense(x, classes, dense_layer));
+  x = b.dropout(b.relu(b.dense(x, 4096, vgg_dense_layer)), 0.5);
+  x = b.dropout(b.relu(b.dense(x, 4096, vgg_dense_layer)), 0.5);
+  return b.softmax_loss(b.dense(x, classes, vgg_dense_layer));
 }
 
 // torchvision's: 7 × 7 bins, which change nothing for images of 224 × 224.
 template <bool norms>
-Graph imagenet(Builder& b, std::uint32_t classes) {
+Graph imagenet_vgg(Builder& b, std::uint32_t classes) {
   return classify(b, b.avg_pool_bins(convolutions(b, norms), 7), classes);
 }
-Graph plain(Builder& b, std::uint32_t classes) {
+Graph plain_vgg(Builder& b, std::uint32_t classes) {
   return classify(b, convolutions(b, false), classes);
 }
-Graph cifar_normed(Builder& b, std::uint32_t classes) {
-  return b.softmax_loss(b.dense(convolutions(b, true), classes, dense_layer));
+Graph cifar_vgg_bn(Builder& b, std::uint32_t classes) {
+  return b.softmax_loss(b.dense(convolutions(b, true), classes, vgg_dense_layer));
 }
 
-TrainRecipe recipe(double rate, std::vector<std::uint64_t> drops) {
+TrainRecipe vgg_recipe(double rate, std::vector<std::uint64_t> drops) {
   return {
       .batch = 128,
       .update = {.momentum = 0.9, .decay = 5e-4},
       .schedule = {.policy = "multistep", .rate = rate, .gamma = 0.1, .steps = std::move(drops)}};
 }
 
-TrainRecipe imagenet_recipe() {
+TrainRecipe imagenet_vgg_recipe() {
   return {.batch = 256,
           .update = {.momentum = 0.9, .decay = 5e-4},
           .schedule = {.policy = "step", .rate = 0.01, .gamma = 0.1, .step_size = 100000}};
 }
 
-const Network vgg("vgg16", "VGG's 16 layers, as published and as torchvision has them",
-                  {imagenet_image, 1000, imagenet_recipe(), imagenet<false>, "imagenet-train"});
-const Network vgg_norm("vgg16:bn", "VGG's 16 layers with norms after the convolutions",
-                       {imagenet_image, 1000, imagenet_recipe(), imagenet<true>, "imagenet-train"});
-const Network cifar("vgg16:cifar", "VGG's 16 layers, two dense ones of 4096, without norms",
-                    {cifar_image, 10, recipe(0.01, {32000, 48000}), plain, "none"});
-const Network cifar_norm("vgg16:cifar-bn", "VGG's 13 convolutions with norms, one dense layer",
-                         {cifar_image, 10, recipe(0.05, {32000, 48000}), cifar_normed,
-                          "cifar-train"});
+const Network vgg16_row("vgg16", "VGG's 16 layers, as published and as torchvision has them",
+                        {imagenet_image, 1000, imagenet_vgg_recipe(), imagenet_vgg<false>,
+                         "imagenet-train"});
+const Network vgg16_bn_row("vgg16:bn", "VGG's 16 layers with norms after the convolutions",
+                           {imagenet_image, 1000, imagenet_vgg_recipe(), imagenet_vgg<true>,
+                            "imagenet-train"});
+const Network vgg16_cifar_row("vgg16:cifar",
+                              "VGG's 16 layers, two dense ones of 4096, without norms",
+                              {cifar_image, 10, vgg_recipe(0.01, {32000, 48000}), plain_vgg,
+                               "none"});
+const Network vgg16_cifar_bn_row("vgg16:cifar-bn",
+                                 "VGG's 13 convolutions with norms, one dense layer",
+                                 {cifar_image, 10, vgg_recipe(0.05, {32000, 48000}), cifar_vgg_bn,
+                                  "cifar-train"});
 
 }  // namespace
 
 extern const Network &vgg16_network, &vgg16_bn_network;
 extern const Network &vgg16_cifar_network, &vgg16_cifar_bn_network;
-const Network& vgg16_network = vgg;
-const Network& vgg16_bn_network = vgg_norm;
-const Network& vgg16_cifar_network = cifar;
-const Network& vgg16_cifar_bn_network = cifar_norm;
+const Network& vgg16_network = vgg16_row;
+const Network& vgg16_bn_network = vgg16_bn_row;
+const Network& vgg16_cifar_network = vgg16_cifar_row;
+const Network& vgg16_cifar_bn_network = vgg16_cifar_bn_row;
 
 }  // namespace feedrate::trainer

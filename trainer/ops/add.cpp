@@ -22,11 +22,11 @@ class Add final : public Op {
   }
 };
 
-const Add row("add", "sum of two inputs", {.in_place = true, .is_residual_sum = true});
+const Add add_row("add", "sum of two inputs", {.in_place = true, .is_residual_sum = true});
 
 }  // namespace
 
 extern const Op& add_op;
-const Op& add_op = row;
+const Op& add_op = add_row;
 
 }  // namespace feedrate::trainer

@@ -28,12 +28,12 @@ class AvgPool final : public Op {
   }
 };
 
-const AvgPool row("avg_pool", "mean of each window: kernel, stride, pad, ceil; or bins",
-                  {.pooling = Pooling::mean});
+const AvgPool avg_pool_row("avg_pool", "mean of each window: kernel, stride, pad, ceil; or bins",
+                           {.pooling = Pooling::mean});
 
 }  // namespace
 
 extern const Op& avg_pool_op;
-const Op& avg_pool_op = row;
+const Op& avg_pool_op = avg_pool_row;
 
 }  // namespace feedrate::trainer

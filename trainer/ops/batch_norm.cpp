@@ -36,12 +36,13 @@ class BatchNorm final : public Op {
 };
 
 // In place for gradients only, since backward reads the input.
-const BatchNorm row("batch_norm", "each channel to mean 0 and deviation 1: epsilon, momentum",
-                    {.backward_reads_input = true, .in_place = true, .scales_channels = true});
+const BatchNorm batch_norm_row(
+    "batch_norm", "each channel to mean 0 and deviation 1: epsilon, momentum",
+    {.backward_reads_input = true, .in_place = true, .scales_channels = true});
 
 }  // namespace
 
 extern const Op& batch_norm_op;
-const Op& batch_norm_op = row;
+const Op& batch_norm_op = batch_norm_row;
 
 }  // namespace feedrate::trainer

@@ -25,11 +25,11 @@ class Concat final : public Op {
   }
 };
 
-const Concat row("concat", "the channels of several inputs, concatenated");
+const Concat concat_row("concat", "the channels of several inputs, concatenated");
 
 }  // namespace
 
 extern const Op& concat_op;
-const Op& concat_op = row;
+const Op& concat_op = concat_row;
 
 }  // namespace feedrate::trainer

@@ -40,12 +40,12 @@ class Conv final : public Op {
   }
 };
 
-const Conv row("conv", "convolution: filters, kernel, stride, pad, groups, no_bias",
-               {.backward_reads_input = true, .weights = WeightKind::filters});
+const Conv conv_row("conv", "convolution: filters, kernel, stride, pad, groups, no_bias",
+                    {.backward_reads_input = true, .weights = WeightKind::filters});
 
 }  // namespace
 
 extern const Op& conv_op;
-const Op& conv_op = row;
+const Op& conv_op = conv_row;
 
 }  // namespace feedrate::trainer

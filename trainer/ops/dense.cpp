@@ -25,12 +25,12 @@ class Dense final : public Op {
   }
 };
 
-const Dense row("dense", "fully connected with bias: units",
-                {.backward_reads_input = true, .weights = WeightKind::matrix});
+const Dense dense_row("dense", "fully connected with bias: units",
+                      {.backward_reads_input = true, .weights = WeightKind::matrix});
 
 }  // namespace
 
 extern const Op& dense_op;
-const Op& dense_op = row;
+const Op& dense_op = dense_row;
 
 }  // namespace feedrate::trainer

@@ -22,12 +22,12 @@ class Dropout final : public Op {
   }
 };
 
-const Dropout row("dropout", "in training, sets a share of the values to zero: share",
-                  {.in_place = true});
+const Dropout dropout_row("dropout", "in training, sets a share of the values to zero: share",
+                          {.in_place = true});
 
 }  // namespace
 
 extern const Op& dropout_op;
-const Op& dropout_op = row;
+const Op& dropout_op = dropout_row;
 
 }  // namespace feedrate::trainer

@@ -19,11 +19,11 @@ class Input final : public Op {
   }
 };
 
-const Input row("input", "pixels to numbers: (pixel - mean) x scale", {.is_input = true});
+const Input input_row("input", "pixels to numbers: (pixel - mean) x scale", {.is_input = true});
 
 }  // namespace
 
 extern const Op& input_op;
-const Op& input_op = row;
+const Op& input_op = input_row;
 
 }  // namespace feedrate::trainer

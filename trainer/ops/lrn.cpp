@@ -25,12 +25,12 @@ class Lrn final : public Op {
   }
 };
 
-const Lrn row("lrn", "local response normalisation across channels: size, alpha, beta, k",
-              {.backward_reads_input = true});
+const Lrn lrn_row("lrn", "local response normalisation across channels: size, alpha, beta, k",
+                  {.backward_reads_input = true});
 
 }  // namespace
 
 extern const Op& lrn_op;
-const Op& lrn_op = row;
+const Op& lrn_op = lrn_row;
 
 }  // namespace feedrate::trainer

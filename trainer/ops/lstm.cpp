@@ -36,12 +36,12 @@ class Lstm final : public Op {
 };
 
 // Backends save their own copy of the rows, so backward reads neither input nor output.
-const Lstm row("lstm", "long short-term memory over an image's rows: units",
-               {.is_recurrent = true});
+const Lstm lstm_row("lstm", "long short-term memory over an image's rows: units",
+                    {.is_recurrent = true});
 
 }  // namespace
 
 extern const Op& lstm_op;
-const Op& lstm_op = row;
+const Op& lstm_op = lstm_row;
 
 }  // namespace feedrate::trainer

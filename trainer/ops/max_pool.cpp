@@ -24,12 +24,12 @@ class MaxPool final : public Op {
 };
 
 // Backends save the position of each maximum, so backward reads neither input nor output.
-const MaxPool row("max_pool", "largest value of each window: kernel, stride, pad, ceil",
-                  {.pooling = Pooling::maximum});
+const MaxPool max_pool_row("max_pool", "largest value of each window: kernel, stride, pad, ceil",
+                           {.pooling = Pooling::maximum});
 
 }  // namespace
 
 extern const Op& max_pool_op;
-const Op& max_pool_op = row;
+const Op& max_pool_op = max_pool_row;
 
 }  // namespace feedrate::trainer

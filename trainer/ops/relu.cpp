@@ -14,12 +14,12 @@ class Relu final : public Op {
   }
 };
 
-const Relu row("relu", "max(0, x)",
-               {.backward_reads_output = true, .in_place = true, .is_relu = true});
+const Relu relu_row("relu", "max(0, x)",
+                    {.backward_reads_output = true, .in_place = true, .is_relu = true});
 
 }  // namespace
 
 extern const Op& relu_op;
-const Op& relu_op = row;
+const Op& relu_op = relu_row;
 
 }  // namespace feedrate::trainer

@@ -18,11 +18,12 @@ class Shortcut final : public Op {
   }
 };
 
-const Shortcut row("shortcut", "every stride-th value, and channels of zeros: filters, stride");
+const Shortcut shortcut_row("shortcut",
+                            "every stride-th value, and channels of zeros: filters, stride");
 
 }  // namespace
 
 extern const Op& shortcut_op;
-const Op& shortcut_op = row;
+const Op& shortcut_op = shortcut_row;
 
 }  // namespace feedrate::trainer

@@ -30,13 +30,13 @@ class SoftmaxLoss final : public Op {
   }
 };
 
-const SoftmaxLoss row(
+const SoftmaxLoss softmax_loss_row(
     "softmax_loss", "softmax, cross-entropy and correctness: classes, auxiliary, weight, smoothing",
     {.backward_reads_output = true, .in_place = true, .is_loss = true});
 
 }  // namespace
 
 extern const Op& softmax_loss_op;
-const Op& softmax_loss_op = row;
+const Op& softmax_loss_op = softmax_loss_row;
 
 }  // namespace feedrate::trainer

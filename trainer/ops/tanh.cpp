@@ -14,11 +14,12 @@ class Tanh final : public Op {
   }
 };
 
-const Tanh row("tanh", "hyperbolic tangent", {.backward_reads_output = true, .in_place = true});
+const Tanh tanh_row("tanh", "hyperbolic tangent",
+                    {.backward_reads_output = true, .in_place = true});
 
 }  // namespace
 
 extern const Op& tanh_op;
-const Op& tanh_op = row;
+const Op& tanh_op = tanh_row;
 
 }  // namespace feedrate::trainer

@@ -7,7 +7,7 @@
 namespace feedrate::trainer {
 namespace {
 
-TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps, double rate, double decay) {
+TrainRecipe recipe_2018(std::uint32_t batch, std::uint64_t steps, double rate, double decay) {
   return {.batch = batch,
           .update = {.decay = decay},
           .schedule = {.rate = rate},
@@ -15,23 +15,23 @@ TrainRecipe recipe(std::uint32_t batch, std::uint64_t steps, double rate, double
 }
 
 const Preset lenet("2018-lenet", "the comparison of 2018: LeNet on MNIST, one epoch", "lenet",
-                   "none", recipe(64, 938, 0.01, 5e-4));
+                   "none", recipe_2018(64, 938, 0.01, 5e-4));
 const Preset cifar_alexnet("2018-cifar-alexnet", "the same: AlexNet on CIFAR-10, one epoch",
-                           "alexnet:cifar", "none", recipe(128, 390, 0.01, 5e-4));
+                           "alexnet:cifar", "none", recipe_2018(128, 390, 0.01, 5e-4));
 const Preset cifar_resnet("2018-cifar-resnet50", "the same: ResNet-50 (6n+2) on CIFAR-10",
-                          "resnet50:cifar", "none", recipe(128, 390, 0.1, 1e-4));
+                          "resnet50:cifar", "none", recipe_2018(128, 390, 0.1, 1e-4));
 const Preset cifar_googlenet("2018-cifar-googlenet", "the same: GoogLeNet on CIFAR-10",
-                             "googlenet:cifar", "none", recipe(128, 390, 0.1, 2e-4));
+                             "googlenet:cifar", "none", recipe_2018(128, 390, 0.1, 2e-4));
 const Preset cifar_vgg("2018-cifar-vgg16", "the same: VGG16 on CIFAR-10", "vgg16:cifar", "none",
-                       recipe(128, 390, 0.01, 5e-4));
+                       recipe_2018(128, 390, 0.01, 5e-4));
 const Preset alexnet("2018-alexnet", "the same: AlexNet on ImageNet, 300 steps", "alexnet:caffe",
-                     "caffe", recipe(128, 300, 0.01, 5e-4));
+                     "caffe", recipe_2018(128, 300, 0.01, 5e-4));
 const Preset resnet("2018-resnet50", "the same: ResNet-50 on ImageNet, 8 images a step", "resnet50",
-                    "imagenet-train", recipe(8, 300, 0.1, 1e-4));
+                    "imagenet-train", recipe_2018(8, 300, 0.1, 1e-4));
 const Preset googlenet("2018-googlenet", "the same: GoogLeNet on ImageNet, 8 images a step",
-                       "googlenet:caffe", "imagenet-train", recipe(8, 300, 0.1, 2e-4));
+                       "googlenet:caffe", "imagenet-train", recipe_2018(8, 300, 0.1, 2e-4));
 const Preset vgg("2018-vgg16", "the same: VGG16 on ImageNet, 8 images a step", "vgg16",
-                 "imagenet-train", recipe(8, 300, 0.01, 5e-4));
+                 "imagenet-train", recipe_2018(8, 300, 0.01, 5e-4));
 
 }  // namespace
 

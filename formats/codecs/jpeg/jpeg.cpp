@@ -43,10 +43,10 @@ class JpegCodec final : public Codec {
   std::string_view extension() const override { return "jpg"; }
 };
 
-const JpegCodec row;
+const JpegCodec jpeg_row;
 
 }  // namespace
 
-const Codec& jpeg_codec = row;
+const Codec& jpeg_codec = jpeg_row;
 
 }  // namespace feedrate::formats

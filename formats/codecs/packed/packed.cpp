@@ -56,7 +56,7 @@ class PackedCodec final : public Codec {
   bool has_quality() const override { return true; }
 };
 
-const PackedCodec row;
+const PackedCodec packed_row;
 
 }  // namespace
 
@@ -76,6 +76,6 @@ PixelRows decode_packed_jpeg_part(Bytes encoded, Shape shape, const Rect& part, 
   return decode_jpeg_scan_part(record.head, packed_fixed, scan, shape, part, memory);
 }
 
-const Codec& packed_codec = row;
+const Codec& packed_codec = packed_row;
 
 }  // namespace feedrate::formats

@@ -16,14 +16,13 @@
 #include "formats/base/checksum.h"
 #include "formats/codec.h"
 #include "formats/codecs/expect_shape.h"
+#include "formats/codecs/png/png_chunk.h"
 #include "formats/codecs/png/png_decode.h"
 #include "formats/codecs/png/png_encode.h"
 
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t signature_size = 8;
-constexpr std::size_t header_size = 33;  // signature and IHDR with its CRC
 constexpr std::array<unsigned char, 16> header_start = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
                                                         0,    0,   0,   13,  'I',  'H',  'D',  'R'};
 constexpr std::uint64_t max_deflate_ratio = 1032;  // bytes that one byte of deflate can stand for
@@ -114,12 +113,12 @@ class PngCodec final : public Codec {
   PngCodec() : Codec("png", "lossless, about half the size of raw for photographs") {}
 
   bool knows(Bytes encoded) const override {
-    return encoded.size() >= signature_size &&
-           std::memcmp(encoded.data(), header_start.data(), signature_size) == 0;
+    return encoded.size() >= png_signature &&
+           std::memcmp(encoded.data(), header_start.data(), png_signature) == 0;
   }
 
   Shape shape(Bytes encoded) const override {
-    if (encoded.size() < header_size) {
+    if (encoded.size() < png_header) {
       throw Error(join("a PNG of ", encoded.size(), " bytes is truncated inside its header"));
     }
     if (std::memcmp(encoded.data(), header_start.data(), header_start.size()) != 0) {
@@ -181,10 +180,10 @@ class PngCodec final : public Codec {
   }
 };
 
-const PngCodec row;
+const PngCodec png_row;
 
 }  // namespace
 
-const Codec& png_codec = row;
+const Codec& png_codec = png_row;
 
 }  // namespace feedrate::formats

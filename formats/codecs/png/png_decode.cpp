@@ -6,13 +6,11 @@
 #include <memory>
 
 #include "formats/base/checksum.h"
+#include "formats/codecs/png/png_chunk.h"
 #include "formats/codecs/png/png_filter.h"
 
 namespace feedrate::formats {
 namespace {
-
-constexpr std::size_t signature_size = 8;
-constexpr std::size_t chunk_overhead = 12;  // length, type and CRC
 
 struct Chunk {
   std::string_view type;
@@ -21,12 +19,12 @@ struct Chunk {
 
 // Takes the first chunk off `rest`. Its type is empty when it is cut off or its CRC is wrong.
 Chunk take_chunk(Bytes& rest) {
-  if (rest.size() < chunk_overhead) return {};
+  if (rest.size() < png_chunk_overhead) return {};
   const std::size_t size = load_be<std::uint32_t>(rest.data());
-  if (size > rest.size() - chunk_overhead) return {};
+  if (size > rest.size() - png_chunk_overhead) return {};
   const Bytes checked = rest.subspan(4, 4 + size);
   if (zip_crc32(checked) != load_be<std::uint32_t>(checked.data() + checked.size())) return {};
-  rest = rest.subspan(chunk_overhead + size);
+  rest = rest.subspan(png_chunk_overhead + size);
   return {as_text(checked.first(4)), checked.subspan(4)};
 }
 
@@ -44,8 +42,8 @@ bool is_ancillary(std::string_view type) { return type[0] >= 'a' && type[0] <= '
 class PlainDecoder {
  public:
   bool decode(Bytes encoded, Shape shape, MutableBytes pixels) {
-    if (encoded.size() < signature_size) return false;
-    Bytes rest = encoded.subspan(signature_size);  // the caller has checked the signature
+    if (encoded.size() < png_signature) return false;
+    Bytes rest = encoded.subspan(png_signature);  // the caller has checked the signature
     if (!is_plain_header(take_chunk(rest), shape) || !find_data(rest)) return false;
     const std::size_t row_bytes = std::size_t{shape.width} * shape.channels;
     const std::size_t wanted = pixels.size() / row_bytes;

@@ -14,15 +14,14 @@
 #include <new>
 
 #include "formats/base/checksum.h"
+#include "formats/codecs/png/png_chunk.h"
 #include "formats/codecs/png/png_filter.h"
 #include "formats/codecs/png/run_deflate.h"
 
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t chunk_overhead = 12;  // length, type and CRC
-constexpr std::size_t header_size = 8 + chunk_overhead + 13;
-constexpr std::size_t data_start = header_size + 8;
+constexpr std::size_t data_start = png_header + 8;
 
 // Compressed size as a fraction of the rows' size. Measured with bench_codec.
 constexpr double drawing = 0.4;
@@ -74,7 +73,7 @@ class PngEncoder {
   void encode(const ImageView& image, Buffer& encoded) {
     filter(image);
     const std::size_t room = RunDeflater::bound(rows_.size());
-    encoded.resize(data_start + room + 2 * chunk_overhead);
+    encoded.resize(data_start + room + 2 * png_chunk_overhead);
     const std::size_t size = compress(image, encoded.data() + data_start, room);
     encoded.resize(write_chunks(image.shape, size, encoded.data()));
   }

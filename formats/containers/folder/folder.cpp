@@ -167,10 +167,10 @@ class FolderContainer final : public Container {
   bool keeps_order() const override { return false; }
 };
 
-const FolderContainer row;
+const FolderContainer folder_row;
 
 }  // namespace
 
-const Container& folder_container = row;
+const Container& folder_container = folder_row;
 
 }  // namespace feedrate::formats

@@ -198,10 +198,10 @@ class LmdbContainer final : public Container {
   }
 };
 
-const LmdbContainer row;
+const LmdbContainer lmdb_row;
 
 }  // namespace
 
-const Container& lmdb_container = row;
+const Container& lmdb_container = lmdb_row;
 
 }  // namespace feedrate::formats

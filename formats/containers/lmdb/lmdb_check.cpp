@@ -8,12 +8,6 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t node_header = 8;
-constexpr std::uint16_t branch_page = 0x01;
-constexpr std::uint16_t leaf_page = 0x02;
-constexpr std::uint16_t large_page = 0x04;
-constexpr std::uint16_t big_value = 0x01;
-constexpr std::uint64_t meta_pages = 2;
 // Pages at the end may never have been written: one transaction allocated and freed them. liblmdb
 // holds no more of them at a time.
 constexpr std::uint64_t max_unwritten_pages = 1 << 17;
@@ -23,12 +17,12 @@ class PageUse {
  public:
   PageUse(Bytes file, const LmdbMeta& meta) : page_size_(meta.page_size) {
     const std::uint64_t pages = file.size() / meta.page_size;
-    if (meta.last_page < meta_pages - 1 || meta.last_page > pages + max_unwritten_pages) {
+    if (meta.last_page < lmdb_meta_pages - 1 || meta.last_page > pages + max_unwritten_pages) {
       throw Error(
           join("damaged or truncated: states ", meta.last_page + 1, " pages, found ", pages));
     }
     used_.resize(meta.last_page + 1);
-    take(0, meta_pages);
+    take(0, lmdb_meta_pages);
   }
 
   void take(std::uint64_t number, std::uint64_t count) {
@@ -83,7 +77,8 @@ class TreeCheck {
     const bool leaf = levels == 1;
     // Any other flag (dirty, loose) would make liblmdb write into its read-only map.
     const auto flags = load_le<std::uint16_t>(page(number) + 10);
-    if (flags != (leaf ? leaf_page : branch_page)) damaged(number, join("has flags ", flags));
+    if (flags != (leaf ? lmdb_leaf_page : lmdb_branch_page))
+      damaged(number, join("has flags ", flags));
     const std::vector<Node> nodes = nodes_of(number, leaf);
     if (nodes.empty()) damaged(number, "is empty");
     check_tiling(number, nodes);
@@ -112,11 +107,12 @@ class TreeCheck {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const std::size_t at = load_le<std::uint16_t>(from + lmdb_page_header + 2 * i);
       const std::size_t key_size = load_le<std::uint16_t>(from + at + 6);
-      const bool big = load_le<std::uint16_t>(from + at + 4) == big_value;
+      const bool big = load_le<std::uint16_t>(from + at + 4) == lmdb_large_value;
       const std::size_t value = !leaf ? 0 : big ? 8 : load_le<std::uint32_t>(from + at);
-      const std::size_t size = (node_header + key_size + value + 1) & ~std::size_t{1};
+      const std::size_t size = (lmdb_node_header + key_size + value + 1) & ~std::size_t{1};
       if (size > meta_.page_size - at) damaged(number, "has a node that leaves the page");
-      nodes[i] = {at, size, {reinterpret_cast<const char*>(from + at + node_header), key_size}};
+      nodes[i] = {
+          at, size, {reinterpret_cast<const char*>(from + at + lmdb_node_header), key_size}};
     }
     return nodes;
   }
@@ -135,8 +131,8 @@ class TreeCheck {
   }
 
   void take_large_value(const std::byte* node, std::string_view key) {
-    if (load_le<std::uint16_t>(node + 4) != big_value) return;
-    const auto number = load_le<std::uint64_t>(node + node_header + key.size());
+    if (load_le<std::uint16_t>(node + 4) != lmdb_large_value) return;
+    const auto number = load_le<std::uint64_t>(node + lmdb_node_header + key.size());
     use_.take(number, pages_of(load_le<std::uint32_t>(node), meta_));
   }
 
@@ -203,7 +199,8 @@ void check_lmdb_large_value(Bytes file, const LmdbMeta& meta, const LmdbEntry& e
   if (entry.value % meta.page_size != lmdb_page_header) return;
   const std::uint64_t number = entry.value / meta.page_size;
   const std::byte* page = file.data() + number * meta.page_size;
-  if (load_le<std::uint64_t>(page) != number || load_le<std::uint16_t>(page + 10) != large_page ||
+  if (load_le<std::uint64_t>(page) != number ||
+      load_le<std::uint16_t>(page + 10) != lmdb_large_page ||
       load_le<std::uint32_t>(page + 12) != pages_of(entry.value_size, meta)) {
     throw Error(join("damaged: page ", number, " (byte ", number * meta.page_size,
                      ") should start a value of ", entry.value_size, " bytes"));

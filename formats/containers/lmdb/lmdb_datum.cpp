@@ -49,10 +49,10 @@ class DatumDialect final : public LmdbDialect {
   }
 };
 
-const DatumDialect row;
+const DatumDialect lmdb_datum_row;
 
 }  // namespace
 
-const LmdbDialect& lmdb_datum_dialect = row;
+const LmdbDialect& lmdb_datum_dialect = lmdb_datum_row;
 
 }  // namespace feedrate::formats

@@ -22,10 +22,10 @@ class ImagesDialect final : public LmdbDialect {
   }
 };
 
-const ImagesDialect row;
+const ImagesDialect lmdb_images_row;
 
 }  // namespace
 
-const LmdbDialect& lmdb_images_dialect = row;
+const LmdbDialect& lmdb_images_dialect = lmdb_images_row;
 
 }  // namespace feedrate::formats

@@ -34,6 +34,14 @@ struct LmdbMeta {
 
 /// Bytes of the header of a page; a large value has one too.
 inline constexpr std::size_t lmdb_page_header = 16;
+inline constexpr std::size_t lmdb_node_header = 8;
+inline constexpr std::uint64_t lmdb_meta_pages = 2;
+enum LmdbPageFlags : std::uint16_t {
+  lmdb_branch_page = 0x01,
+  lmdb_leaf_page = 0x02,
+  lmdb_large_page = 0x04,
+};
+inline constexpr std::uint16_t lmdb_large_value = 0x01;  // flag of a node whose value has own pages
 
 /// True if the file starts with a meta page.
 bool is_lmdb(Bytes start);

@@ -5,12 +5,9 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::size_t node_header = 8;
 constexpr unsigned max_tree_depth = 32;  // liblmdb's own limit
-constexpr std::uint64_t meta_pages = 2;
 
-enum PageFlags : std::uint16_t { branch_page = 0x01, leaf_page = 0x02, kind_of_page = 0x6f };
-enum NodeFlags : std::uint16_t { big_value = 0x01 };
+constexpr std::uint16_t kind_of_page = 0x6f;  // of a page's flags, those that say what it holds
 // The tree of free pages carries flags of the environment above these.
 enum TreeFlags : std::uint16_t { plain_tree = 0x00, integer_keys = 0x08, kind_of_tree = 0x7f };
 
@@ -30,7 +27,7 @@ class Walk {
       throw Error(join("damaged meta page: a tree of depth ", tree_.depth));
     }
     // An entry takes at least its header and its offset: a count that cannot fit is damage.
-    if (tree_.entries > file_.size() / (node_header + 2)) {
+    if (tree_.entries > file_.size() / (lmdb_node_header + 2)) {
       throw Error(join("damaged meta page: states ", tree_.entries, " entries"));
     }
     entries_.reserve(static_cast<std::size_t>(tree_.entries));
@@ -48,7 +45,7 @@ class Walk {
     const bool leaf = levels == 1;
     const auto stored = load_le<std::uint64_t>(page);
     const auto flags = load_le<std::uint16_t>(page + 10);
-    if (stored != number || (flags & kind_of_page) != (leaf ? leaf_page : branch_page)) {
+    if (stored != number || (flags & kind_of_page) != (leaf ? lmdb_leaf_page : lmdb_branch_page)) {
       damaged(number, join("should be a ", leaf ? "leaf" : "branch", " of the tree"));
     }
     if (++visited_ > pages_) damaged(number, "is reached twice");
@@ -60,7 +57,8 @@ class Walk {
     const std::size_t nodes = (lower - lmdb_page_header) / 2;
     for (std::size_t i = 0; i < nodes; ++i) {
       const std::size_t at = load_le<std::uint16_t>(page + lmdb_page_header + 2 * i);
-      if (at < upper || at + node_header > meta_.page_size) damaged(number, "has a damaged node");
+      if (at < upper || at + lmdb_node_header > meta_.page_size)
+        damaged(number, "has a damaged node");
       if (leaf) {
         take(number, page, at);
       } else {
@@ -78,13 +76,13 @@ class Walk {
     LmdbEntry entry;
     entry.value_size = load_le<std::uint32_t>(page + at);
     entry.key_size = load_le<std::uint16_t>(page + at + 6);
-    const std::size_t key = at + node_header;
+    const std::size_t key = at + lmdb_node_header;
     const std::size_t value = key + entry.key_size;
-    const std::size_t stored = flags == big_value ? sizeof(std::uint64_t) : entry.value_size;
-    if ((flags & ~big_value) != 0) damaged(number, "holds a nested database");
+    const std::size_t stored = flags == lmdb_large_value ? sizeof(std::uint64_t) : entry.value_size;
+    if ((flags & ~lmdb_large_value) != 0) damaged(number, "holds a nested database");
     if (value + stored > meta_.page_size) damaged(number, "has a node that leaves the page");
     const std::byte* from =
-        flags == big_value ? large_value(page + value, entry.value_size) : page + value;
+        flags == lmdb_large_value ? large_value(page + value, entry.value_size) : page + value;
     entry.key = static_cast<std::uint64_t>(page + key - file_.data());
     entry.value = static_cast<std::uint64_t>(from - file_.data());
     if (entries_.size() == tree_.entries) damaged(number, "holds more entries than are stated");
@@ -98,7 +96,7 @@ class Walk {
   }
 
   const std::byte* page_at(std::uint64_t number, std::uint64_t count) {
-    if (number < meta_pages) damaged(number, "is a meta page, and the tree points to it");
+    if (number < lmdb_meta_pages) damaged(number, "is a meta page, and the tree points to it");
     if (number >= pages_ || count > pages_ - number) {
       throw Error(join("damaged or truncated: page ", number, " lies beyond the end (",
                        file_.size(), " bytes, pages of ", meta_.page_size, ")"));

@@ -225,10 +225,10 @@ class PngMapContainer final : public Container {
   bool wants_mean() const override { return true; }
 };
 
-const PngMapContainer row;
+const PngMapContainer png_map_row;
 
 }  // namespace
 
-const Container& png_map_container = row;
+const Container& png_map_container = png_map_row;
 
 }  // namespace feedrate::formats

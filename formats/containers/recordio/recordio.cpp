@@ -213,10 +213,10 @@ class RecordioContainer final : public Container {
   }
 };
 
-const RecordioContainer row;
+const RecordioContainer recordio_row;
 
 }  // namespace
 
-const Container& recordio_container = row;
+const Container& recordio_container = recordio_row;
 
 }  // namespace feedrate::formats

@@ -10,7 +10,7 @@
 namespace feedrate::formats {
 namespace {
 
-using Kind = Feature::Kind;
+using FeatureKind = Feature::Kind;
 
 enum Field : std::size_t {
   image_encoded,
@@ -83,12 +83,12 @@ Features find_features(Bytes example) {
   return found;
 }
 
-std::string_view kind_name(Kind kind) {
+std::string_view kind_name(FeatureKind kind) {
   constexpr std::string_view kinds[] = {"nothing", "bytes", "floats", "whole numbers"};
   return kinds[static_cast<std::size_t>(kind)];
 }
 
-void require_kind(const Found& found, Kind kind) {
+void require_kind(const Found& found, FeatureKind kind) {
   if (found.feature.kind == kind) return;
   throw Error(join("'", found.key, "' holds ", kind_name(found.feature.kind), ", expected ",
                    kind_name(kind)));
@@ -96,8 +96,8 @@ void require_kind(const Found& found, Kind kind) {
 
 // The only value of a key; nothing when the key is absent or empty.
 template <class Value, class Next>
-std::optional<Value> only_value(const Found& found, Kind kind, const Next& next) {
-  if (found.feature.kind == Kind::none) return std::nullopt;
+std::optional<Value> only_value(const Found& found, FeatureKind kind, const Next& next) {
+  if (found.feature.kind == FeatureKind::none) return std::nullopt;
   require_kind(found, kind);
   ValueReader values(found.feature);
   const std::optional<Value> value = next(values);
@@ -107,12 +107,12 @@ std::optional<Value> only_value(const Found& found, Kind kind, const Next& next)
 }
 
 std::optional<Bytes> only_bytes(const Found& found) {
-  return only_value<Bytes>(found, Kind::bytes,
+  return only_value<Bytes>(found, FeatureKind::bytes,
                            [](ValueReader& values) { return values.next_bytes(); });
 }
 
 std::optional<std::int64_t> only_int(const Found& found) {
-  return only_value<std::int64_t>(found, Kind::ints,
+  return only_value<std::int64_t>(found, FeatureKind::ints,
                                   [](ValueReader& values) { return values.next_int(); });
 }
 
@@ -138,7 +138,8 @@ void read_boxes(const Features& found, std::vector<Box>& boxes) {
       ValueReader(found[xmin].feature), ValueReader(found[ymin].feature),
       ValueReader(found[xmax].feature), ValueReader(found[ymax].feature)};
   for (const Field side : {xmin, ymin, xmax, ymax}) {
-    if (found[side].feature.kind != Kind::none) require_kind(found[side], Kind::floats);
+    if (found[side].feature.kind != FeatureKind::none)
+      require_kind(found[side], FeatureKind::floats);
   }
   for (;;) {
     std::array<std::optional<float>, 4> side;

@@ -242,10 +242,10 @@ class TfrecordContainer final : public Container {
   bool compressible() const override { return true; }
 };
 
-const TfrecordContainer row;
+const TfrecordContainer tfrecord_row;
 
 }  // namespace
 
-const Container& tfrecord_container = row;
+const Container& tfrecord_container = tfrecord_row;
 
 }  // namespace feedrate::formats

@@ -262,10 +262,10 @@ class WebdatasetContainer final : public Container {
   bool shardable() const override { return true; }
 };
 
-const WebdatasetContainer row;
+const WebdatasetContainer webdataset_row;
 
 }  // namespace
 
-const Container& webdataset_container = row;
+const Container& webdataset_container = webdataset_row;
 
 }  // namespace feedrate::formats

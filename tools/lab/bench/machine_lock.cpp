@@ -15,16 +15,16 @@ using namespace formats;
 
 namespace {
 
-constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+constexpr int lock_flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 
 // In a sticky directory such as /tmp, Linux refuses O_CREAT on another user's file. So open it
 // first, and create it only if it does not exist.
 int open_shared(const std::filesystem::path& path) {
   constexpr mode_t everybody = 0666;
-  int file = open(path.c_str(), flags);
+  int file = open(path.c_str(), lock_flags);
   if (file >= 0 || errno != ENOENT) return file;
-  file = open(path.c_str(), flags | O_CREAT | O_EXCL, everybody);
-  if (file < 0) return errno == EEXIST ? open(path.c_str(), flags) : file;
+  file = open(path.c_str(), lock_flags | O_CREAT | O_EXCL, everybody);
+  if (file < 0) return errno == EEXIST ? open(path.c_str(), lock_flags) : file;
   fchmod(file, everybody);  // whatever the umask
   return file;
 }

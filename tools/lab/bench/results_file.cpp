@@ -15,7 +15,7 @@ using namespace formats;
 
 namespace {
 
-constexpr int flags = O_RDWR | O_APPEND | O_CLOEXEC;
+constexpr int open_flags = O_RDWR | O_APPEND | O_CLOEXEC;
 
 std::vector<Run> parse_rows(std::string_view text, const std::filesystem::path& path) {
   std::vector<Run> rows;
@@ -35,9 +35,9 @@ bool may_begin_row(std::string_view text) {
 }  // namespace
 
 ResultsFile::ResultsFile(const std::filesystem::path& path, Existing existing)
-    : path_(path), file_(open(path.c_str(), flags)) {
+    : path_(path), file_(open(path.c_str(), open_flags)) {
   if (!file_ && errno == ENOENT) {
-    file_ = Descriptor(open(path.c_str(), flags | O_CREAT, 0644));
+    file_ = Descriptor(open(path.c_str(), open_flags | O_CREAT, 0644));
     created_empty_ = static_cast<bool>(file_);
   }
   if (!file_) fail_errno(path, "cannot open for adding rows", errno);

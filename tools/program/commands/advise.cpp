@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct AdviseRequest {
   /// The training to be fed; without a network there is none.
   TrainingRequest training{
       .data = {.recipe = "none"}, .changes = {.batch = 64}, .feed = {.resident = true}};
@@ -42,20 +42,20 @@ constexpr unsigned rounds = 3;
 constexpr double shortest_slice = 0.1;  // seconds
 
 /// Refuses a wrong name before the measurements, not a minute into them.
-void check_consumer(const Options& options) {
+void check_consumer(const AdviseRequest& options) {
   if (options.training.model.network.empty()) return;
   network(options.training.model.network);
   usable_backend(options.training.device.name);
 }
 
 /// images/s of the network with batches in memory.
-double demand_of(const Options& options, double seconds) {
+double demand_of(const AdviseRequest& options, double seconds) {
   TrainingRequest request = options.training;
   request.seconds = seconds;
   return run_training(request).result.images_per_second;
 }
 
-Consumer consumer_of(const Options& options, const std::vector<double>& demands) {
+Consumer consumer_of(const AdviseRequest& options, const std::vector<double>& demands) {
   Consumer consumer;
   consumer.cores = usable_cores();
   if (options.target > 0) consumer.demand = options.target;
@@ -78,8 +78,8 @@ std::uint64_t size_of(const Dataset& dataset, const Survey& surveyed) {
 
 /// Measures the dataset as it is, every trial and, if there is one, the network, in turns. Returns
 /// the network's demand in each round.
-std::vector<double> measure(const Options& options, const Dataset& dataset, Variant& present,
-                            std::vector<Trial>& trials) {
+std::vector<double> measure_trials(const AdviseRequest& options, const Dataset& dataset,
+                                   Variant& present, std::vector<Trial>& trials) {
   std::vector<Subject> subjects = {{&dataset, &present}};
   for (Trial& trial : trials) subjects.push_back({trial.dataset.get(), &trial.variant});
   const bool trains = !options.training.model.network.empty();
@@ -98,7 +98,7 @@ std::vector<double> measure(const Options& options, const Dataset& dataset, Vari
   return measure_in_turns(subjects, recipe(options.training.data.recipe), turns);
 }
 
-Advice advise(const Options& options) {
+Advice advise(const AdviseRequest& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.training.data.path);
   const Recipe& augment = recipe(options.training.data.recipe);  // before anything is measured
   check_consumer(options);
@@ -126,7 +126,7 @@ Advice advise(const Options& options) {
                      images.indices.size(), conversion.crops ? "as" : "to", conversion.name()));
     trials.push_back(try_candidate(conversion, *dataset, images));
   }
-  advice.consumer = consumer_of(options, measure(options, *dataset, advice.present, trials));
+  advice.consumer = consumer_of(options, measure_trials(options, *dataset, advice.present, trials));
   advice.now = predict(advice.present, advice.consumer);
 
   const std::uint64_t memory = machine_memory_mib() << 20;
@@ -146,8 +146,8 @@ Advice advise(const Options& options) {
   return advice;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_advise(CLI::App& app) {
+  auto options = std::make_shared<AdviseRequest>();
   app.add_option("PATH", options->training.data.path, "The dataset")->required();
   auto* network = add_name(app, "--network", options->training.model.network, network_names(),
                            "The network to feed");
@@ -191,6 +191,6 @@ dataset is that fits there. Your files are not changed.)",
     .examples = R"(  feedrate advise data/imagenet/train --recipe imagenet-train --target 3000
   feedrate advise data/mnist/train --network lenet --seconds 20
 )",
-    .prepare = prepare};
+    .prepare = prepare_advise};
 
 }  // namespace feedrate::tools

@@ -40,7 +40,7 @@ namespace {
 constexpr std::string_view resume_advice =
     "Rows written so far are kept; the same command with --resume measures the rest.";
 
-struct Options {
+struct BenchRequest {
   BenchOptions bench;
   std::filesystem::path plan;  // "": the options are the plan
   std::filesystem::path out;
@@ -52,7 +52,7 @@ struct Options {
 
 /// Does `work`; its errors name the plan, if there is one.
 template <class Work>
-auto asked_by(const Options& options, const Work& work) {
+auto asked_by(const BenchRequest& options, const Work& work) {
   try {
     return work();
   } catch (const Error& problem) {
@@ -72,7 +72,8 @@ void refuse_mixed(const std::vector<BenchDataset>& datasets) {
 }
 
 /// Refuses what it can before it reads the datasets, which may take minutes.
-std::vector<BenchPoint> make_plan(const Options& options, const BenchOptions& bench, Peers& peers) {
+std::vector<BenchPoint> make_plan(const BenchRequest& options, const BenchOptions& bench,
+                                  Peers& peers) {
   asked_by(options, [&] { check_names(bench); });
   std::vector<BenchDataset> datasets;
   for (const std::filesystem::path& path : without_repeats(bench.paths)) {
@@ -161,7 +162,7 @@ void note_verdicts(const std::vector<Run>& rows) {
 /// Where rows go: into --out, to stdout as JSON lines, or both.
 class Results {
  public:
-  explicit Results(const Options& options) : prints_(options.json) {
+  explicit Results(const BenchRequest& options) : prints_(options.json) {
     if (options.out.empty()) return;
     file_.emplace(options.out, options.resume ? Existing::resume : Existing::refuse);
   }
@@ -248,7 +249,7 @@ void leave_out_unable(Peers& peers, std::vector<BenchPoint>& points) {
   for (const std::string& reason : reasons) note(reason);
 }
 
-int show_plan(const Options& options, const BenchOptions& bench) {
+int show_plan(const BenchRequest& options, const BenchOptions& bench) {
   Peers peers;
   std::vector<BenchPoint> points = make_plan(options, bench, peers);
   if (options.resume && std::filesystem::exists(options.out)) {
@@ -259,7 +260,7 @@ int show_plan(const Options& options, const BenchOptions& bench) {
   return exit_done;
 }
 
-int run(const Options& options) {
+int run_bench(const BenchRequest& options) {
   const BenchOptions bench = options.plan.empty() ? options.bench : read_plan(options.plan);
   if (options.dry_run) return show_plan(options, bench);
   Results results(options);
@@ -283,8 +284,8 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_bench(CLI::App& app) {
+  auto options = std::make_shared<BenchRequest>();
   BenchOptions& bench = options->bench;
   auto* paths = app.add_option("PATH", bench.paths, "Datasets that hold the same images");
   auto* plan = app.add_option("--plan", options->plan, "Measure the plan in this file instead")
@@ -336,7 +337,7 @@ std::function<int()> prepare(CLI::App& app) {
       add_precision(app, bench.precisions),
       add_seed(app, bench.seed)};
   for (CLI::Option* option : planned) plan->excludes(option);
-  return [options] { return run(*options); };
+  return [options] { return run_bench(*options); };
 }
 
 }  // namespace
@@ -387,6 +388,6 @@ those that match an exclusion:
   feedrate bench --plan plan.json --dry-run
   feedrate bench --plan plan.json --out results.jsonl --resume
 )",
-    .prepare = prepare};
+    .prepare = prepare_bench};
 
 }  // namespace feedrate::tools

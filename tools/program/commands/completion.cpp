@@ -15,9 +15,9 @@ using namespace formats;
 
 namespace {
 
-using Place = OptionRow::Place;
+using OptionPlace = OptionRow::Place;
 
-std::vector<std::string> command_names() {
+std::vector<std::string> completed_commands() {
   std::vector<std::string> names;
   for (const Command* command : commands()) names.emplace_back(command->name);
   return names;
@@ -46,8 +46,8 @@ bool takes_value(const OptionRow& row) { return row.argument || !row.value.empty
 
 /// What _feedrate_values prints.
 std::string bash_values(const OptionRow& row) {
-  if (row.place == Place::file) return "files";
-  if (row.place == Place::directory) return "directories";
+  if (row.place == OptionPlace::file) return "files";
+  if (row.place == OptionPlace::directory) return "directories";
   if (row.words.empty()) return "free";
   return fmt::format("{} {}", row.is_list ? "list" : "words", fmt::join(row.words, " "));
 }
@@ -142,15 +142,15 @@ std::string bash_completion() {
     options += fmt::format("    {}) echo '{}' ;;\n", command->name, fmt::join(names, " "));
   }
   return fmt::format("{}{}{}{}{}\n_feedrate_commands='{} help --help --version'\n", bash_head,
-                     values, bash_middle, options, bash_tail, fmt::join(command_names(), " "));
+                     values, bash_middle, options, bash_tail, fmt::join(completed_commands(), " "));
 }
 
 // ---- zsh ----
 
 /// The third part of a specification of _arguments.
 std::string zsh_action(const OptionRow& row) {
-  if (row.place == Place::file) return "_files";
-  if (row.place == Place::directory) return "_files -/";
+  if (row.place == OptionPlace::file) return "_files";
+  if (row.place == OptionPlace::directory) return "_files -/";
   if (row.words.empty()) return " ";
   const std::string words = escaped(fmt::format("{}", fmt::join(row.words, " ")), ":");
   return row.is_list ? "_sequence compadd - " + words : "(" + words + ")";
@@ -217,8 +217,8 @@ fi
 std::string fish_quoted(std::string_view text) { return "'" + escaped(text, "\\'") + "'"; }
 
 std::string fish_values(const OptionRow& row) {
-  if (row.place == Place::file) return " -r -F";
-  if (row.place == Place::directory) return " -x -a '(__fish_complete_directories)'";
+  if (row.place == OptionPlace::file) return " -r -F";
+  if (row.place == OptionPlace::directory) return " -x -a '(__fish_complete_directories)'";
   const std::string words = fmt::format("{}", fmt::join(row.words, " "));
   if (words.empty()) return " -x";
   if (!row.is_list) return " -x -a " + fish_quoted(words);
@@ -238,7 +238,7 @@ std::string fish_completion() {
           fmt::format("complete -c feedrate -n '__fish_seen_subcommand_from {}'", command->name);
       if (row.argument) {
         text +=
-            row.place == Place::file
+            row.place == OptionPlace::file
                 ? " -F"
                 : fmt::format(" -a {}", fish_quoted(fmt::format("{}", fmt::join(row.words, " "))));
       }
@@ -251,21 +251,21 @@ std::string fish_completion() {
     }
   }
   return text + fmt::format("complete -c feedrate -n '__fish_seen_subcommand_from help' -a '{}'\n",
-                            fmt::join(command_names(), " "));
+                            fmt::join(completed_commands(), " "));
 }
 
-int run(std::string_view shell) {
+int run_completion(std::string_view shell) {
   print(shell == "bash"  ? bash_completion()
         : shell == "zsh" ? zsh_completion()
                          : fish_completion());
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   check_words(app.add_option("SHELL", *shell, "bash, zsh or fish"), {"bash", "zsh", "fish"})
       ->required();
-  return [shell] { return run(*shell); };
+  return [shell] { return run_completion(*shell); };
 }
 
 }  // namespace
@@ -280,6 +280,6 @@ files. An installation has it already: this is for a program that was only built
     .examples = R"(  source <(feedrate completion bash)
   feedrate completion fish > ~/.config/fish/completions/feedrate.fish
 )",
-    .prepare = prepare};
+    .prepare = prepare_completion};
 
 }  // namespace feedrate::tools

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ConvertRequest {
   std::string source;
   std::vector<fs::path> inputs;
   std::vector<fs::path> boxes;
@@ -54,7 +54,7 @@ struct Options {
   bool json = false;
 };
 
-std::vector<std::string> wanted_splits(const Source& from, const Options& options) {
+std::vector<std::string> wanted_splits(const Source& from, const ConvertRequest& options) {
   const std::string& asked = options.split;
   const std::vector<std::string> splits = from.splits(options.inputs);
   if (asked == "all") return splits;
@@ -95,7 +95,7 @@ CLI::Option* check_parsed(CLI::Option* option, Parse parse) {
   });
 }
 
-ConvertOptions settings_of(const Options& options) {
+ConvertOptions conversion_settings(const ConvertRequest& options) {
   ConvertOptions settings;
   if (!options.encoding.empty()) settings.encoding = parse_encoding(options.encoding);
   if (!options.resize.empty()) settings.resize = parse_resize(options.resize);
@@ -112,7 +112,7 @@ ConvertOptions settings_of(const Options& options) {
   return settings;
 }
 
-int join(const Options& options) {
+int join(const ConvertRequest& options) {
   const Conversion result = join_parts(options.join);
   print(fmt::format("{}: {} in {}\n", options.join.string(), counted(result.samples, "image"),
                     bytes_text(result.bytes)));
@@ -137,7 +137,7 @@ void refuse_strangers() {
                      "Give --part auto: each then converts its part, and the last one joins them.");
 }
 
-bool joins_other_ranks(const Options& options) {
+bool joins_other_ranks(const ConvertRequest& options) {
   if (!options.part.empty()) return false;
   if (!trainer::launched_with_others()) {
     refuse_strangers();
@@ -149,7 +149,7 @@ bool joins_other_ranks(const Options& options) {
   return true;
 }
 
-std::vector<Converted> convert_alone(const ConversionJob& job, const Options& options) {
+std::vector<Converted> convert_alone(const ConversionJob& job, const ConvertRequest& options) {
   std::vector<Converted> made;
   for (const ConversionJob::Split& split : job.splits) {
     Progress progress(fmt::format("{} {}", job.to.name(), split.name), "images");
@@ -175,7 +175,7 @@ void note_missing(const std::vector<Converted>& made, const ConversionJob& job,
   }
 }
 
-int run(Options options) {
+int run_convert(ConvertRequest options) {
   if (!options.join.empty()) return join(options);
   const GracefulStop graceful;
   const Source& from = source(options.source);
@@ -183,7 +183,8 @@ int run(Options options) {
     throw Error(fmt::format("{} does not take --boxes", from.name()));
   }
   options.inputs.insert(options.inputs.end(), options.boxes.begin(), options.boxes.end());
-  ConversionJob job{from, options.inputs, container(options.format), settings_of(options), {}};
+  ConversionJob job{
+      from, options.inputs, container(options.format), conversion_settings(options), {}};
   for (const std::string& split : wanted_splits(from, options)) {
     job.splits.push_back({split, options.split == "all" ? options.out / split : options.out});
   }
@@ -212,8 +213,8 @@ int run(Options options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_convert(CLI::App& app) {
+  auto options = std::make_shared<ConvertRequest>();
   const auto known_sources = kind_names(sources()), known_formats = kind_names(containers());
   const auto known_codecs = kind_names(codecs());
   const std::vector<CLI::Option*> operands = {
@@ -277,7 +278,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_flag("--resume", options->resume, "Continue where an earlier run stopped");
   add_threads(app, "--threads", options->threads, "Encoding threads (default: every core)");
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_convert(*options); };
 }
 
 }  // namespace
@@ -304,6 +305,6 @@ I/N and --join divide a conversion by hand.)",
   mpirun -n 4 feedrate convert imagenet ILSVRC2012_img_train.tar --to webdataset \
     --shards 1024 --out data/imagenet
 )",
-    .prepare = prepare};
+    .prepare = prepare_convert};
 
 }  // namespace feedrate::tools

@@ -20,7 +20,7 @@ double images_per_second(const Conversion& result) {
   return result.seconds > 0 ? static_cast<double>(here) / result.seconds : 0;
 }
 
-nlohmann::ordered_json as_json(const Converted& done) {
+nlohmann::ordered_json conversion_json(const Converted& done) {
   const Conversion& result = done.result;
   const auto of_this_run = [&](const auto& value) {
     return null_unless<nlohmann::ordered_json>(!result.earlier, value);
@@ -40,7 +40,7 @@ nlohmann::ordered_json as_json(const Converted& done) {
           {"skipped", of_this_run(result.skipped.size())}};
 }
 
-std::string as_text(const ConversionNames& names, const Converted& done) {
+std::string conversion_text(const ConversionNames& names, const Converted& done) {
   const Conversion& result = done.result;
   if (result.earlier) {
     return fmt::format("{}: {} as {} × {}, whole from an earlier run\n", done.path.string(),
@@ -83,11 +83,11 @@ void note_details(const Converted& done) {
 void print_conversions(const ConversionNames& names, const std::vector<Converted>& all, bool json) {
   for (const Converted& done : all) note_details(done);
   if (!json) {
-    for (const Converted& done : all) print(as_text(names, done));
+    for (const Converted& done : all) print(conversion_text(names, done));
     return;
   }
   nlohmann::ordered_json splits = nlohmann::ordered_json::array();
-  for (const Converted& done : all) splits.push_back(as_json(done));
+  for (const Converted& done : all) splits.push_back(conversion_json(done));
   const nlohmann::ordered_json object{{"source", names.source},
                                       {"format", names.format},
                                       {"codec", all.front().result.codec},

@@ -22,13 +22,13 @@ namespace {
 constexpr std::string_view offline_advice =
     "Without a network: --from DIR, or 'feedrate synth mnist --out archives'.";
 
-struct Options {
+struct FetchRequest {
   std::string what;
   std::filesystem::path out;
   std::string from;
 };
 
-int run(const Options& options) {
+int run_fetch(const FetchRequest& options) {
   const GracefulStop graceful;
   const Published& set = published_set(options.what);
   Progress progress("fetch " + options.what, "bytes");
@@ -45,8 +45,8 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_fetch(CLI::App& app) {
+  auto options = std::make_shared<FetchRequest>();
   const auto known = kind_names(published_sets());
   check_names(
       app.add_option("NAME", options->what, fmt::format("One of {}", fmt::join(known, ", "))),
@@ -57,7 +57,7 @@ std::function<int()> prepare(CLI::App& app) {
       ->required();
   app.add_option("--from", options->from, "Take the files from here instead of the mirrors")
       ->type_name("URL|DIR");
-  return [options] { return run(*options); };
+  return [options] { return run_fetch(*options); };
 }
 
 }  // namespace
@@ -74,6 +74,6 @@ mirrors.)",
     .examples = R"(  feedrate fetch fashion-mnist --out archives
   feedrate fetch fashion-mnist --from /usr/share/datasets/fashion-mnist --out archives
 )",
-    .prepare = prepare};
+    .prepare = prepare_fetch};
 
 }  // namespace feedrate::tools

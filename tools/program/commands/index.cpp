@@ -25,14 +25,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct IndexRequest {
   std::filesystem::path path;
   bool crops = false;
   unsigned threads = 0;
   bool json = false;
 };
 
-int index_crops(const Options& options) {
+int index_crops(const IndexRequest& options) {
   const GracefulStop graceful;
   const std::filesystem::path file = replaceable(crop_index_file(options.path));
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
@@ -70,7 +70,7 @@ int index_crops(const Options& options) {
   return exit_done;
 }
 
-int run(const Options& options) {
+int run_index(const IndexRequest& options) {
   if (options.crops) return index_crops(options);
   const Container& container = container_at(options.path);
   ordered_json files = ordered_json::array();
@@ -87,8 +87,8 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_index(CLI::App& app) {
+  auto options = std::make_shared<IndexRequest>();
   app.add_option("PATH", options->path, "The dataset: a directory, or one file of it")->required();
   CLI::Option* crops = app.add_flag(
       "--crops", options->crops,
@@ -96,7 +96,7 @@ std::function<int()> prepare(CLI::App& app) {
   add_threads(app, "--threads", options->threads, "Threads of --crops (default: every core)")
       ->needs(crops);
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_index(*options); };
 }
 
 }  // namespace
@@ -120,6 +120,6 @@ Images of other kinds have an empty entry. Where the data change, make it again.
   feedrate index data/imagenet --crops
   feedrate index data/tfrecord/train
 )",
-    .prepare = prepare};
+    .prepare = prepare_index};
 
 }  // namespace feedrate::tools

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct InspectRequest {
   fs::path path;
   std::uint64_t samples = 5;
   bool all = false;
@@ -44,7 +44,7 @@ Survey survey_all(const Dataset& dataset) {
   return survey(dataset, limits, progress.callback());
 }
 
-int run(const Options& options) {
+int run_inspect(const InspectRequest& options) {
   const GracefulStop graceful;
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   const Survey looked = options.all ? survey_all(*dataset) : survey(*dataset);
@@ -54,8 +54,8 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_inspect(CLI::App& app) {
+  auto options = std::make_shared<InspectRequest>();
   app.add_option("PATH", options->path, "The dataset")->required();
   check_whole(
       app.add_option("--samples", options->samples, "Number of samples to list, from the first"), 0)
@@ -64,7 +64,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_flag("--all", options->all, "Look at every sample, so that all numbers are exact");
   add_output(app, "--sheet", options->sheet, "Draw images of every class into this PNG file");
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_inspect(*options); };
 }
 
 }  // namespace
@@ -88,6 +88,6 @@ if that is more. looked_at describes the examined samples only.)",
   feedrate inspect train.rec --all
   feedrate inspect data/lmdb/train --sheet sheet.png
 )",
-    .prepare = prepare};
+    .prepare = prepare_inspect};
 
 }  // namespace feedrate::tools

@@ -179,7 +179,7 @@ std::string many_classes(const Inspection& found, const std::vector<std::uint64_
   return text;
 }
 
-std::string classes_text(const Inspection& found) {
+std::string class_counts_text(const Inspection& found) {
   const bool guessed = found.counted == Inspection::Source::some;
   const std::string space = found.info.sidecar ? found.info.sidecar->label_space : "0-based";
   std::string head =
@@ -269,7 +269,7 @@ std::string inspection_text(const Inspection& found) {
   text += line("images", images_text(found));
   text += fitted("files", title_columns) + files_text(found);
   if (found.info.sidecar) text += sidecar_text(found.info);
-  return text + classes_text(found) + sizes_text(found) + samples_text(found);
+  return text + class_counts_text(found) + sizes_text(found) + samples_text(found);
 }
 
 }  // namespace feedrate::tools

@@ -30,7 +30,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct ListRequest {
   std::string what;
   bool json = false;
 };
@@ -136,7 +136,7 @@ std::vector<std::string_view> registry_names() {
   return names;
 }
 
-int run(const Options& options) {
+int run_list(const ListRequest& options) {
   ordered_json object;
   std::string text;
   for (const Registry& registry : registries) {
@@ -157,13 +157,13 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_list(CLI::App& app) {
+  auto options = std::make_shared<ListRequest>();
   check_names(app.add_option("WHAT", options->what,
                              "One list: sources, formats, codecs, recipes, networks, …"),
               {"list", "", registry_names()});
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_list(*options); };
 }
 
 }  // namespace
@@ -181,6 +181,6 @@ settings), optimizers, and devices, with the reason if one cannot be used here.)
     .examples = R"(  feedrate list
   feedrate list devices --json
 )",
-    .prepare = prepare};
+    .prepare = prepare_list};
 
 }  // namespace feedrate::tools

@@ -36,7 +36,7 @@ namespace {
 constexpr std::uint64_t max_io_threads = 64;
 constexpr std::uint64_t max_ranks = 65536;
 
-struct Options {
+struct LoadRequest {
   std::filesystem::path path;
   std::string recipe = "none";
   LoaderOptions loader;
@@ -87,11 +87,11 @@ bool read_state(std::string_view text, LoaderOptions& loader) {
   return true;
 }
 
-void quarantine(const Options& options, const Loader& loader) {
+void quarantine(const LoadRequest& options, const Loader& loader) {
   if (!options.quarantine.empty()) write_quarantine(options.quarantine, loader.bad_samples());
 }
 
-LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape image) {
+LoaderOptions loader_settings(const LoadRequest& options, const Recipe& augment, Shape image) {
   LoaderOptions settings = options.loader;
   settings.pixels.set_scales(options.means, options.deviations, augment.shape(image).channels);
   settings.pixels.layout = options.wanted_layout();
@@ -109,7 +109,7 @@ LoaderOptions settings_of(const Options& options, const Recipe& augment, Shape i
   return settings;
 }
 
-Fields start_of(const Options& options, const LoaderOptions& settings, const Dataset& dataset,
+Fields start_of(const LoadRequest& options, const LoaderOptions& settings, const Dataset& dataset,
                 std::uint64_t images) {
   Fields start = {{"run", "load"},
                   {"dataset", dataset.info().path.string()},
@@ -122,7 +122,7 @@ Fields start_of(const Options& options, const LoaderOptions& settings, const Dat
   return start;
 }
 
-LoadReport load(const Options& options) {
+LoadReport load(const LoadRequest& options) {
   const GracefulStop graceful;
   // A file that cannot be written is refused before the measurement, not after it.
   for (const std::filesystem::path& file : {options.quarantine, options.trace}) {
@@ -130,7 +130,7 @@ LoadReport load(const Options& options) {
   }
   const auto [dataset, picks] = open_data(options.path, options.order, !options.no_shuffle);
   const Recipe& augment = recipe(options.recipe);
-  LoaderOptions settings = settings_of(options, augment, dataset->info().shape);
+  LoaderOptions settings = loader_settings(options, augment, dataset->info().shape);
   std::optional<DeviceDecoding> device;
   if (options.decode == Decode::device) {
     device.emplace(options.device, *dataset, settings.batch);
@@ -200,7 +200,7 @@ LoadReport load(const Options& options) {
   return loaded;
 }
 
-int run(const Options& options) {
+int run_load(const LoadRequest& options) {
   const LoadReport loaded = load(options);
   print(options.json ? loaded.json() : loaded.text());
   if (!options.trace.empty()) {
@@ -209,7 +209,7 @@ int run(const Options& options) {
   return exit_done;
 }
 
-void add_batch_options(CLI::App& app, Options& options) {
+void add_batch_options(CLI::App& app, LoadRequest& options) {
   add_dataset(app, options.path, "The dataset", options.order);
   add_threads(app, "--threads", options.loader.threads, options.loader.engine.tune,
               "Loader threads, or auto; 0: load in the consumer's thread");
@@ -225,7 +225,7 @@ void add_batch_options(CLI::App& app, Options& options) {
   add_name(app, "--device", options.device, device_names(), "The device for --decode device");
 }
 
-void add_order_options(CLI::App& app, Options& options) {
+void add_order_options(CLI::App& app, LoadRequest& options) {
   auto* epochs = app.add_option("--epochs", options.loader.epochs, "Passes over the dataset")
                      ->type_name("N")
                      ->capture_default_str();
@@ -262,7 +262,7 @@ void add_order_options(CLI::App& app, Options& options) {
       });
 }
 
-void add_source_options(CLI::App& app, Options& options) {
+void add_source_options(CLI::App& app, LoadRequest& options) {
   check_positive(app.add_option("--emulate", options.drive.emulate_images_per_second,
                                 "Emulate a trainer that takes RATE images/s"))
       ->type_name("RATE");
@@ -283,7 +283,7 @@ void add_source_options(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
-void add_output_options(CLI::App& app, Options& options) {
+void add_load_outputs(CLI::App& app, LoadRequest& options) {
   app.add_flag("--no-digest", options.no_digest, "Skip the pass that computes the digest");
   add_output(app, "--quarantine", options.quarantine,
              "List bad samples: file, offset, index, key, reason");
@@ -295,7 +295,7 @@ void add_output_options(CLI::App& app, Options& options) {
 }
 
 /// Refuses options that do not fit together.
-void check_options(const Options& options) {
+void check_options(const LoadRequest& options) {
   const LoaderOptions& loader = options.loader;
   expect_dataset(options.path, options.order);
   const OrderRequest& order = options.order;
@@ -325,14 +325,14 @@ void check_options(const Options& options) {
                                          loader.share.ranks - 1));
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_load(CLI::App& app) {
+  auto options = std::make_shared<LoadRequest>();
   add_batch_options(app, *options);
   add_order_options(app, *options);
   add_source_options(app, *options);
-  add_output_options(app, *options);
+  add_load_outputs(app, *options);
   app.callback([options] { check_options(*options); });
-  return [options] { return run(*options); };
+  return [options] { return run_load(*options); };
 }
 
 }  // namespace
@@ -373,6 +373,6 @@ All are the same at any number of threads, resume anywhere, and are shared by ra
   feedrate load --mix data/lmdb/train:0.7,data/png-map/train:0.3
   feedrate load data/packed --recipe imagenet-train --device cuda --decode device
 )",
-    .prepare = prepare};
+    .prepare = prepare_load};
 
 }  // namespace feedrate::tools

@@ -20,12 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ManRequest {
   std::string command;
   fs::path out;
 };
 
-std::vector<std::string_view> command_names() {
+std::vector<std::string_view> documented_commands() {
   std::vector<std::string_view> names;
   for (const Command* command : commands()) names.push_back(command->name);
   return names;
@@ -138,7 +138,7 @@ std::string overview() {
   return text + examples(typical_session) + tail(pages);
 }
 
-int run(const Options& options) {
+int run_man(const ManRequest& options) {
   if (!options.out.empty()) {
     fs::create_directories(options.out);
     write_text(options.out / "feedrate.1", overview());
@@ -156,14 +156,14 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_man(CLI::App& app) {
+  auto options = std::make_shared<ManRequest>();
   auto* command =
       check_names(app.add_option("COMMAND", options->command, "A command (default: all)"),
-                  {"command", "", command_names()});
+                  {"command", "", documented_commands()});
   add_output(app, "--out", options->out, "Write every page into this directory", "DIR")
       ->excludes(command);
-  return [options] { return run(*options); };
+  return [options] { return run_man(*options); };
 }
 
 }  // namespace
@@ -178,6 +178,6 @@ An installation has these pages already: 'man feedrate-convert'.)",
     .examples = R"(  feedrate man convert | man -l -
   feedrate man --out man1
 )",
-    .prepare = prepare};
+    .prepare = prepare_man};
 
 }  // namespace feedrate::tools

@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 
 constexpr double brightest = 255;
 
-struct Options {
+struct MeanRequest {
   fs::path path;
   fs::path out;
   unsigned threads = 0;
@@ -46,7 +46,7 @@ std::string order_text(const Means& found) {
   return found.means.channels == 1 ? "grey" : std::string(layout_text(*found.layout));
 }
 
-Means measure(const Options& options) {
+Means measure_means(const MeanRequest& options) {
   const std::unique_ptr<Dataset> dataset = open_dataset(options.path);
   Means found;
   if (!options.out.empty()) found.layout = mean_layout_for(mean_format(options.out), *dataset);
@@ -56,7 +56,7 @@ Means measure(const Options& options) {
   return found;
 }
 
-Means convert(const Options& options) {
+Means convert(const MeanRequest& options) {
   Means found;
   found.is_dataset = false;
   found.means.mean_image = read_mean(options.path);
@@ -71,7 +71,7 @@ std::string channel_name(std::uint32_t channels, std::size_t channel) {
   return std::array{"red", "green", "blue"}[channel];
 }
 
-std::string as_text(const Options& options, const Means& found) {
+std::string mean_text(const MeanRequest& options, const Means& found) {
   const DatasetMeans& means = found.means;
   std::string text = options.path.string() + ": ";
   text += found.is_dataset ? counted(means.images, "image") : "a mean image";
@@ -98,7 +98,7 @@ std::string as_text(const Options& options, const Means& found) {
   return text;
 }
 
-ordered_json as_json(const Options& options, const Means& found) {
+ordered_json mean_json(const MeanRequest& options, const Means& found) {
   const DatasetMeans& means = found.means;
   const auto list = [&](const std::array<double, 3>& values, double scale) {
     ordered_json array = ordered_json::array();
@@ -125,13 +125,14 @@ ordered_json as_json(const Options& options, const Means& found) {
   return object;
 }
 
-int run(const Options& options) {
+int run_mean(const MeanRequest& options) {
   const GracefulStop graceful;
   if (!options.out.empty()) {
     mean_format(options.out);
     replaceable(options.out);
   }
-  const Means found = mean_format_of(options.path) != nullptr ? convert(options) : measure(options);
+  const Means found =
+      mean_format_of(options.path) != nullptr ? convert(options) : measure_means(options);
   if (found.layout) {
     if (!found.means.mean_image) {
       fail(options.path, "the images have several sizes, so there is no mean image to write");
@@ -140,12 +141,12 @@ int run(const Options& options) {
     note(fmt::format("wrote {}: {}, {}", options.out.string(), mean_format(options.out).name(),
                      order_text(found)));
   }
-  print(options.json ? json_text(as_json(options, found)) : as_text(options, found));
+  print(options.json ? json_text(mean_json(options, found)) : mean_text(options, found));
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_mean(CLI::App& app) {
+  auto options = std::make_shared<MeanRequest>();
   app.add_option("PATH", options->path, "The dataset, or a mean image")->required();
   std::string extensions;
   for (const MeanFormat* format : mean_formats()) {
@@ -154,7 +155,7 @@ std::function<int()> prepare(CLI::App& app) {
   add_output(app, "--out", options->out, "Write the mean image to this file: " + extensions);
   add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_mean(*options); };
 }
 
 }  // namespace
@@ -172,6 +173,6 @@ size. PATH may also be such a file, which --out converts.)",
   feedrate mean data/lmdb/train --out mean.binaryproto
   feedrate mean mean.binaryproto --out mean.nd
 )",
-    .prepare = prepare};
+    .prepare = prepare_mean};
 
 }  // namespace feedrate::tools

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view results_advice =
     "'feedrate bench PATH… --out results.jsonl' writes results.";
 
-struct Options {
+struct ReportRequest {
   std::vector<fs::path> results;
   fs::path html;
   fs::path csv;
@@ -44,7 +44,7 @@ std::vector<Run> read(const fs::path& file) {
   return std::move(rows.runs);
 }
 
-int run_comparison(const Options& options) {
+int run_comparison(const ReportRequest& options) {
   const Comparison found = compare(read(options.results[0]), read(options.results[1]));
   if (found.points.empty()) {
     fail(options.results[1], "holds no point of ", options.results[0],
@@ -56,7 +56,7 @@ int run_comparison(const Options& options) {
   return exit_done;
 }
 
-int run(const Options& options) {
+int run_report(const ReportRequest& options) {
   if (options.compare) return run_comparison(options);
   for (const fs::path& file : {options.html, options.csv}) {
     std::error_code ignored;
@@ -73,8 +73,8 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_report(CLI::App& app) {
+  auto options = std::make_shared<ReportRequest>();
   app.add_option("RESULTS", options->results, "Results of 'feedrate bench'; two to compare")
       ->required();
   auto* compare = app.add_flag("--compare", options->compare,
@@ -92,7 +92,7 @@ std::function<int()> prepare(CLI::App& app) {
         "RESULTS", options->compare ? "--compare takes two files of results"
                                     : "expected one file of results; --compare takes two");
   });
-  return [options] { return run(*options); };
+  return [options] { return run_report(*options); };
 }
 
 }  // namespace
@@ -115,6 +115,6 @@ that the repeats allow.)",
   feedrate report results.jsonl --markdown > report.md
   feedrate report before.jsonl after.jsonl --compare
 )",
-    .prepare = prepare};
+    .prepare = prepare_report};
 
 }  // namespace feedrate::tools

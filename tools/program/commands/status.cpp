@@ -12,23 +12,23 @@ namespace feedrate::tools {
 
 namespace {
 
-struct Options {
+struct StatusRequest {
   std::filesystem::path path;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_status(const StatusRequest& options) {
   const ConversionStatus status = status_of(options.path);
   print(options.json ? status_json(status) : status_text(status));
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_status(CLI::App& app) {
+  auto options = std::make_shared<StatusRequest>();
   app.add_option("PATH", options->path, "What was given to 'feedrate convert' as --out")
       ->required();
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_status(*options); };
 }
 
 }  // namespace
@@ -45,6 +45,6 @@ With --split all, PATH is that of one split. To go on after a failure, run the s
 'feedrate convert' again.)",
     .examples = R"(  feedrate status data/imagenet
 )",
-    .prepare = prepare};
+    .prepare = prepare_status};
 
 }  // namespace feedrate::tools

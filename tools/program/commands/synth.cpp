@@ -18,13 +18,13 @@ using namespace converters;
 
 namespace {
 
-struct Options {
+struct SynthRequest {
   std::string what;
   std::filesystem::path out;
   SynthOptions synth;
 };
 
-int run(const Options& options) {
+int run_synth(const SynthRequest& options) {
   const GracefulStop graceful;
   const Synth& maker = synth(options.what);
   Progress progress("synth " + options.what, "images");
@@ -36,8 +36,8 @@ int run(const Options& options) {
   return exit_done;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_synth(CLI::App& app) {
+  auto options = std::make_shared<SynthRequest>();
   const auto known = kind_names(synths());
   check_names(app.add_option("KIND", options->what,
                              fmt::format("Dataset to imitate: {}", fmt::join(known, ", "))),
@@ -50,7 +50,7 @@ std::function<int()> prepare(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   add_seed(app, options->synth.seed);
-  return [options] { return run(*options); };
+  return [options] { return run_synth(*options); };
 }
 
 }  // namespace
@@ -66,6 +66,6 @@ gives the same bytes on every machine.)",
     .examples = R"(  feedrate synth mnist --images 60000 --out archives
   feedrate convert mnist archives --to lmdb --split all --out data
 )",
-    .prepare = prepare};
+    .prepare = prepare_synth};
 
 }  // namespace feedrate::tools

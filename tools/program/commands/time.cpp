@@ -10,15 +10,15 @@
 namespace feedrate::tools {
 namespace {
 
-struct Options {
+struct TimeRequest {
   LayerTimesRequest request;
   bool all = false;
   bool passes = false;
   bool json = false;
 };
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_time(CLI::App& app) {
+  auto options = std::make_shared<TimeRequest>();
   LayerTimesRequest& request = options->request;
   check_names(app.add_option("NETWORK", request.network, "Network: see 'feedrate list networks'"),
               network_names())
@@ -80,6 +80,6 @@ counted from the plan, and the bytes that they read and write.)",
   feedrate time resnet50 --batch 256 --device cuda --precision bf16
   feedrate time resnet50 --batch 8 --precision bf16 --passes
 )",
-    .prepare = prepare};
+    .prepare = prepare_time};
 
 }  // namespace feedrate::tools

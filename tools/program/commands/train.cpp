@@ -21,19 +21,19 @@ using namespace trainer;
 
 namespace {
 
-struct Options {
+struct TrainRequest {
   TrainingRequest request;
   bool json = false;
 };
 
 template <class Report>
-int show(const Options& options, const Report& report) {
+int show(const TrainRequest& options, const Report& report) {
   if (world().rank() == 0)
     print(options.json ? to_json(options.request, report) : to_text(options.request, report));
   return exit_done;
 }
 
-int run(Options& options) {
+int run_train(TrainRequest& options) {
   const GracefulStop graceful;
   complete(options.request);
   if (world().rank() != 0) mute_notes();
@@ -169,7 +169,7 @@ void add_recipe_options(CLI::App& app, TrainingRequest& request) {
   add_seed(app, request.seed);
 }
 
-void add_output_options(CLI::App& app, Options& options) {
+void add_train_outputs(CLI::App& app, TrainRequest& options) {
   TrainingRequest& request = options.request;
   app.option_defaults()->group("Output");
   app.add_option("--checkpoint", request.files.checkpoint,
@@ -187,8 +187,8 @@ void add_output_options(CLI::App& app, Options& options) {
   add_json(app, options.json);
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_train(CLI::App& app) {
+  auto options = std::make_shared<TrainRequest>();
   TrainingRequest& request = options->request;
   add_data_options(app, request);
   add_length_options(app, request);
@@ -197,8 +197,8 @@ std::function<int()> prepare(CLI::App& app) {
       ->excludes("--resident");
   add_machine_options(app, request);
   add_recipe_options(app, request);
-  add_output_options(app, *options);
-  return [options] { return run(*options); };
+  add_train_outputs(app, *options);
+  return [options] { return run_train(*options); };
 }
 
 }  // namespace
@@ -247,6 +247,6 @@ epoch_end, validation_start, validation, end.)",
   mpirun -n 4 feedrate train data/lmdb/train --network lenet --batch 256
   feedrate train data/packed --network resnet50 --device cuda --decode device
 )",
-    .prepare = prepare};
+    .prepare = prepare_train};
 
 }  // namespace feedrate::tools

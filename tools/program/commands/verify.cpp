@@ -30,7 +30,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t findings_shown = 20;
 
-struct Options {
+struct VerifyRequest {
   fs::path path;
   fs::path against;
   unsigned threads = 0;
@@ -78,7 +78,7 @@ std::string first_difference(const Verified& here, const Verified& there, std::u
 }
 
 std::string comparison_text(const Verified& here, const Verified& there,
-                            const Comparison& comparison) {
+                            const formats::Comparison& comparison) {
   if (comparison.equal()) return "Equal: the same images, labels and order.\n";
   std::string text =
       fmt::format("NOT equal: {}.\n", first_difference(here, there, comparison.first.value()));
@@ -109,7 +109,7 @@ std::string list_text(std::string_view title, const std::vector<Finding>& list) 
   return text;
 }
 
-std::string classes_text(const std::vector<std::uint64_t>& counts) {
+std::string verified_classes_text(const std::vector<std::uint64_t>& counts) {
   std::vector<std::uint64_t> held;
   std::copy_if(counts.begin(), counts.end(), std::back_inserter(held),
                [](std::uint64_t count) { return count > 0; });
@@ -143,7 +143,7 @@ std::string digests_text(const Verification& result) {
                                        : " as read");
 }
 
-std::string as_text(const Verified& verified) {
+std::string verified_text(const Verified& verified) {
   const DatasetInfo& info = verified.dataset->info();
   const Verification& result = verified.result;
   std::string text =
@@ -155,7 +155,7 @@ std::string as_text(const Verified& verified) {
                         grouped(result.looked_at), counted(info.size, "image"));
   }
   text += list_text("findings", result.findings) + list_text("notes", result.notes);
-  text += fmt::format("  classes       {}\n", classes_text(result.class_counts));
+  text += fmt::format("  classes       {}\n", verified_classes_text(result.class_counts));
   if (result.digest.digest.empty()) return text;
   return text + digests_text(result);
 }
@@ -168,7 +168,7 @@ ordered_json list_json(const std::vector<Finding>& list) {
   return array;
 }
 
-ordered_json as_json(const Verified& verified) {
+ordered_json verified_json(const Verified& verified) {
   const DatasetInfo& info = verified.dataset->info();
   const Verification& result = verified.result;
   return {{"path", info.path.string()},
@@ -190,7 +190,8 @@ ordered_json as_json(const Verified& verified) {
 /// Of two whole verifications.
 bool add_comparison(const Verified& here, const Verified& there, ordered_json& object,
                     std::string& text) {
-  const Comparison comparison = compare(here.result.sample_digests, there.result.sample_digests);
+  const formats::Comparison comparison =
+      formats::compare(here.result.sample_digests, there.result.sample_digests);
   object["equal"] = comparison.equal();
   object["same_set"] = comparison.same_set();
   object["first_difference"] = or_null<ordered_json>(comparison.first);
@@ -201,17 +202,17 @@ bool add_comparison(const Verified& here, const Verified& there, ordered_json& o
   return comparison.equal();
 }
 
-int run(const Options& options) {
+int run_verify(const VerifyRequest& options) {
   const GracefulStop graceful;
   const unsigned threads = options.threads > 0 ? options.threads : usable_cores();
   const Verified here = verify_path(options.path, threads);
-  ordered_json object = as_json(here);
-  std::string text = as_text(here);
+  ordered_json object = verified_json(here);
+  std::string text = verified_text(here);
   bool sound = here.result.findings.empty();
   if (!options.against.empty() && here.result.complete) {
     const Verified there = verify_path(options.against, threads);
-    object["against"] = as_json(there);
-    text += as_text(there);
+    object["against"] = verified_json(there);
+    text += verified_text(there);
     sound = sound && there.result.findings.empty();
     if (there.result.complete) sound = add_comparison(here, there, object, text) && sound;
   }
@@ -219,14 +220,14 @@ int run(const Options& options) {
   return sound ? exit_done : exit_failed;
 }
 
-std::function<int()> prepare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> prepare_verify(CLI::App& app) {
+  auto options = std::make_shared<VerifyRequest>();
   app.add_option("PATH", options->path, "The dataset")->required();
   app.add_option("--against", options->against, "Compare with this dataset and show what differs")
       ->type_name("PATH");
   add_threads(app, "--threads", options->threads, "Decoding threads (default: every core)");
   add_json(app, options->json);
-  return [options] { return run(*options); };
+  return [options] { return run_verify(*options); };
 }
 
 }  // namespace
@@ -243,6 +244,6 @@ the datasets differ.)",
     .examples = R"(  feedrate verify data/lmdb/train
   feedrate verify data/lmdb/train --against data/png-map/train
 )",
-    .prepare = prepare};
+    .prepare = prepare_verify};
 
 }  // namespace feedrate::tools

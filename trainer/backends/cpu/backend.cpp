@@ -59,11 +59,11 @@ class CpuBackend final : public Backend {
   PixelMemory& pixel_memory() const override { return plain_memory(); }
 };
 
-const CpuBackend row("cpu", "this machine's cores, by oneDNN and OpenBLAS");
+const CpuBackend cpu_row("cpu", "this machine's cores, by oneDNN and OpenBLAS");
 
 }  // namespace
 
 extern const Backend& cpu_backend;
-const Backend& cpu_backend = row;
+const Backend& cpu_backend = cpu_row;
 
 }  // namespace feedrate::trainer

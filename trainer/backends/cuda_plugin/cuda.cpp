@@ -64,7 +64,7 @@ class CudaRow final : public Backend {
   }
 };
 
-const CudaRow row;
+const CudaRow cuda_row;
 
 }  // namespace
 
@@ -98,6 +98,6 @@ std::string cudnn_version() {
 }
 
 extern const Backend& cuda_backend;
-const Backend& cuda_backend = row;
+const Backend& cuda_backend = cuda_row;
 
 }  // namespace feedrate::trainer

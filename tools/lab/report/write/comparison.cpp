@@ -11,7 +11,7 @@
 namespace feedrate::tools {
 namespace {
 
-constexpr std::size_t columns = 100;
+constexpr std::size_t comparison_columns = 100;
 constexpr const char* caution =
     "Faster and slower: the 95 % interval of the ratio, from the repeats of both files (Welch's t "
     "interval of the logarithms), does not contain 1. Even where nothing changed, one point in 20 "
@@ -45,13 +45,13 @@ std::vector<Table> tables(const Comparison& comparison) {
 std::string comparison_text(const Comparison& comparison) {
   std::string text;
   for (const Table& table : tables(comparison)) {
-    text += harmless(table.title) + "\n" + table_text(table, columns) + "\n";
+    text += harmless(table.title) + "\n" + table_text(table, comparison_columns) + "\n";
   }
   for (const std::string& doubt : comparison.doubts) {
-    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, columns));
+    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, comparison_columns));
   }
-  return text + wrapped(caution, 0, columns) + "\n" + wrapped(comparison.summary(), 0, columns) +
-         "\n";
+  return text + wrapped(caution, 0, comparison_columns) + "\n" +
+         wrapped(comparison.summary(), 0, comparison_columns) + "\n";
 }
 
 std::string comparison_markdown(const Comparison& comparison) {

@@ -40,7 +40,7 @@ std::string scrolling(const Table& table) {
 enum class Fold { open, closed };
 
 /// A foldable table under its title; "" for a table without rows.
-std::string titled(const Table& table, Fold fold = Fold::open) {
+std::string titled_html(const Table& table, Fold fold = Fold::open) {
   if (table.rows.empty()) return {};
   return fmt::format("<details{}><summary>{}</summary>\n{}{}</details>\n",
                      fold == Fold::open ? " open" : "", escape_markup(table.title),
@@ -61,14 +61,15 @@ std::string study_section(const Study& study, const StudyVerdict& verdict, bool 
   if (!is_headline)
     text += paragraph("answer", verdict.answer) + paragraph("note", verdict.reason());
   text += figures(study_charts(study, verdict)) + paragraph("note", prediction_sentence(study));
-  text += titled(formats_table(study, verdict)) +
-          titled(points_table(study, verdict), Fold::closed) + titled(attribution_table(study));
+  text += titled_html(formats_table(study, verdict)) +
+          titled_html(points_table(study, verdict), Fold::closed) +
+          titled_html(attribution_table(study));
   return text + "</section>\n";
 }
 
 std::string study_sections(const Report& report) {
   std::string text;
-  if (report.studies.size() > 1) text += titled(answers_table(report));
+  if (report.studies.size() > 1) text += titled_html(answers_table(report));
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     text += study_section(report.studies[i], report.verdicts[i], i == 0);
   }

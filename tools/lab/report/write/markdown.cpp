@@ -12,7 +12,7 @@ std::string paragraph(const std::string& text) {
 }
 
 /// "" for a table without rows.
-std::string titled(const Table& table) {
+std::string titled_markdown(const Table& table) {
   if (table.rows.empty()) return {};
   return fmt::format("### {}\n\n{}{}\n", escape_markdown(table.title), paragraph(table.note),
                      table_markdown(table));
@@ -45,8 +45,9 @@ std::string report_markdown(const Report& report) {
       text += paragraph(fmt::format("Demand: {} images/s (spread {}).",
                                     rate_cell(study.demand->rate), spread_text(*study.demand)));
     }
-    text += titled(points_table(study, verdict)) + paragraph(prediction_sentence(study)) +
-            titled(formats_table(study, verdict)) + titled(attribution_table(study));
+    text += titled_markdown(points_table(study, verdict)) + paragraph(prediction_sentence(study)) +
+            titled_markdown(formats_table(study, verdict)) +
+            titled_markdown(attribution_table(study));
   }
   text += fields("Machine and build", machine_fields(report)) + fields("Terms", glossary());
   text.pop_back();

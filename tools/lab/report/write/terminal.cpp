@@ -8,12 +8,12 @@
 namespace feedrate::tools {
 namespace {
 
-constexpr std::size_t columns = 100;
+constexpr std::size_t terminal_columns = 100;
 
 /// "" for a table without rows.
-std::string titled(const Table& table) {
+std::string titled_text(const Table& table) {
   if (table.rows.empty()) return {};
-  return "  " + table.title + "\n" + table_text(table, columns) + "\n";
+  return "  " + table.title + "\n" + table_text(table, terminal_columns) + "\n";
 }
 
 std::string study_text(const Study& study, const StudyVerdict& verdict) {
@@ -24,10 +24,10 @@ std::string study_text(const Study& study, const StudyVerdict& verdict) {
   }
   text += "\n";
   const Table points = points_table(study, verdict);
-  if (!points.rows.empty()) text += table_text(points, columns) + "\n";
+  if (!points.rows.empty()) text += table_text(points, terminal_columns) + "\n";
   const std::string predicted = prediction_sentence(study);
-  if (!predicted.empty()) text += "  " + wrapped(predicted, 2, columns) + "\n\n";
-  return text + titled(formats_table(study, verdict)) + titled(attribution_table(study));
+  if (!predicted.empty()) text += "  " + wrapped(predicted, 2, terminal_columns) + "\n\n";
+  return text + titled_text(formats_table(study, verdict)) + titled_text(attribution_table(study));
 }
 
 }  // namespace
@@ -38,11 +38,11 @@ std::string report_text(const Report& report) {
     text += study_text(report.studies[i], report.verdicts[i]);
   }
   for (const std::string& doubt : report.doubts) {
-    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, columns));
+    text += fmt::format("doubt: {}\n", wrapped(harmless(doubt), 7, terminal_columns));
   }
   for (std::size_t i = 0; i < report.studies.size(); ++i) {
     const std::string answer = harmless(sentence(report.studies[i], report.verdicts[i]));
-    text += wrapped(answer, 2, columns) + "\n";
+    text += wrapped(answer, 2, terminal_columns) + "\n";
   }
   return text + "The page of --html and the text of --markdown explain the terms.\n";
 }

@@ -19,8 +19,7 @@ TEXT
 
 step "install what is missing, and build"
 tools/install-deps.sh samples
-cmake --preset release -DFEEDRATE_TESTS=OFF
-cmake --build --preset release
+tools/build.sh -DFEEDRATE_TESTS=OFF
 feedrate=$PWD/build/release/feedrate
 mkdir -p "$out"
 cd "$out"

@@ -4,6 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools/install-deps.sh tests
-cmake --preset release -DFEEDRATE_WERROR="${FEEDRATE_WERROR:-OFF}" -DFEEDRATE_TESTS=ON
-cmake --build --preset release
+tools/build.sh -DFEEDRATE_WERROR="${FEEDRATE_WERROR:-OFF}" -DFEEDRATE_TESTS=ON
 ctest --preset release --parallel "$(nproc)" "$@"

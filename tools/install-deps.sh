@@ -12,7 +12,7 @@
 set -euo pipefail
 
 build=(
-  build-essential cmake ninja-build pkg-config git ca-certificates
+  build-essential cmake ninja-build ccache pkg-config git ca-certificates
   liblmdb-dev libpng-dev libjpeg-dev zlib1g-dev libisal-dev libxxhash-dev libarchive-dev libtbb-dev
   libfreetype-dev libfontconfig-dev fonts-dejavu-core
   libopenblas-dev libdnnl-dev
@@ -21,7 +21,7 @@ build=(
   libgtest-dev libbenchmark-dev
 )
 declare -A optional=(
-  [tests]="ccache chromium debootstrap python3 python3-jsonschema xz-utils libopenmpi-dev openmpi-bin
+  [tests]="chromium debootstrap python3 python3-jsonschema xz-utils libopenmpi-dev openmpi-bin
            python3-dev python3-venv slurm-wlm munge"
   [python]="python3 python3-dev python3-venv"
   [mpi]="libopenmpi-dev openmpi-bin"

@@ -1,5 +1,5 @@
 // The house rules that a compiler does not check: which folder may include which, no third-party
-// header in a header, files short enough to read, folders small enough to list.
+// header in a header, files short enough to read.
 
 #include <gtest/gtest.h>
 
@@ -93,7 +93,6 @@ const std::map<std::string, Folder> architecture{
 };
 
 constexpr std::size_t max_lines = 400;
-constexpr std::size_t max_sources_in_a_folder = 26;
 
 struct Source {
   fs::path path;  // relative to the root
@@ -231,17 +230,6 @@ TEST(UnitArchitecture, no_file_is_too_long_to_read) {
                                                    ".cmake", ".sh", ".py", ".js", ".css"})) {
     EXPECT_LE(source.lines.size(), max_lines) << source.path;
   }
-}
-
-TEST(UnitArchitecture, no_folder_is_too_large_to_list) {
-  std::map<fs::path, std::size_t> count;
-  std::vector<std::string> everywhere = folders();
-  everywhere.emplace_back("tests");
-  for (const Source& source : sources(everywhere, cpp)) {
-    if (source.path.string().starts_with("tests/fuzz/")) continue;  // a harness for each parser
-    ++count[source.path.parent_path()];
-  }
-  for (const auto& [folder, files] : count) EXPECT_LE(files, max_sources_in_a_folder) << folder;
 }
 
 TEST(UnitArchitecture, every_folder_explains_itself_within_forty_lines) {

@@ -1,12 +1,14 @@
 // Bottlenecks that are planted by orders of magnitude must be named, by the report, by `advise` and
-// by `train` alike. All that is planted sleeps, so a busy machine changes little: a loader's sleeps
-// only get longer, and the device keeps to a schedule.
+// by `train` alike. All that is planted sleeps, so a little load changes nothing: a loader's sleeps
+// only get longer, and the device keeps to a schedule. Measurements during which this process had to
+// wait for a core are not judged; where too few are left, the test is skipped and says so.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <semaphore>
+#include <stop_token>
 #include <thread>
 
 #include "tests/support/memory_dataset.h"
@@ -173,11 +175,41 @@ Limit trained(const Measured& measured) {
   return judge(figures).limit;
 }
 
-constexpr unsigned runs = 20;
+/// Wakes every millisecond and records how late: what the threads that are measured suffer, too.
+class Lateness {
+ public:
+  Lateness() : thread_([this](const std::stop_token& stop) { watch(stop); }) {}
+
+  /// The latest so far.
+  Milliseconds ended() {
+    thread_.request_stop();
+    thread_.join();
+    return latest_;
+  }
+
+ private:
+  void watch(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const Clock::time_point due = Clock::now() + std::chrono::milliseconds(1);
+      std::this_thread::sleep_until(due);
+      latest_ = std::max(latest_, Milliseconds(Clock::now() - due));
+    }
+  }
+
+  Milliseconds latest_{};
+  std::jthread thread_;
+};
+
+constexpr unsigned runs = 20, enough_runs = 5, max_runs = 60;
+constexpr Milliseconds tolerated{1};  // half of the shortest sleep that is planted
 
 void expect_named(const Plant& plant, Limit planted) {
-  for (unsigned run = 0; run < runs; ++run) {
+  unsigned judged = 0;
+  for (unsigned run = 0; run < max_runs && judged < runs; ++run) {
+    Lateness lateness;
     const Measured measured = measure(plant);
+    if (lateness.ended() > tolerated) continue;
+    ++judged;
     const std::string figures =
         join("run ", run, ": supply ", measured.supply, ", compute ", measured.compute, ", demand ",
              measured.demand, ", delivered ", measured.delivered, ", stall ", measured.stall);
@@ -188,6 +220,10 @@ void expect_named(const Plant& plant, Limit planted) {
     // A worker that waits for a core looks busy.
     if (planted == Limit::cores) continue;
     EXPECT_EQ(name(trained(measured)), name(seen)) << figures;
+  }
+  if (judged < enough_runs) {
+    GTEST_SKIP() << "the machine was not quiet: in " << max_runs - judged << " of " << max_runs
+                 << " measurements, a thread woke more than " << tolerated.count() << " ms late";
   }
 }
 

@@ -19,26 +19,28 @@ namespace {
 using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t plenty = 1 << 26;
-const Entries three = {{"a/first", noise(3000)}, {"a/second", ""}, {"third", noise(90000, 3)}};
+constexpr std::uint64_t view_plenty = 1 << 26;
+const Entries viewed_entries = {
+    {"a/first", noise(3000)}, {"a/second", ""}, {"third", noise(90000, 3)}};
 
-std::string content(Archive& archive) {
+std::string view_content(Archive& archive) {
   Buffer bytes;
-  archive.read_all(bytes, plenty);
+  archive.read_all(bytes, view_plenty);
   return std::string(as_text(bytes));
 }
 
 TEST(UnitArchiveView, entries_of_a_plain_tar_are_views_that_outlast_the_walk) {
   const TempDirectory directory;
-  Archive archive(write(directory / "a.tar", tar(three)));
+  Archive archive(write(directory / "a.tar", tar(viewed_entries)));
   std::vector<Bytes> views;
   while (archive.next()) {
     const auto view = archive.view();
     ASSERT_TRUE(view);
     views.push_back(*view);
   }
-  ASSERT_EQ(views.size(), three.size());
-  for (std::size_t i = 0; i < three.size(); ++i) EXPECT_EQ(as_text(views[i]), three[i].second);
+  ASSERT_EQ(views.size(), viewed_entries.size());
+  for (std::size_t i = 0; i < viewed_entries.size(); ++i)
+    EXPECT_EQ(as_text(views[i]), viewed_entries[i].second);
   // In one map, in the order of the file.
   EXPECT_LT(views[0].data(), views[2].data());
   EXPECT_LT(views[2].data() - views[0].data(), 100000);
@@ -46,8 +48,9 @@ TEST(UnitArchiveView, entries_of_a_plain_tar_are_views_that_outlast_the_walk) {
 
 TEST(UnitArchiveView, entries_of_a_tar_inside_a_tar_last_as_long_as_the_outermost) {
   const TempDirectory directory;
-  const std::string deep = tar({{"deep.tar", tar(three)}});
-  Archive outer(write(directory / "outer.tar", tar({{"a.tar", deep}, {"b.tar", tar(three)}})));
+  const std::string deep = tar({{"deep.tar", tar(viewed_entries)}});
+  Archive outer(
+      write(directory / "outer.tar", tar({{"a.tar", deep}, {"b.tar", tar(viewed_entries)}})));
   std::vector<Bytes> views;
   const auto collect = [&](Archive& archive) {
     while (archive.next()) views.push_back(archive.view().value());
@@ -66,7 +69,8 @@ TEST(UnitArchiveView, entries_of_a_tar_inside_a_tar_last_as_long_as_the_outermos
   }
   EXPECT_FALSE(outer.next());
   ASSERT_EQ(views.size(), 6U);
-  for (std::size_t i = 0; i < views.size(); ++i) EXPECT_EQ(as_text(views[i]), three[i % 3].second);
+  for (std::size_t i = 0; i < views.size(); ++i)
+    EXPECT_EQ(as_text(views[i]), viewed_entries[i % 3].second);
 }
 
 TEST(UnitArchiveView, a_file_that_is_no_archive_is_seen_whole) {
@@ -75,29 +79,29 @@ TEST(UnitArchiveView, a_file_that_is_no_archive_is_seen_whole) {
     Archive archive(write(directory / "plain", noise(size)));
     ASSERT_TRUE(archive.next());
     EXPECT_EQ(as_text(archive.view().value()), noise(size));
-    EXPECT_EQ(content(archive), noise(size));
+    EXPECT_EQ(view_content(archive), noise(size));
   }
 }
 
 TEST(UnitArchiveView, what_is_compressed_has_no_view_and_is_read_all_the_same) {
   const TempDirectory directory;
-  const auto file =
-      write(directory / "outer.tar", tar({{"in.tar.gz", tar_gz(three)}, {"x", "content of x"}}));
+  const auto file = write(directory / "outer.tar",
+                          tar({{"in.tar.gz", tar_gz(viewed_entries)}, {"x", "content of x"}}));
   Archive outer(file);
   ASSERT_TRUE(outer.next());
   {
     Archive inner(outer);
     ASSERT_TRUE(inner.next());
     EXPECT_FALSE(inner.view());
-    EXPECT_EQ(content(inner), three[0].second);
+    EXPECT_EQ(view_content(inner), viewed_entries[0].second);
   }
   ASSERT_TRUE(outer.next());
   EXPECT_EQ(as_text(outer.view().value()), "content of x");
 
-  Archive compressed_tar(write(directory / "a.tar.gz", tar_gz(three)));
+  Archive compressed_tar(write(directory / "a.tar.gz", tar_gz(viewed_entries)));
   ASSERT_TRUE(compressed_tar.next());
   EXPECT_FALSE(compressed_tar.view());
-  Archive zip(write(directory / "a.zip", make_archive(three, {ARCHIVE_FORMAT_ZIP})));
+  Archive zip(write(directory / "a.zip", make_archive(viewed_entries, {ARCHIVE_FORMAT_ZIP})));
   ASSERT_TRUE(zip.next());
   EXPECT_FALSE(zip.view());
 }
@@ -112,7 +116,7 @@ TEST(UnitArchiveView, a_compressed_entry_larger_than_a_piece_is_whole) {
     ASSERT_GT(outer.size(), 16U << 20);
     Archive inner(outer);
     ASSERT_TRUE(inner.next());
-    EXPECT_TRUE(content(inner) == large);
+    EXPECT_TRUE(view_content(inner) == large);
   }
 }
 
@@ -124,24 +128,24 @@ TEST(UnitArchiveView, viewing_and_reading_go_together) {
   Buffer four(4);
   EXPECT_EQ(archive.read(four), 4U);
   EXPECT_EQ(as_text(archive.view().value()), "abcdef");
-  EXPECT_EQ(content(archive), "ef");
+  EXPECT_EQ(view_content(archive), "ef");
   ASSERT_TRUE(archive.next());
   EXPECT_EQ(archive.read(four), 4U);
   EXPECT_FALSE(archive.view()) << "part of it is gone";
-  EXPECT_EQ(content(archive), "kl");
+  EXPECT_EQ(view_content(archive), "kl");
 }
 
 TEST(UnitArchiveView, a_pipe_is_read_as_before) {
   const TempDirectory directory;
   const fs::path pipe = directory / "pipe.tar";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << tar(three); });
+  std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << tar(viewed_entries); });
   Archive archive(pipe);
-  for (const auto& [name, bytes] : three) {
+  for (const auto& [name, bytes] : viewed_entries) {
     ASSERT_TRUE(archive.next());
     EXPECT_EQ(archive.name(), name);
     EXPECT_FALSE(archive.view());
-    EXPECT_EQ(content(archive), bytes);
+    EXPECT_EQ(view_content(archive), bytes);
   }
   EXPECT_FALSE(archive.next());
 }
@@ -210,8 +214,8 @@ TEST(UnitArchiveView, a_view_given_back_takes_no_memory_and_stays_valid) {
 
 TEST(HostileArchiveView, cut_inside_an_entry_the_view_is_an_error_that_names_the_byte) {
   const TempDirectory directory;
-  const std::string whole = tar(three);
-  const std::size_t data = whole.find(three[2].second);
+  const std::string whole = tar(viewed_entries);
+  const std::size_t data = whole.find(viewed_entries[2].second);
   for (const std::size_t kept : {1, 511, 512, 89999}) {
     Archive archive(write(directory / "cut.tar", whole.substr(0, data + kept)));
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(archive.next());

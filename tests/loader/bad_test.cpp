@@ -21,9 +21,7 @@ namespace {
 
 using namespace testing;
 
-const Mirroring mirroring;
-const Recipe& none() { return recipe("none"); }
-
+const Mirroring bad_mirroring;
 // Every 10th sample cannot be read, every 7th cannot be decoded. Labels are indices.
 void damage(std::uint64_t index, Sample& sample) {
   sample.label = static_cast<std::int32_t>(index);
@@ -52,7 +50,7 @@ LoaderOptions tolerant(BadPolicy policy) {
 
 TEST(HostileBad, any_number_of_threads_gives_the_same_batches_and_list_in_spite_of_damage) {
   const MemoryDataset dataset = damaged(400);
-  for (const Recipe* recipe : {&none(), static_cast<const Recipe*>(&mirroring)}) {
+  for (const Recipe* recipe : {&recipe("none"), static_cast<const Recipe*>(&bad_mirroring)}) {
     for (const BadPolicy policy : {BadPolicy::replace, BadPolicy::skip}) {
       std::vector<std::string> reference;
       std::vector<std::uint64_t> listed;
@@ -81,8 +79,8 @@ TEST(HostileBad, replace_keeps_batches_full_and_every_good_sample_in_its_seat) {
   const MemoryDataset sound(400);
   LoaderOptions options = tolerant(BadPolicy::replace);
   options.threads = 2;
-  Loader loader(dataset, none(), options);
-  Loader reference(sound, none(), options);
+  Loader loader(dataset, recipe("none"), options);
+  Loader reference(sound, recipe("none"), options);
   while (const Batch* whole = reference.next()) {
     const Batch* batch = loader.next();
     ASSERT_NE(batch, nullptr);
@@ -107,7 +105,7 @@ TEST(HostileBad, skip_gives_every_good_sample_once_and_no_bad_one) {
   LoaderOptions options = tolerant(BadPolicy::skip);
   options.threads = 3;
   options.epochs = 1;
-  Loader loader(dataset, none(), options);
+  Loader loader(dataset, recipe("none"), options);
   std::set<std::int32_t> seen;
   std::uint64_t images = 0;
   while (const Batch* batch = loader.next()) {
@@ -133,7 +131,7 @@ TEST(HostileBad, a_batch_of_bad_samples_only_is_left_out) {
   options.order.shuffle = false;
   for (const unsigned threads : {0U, 2U}) {
     options.threads = threads;
-    Loader loader(dataset, none(), options);
+    Loader loader(dataset, recipe("none"), options);
     const Batch* batch = loader.next();
     ASSERT_NE(batch, nullptr);
     EXPECT_EQ(batch->number, 2U);
@@ -154,7 +152,7 @@ TEST(HostileBad, an_epoch_whose_last_batches_are_skipped_ends_with_the_last_that
     for (const unsigned threads : {0U, 1U, 3U}) {
       if (batch_size == 1 && threads == 0) continue;  // sees one batch ahead
       options.threads = threads;
-      Loader loader(dataset, none(), options);
+      Loader loader(dataset, recipe("none"), options);
       for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
         for (std::uint32_t images = batch_size; images <= 8; images += batch_size) {
           const Batch* batch = loader.next();
@@ -178,7 +176,7 @@ TEST(HostileBad, the_budget_ends_the_run_at_the_same_sample_at_any_thread_count)
     LoaderOptions options = tolerant(BadPolicy::replace);
     options.threads = threads;
     options.bad.budget = 5;
-    Loader loader(dataset, none(), options);
+    Loader loader(dataset, recipe("none"), options);
     try {
       while (loader.next() != nullptr) continue;
       FAIL() << "no error";
@@ -200,10 +198,10 @@ TEST(HostileBad, a_label_outside_the_classes_is_bad) {
   };
   const MemoryDataset dataset(20, {28, 28, 1}, mislabel);
   LoaderOptions options{.threads = 2, .batch = 20, .order = {.shuffle = false}};
-  expect_error([&] { Loader(dataset, none(), options).next(); },
+  expect_error([&] { Loader(dataset, recipe("none"), options).next(); },
                {"sample 5", "label 10", "10 classes"});
   options.bad.policy = BadPolicy::skip;
-  Loader loader(dataset, none(), options);
+  Loader loader(dataset, recipe("none"), options);
   EXPECT_EQ(loader.next()->count, 18U);
 }
 
@@ -214,7 +212,7 @@ TEST(HostileBad, beyond_the_budget_the_last_bad_sample_is_named_with_its_place) 
   const MemoryDataset dataset(20, {28, 28, 1}, cut);
   LoaderOptions options{.threads = 0, .batch = 20, .bad = {.policy = BadPolicy::skip}};
   options.bad.budget = 0;
-  expect_error([&] { Loader(dataset, none(), options).next(); },
+  expect_error([&] { Loader(dataset, recipe("none"), options).next(); },
                {"1 bad sample, more than the 0 allowed; the last one: memory", "sample 3"});
 }
 
@@ -222,10 +220,10 @@ TEST(HostileBad, without_good_samples_there_is_no_substitute) {
   const auto gone = [](std::uint64_t, Sample&) { throw Error("gone"); };
   const MemoryDataset dataset(20, {28, 28, 1}, gone);
   LoaderOptions options = tolerant(BadPolicy::replace);
-  expect_error([&] { Loader(dataset, none(), options).next(); },
+  expect_error([&] { Loader(dataset, recipe("none"), options).next(); },
                {"none of 100 substitutes", "gone"});
   options.bad.policy = BadPolicy::skip;
-  EXPECT_EQ(Loader(dataset, none(), options).next(), nullptr);
+  EXPECT_EQ(Loader(dataset, recipe("none"), options).next(), nullptr);
 }
 
 TEST(UnitBad, the_list_has_one_line_for_each_sample_whatever_its_text) {

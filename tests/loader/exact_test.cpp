@@ -20,8 +20,6 @@ namespace {
 
 using namespace testing;
 
-const Recipe& none() { return recipe("none"); }
-
 // Every container × codec × recipe × pixel type × thread count. All formats that keep the order and
 // the pixels give the same digests.
 TEST(ConformanceExact, digests_depend_on_neither_threads_nor_format) {
@@ -67,7 +65,7 @@ std::vector<std::string> joint_digests(const Dataset& dataset, LoaderOptions opt
   std::vector<std::unique_ptr<Loader>> loaders;
   for (std::uint32_t rank = 0; rank < options.share.ranks; ++rank) {
     options.share.rank = rank;
-    loaders.push_back(std::make_unique<Loader>(dataset, none(), options));
+    loaders.push_back(std::make_unique<Loader>(dataset, recipe("none"), options));
   }
   std::vector<std::string> all;
   for (bool more = true; more;) {
@@ -108,10 +106,10 @@ TEST(ConformanceRanks, a_rank_alone_gives_the_same_at_any_thread_count) {
   LoaderOptions options{.threads = 0, .batch = 32, .epochs = 2};
   options.share.rank = 2;
   options.share.ranks = 3;
-  const auto reference = digests(dataset, none(), options);
+  const auto reference = digests(dataset, recipe("none"), options);
   for (const unsigned threads : {1U, 4U}) {
     options.threads = threads;
-    EXPECT_EQ(digests(dataset, none(), options), reference);
+    EXPECT_EQ(digests(dataset, recipe("none"), options), reference);
   }
 }
 
@@ -124,7 +122,7 @@ std::vector<std::int32_t> labels_from(const Dataset& dataset, LoaderOptions opti
   std::vector<std::unique_ptr<Loader>> loaders;
   for (std::uint32_t rank = 0; rank < options.share.ranks; ++rank) {
     options.share.rank = rank;
-    loaders.push_back(std::make_unique<Loader>(dataset, none(), options));
+    loaders.push_back(std::make_unique<Loader>(dataset, recipe("none"), options));
   }
   for (bool more = true; more;) {
     more = false;
@@ -147,7 +145,7 @@ TEST(ConformanceRanks, a_state_resumes_with_other_ranks_threads_and_batch_sizes)
   const LoaderOptions whole{.threads = 2, .batch = 30, .epochs = 2, .start = {.seed = 9}};
   const auto reference = labels_from(dataset, whole, {.seed = 9});
   ASSERT_EQ(reference.size(), 1000U);
-  Loader loader(dataset, none(), whole);
+  Loader loader(dataset, recipe("none"), whole);
   EXPECT_EQ(loader.state(), (LoaderState{9, 0, 0}));
   std::size_t given = 0;
   while (const Batch* batch = loader.next()) {
@@ -173,7 +171,8 @@ TEST(ConformanceRanks, wrap_fills_the_last_batch_with_the_epochs_first_images) {
   };
   MemoryDataset dataset(10, {3, 3, 1}, number);
   dataset.set_classes(10);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .order = {.last = LastBatch::wrap}});
+  Loader loader(dataset, recipe("none"),
+                {.threads = 2, .batch = 4, .order = {.last = LastBatch::wrap}});
   std::vector<std::int32_t> labels;
   while (const Batch* batch = loader.next()) {
     EXPECT_EQ(batch->count, 4U);
@@ -192,7 +191,7 @@ TEST(ConformanceRanks, resuming_deep_in_a_large_epoch_takes_less_than_50_ms) {
   double best = 1e9;  // the best of five: other processes may hold the cores
   for (int i = 0; i < 5; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    Loader loader(dataset, none(), options);
+    Loader loader(dataset, recipe("none"), options);
     ASSERT_NE(loader.next(), nullptr);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     best = std::min(best, taken.count());
@@ -205,13 +204,13 @@ TEST(HostileRanks, impossible_states_and_ranks_are_refused) {
   LoaderOptions options{.batch = 4};
   options.share.rank = 2;
   options.share.ranks = 2;
-  expect_error([&] { Loader(dataset, none(), options); }, {"rank 2 of 2"});
+  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"rank 2 of 2"});
   options.share.ranks = 11;
   options.share.rank = 10;
-  expect_error([&] { Loader(dataset, none(), options); }, {"rank 10", "10"});
+  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"rank 10", "10"});
   options = {.batch = 4};
   options.start.position = 11;
-  expect_error([&] { Loader(dataset, none(), options); }, {"position 11", "10 images"});
+  expect_error([&] { Loader(dataset, recipe("none"), options); }, {"position 11", "10 images"});
 }
 
 }  // namespace

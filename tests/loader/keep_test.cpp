@@ -19,8 +19,6 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-const Recipe& none() { return recipe("none"); }
-
 struct CountingMemory final : PixelMemory {
   std::byte* allocate(std::size_t bytes) override {
     ++allocations;
@@ -46,12 +44,12 @@ LoaderOptions small_ring(unsigned threads, PixelMemory& memory) {
 
 TEST(UnitKeep, all_batches_can_be_kept_though_there_are_only_a_few_slots) {
   const MemoryDataset dataset(1000);
-  const auto reference = digests(dataset, none(), {.threads = 0, .batch = 10});
+  const auto reference = digests(dataset, recipe("none"), {.threads = 0, .batch = 10});
   for (const unsigned threads : {0U, 1U, 4U}) {
     CountingMemory memory;
     std::vector<Kept> all;
     {
-      Loader loader(dataset, none(), small_ring(threads, memory));
+      Loader loader(dataset, recipe("none"), small_ring(threads, memory));
       while (const Batch* batch = loader.next()) all.push_back({loader.keep(), *batch});
       EXPECT_EQ(loader.keep(), nullptr) << "no batch is in use";
     }
@@ -70,7 +68,7 @@ TEST(UnitKeep, all_batches_can_be_kept_though_there_are_only_a_few_slots) {
 TEST(UnitKeep, memory_that_is_not_kept_any_more_is_used_again) {
   const MemoryDataset dataset(1000);
   CountingMemory memory;
-  Loader loader(dataset, none(), small_ring(2, memory));
+  Loader loader(dataset, recipe("none"), small_ring(2, memory));
   std::shared_ptr<const std::byte> last;
   // As in Python, where a loop's variable still names the last batch when it asks for the next.
   while (loader.next() != nullptr) last = loader.keep();
@@ -79,9 +77,9 @@ TEST(UnitKeep, memory_that_is_not_kept_any_more_is_used_again) {
 
 TEST(UnitKeep, another_thread_may_drop_a_batch_while_the_loader_works) {
   const MemoryDataset dataset(4000);
-  const auto reference = digests(dataset, none(), {.threads = 0, .batch = 10});
+  const auto reference = digests(dataset, recipe("none"), {.threads = 0, .batch = 10});
   CountingMemory memory;
-  Loader loader(dataset, none(), small_ring(3, memory));
+  Loader loader(dataset, recipe("none"), small_ring(3, memory));
   std::size_t number = 0;
   while (const Batch* batch = loader.next()) {
     std::jthread reader([kept = loader.keep(), copy = *batch, &expected = reference[number++]] {
@@ -98,7 +96,7 @@ TEST(UnitKeep, indices_name_the_samples_of_a_batch) {
   };
   const MemoryDataset dataset(400, {28, 28, 1}, broken);
   for (const BadPolicy policy : {BadPolicy::replace, BadPolicy::skip}) {
-    Loader loader(dataset, none(),
+    Loader loader(dataset, recipe("none"),
                   {.threads = 2, .batch = 32, .bad = {.policy = policy, .budget = 400}});
     std::map<std::uint64_t, int> seen;
     while (const Batch* batch = loader.next()) {
@@ -117,7 +115,7 @@ TEST(UnitKeep, indices_name_the_samples_of_a_batch) {
 TEST(UnitKeep, waiting_ends_after_the_limit_or_when_the_batch_is_there) {
   std::atomic<bool> open{false};
   const MemoryDataset dataset(100, {28, 28, 1}, [&](std::uint64_t, Sample&) { open.wait(false); });
-  Loader loader(dataset, none(), {.threads = 2, .batch = 10});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 10});
   EXPECT_FALSE(loader.wait(20ms));
   EXPECT_GE(loader.stats().wait_seconds, 0.02);
   open = true;
@@ -134,7 +132,7 @@ TEST(HostileKeep, a_bad_sample_is_known_by_its_place) {
     if (index == 42) throw Error("the bytes are gone");
   });
   for (const unsigned threads : {0U, 2U}) {
-    Loader loader(dataset, none(), {.threads = threads, .batch = 10});
+    Loader loader(dataset, recipe("none"), {.threads = threads, .batch = 10});
     try {
       while (loader.next() != nullptr) continue;
       FAIL() << "no error";

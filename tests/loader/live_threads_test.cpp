@@ -21,8 +21,6 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-const Recipe& none() { return recipe("none"); }
-
 // Some samples take long, so that batches are filled out of order.
 void uneven(std::uint64_t index, Sample&) {
   if (index % 37 == 0) std::this_thread::sleep_for(std::chrono::microseconds(index % 900));
@@ -32,10 +30,10 @@ TEST(ConformanceThreads, changes_in_mid_epoch_leave_every_batch_the_same) {
   const MemoryDataset dataset(1500, {30, 30, 3}, uneven);
   for (const std::uint32_t batch : {3U, 64U}) {
     LoaderOptions options{.threads = 3, .batch = batch, .epochs = 3};
-    const auto reference = digests(dataset, none(), options);
+    const auto reference = digests(dataset, recipe("none"), options);
     options.engine.max_threads = 9;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      Loader loader(dataset, none(), options);
+      Loader loader(dataset, recipe("none"), options);
       std::size_t at = 0;
       while (const Batch* given = loader.next()) {
         ASSERT_EQ(batch_digest(*given), reference.at(at)) << "batch " << at;
@@ -54,11 +52,11 @@ TEST(ConformanceThreads, changes_in_mid_epoch_leave_every_batch_the_same) {
 TEST(ConformanceThreads, a_loader_that_tunes_itself_gives_the_same_batches) {
   const MemoryDataset dataset(1500, {30, 30, 3}, uneven);
   const LoaderOptions options{.threads = 2, .batch = 20, .epochs = 100};
-  const auto reference = digests(dataset, none(), options);
+  const auto reference = digests(dataset, recipe("none"), options);
   LoaderOptions tuned = options;
   tuned.engine.max_threads = 4;
   tuned.engine.tune = true;
-  Loader loader(dataset, none(), tuned);
+  Loader loader(dataset, recipe("none"), tuned);
   EXPECT_EQ(digests(loader), reference);
   EXPECT_GT(loader.tuning().demand, 0) << "it has measured";
 }
@@ -66,7 +64,7 @@ TEST(ConformanceThreads, a_loader_that_tunes_itself_gives_the_same_batches) {
 TEST(UnitThreads, as_many_work_at_once_as_were_requested_last) {
   Gathering gathering;
   const MemoryDataset dataset(1000, {28, 28, 1}, [&](auto, auto&) { gathering.work(); });
-  Loader loader(dataset, none(),
+  Loader loader(dataset, recipe("none"),
                 {.threads = 2, .batch = 1, .epochs = 0, .engine = {.max_threads = 12}});
   for (const unsigned threads : {2U, 12U, 1U, 7U, 3U, 4U}) {
     loader.set_threads(threads);
@@ -83,7 +81,7 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
   const auto work = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(100us); };
   const MemoryDataset dataset(1000, {28, 28, 1}, work);
   Loader loader(
-      dataset, none(),
+      dataset, recipe("none"),
       {.threads = 4, .batch = 4, .epochs = 0, .engine = {.max_threads = 4, .tune = true}});
   const auto end = std::chrono::steady_clock::now() + 10s;
   while (!loader.tuning().settled && std::chrono::steady_clock::now() < end) {
@@ -97,11 +95,11 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
 
 TEST(HostileThreads, impossible_numbers_of_threads_are_refused_and_change_nothing) {
   const MemoryDataset dataset(1000);
-  Loader loader(dataset, none(),
+  Loader loader(dataset, recipe("none"),
                 {.threads = 2, .batch = 10, .epochs = 0, .engine = {.max_threads = 5}});
   expect_error([&] { loader.set_threads(0); }, {"0 threads", "1 to 5"});
   expect_error([&] { loader.set_threads(6); }, {"6 threads", "1 to 5"});
-  Loader greedy(dataset, none(),
+  Loader greedy(dataset, recipe("none"),
                 {.threads = 1, .batch = 10, .epochs = 0, .engine = {.max_threads = 300}});
   expect_error([&] { greedy.set_threads(300); }, {"300 threads", "2 are in use"});
   EXPECT_EQ(greedy.stats().threads, 1U);
@@ -145,7 +143,7 @@ void expect_no_thread_left(const std::function<void()>& load_and_leave) {
 TEST(UnitThreads, destruction_in_mid_epoch_leaves_no_thread_behind) {
   const MemoryDataset dataset(1000, {28, 28, 1}, uneven);
   expect_no_thread_left([&] {
-    Loader loader(dataset, none(),
+    Loader loader(dataset, recipe("none"),
                   {.threads = 6, .batch = 16, .epochs = 0, .engine = {.max_threads = 8}});
     for (int i = 0; i < 10; ++i) loader.next();
     loader.set_threads(2);
@@ -161,7 +159,7 @@ TEST(UnitThreads, an_exception_in_a_worker_leaves_no_thread_behind) {
   };
   const MemoryDataset dataset(1000, {28, 28, 1}, broken);
   expect_no_thread_left([&] {
-    Loader loader(dataset, none(),
+    Loader loader(dataset, recipe("none"),
                   {.threads = 6, .batch = 16, .epochs = 0, .engine = {.max_threads = 8}});
     expect_error(
         [&] {

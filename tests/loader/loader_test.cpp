@@ -34,8 +34,6 @@ class RandomCrop final : public Recipe {
 };
 const RandomCrop random_crop;
 
-const Recipe& none() { return recipe("none"); }
-
 std::uint64_t index_of(const Batch& batch, std::uint32_t seat) {
   std::uint64_t index = 0;
   std::memcpy(&index, batch.pixels.data() + seat * batch.shape.bytes(), sizeof(index));
@@ -44,7 +42,7 @@ std::uint64_t index_of(const Batch& batch, std::uint32_t seat) {
 
 TEST(ConformanceLoader, any_number_of_threads_gives_the_same_batches) {
   const MemoryDataset dataset(333, {9, 7, 3});
-  for (const Recipe* recipe : {&none(), static_cast<const Recipe*>(&random_crop)}) {
+  for (const Recipe* recipe : {&recipe("none"), static_cast<const Recipe*>(&random_crop)}) {
     for (const std::uint32_t batch : {1U, 7U, 64U, 333U, 1000U}) {
       for (const bool shuffle : {true, false}) {
         LoaderOptions options{
@@ -81,7 +79,7 @@ TEST(ConformanceLoader, a_run_resumed_anywhere_gives_the_rest_of_the_whole_run) 
 
 TEST(ConformanceLoader, every_image_comes_once_an_epoch_with_its_own_label_and_pixels) {
   const MemoryDataset dataset(1000);
-  Loader loader(dataset, none(), {.threads = 3, .batch = 64, .epochs = 3});
+  Loader loader(dataset, recipe("none"), {.threads = 3, .batch = 64, .epochs = 3});
   std::vector<unsigned> seen(dataset.size());
   std::uint64_t number = 0;
   while (const Batch* batch = loader.next()) {
@@ -107,7 +105,7 @@ TEST(ConformanceLoader, every_image_comes_once_an_epoch_with_its_own_label_and_p
 
 TEST(ConformanceLoader, drop_last_gives_only_full_batches) {
   const MemoryDataset dataset(100);
-  Loader loader(dataset, none(),
+  Loader loader(dataset, recipe("none"),
                 {.threads = 2, .batch = 32, .epochs = 2, .order = {.last = LastBatch::drop}});
   EXPECT_EQ(loader.batches_per_epoch(), 3U);
   unsigned batches = 0;
@@ -120,7 +118,7 @@ TEST(ConformanceLoader, drop_last_gives_only_full_batches) {
 
 TEST(ConformanceLoader, without_end_goes_on_into_later_epochs) {
   const MemoryDataset dataset(10);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .epochs = 0});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 4, .epochs = 0});
   for (std::uint64_t i = 0; i < 300; ++i) {
     const Batch* batch = loader.next();
     ASSERT_NE(batch, nullptr);
@@ -145,7 +143,8 @@ TEST(ConformanceLoader, slow_samples_do_not_change_the_order) {
 
 TEST(ConformanceLoader, a_batch_stays_as_it_is_until_the_next_is_asked_for) {
   const MemoryDataset dataset(64);
-  Loader loader(dataset, none(), {.threads = 4, .batch = 4, .epochs = 0, .engine = {.depth = 3}});
+  Loader loader(dataset, recipe("none"),
+                {.threads = 4, .batch = 4, .epochs = 0, .engine = {.depth = 3}});
   for (int i = 0; i < 20; ++i) {
     const Batch* batch = loader.next();
     const std::string before = batch_digest(*batch);
@@ -157,10 +156,10 @@ TEST(ConformanceLoader, a_batch_stays_as_it_is_until_the_next_is_asked_for) {
 TEST(ConformanceLoader, any_depth_gives_the_same_batches) {
   const MemoryDataset dataset(300, {9, 7, 3});
   LoaderOptions options{.threads = 3, .batch = 16, .epochs = 2};
-  const auto reference = digests(dataset, none(), options);
+  const auto reference = digests(dataset, recipe("none"), options);
   for (const unsigned depth : {1U, 2U, 3U, 17U, 100U}) {
     options.engine.depth = depth;
-    EXPECT_EQ(digests(dataset, none(), options), reference) << "depth " << depth;
+    EXPECT_EQ(digests(dataset, recipe("none"), options), reference) << "depth " << depth;
   }
 }
 
@@ -168,10 +167,10 @@ TEST(ConformanceLoader, several_loaders_work_side_by_side) {
   const MemoryDataset dataset(500);
   const LoaderOptions train{.threads = 4, .batch = 32, .epochs = 2};
   const LoaderOptions test{.threads = 3, .batch = 50, .epochs = 2, .order = {.shuffle = false}};
-  const auto train_reference = digests(dataset, none(), train);
-  const auto test_reference = digests(dataset, none(), test);
-  Loader one(dataset, none(), train);
-  Loader two(dataset, none(), test);
+  const auto train_reference = digests(dataset, recipe("none"), train);
+  const auto test_reference = digests(dataset, recipe("none"), test);
+  Loader one(dataset, recipe("none"), train);
+  Loader two(dataset, recipe("none"), test);
   std::vector<std::string> train_digests;
   std::vector<std::string> test_digests;
   for (bool more = true; more;) {
@@ -193,7 +192,8 @@ TEST(HostileLoader, next_throws_for_a_bad_sample_by_name_after_the_good_batches)
   };
   const MemoryDataset dataset(200, {28, 28, 1}, damage);
   for (const unsigned threads : {0U, 1U, 2U, 8U}) {
-    Loader loader(dataset, none(), {.threads = threads, .batch = 16, .order = {.shuffle = false}});
+    Loader loader(dataset, recipe("none"),
+                  {.threads = threads, .batch = 16, .order = {.shuffle = false}});
     for (int i = 0; i < 4; ++i) {
       const Batch* batch = loader.next();
       ASSERT_NE(batch, nullptr);
@@ -211,7 +211,8 @@ TEST(HostileLoader, the_first_of_several_bad_samples_is_named_at_any_thread_coun
   };
   const MemoryDataset dataset(200, {128, 128, 3}, damage);  // a run is one sample
   for (const unsigned threads : {0U, 1U, 4U}) {
-    Loader loader(dataset, none(), {.threads = threads, .batch = 64, .order = {.shuffle = false}});
+    Loader loader(dataset, recipe("none"),
+                  {.threads = threads, .batch = 64, .order = {.shuffle = false}});
     expect_error([&] { loader.next(); }, {"sample 35", "gone"});
   }
 }
@@ -221,7 +222,7 @@ TEST(HostileLoader, damage_found_while_decoding_names_dataset_and_sample) {
     if (index == 5) sample.bytes = sample.bytes.first(100);
   };
   const MemoryDataset dataset(20, {28, 28, 1}, cut);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 4});
   expect_error(
       [&] {
         while (loader.next() != nullptr) continue;
@@ -232,7 +233,7 @@ TEST(HostileLoader, damage_found_while_decoding_names_dataset_and_sample) {
 TEST(HostileLoader, an_error_that_already_names_the_file_is_kept_as_it_is) {
   const auto damage = [](std::uint64_t, Sample&) { fail("memory/data.mdb", "page 3 is torn"); };
   const MemoryDataset dataset(20, {28, 28, 1}, damage);
-  Loader loader(dataset, none(), {.threads = 1, .batch = 4});
+  Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 4});
   try {
     loader.next();
     FAIL() << "no error";
@@ -246,7 +247,7 @@ TEST(HostileLoader, an_exception_of_a_library_becomes_an_error) {
     if (index == 3) throw std::length_error("somewhere deep");
   };
   const MemoryDataset dataset(20, {28, 28, 1}, damage);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .order = {.shuffle = false}});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 4, .order = {.shuffle = false}});
   expect_error([&] { loader.next(); }, {"memory: sample 3", "somewhere deep"});
 }
 
@@ -256,7 +257,7 @@ TEST(HostileLoader, an_image_of_another_size_is_named_with_both_sizes) {
   };
   const MemoryDataset dataset(20, {28, 28, 1}, shrink);
   for (const unsigned threads : {0U, 2U}) {
-    Loader loader(dataset, none(), {.threads = threads, .batch = 4});
+    Loader loader(dataset, recipe("none"), {.threads = threads, .batch = 4});
     expect_error(
         [&] {
           while (loader.next() != nullptr) continue;
@@ -276,14 +277,16 @@ TEST(HostileLoader, requests_that_give_no_batch_are_refused_at_once) {
   const MemoryDataset empty(0);
   const MemoryDataset ten(10);
   const MemoryDataset colour(10, {28, 28, 3});
-  expect_error([&] { Loader(empty, none(), {}); }, {"holds no samples"});
-  expect_error([&] { Loader(ten, none(), {.batch = 0}); }, {"at least 1"});
-  expect_error([&] { Loader(ten, none(), {.batch = 11, .order = {.last = LastBatch::drop}}); },
-               {"11", "10"});
+  expect_error([&] { Loader(empty, recipe("none"), {}); }, {"holds no samples"});
+  expect_error([&] { Loader(ten, recipe("none"), {.batch = 0}); }, {"at least 1"});
+  expect_error(
+      [&] { Loader(ten, recipe("none"), {.batch = 11, .order = {.last = LastBatch::drop}}); },
+      {"11", "10"});
   expect_error([&] { Loader(colour, recipe("mnist"), {}); }, {"memory", "mnist", "3 channels"});
-  expect_error([&] { Loader(ten, none(), {.threads = 1000}); }, {"1000 threads", "256"});
-  expect_error([&] { Loader(ten, none(), {.batch = 1U << 31, .engine = {.depth = 1U << 31}}); },
-               {"memory"});
+  expect_error([&] { Loader(ten, recipe("none"), {.threads = 1000}); }, {"1000 threads", "256"});
+  expect_error(
+      [&] { Loader(ten, recipe("none"), {.batch = 1U << 31, .engine = {.depth = 1U << 31}}); },
+      {"memory"});
 }
 
 TEST(HostileLoader, destruction_at_any_moment_leaves_nothing_running) {
@@ -296,7 +299,7 @@ TEST(HostileLoader, destruction_at_any_moment_leaves_nothing_running) {
   const MemoryDataset dataset(300, {28, 28, 1}, slowly);
   for (unsigned i = 0; i < 100; ++i) {
     {
-      Loader loader(dataset, none(), {.threads = 1 + i % 5, .batch = 8, .epochs = 0});
+      Loader loader(dataset, recipe("none"), {.threads = 1 + i % 5, .batch = 8, .epochs = 0});
       for (unsigned taken = 0; taken < i % 4; ++taken) loader.next();
     }
     ASSERT_EQ(reading.load(), 0) << "a worker outlived its loader";
@@ -306,9 +309,9 @@ TEST(HostileLoader, destruction_at_any_moment_leaves_nothing_running) {
 TEST(HostileLoader, threads_are_given_back_when_loaders_end) {
   const MemoryDataset dataset(10);
   for (int i = 0; i < 10; ++i) {
-    Loader loader(dataset, none(), {.threads = 200, .batch = 4});
+    Loader loader(dataset, recipe("none"), {.threads = 200, .batch = 4});
     EXPECT_NE(loader.next(), nullptr);
-    expect_error([&] { Loader(dataset, none(), {.threads = 200}); }, {"200 are in use"});
+    expect_error([&] { Loader(dataset, recipe("none"), {.threads = 200}); }, {"200 are in use"});
   }
 }
 

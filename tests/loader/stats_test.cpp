@@ -18,16 +18,14 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-const Mirroring mirroring;
-
-const Recipe& none() { return recipe("none"); }
+const Mirroring stats_mirroring;
 
 TEST(UnitStats, exactly_the_requested_threads_work_at_once_even_beyond_the_cores) {
   for (const unsigned threads : {1U, 2U, 4U, 16U, 64U}) {
     Gathering gathering;
     gathering.expect(threads);
     const MemoryDataset dataset(1000, {28, 28, 1}, [&](auto, auto&) { gathering.work(); });
-    Loader loader(dataset, none(), {.threads = threads, .batch = 1, .epochs = 0});
+    Loader loader(dataset, recipe("none"), {.threads = threads, .batch = 1, .epochs = 0});
     for (unsigned i = 0; i < 8 * threads + 20; ++i) loader.next();
     EXPECT_EQ(loader.stats().workers_seen, threads);
     EXPECT_EQ(gathering.peak(), threads);
@@ -41,7 +39,7 @@ TEST(UnitStats, without_workers_the_callers_thread_fills_and_that_counts_as_wait
     std::this_thread::sleep_for(1ms);
   };
   const MemoryDataset dataset(20, {28, 28, 1}, note);
-  Loader loader(dataset, none(), {.threads = 0, .batch = 4});
+  Loader loader(dataset, recipe("none"), {.threads = 0, .batch = 4});
   while (loader.next() != nullptr) continue;
   EXPECT_EQ(threads, std::set{std::this_thread::get_id()});
   const LoaderStats stats = loader.stats();
@@ -52,7 +50,7 @@ TEST(UnitStats, without_workers_the_callers_thread_fills_and_that_counts_as_wait
 
 TEST(UnitStats, sums_are_what_was_handed_out) {
   const MemoryDataset dataset(100);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 32, .epochs = 2});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 32, .epochs = 2});
   while (loader.next() != nullptr) continue;
   const LoaderStats stats = loader.stats();
   EXPECT_EQ(stats.images, 200U);
@@ -63,7 +61,7 @@ TEST(UnitStats, sums_are_what_was_handed_out) {
 TEST(UnitStats, time_is_added_to_the_stage_that_took_it) {
   const auto slow = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(2ms); };
   const MemoryDataset dataset(40, {28, 28, 1}, slow);
-  Loader loader(dataset, mirroring, {.threads = 2, .batch = 8});
+  Loader loader(dataset, stats_mirroring, {.threads = 2, .batch = 8});
   while (loader.next() != nullptr) continue;
   const LoaderStats stats = loader.stats();
   EXPECT_GE(stats.busy_read, 0.080);
@@ -78,7 +76,7 @@ TEST(UnitStats, a_slow_consumer_finds_its_batches_ready) {
   constexpr std::uint64_t batch = 16, depth = 4;
   std::atomic<std::uint64_t> read{0};
   const MemoryDataset dataset(1000, {28, 28, 1}, [&](auto, auto&) { ++read; });
-  Loader loader(dataset, none(),
+  Loader loader(dataset, recipe("none"),
                 {.threads = 2, .batch = batch, .epochs = 0, .engine = {.depth = depth}});
   loader.next();
   const auto start = std::chrono::steady_clock::now();
@@ -107,7 +105,7 @@ TEST(UnitStats, slots_are_allocated_from_the_given_memory_and_released_to_it) {
   } memory;
   const MemoryDataset dataset(100);
   {
-    Loader loader(dataset, none(),
+    Loader loader(dataset, recipe("none"),
                   {.threads = 2, .batch = 10, .engine = {.depth = 5, .memory = &memory}});
     EXPECT_GE(memory.held, 5U * 10 * 784);
     while (const Batch* batch = loader.next()) {

@@ -15,6 +15,7 @@ function(test_folder name)
   if(NOT sources)
     return()
   endif()
+  compile_together(sources ${sources})
   add_executable(test_${name} ${sources} ${support})
   target_link_libraries(test_${name} PRIVATE feedrate_flags ${ARGN} GTest::gtest_main fmt::fmt
                                              nlohmann_json::nlohmann_json)

@@ -23,13 +23,14 @@ namespace {
 using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t images = 2000;
+constexpr std::uint64_t resumed_images = 2000;
 constexpr std::uint64_t often = 300;  // bytes between two saves: many saves in a small dataset
 
-Conversion convert_made(const Container& to, const fs::path& out, ConvertOptions options = {}) {
+Conversion convert_resumable(const Container& to, const fs::path& out,
+                             ConvertOptions options = {}) {
   options.threads = 2;
   options.journal_bytes = often;
-  return convert_dataset(MadeSource(images), {}, "train", to, out, options);
+  return convert_dataset(MadeSource(resumed_images), {}, "train", to, out, options);
 }
 
 /// Converts in a child that is killed by `signal` once `done` images are written.
@@ -40,7 +41,7 @@ void convert_and_die(const Container& to, const fs::path& out, std::uint64_t don
     options.progress = [&](std::uint64_t written, std::uint64_t) {
       if (written >= done) ::kill(::getpid(), SIGKILL);
     };
-    convert_made(to, out, options);
+    convert_resumable(to, out, options);
     ::_exit(0);
   }
   int status = 0;
@@ -59,7 +60,7 @@ void convert_and_stop(const Container& to, const fs::path& out, std::uint64_t do
       if (written >= done) request_stop();
     };
     try {
-      convert_dataset(MadeSource(images), {}, "train", to, out, options);
+      convert_dataset(MadeSource(resumed_images), {}, "train", to, out, options);
     } catch (const Stopped&) {
       ::_exit(42);
     }
@@ -94,12 +95,12 @@ class ConformanceResume : public ::testing::TestWithParam<const Container*> {
 };
 
 TEST_P(ConformanceResume, killed_anywhere_it_goes_on_to_the_same_dataset) {
-  convert_made(*GetParam(), directory_ / "whole");
+  convert_resumable(*GetParam(), directory_ / "whole");
   for (const std::uint64_t done : {1U, 500U, 1100U, 1999U}) {
     const fs::path out = directory_ / std::to_string(done);
     convert_and_die(*GetParam(), out, done);
-    const Conversion resumed = convert_made(*GetParam(), out, {.resume = true});
-    EXPECT_EQ(resumed.samples, images);
+    const Conversion resumed = convert_resumable(*GetParam(), out, {.resume = true});
+    EXPECT_EQ(resumed.samples, resumed_images);
     if (done > 64) {  // more than what is written at once
       EXPECT_GT(resumed.resumed_at, 0U) << done;
     }
@@ -110,32 +111,32 @@ TEST_P(ConformanceResume, killed_anywhere_it_goes_on_to_the_same_dataset) {
 }
 
 TEST_P(ConformanceResume, stopped_on_request_it_loses_nothing) {
-  convert_made(*GetParam(), directory_ / "whole");
+  convert_resumable(*GetParam(), directory_ / "whole");
   convert_and_stop(*GetParam(), directory_ / "out", 900);
-  const Conversion resumed = convert_made(*GetParam(), directory_ / "out", {.resume = true});
+  const Conversion resumed = convert_resumable(*GetParam(), directory_ / "out", {.resume = true});
   EXPECT_GE(resumed.resumed_at, 900U);
-  EXPECT_EQ(resumed.samples, images);
+  EXPECT_EQ(resumed.samples, resumed_images);
   expect_same(directory_ / "out", directory_ / "whole");
 }
 
 TEST_P(ConformanceResume, killed_twice_it_still_ends_well) {
-  convert_made(*GetParam(), directory_ / "whole");
+  convert_resumable(*GetParam(), directory_ / "whole");
   convert_and_die(*GetParam(), directory_ / "out", 400);
   convert_and_die(*GetParam(), directory_ / "out", 1400, {.resume = true});
-  EXPECT_GT(convert_made(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 400U);
+  EXPECT_GT(convert_resumable(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 400U);
   expect_same(directory_ / "out", directory_ / "whole");
 }
 
 TEST_P(ConformanceResume, shuffled_samples_go_on_in_their_order) {
-  convert_made(*GetParam(), directory_ / "whole", {.shuffle = 5});
+  convert_resumable(*GetParam(), directory_ / "whole", {.shuffle = 5});
   convert_and_die(*GetParam(), directory_ / "out", 700, {.shuffle = 5});
-  convert_made(*GetParam(), directory_ / "out", {.shuffle = 5, .resume = true});
+  convert_resumable(*GetParam(), directory_ / "out", {.shuffle = 5, .resume = true});
   expect_same(directory_ / "out", directory_ / "whole");
 }
 
 TEST_P(ConformanceResume, with_nothing_to_go_on_from_it_starts_anew) {
-  convert_made(*GetParam(), directory_ / "whole");
-  EXPECT_EQ(convert_made(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 0U);
+  convert_resumable(*GetParam(), directory_ / "whole");
+  EXPECT_EQ(convert_resumable(*GetParam(), directory_ / "out", {.resume = true}).resumed_at, 0U);
   expect_same(directory_ / "out", directory_ / "whole");
 }
 
@@ -152,10 +153,10 @@ TEST(HostileResume, other_options_are_refused_and_what_was_done_is_kept) {
   convert_and_die(container("recordio"), directory / "out", 700, {.shuffle = 5});
   expect_error(
       [&] {
-        convert_made(container("recordio"), directory / "out", {.shuffle = 6, .resume = true});
+        convert_resumable(container("recordio"), directory / "out", {.shuffle = 6, .resume = true});
       },
       {"out.partial", "--shuffle 5", "--shuffle 6", "cannot be resumed"});
-  convert_made(container("recordio"), directory / "out", {.shuffle = 5, .resume = true});
+  convert_resumable(container("recordio"), directory / "out", {.shuffle = 5, .resume = true});
 }
 
 // Of a directory that is read as a whole, its own time says nothing of the classes in it.
@@ -202,7 +203,7 @@ TEST(HostileResume, a_full_disk_leaves_what_can_be_resumed) {
     const rlimit limit{some, some};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     try {
-      convert_made(container("recordio"), directory / "out");
+      convert_resumable(container("recordio"), directory / "out");
       ::_exit(1);
     } catch (const Error&) {
       ::_exit(0);
@@ -213,17 +214,18 @@ TEST(HostileResume, a_full_disk_leaves_what_can_be_resumed) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_FALSE(fs::exists(directory / "out"));
   const Conversion resumed =
-      convert_made(container("recordio"), directory / "out", {.resume = true});
+      convert_resumable(container("recordio"), directory / "out", {.resume = true});
   EXPECT_GT(resumed.resumed_at, 0U);
-  EXPECT_EQ(resumed.samples, images);
+  EXPECT_EQ(resumed.samples, resumed_images);
 }
 
 TEST(HostileResume, files_that_became_shorter_are_refused) {
   const TempDirectory directory;
   convert_and_die(container("recordio"), directory / "out", 1500);
   fs::resize_file(directory / "out.partial" / "data.rec", 100);
-  expect_error([&] { convert_made(container("recordio"), directory / "out", {.resume = true}); },
-               {"data.rec", "cannot go on writing"});
+  expect_error(
+      [&] { convert_resumable(container("recordio"), directory / "out", {.resume = true}); },
+      {"data.rec", "cannot go on writing"});
 }
 
 }  // namespace

@@ -15,18 +15,18 @@ namespace {
 using namespace feedrate::testing;
 namespace fs = std::filesystem;
 
-struct Content {
+struct MnistContent {
   StreamInfo info;
   std::vector<int> labels;
   std::string pixels;
-  bool operator==(const Content& other) const {
+  bool operator==(const MnistContent& other) const {
     return labels == other.labels && pixels == other.pixels;
   }
 };
 
-Content read_all(const std::vector<fs::path>& inputs, std::string_view split) {
+MnistContent read_all(const std::vector<fs::path>& inputs, std::string_view split) {
   const auto stream = source("mnist").open(inputs, split);
-  Content content{stream->info(), {}, {}};
+  MnistContent content{stream->info(), {}, {}};
   Sample sample;
   while (stream->next(sample)) {
     EXPECT_EQ(sample.codec, &raw_codec);
@@ -42,8 +42,8 @@ const Entries four = {{"train-images-idx3-ubyte", idx_images(30, 5, 6, 1)},
                       {"t10k-images-idx3-ubyte", idx_images(8, 5, 6, 2)},
                       {"t10k-labels-idx1-ubyte", idx_labels(8)}};
 
-Content expected_train() {
-  Content content;
+MnistContent expected_train() {
+  MnistContent content;
   content.pixels = idx_images(30, 5, 6, 1).substr(16);
   for (const char label : idx_labels(30).substr(8)) content.labels.push_back(label);
   return content;
@@ -79,7 +79,7 @@ TEST(UnitMnist, directories_archives_and_files_give_the_same_samples) {
       {directory / "b.gz", directory / "a"}};
   for (const auto& inputs : packagings) {
     SCOPED_TRACE(inputs.front());
-    const Content content = read_all(inputs, "train");
+    const MnistContent content = read_all(inputs, "train");
     EXPECT_EQ(content, expected_train());
     EXPECT_EQ(content.info.size, 30U);
     EXPECT_EQ(content.info.shape, (Shape{5, 6, 1}));
@@ -201,13 +201,13 @@ TEST(HostileMnist, swapped_files_are_called_swapped) {
 TEST(InteropMnist, the_published_files_hold_what_the_world_knows) {
   const auto directory = data_file("mnist");
   if (!directory) GTEST_SKIP() << "no MNIST files on this machine";
-  const Content train = read_all({*directory}, "train");
+  const MnistContent train = read_all({*directory}, "train");
   EXPECT_EQ(train.info.size, 60000U);
   EXPECT_EQ(train.info.shape, (Shape{28, 28, 1}));
   EXPECT_EQ(std::vector(train.labels.begin(), train.labels.begin() + 5),
             (std::vector{5, 0, 4, 1, 9}));
   EXPECT_EQ(train.labels.size(), 60000U);
-  const Content test = read_all({*directory}, "test");
+  const MnistContent test = read_all({*directory}, "test");
   EXPECT_EQ(test.labels.size(), 10000U);
   EXPECT_EQ(std::vector(test.labels.begin(), test.labels.begin() + 5),
             (std::vector{7, 2, 1, 0, 4}));

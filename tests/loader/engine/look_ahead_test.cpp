@@ -24,8 +24,6 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-const Recipe& none() { return recipe("none"); }
-
 /// Records what was requested. Its samples are in memory: no block is ever read.
 class RecordingDataset final : public Dataset {
  public:
@@ -65,7 +63,8 @@ class RecordingDataset final : public Dataset {
 TEST(UnitLookAhead, requests_samples_in_their_order_and_pauses_for_data_in_memory) {
   RecordingDataset dataset(10'000);
   dataset.read_after(1 + 64);
-  Loader loader(dataset, none(), {.threads = 1, .batch = 64, .epochs = 0, .start = {.seed = 5}});
+  Loader loader(dataset, recipe("none"),
+                {.threads = 1, .batch = 64, .epochs = 0, .start = {.seed = 5}});
   dataset.await(1 + 64);
   const auto start = std::chrono::steady_clock::now();
   const std::vector<std::uint64_t> asked = dataset.asked();
@@ -88,7 +87,7 @@ TEST(UnitLookAhead, nothing_is_requested_without_threads) {
   const RecordingDataset dataset(1000);
   for (const LoaderOptions& options :
        {LoaderOptions{.threads = 0}, LoaderOptions{.threads = 2, .engine = {.io_threads = 0}}}) {
-    Loader loader(dataset, none(), options);
+    Loader loader(dataset, recipe("none"), options);
     while (loader.next() != nullptr) continue;
     EXPECT_TRUE(dataset.asked().empty());
     EXPECT_EQ(loader.stats().asked_ahead, 0U);
@@ -97,7 +96,7 @@ TEST(UnitLookAhead, nothing_is_requested_without_threads) {
 
 TEST(UnitLookAhead, samples_in_memory_get_no_thread) {
   const MemoryDataset dataset(1000);
-  Loader loader(dataset, none(), {.threads = 2});
+  Loader loader(dataset, recipe("none"), {.threads = 2});
   while (loader.next() != nullptr) continue;
   EXPECT_EQ(loader.stats().asked_ahead, 0U);
 }
@@ -110,7 +109,7 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
     const auto path = directory / pair.name();
     write_dataset(*pair.container, *pair.codec, path, examples);
     LoaderOptions options{.threads = 0, .batch = 7, .epochs = 3};
-    const auto reference = digests(*open_dataset(path), none(), options);
+    const auto reference = digests(*open_dataset(path), recipe("none"), options);
     const std::vector<std::filesystem::path> files = sample_files(*open_dataset(path));
     EXPECT_FALSE(files.empty()) << pair.name();
     for (const unsigned io_threads : {1U, 3U}) {
@@ -118,7 +117,7 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
       const auto dataset = open_dataset(path);
       options.threads = 2;
       options.engine.io_threads = io_threads;
-      Loader loader(*dataset, none(), options);
+      Loader loader(*dataset, recipe("none"), options);
       EXPECT_EQ(digests(loader), reference) << pair.name();
       for (std::uint64_t i = 0; i < dataset->size(); ++i) {
         EXPECT_TRUE(dataset->look_ahead(i)) << pair.name();
@@ -130,7 +129,7 @@ TEST(ConformanceLookAhead, batches_of_every_format_are_the_same_when_cold_and_re
 TEST(UnitLookAhead, destruction_at_any_moment_ends_its_threads) {
   const RecordingDataset dataset(10'000);
   for (int i = 0; i < 200; ++i) {
-    Loader loader(dataset, none(),
+    Loader loader(dataset, recipe("none"),
                   {.threads = 2, .batch = 8, .epochs = 0, .engine = {.io_threads = 3}});
     for (int k = 0; k < i % 7; ++k) loader.next();
   }

@@ -20,12 +20,10 @@ namespace {
 using namespace testing;
 using namespace std::chrono_literals;
 
-const Recipe& none() { return recipe("none"); }
-
 TEST(UnitTrace, shows_each_workers_runs_and_the_consumers_batches) {
   const auto pause = [](std::uint64_t, Sample&) { std::this_thread::sleep_for(1ms); };
   const MemoryDataset dataset(40, {28, 28, 1}, pause);
-  Loader loader(dataset, none(), {.threads = 2, .batch = 4, .diagnosis = {.trace = true}});
+  Loader loader(dataset, recipe("none"), {.threads = 2, .batch = 4, .diagnosis = {.trace = true}});
   while (loader.next() != nullptr) continue;
   const TempDirectory directory;
   loader.write_trace(directory / "trace.json");
@@ -57,7 +55,7 @@ TEST(UnitTrace, shows_each_workers_runs_and_the_consumers_batches) {
 
 TEST(HostileTrace, one_that_cannot_be_written_leaves_the_one_before) {
   const MemoryDataset dataset(4, {1, 1, 1});
-  Loader loader(dataset, none(), {.threads = 1, .batch = 4, .diagnosis = {.trace = true}});
+  Loader loader(dataset, recipe("none"), {.threads = 1, .batch = 4, .diagnosis = {.trace = true}});
   while (loader.next() != nullptr) continue;
   const TempDirectory directory;
   loader.write_trace(directory / "trace.json");
@@ -69,7 +67,7 @@ TEST(HostileTrace, one_that_cannot_be_written_leaves_the_one_before) {
 
 TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_counts_the_others) {
   const MemoryDataset dataset(4, {1, 1, 1});
-  Loader loader(dataset, none(),
+  Loader loader(dataset, recipe("none"),
                 {.threads = 0, .batch = 1, .epochs = 0, .diagnosis = {.trace = true}});
   for (int i = 0; i < 30000; ++i) loader.next();  // 30,000 fills and waits, 29,999 uses
   const TempDirectory directory;
@@ -82,7 +80,7 @@ TEST(UnitTrace, a_full_lane_keeps_its_first_events_and_counts_the_others) {
 
 TEST(UnitTrace, writing_a_trace_that_was_not_recorded_is_an_error) {
   const MemoryDataset dataset(4);
-  const Loader loader(dataset, none(), {});
+  const Loader loader(dataset, recipe("none"), {});
   expect_error([&] { loader.write_trace("nowhere.json"); }, {"no trace"});
 }
 

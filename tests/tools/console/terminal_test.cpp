@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "tests/support/in_text.h"
 #include "tests/support/run_program.h"
 #include "tools/console/console.h"
 
@@ -19,10 +20,6 @@ std::string on_terminal(const std::string& environment, const std::string& words
   return testing::run_program("script", {"-qc", line, "/dev/null"}).output;
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 constexpr std::string_view escape = "\033[";
 
 TEST(UnitTerminal, our_signs_become_ascii_and_the_letters_of_names_stay) {
@@ -30,40 +27,40 @@ TEST(UnitTerminal, our_signs_become_ascii_and_the_letters_of_names_stay) {
   EXPECT_EQ(as_ascii("━━──"), "==--");
   EXPECT_EQ(as_ascii("é.jpg 5 µs"), "é.jpg 5 us");
   const std::string line = progress_line({"lmdb", "images", 1, 2, 1.0}, 100);
-  EXPECT_TRUE(has(line, "━"));
+  EXPECT_TRUE(testing::has(line, "━"));
   for (const char c : as_ascii(line)) EXPECT_GE(c, ' ');
 }
 
 TEST(CommandsTerminal, errors_have_colours_only_on_a_terminal_that_takes_them) {
   const std::string absent = "verify /no/such/place";
-  EXPECT_TRUE(has(on_terminal("", absent), escape));
-  EXPECT_FALSE(has(on_terminal("NO_COLOR=1", absent), escape));
-  EXPECT_FALSE(has(on_terminal("TERM=dumb", absent), escape));
-  EXPECT_TRUE(has(on_terminal("NO_COLOR=1", absent), "feedrate verify: /no/such/place: "));
-  EXPECT_FALSE(has(testing::feedrate({"verify", "/no/such/place"}).errors, escape));
+  EXPECT_TRUE(testing::has(on_terminal("", absent), escape));
+  EXPECT_FALSE(testing::has(on_terminal("NO_COLOR=1", absent), escape));
+  EXPECT_FALSE(testing::has(on_terminal("TERM=dumb", absent), escape));
+  EXPECT_TRUE(testing::has(on_terminal("NO_COLOR=1", absent), "feedrate verify: /no/such/place: "));
+  EXPECT_FALSE(testing::has(testing::feedrate({"verify", "/no/such/place"}).errors, escape));
 }
 
 TEST(CommandsTerminal, another_locale_than_utf_8_gets_ascii) {
-  EXPECT_TRUE(has(on_terminal("LC_ALL=C.UTF-8", "--help"), "COMMAND …"));
-  EXPECT_TRUE(has(on_terminal("LC_ALL=en_US.utf8", "--help"), "COMMAND …"));
+  EXPECT_TRUE(testing::has(on_terminal("LC_ALL=C.UTF-8", "--help"), "COMMAND …"));
+  EXPECT_TRUE(testing::has(on_terminal("LC_ALL=en_US.utf8", "--help"), "COMMAND …"));
   for (const char* locale : {"LC_ALL=C", "LC_ALL=POSIX LANG=C.UTF-8", "LANG=", "LANG=C"}) {
     const std::string help = on_terminal(locale, "--help");
-    EXPECT_TRUE(has(help, "COMMAND ...")) << locale;
-    EXPECT_FALSE(has(help, "…")) << locale;
+    EXPECT_TRUE(testing::has(help, "COMMAND ...")) << locale;
+    EXPECT_FALSE(testing::has(help, "…")) << locale;
   }
-  EXPECT_TRUE(
-      has(testing::run_program("env", {"LC_ALL=C", testing::program_under_test(), "--help"}).output,
-          "COMMAND …"))
+  EXPECT_TRUE(testing::has(
+      testing::run_program("env", {"LC_ALL=C", testing::program_under_test(), "--help"}).output,
+      "COMMAND …"))
       << "a pipe gets text as it is";
 }
 
 TEST(CommandsTerminal, a_progress_bar_has_colours_and_in_the_c_locale_ascii) {
   const testing::TempDirectory directory;
   const std::string synth = "synth mnist --images 30000 --out " + directory.path().string();
-  EXPECT_TRUE(has(on_terminal("LC_ALL=C.UTF-8", synth + "/a"), "\033[36m━"));
+  EXPECT_TRUE(testing::has(on_terminal("LC_ALL=C.UTF-8", synth + "/a"), "\033[36m━"));
   const std::string plain = on_terminal("LC_ALL=C NO_COLOR=1", synth + "/b");
-  EXPECT_TRUE(has(plain, " =")) << plain;
-  EXPECT_FALSE(has(plain, "━")) << plain;
+  EXPECT_TRUE(testing::has(plain, " =")) << plain;
+  EXPECT_FALSE(testing::has(plain, "━")) << plain;
 }
 
 TEST(CommandsTerminal, help_is_as_wide_as_the_terminal) {

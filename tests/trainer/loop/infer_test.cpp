@@ -17,7 +17,7 @@ namespace {
 
 using testing::RandomSource;
 
-std::unique_ptr<Session> session_of(Graph graph, const Optimizer* rule = nullptr) {
+std::unique_ptr<Session> inferring_session(Graph graph, const Optimizer* rule = nullptr) {
   auto session =
       backend("cpu").compile(make_plan(std::move(graph), 16), {.threads = 2, .optimizer = rule});
   initialise(*session, 1);
@@ -25,7 +25,7 @@ std::unique_ptr<Session> session_of(Graph graph, const Optimizer* rule = nullptr
 }
 
 TEST(UnitInfer, finds_what_evaluation_finds_and_times_all_but_the_first_batch) {
-  const auto session = session_of(network("lenet").build({28, 28, 1}, 10));
+  const auto session = inferring_session(network("lenet").build({28, 28, 1}, 10));
   RandomSource source({.batch = 16, .images = 100}), again({.batch = 16, .images = 100});
   const Inference found = infer(*session, source);
   const Evaluation expected = evaluate(*session, again);
@@ -46,7 +46,7 @@ TEST(UnitInfer, features_are_what_the_last_pooling_puts_out_in_canonical_order) 
   const auto x = b.max_pool(b.conv(b.input(1), 20, 3, 1, 1, {}), 2, 2);
   const Graph graph = b.softmax_loss(b.dense(b.dropout(b.relu(x), 0.5), 4, {}));
   ASSERT_EQ(graph.nodes[last_pooling(graph)].name, "max_pool1");
-  const auto session = session_of(graph);
+  const auto session = inferring_session(graph);
   // In this kernel, filter f computes the mean of channel f % 3, times f + 1.
   std::vector<float> weights(20 * 3 * 9);
   for (std::size_t f = 0; f < 20; ++f) weights[(f * 3 + f % 3) * 9 + 4] = static_cast<float>(f + 1);
@@ -93,7 +93,7 @@ TEST(UnitSoftmaxLoss, smoothing_and_top_5_are_as_they_are_defined) {
   Builder b("smooth", {1, 7, 1}, 7);
   Graph graph = b.softmax_loss(b.dense(b.input(1.0 / 255), 7, {}));
   graph.nodes.back().attributes["smoothing"] = 0.2;
-  const auto session = session_of(graph, &optimizer("sgd"));
+  const auto session = inferring_session(graph, &optimizer("sgd"));
   std::vector<float> identity(49);
   for (std::size_t i = 0; i < 7; ++i) identity[i * 8] = 4;
   session->set_parameter(0, identity);
@@ -131,7 +131,7 @@ TEST(UnitSoftmaxLoss, smoothing_and_top_5_are_as_they_are_defined) {
 
 TEST(UnitSoftmaxLoss, a_label_that_is_not_a_number_stands_behind_all) {
   Builder b("nan", {1, 6, 1}, 6);
-  const auto session = session_of(b.softmax_loss(b.dense(b.input(1), 6, {})));
+  const auto session = inferring_session(b.softmax_loss(b.dense(b.input(1), 6, {})));
   session->set_parameter(0, std::vector<float>(36, std::nanf("")));
   RandomSource source({.shape = {1, 6, 1}, .classes = 6, .batch = 16, .images = 16});
   session->upload(*source.next());

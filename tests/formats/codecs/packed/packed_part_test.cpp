@@ -13,22 +13,22 @@ namespace {
 
 using namespace feedrate::testing;
 
-constexpr Shape shape{100, 200, 3};
+constexpr Shape part_shape{100, 200, 3};
 
-Buffer record_of(const JpegKind& kind = {}) {
+Buffer part_record(const JpegKind& kind = {}) {
   Buffer record;
-  pack_jpeg(jpeg_of(make_image(shape, 1), kind), record);
+  pack_jpeg(jpeg_of(make_image(part_shape, 1), kind), record);
   return record;
 }
 
 PackedPart part_of(Bytes record, const Rect& part) {
-  const std::optional<PackedPart> found = packed_part(packed_image(record), shape, part);
+  const std::optional<PackedPart> found = packed_part(packed_image(record), part_shape, part);
   EXPECT_TRUE(found);
   return found.value_or(PackedPart{});
 }
 
 TEST(UnitPackedPart, has_the_mcus_of_the_part_and_of_its_neighbours) {
-  const Buffer record = record_of();  // MCUs of 16 x 16 pixels, 13 x 7 of them
+  const Buffer record = part_record();  // MCUs of 16 x 16 pixels, 13 x 7 of them
   const PackedPart all = part_of(record, {0, 0, 100, 200});
   EXPECT_EQ(all.first_row, 0U);
   EXPECT_EQ(all.rows, 7U);
@@ -53,7 +53,7 @@ TEST(UnitPackedPart, has_the_mcus_of_the_part_and_of_its_neighbours) {
 }
 
 TEST(UnitPackedPart, copies_the_runs_that_it_needs_and_where_they_begin) {
-  const Buffer record = record_of();
+  const Buffer record = part_record();
   const PackedImage image = packed_image(record);
   const PackedPart part = part_of(record, {40, 150, 20, 20});
   Buffer copy(packed_part_bytes(image, part));
@@ -71,7 +71,7 @@ TEST(UnitPackedPart, copies_the_runs_that_it_needs_and_where_they_begin) {
 
 TEST(UnitPackedPart, colours_are_those_that_libjpeg_derives) {
   const auto colours = [](const JpegKind& kind) {
-    return part_of(record_of(kind), {0, 0, 1, 1}).colours;
+    return part_of(part_record(kind), {0, 0, 1, 1}).colours;
   };
   EXPECT_EQ(colours({}), JpegColours::ycc);
   EXPECT_EQ(colours({.adobe = true}), JpegColours::ycc);
@@ -79,14 +79,14 @@ TEST(UnitPackedPart, colours_are_those_that_libjpeg_derives) {
 }
 
 TEST(UnitPackedPart, a_head_that_no_packer_writes_is_left_to_libjpeg) {
-  const Buffer record = record_of();
+  const Buffer record = part_record();
   const auto refused = [&](std::string_view after, std::size_t at, int value) {
     Buffer other = record;
     const std::size_t found = as_text(other).find(after);
     ASSERT_NE(found, std::string_view::npos);
     other[found + after.size() + at] = std::byte(value);
     mend_packed_jpeg(other);
-    EXPECT_FALSE(packed_part(packed_image(other), shape, {0, 0, 8, 8}));
+    EXPECT_FALSE(packed_part(packed_image(other), part_shape, {0, 0, 8, 8}));
   };
   refused("\xff\xdb", 3, 0);     // a zero in a table
   refused("\xff\xdb", 2, 0x05);  // table 5
@@ -99,7 +99,7 @@ TEST(UnitPackedPart, a_head_that_no_packer_writes_is_left_to_libjpeg) {
 }
 
 TEST(HostilePackedPart, damage_names_the_byte) {
-  Buffer record = record_of();
+  Buffer record = part_record();
   const std::size_t data_at = packed_image(record).data_at();
   const PackedPart part = part_of(record, {0, 0, 100, 200});
   Buffer copy(packed_part_bytes(packed_image(record), part));
@@ -162,7 +162,7 @@ TEST(HostilePackedPart, what_is_copied_of_a_damaged_image_can_be_decoded) {
                         {.channels = 1}};
   std::vector<Buffer> records;
   for (const Case& one : cases) {
-    const Shape stored{shape.height, shape.width, one.channels};
+    const Shape stored{part_shape.height, part_shape.width, one.channels};
     Buffer jpeg = jpeg_of(make_image(stored, 1), one.jpeg);
     // libjpeg reads two rows of such blocks at once.
     constexpr std::size_t factors = 9;
@@ -173,7 +173,7 @@ TEST(HostilePackedPart, what_is_copied_of_a_damaged_image_can_be_decoded) {
   int sound = 0, damaged = 0, elsewhere = 0;
   for (std::size_t times = 0; times < 800; ++times) {
     Buffer record = records[times % 5];
-    const Shape stored{shape.height, shape.width, cases[times % 5].channels};
+    const Shape stored{part_shape.height, part_shape.width, cases[times % 5].channels};
     const std::size_t data_at = packed_image(record).data_at();
     const std::size_t at = data_at + random() % (record.size() - data_at);
     record[at] ^= static_cast<std::byte>(1U << random() % 8);

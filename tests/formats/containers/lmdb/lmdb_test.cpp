@@ -17,15 +17,13 @@ using testing::make_examples;
 using testing::TempDirectory;
 using testing::write_dataset;
 
-const Container& lmdb() { return container("lmdb"); }
-
 TEST(InteropLmdb, our_walk_finds_what_liblmdb_finds_whatever_the_sizes) {
   TempDirectory temporary;
   std::vector<Example> examples;
   for (std::uint32_t i = 0; i < 1200; ++i) {  // values inside leaves and on pages of their own
     examples.push_back({testing::make_image({1 + i % 90, 1 + i % 70, 1}, i), 3, ""});
   }
-  write_dataset(lmdb(), raw_codec, temporary / "set", examples);
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", examples);
   const auto dataset = open_dataset(temporary / "set");
   const auto entries = Environment(temporary / "set").entries();
   ASSERT_EQ(entries.size(), dataset->size());
@@ -39,7 +37,7 @@ TEST(InteropLmdb, our_walk_finds_what_liblmdb_finds_whatever_the_sizes) {
 
 TEST(UnitLmdb, an_environment_that_a_writer_holds_is_read_as_it_was) {
   TempDirectory temporary;
-  write_dataset(lmdb(), raw_codec, temporary / "set", make_examples({8, 8, 1}, 500));
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", make_examples({8, 8, 1}, 500));
   Environment writer(temporary / "set", 0);  // makes a lock file, as a live environment has
   const auto dataset = open_dataset(temporary / "set");
   for (int i = 0; i < 400; ++i) writer.put(join("0000", 1000 + i), std::string(900, 'x'));
@@ -51,7 +49,7 @@ TEST(UnitLmdb, an_environment_that_a_writer_holds_is_read_as_it_was) {
 
 TEST(UnitLmdb, one_environment_is_opened_twice_and_outlives_either) {
   TempDirectory temporary;
-  write_dataset(lmdb(), raw_codec, temporary / "set", make_examples({8, 8, 1}, 50));
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", make_examples({8, 8, 1}, 50));
   { const Environment made_lock_file(temporary / "set", 0); }
   auto first = open_dataset(temporary / "set");
   const auto second = open_dataset(temporary / "set");
@@ -62,7 +60,7 @@ TEST(UnitLmdb, one_environment_is_opened_twice_and_outlives_either) {
 
 TEST(HostileLmdb, a_lock_file_of_nonsense_does_no_harm) {
   TempDirectory temporary;
-  write_dataset(lmdb(), raw_codec, temporary / "set", make_examples({8, 8, 1}, 5));
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", make_examples({8, 8, 1}, 5));
   for (const std::size_t size : {0U, 3U, 100U, 8192U}) {
     write_text(temporary / "set/lock.mdb", std::string(size, '\x5a'));
     EXPECT_EQ(open_dataset(temporary / "set")->size(), 5U) << size;
@@ -92,7 +90,7 @@ TEST(HostileLmdb, values_that_are_no_images_are_refused_in_words) {
 
 TEST(HostileLmdb, an_empty_database_is_refused) {
   TempDirectory temporary;
-  write_dataset(lmdb(), raw_codec, temporary / "set", {});
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", {});
   expect_error([&] { open_dataset(temporary / "set"); }, {"data.mdb", "no entries"});
 }
 

@@ -26,12 +26,10 @@ using testing::Tell;
 using testing::TempDirectory;
 using testing::write_dataset;
 
-const Container& lmdb() { return container("lmdb"); }
-
 TEST(InteropLmdb, liblmdb_finds_caffe_s_keys_and_values_and_nothing_else_lies_there) {
   TempDirectory temporary;
   const auto examples = make_examples({3, 2, 1}, 3);
-  write_dataset(lmdb(), raw_codec, temporary / "set", examples);
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", examples);
   EXPECT_EQ(std::distance(fs::directory_iterator(temporary / "set"), {}), 1) << "only data.mdb";
   const auto entries = Environment(temporary / "set").entries();
   ASSERT_EQ(entries.size(), 3U);
@@ -54,7 +52,7 @@ TEST(InteropLmdb, named_samples_get_convert_imageset_s_keys_and_its_blue_first_p
       {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}, std::byte{6}}};
   examples[1].image = examples[0].image;
   examples[0].name = "cat/1.png";
-  write_dataset(lmdb(), raw_codec, temporary / "set", examples);
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", examples);
   const auto entries = Environment(temporary / "set").entries();
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].first, "00000000_cat/1.png");
@@ -78,7 +76,7 @@ TEST(InteropLmdb, sixty_thousand_digits_fill_the_pages_that_caffe_s_tool_fills) 
   TempDirectory temporary;
   std::vector<Example> examples(60000);
   for (Example& example : examples) example.image = {{28, 28, 1}, Buffer(784)};
-  write_dataset(lmdb(), raw_codec, temporary / "set", examples);
+  write_dataset(container("lmdb"), raw_codec, temporary / "set", examples);
   const Environment environment(temporary / "set");
   const MDB_stat stat = environment.stat();
   EXPECT_EQ(stat.ms_entries, 60000U);
@@ -94,7 +92,7 @@ TEST(HostileLmdb, a_name_too_long_for_a_key_is_refused) {
   TempDirectory temporary;
   auto examples = make_examples({2, 2, 1}, 1);
   examples[0].name = std::string(503, 'n');
-  expect_error([&] { write_dataset(lmdb(), raw_codec, temporary / "set", examples); },
+  expect_error([&] { write_dataset(container("lmdb"), raw_codec, temporary / "set", examples); },
                {"sample 0", "more than 511 bytes"});
 }
 
@@ -113,7 +111,7 @@ void add(Writer& writer, const Example& example, const Codec& codec = raw_codec)
 // The key of the first of `count` images.
 std::string first_key(const WriterOptions& options, Shape shape, const Codec& codec = raw_codec) {
   TempDirectory temporary;
-  const auto writer = lmdb().create(temporary.path(), options);
+  const auto writer = container("lmdb").create(temporary.path(), options);
   add(*writer, make_examples(shape, 1).front(), codec);
   writer->finish(nullptr);
   return Environment(temporary.path()).entries().front().first;
@@ -133,7 +131,7 @@ TEST(InteropLmdb, keys_have_the_digits_of_the_tool_that_caffe_has_for_such_image
 TEST(InteropLmdb, samples_that_bring_their_own_codec_become_raw_and_encoded_datums) {
   TempDirectory temporary;
   const auto examples = make_examples({4, 3, 3}, 2, true);
-  const auto writer = lmdb().create(temporary.path(), {});
+  const auto writer = container("lmdb").create(temporary.path(), {});
   add(*writer, examples[0], raw_codec);
   add(*writer, examples[1], png_codec);
   writer->finish(nullptr);
@@ -148,7 +146,7 @@ TEST(UnitLmdb, planes_stay_as_they_are_or_change_places) {
   const Buffer rgb{std::byte{1}, std::byte{2}, std::byte{3},
                    std::byte{4}, std::byte{5}, std::byte{6}};  // red 1 2, green 3 4, blue 5 6
   TempDirectory temporary;
-  const auto writer = lmdb().create(temporary.path(), {});
+  const auto writer = container("lmdb").create(temporary.path(), {});
   for (const PixelOrder order : {PixelOrder::planar_rgb, PixelOrder::planar_bgr}) {
     for (const char* name : {"", "a.png"}) {
       Sample sample;
@@ -171,7 +169,7 @@ TEST(UnitLmdb, planes_stay_as_they_are_or_change_places) {
 
 TEST(UnitLmdb, a_writer_commits_before_a_batch_of_large_images_takes_much_memory) {
   TempDirectory temporary;
-  const auto writer = lmdb().create(temporary.path(), {});
+  const auto writer = container("lmdb").create(temporary.path(), {});
   const Example large{make_image({1000, 1000, 3}, 1), 1, ""};
   for (int i = 0; i < 12; ++i) add(*writer, large);
   EXPECT_GE(Environment(temporary.path()).stat().ms_entries, 9U) << "without waiting for 1000";
@@ -180,7 +178,8 @@ TEST(UnitLmdb, a_writer_commits_before_a_batch_of_large_images_takes_much_memory
 
 TEST(HostileLmdb, more_samples_than_five_digits_can_sort_are_refused) {
   TempDirectory temporary;
-  const auto writer = lmdb().create(temporary.path(), {.sharding = {1, 50'000}, .first = 99'999});
+  const auto writer =
+      container("lmdb").create(temporary.path(), {.sharding = {1, 50'000}, .first = 99'999});
   const Example image = make_examples({32, 32, 3}, 1).front();
   add(*writer, image);
   expect_error([&] { add(*writer, image); }, {"data.mdb", "sample 100000", "5 digits"});
@@ -200,14 +199,14 @@ std::vector<Example> many_examples() {
 class UnitLmdbResume : public ::testing::Test {
  protected:
   UnitLmdbResume() : examples_(many_examples()) {
-    write_dataset(lmdb(), raw_codec, temporary_ / "whole", examples_);
+    write_dataset(container("lmdb"), raw_codec, temporary_ / "whole", examples_);
     fs::create_directory(set_);
   }
 
   // Adds the samples from `from` on, pausing after every `stride`; never finishes.
   void write(std::uint64_t from, std::uint64_t stride, std::uint64_t until, const Tell& tell,
              const WriterState* resume) {
-    const auto writer = lmdb().create(set_, {.codec = &raw_codec, .resume = resume});
+    const auto writer = container("lmdb").create(set_, {.codec = &raw_codec, .resume = resume});
     for (std::uint64_t i = from; i < until; ++i) {
       if (i % stride == 0) tell(writer->pause());
       add(*writer, examples_[i]);
@@ -216,7 +215,7 @@ class UnitLmdbResume : public ::testing::Test {
   }
 
   void finish(const WriterState& state) {
-    const auto writer = lmdb().create(set_, {.codec = &raw_codec, .resume = &state});
+    const auto writer = container("lmdb").create(set_, {.codec = &raw_codec, .resume = &state});
     for (std::uint64_t i = state.samples; i < examples_.size(); ++i) add(*writer, examples_[i]);
     EXPECT_EQ(writer->pause().samples, examples_.size());
     writer->finish(nullptr);
@@ -272,7 +271,7 @@ TEST_F(UnitLmdbResume, what_was_committed_after_the_pause_is_taken_back) {
   const WriterState earlier{450, {}};
   ASSERT_GT(Environment(set_).stat().ms_entries, 2000U);
   {
-    const auto writer = lmdb().create(set_, {.codec = &raw_codec, .resume = &earlier});
+    const auto writer = container("lmdb").create(set_, {.codec = &raw_codec, .resume = &earlier});
     EXPECT_EQ(Environment(set_).stat().ms_entries, 450U);
   }
   finish(earlier);
@@ -295,13 +294,13 @@ TEST_F(UnitLmdbResume, keys_go_on_from_the_first_number_in_the_digits_they_have)
   const auto cifar = make_examples({32, 32, 3}, 4);
   WriterOptions options{.sharding = {1, 50'000}, .first = 300};
   const WriterState state = last_state_of_killed([&](const Tell& tell) {
-    const auto writer = lmdb().create(set_, options);
+    const auto writer = container("lmdb").create(set_, options);
     for (int i = 0; i < 2; ++i) add(*writer, cifar[static_cast<std::size_t>(i)]);
     tell(writer->pause());
     kill_myself();
   });
   options.resume = &state;
-  const auto writer = lmdb().create(set_, options);
+  const auto writer = container("lmdb").create(set_, options);
   for (std::size_t i = 2; i < 4; ++i) add(*writer, cifar[i]);
   writer->finish(nullptr);
   const auto entries = Environment(set_).entries();
@@ -312,14 +311,14 @@ TEST_F(UnitLmdbResume, keys_go_on_from_the_first_number_in_the_digits_they_have)
 class HostileLmdbResume : public UnitLmdbResume {
  protected:
   void expect_refused(const WriterOptions& options, std::initializer_list<std::string_view> parts) {
-    expect_error([&] { lmdb().create(set_, options); }, parts);
+    expect_error([&] { container("lmdb").create(set_, options); }, parts);
   }
 };
 
 TEST_F(HostileLmdbResume, too_few_foreign_or_absent_entries_are_refused) {
   const WriterState ten{10, {}};
   expect_refused({.resume = &ten}, {"data.mdb", "No such file"});
-  write_dataset(lmdb(), raw_codec, set_, make_examples({8, 8, 1}, 9));
+  write_dataset(container("lmdb"), raw_codec, set_, make_examples({8, 8, 1}, 9));
   expect_refused({.resume = &ten}, {"data.mdb", "cannot resume", "holds 9 of the 10 samples"});
   const WriterState nine{9, {}};
   expect_refused({.first = 3, .resume = &nine},
@@ -339,7 +338,7 @@ TEST_F(HostileLmdbResume, three_thousand_damaged_files_are_refused_or_harmless) 
   auto examples = make_examples({8, 8, 1}, 400, true);
   for (std::size_t i = 7; i < 400; i += 30) examples[i].image = make_image({60, 70, 1}, 1);
   {
-    const auto writer = lmdb().create(set_, {});
+    const auto writer = container("lmdb").create(set_, {});
     for (std::size_t i = 0; i < examples.size(); ++i) {
       if (i % 90 == 0) writer->pause();  // so that there are free pages, and entries to take back
       add(*writer, examples[i]);
@@ -366,7 +365,7 @@ TEST_F(HostileLmdbResume, three_thousand_damaged_files_are_refused_or_harmless) 
     file.write(damaged);
     file.close();
     try {
-      const auto writer = lmdb().create(set_, {.codec = &raw_codec, .resume = &state});
+      const auto writer = container("lmdb").create(set_, {.codec = &raw_codec, .resume = &state});
       for (std::uint64_t i = state.samples; i < examples.size(); ++i) add(*writer, examples[i]);
       writer->finish(nullptr);
     } catch (const Error& error) {

@@ -16,7 +16,7 @@ using namespace std::string_literals;
 using namespace std::string_view_literals;
 using Kind = Feature::Kind;
 
-Buffer joined(const std::array<Bytes, 3>& parts) {
+Buffer joined_parts(const std::array<Bytes, 3>& parts) {
   Buffer all;
   for (const Bytes part : parts) append(all, part);
   return all;
@@ -68,7 +68,7 @@ Feature only_feature(Bytes example) { return features_of(example).at("k"); }
 TEST(UnitTfExample, an_example_is_written_byte_for_byte_as_protobuf_does) {
   ExampleWriter writer;
   writer.add_int("image/class/label", 66);
-  EXPECT_EQ(hex(joined(writer.finish("image/format", as_bytes("JPEG")))),
+  EXPECT_EQ(hex(joined_parts(writer.finish("image/format", as_bytes("JPEG")))),
             "0a360a1a0a11696d6167652f636c6173732f6c6162656c12051a030a0142"
             "0a180a0c696d6167652f666f726d617412080a060a044a504547");
 }
@@ -77,7 +77,7 @@ TEST(UnitTfExample, empty_lists_are_two_bytes) {
   ExampleWriter writer;
   writer.add_floats("f", {});
   writer.add_ints("i", {});
-  EXPECT_EQ(hex(joined(writer.finish("b", {}))),
+  EXPECT_EQ(hex(joined_parts(writer.finish("b", {}))),
             "0a1d"
             "0a070a016612021200"
             "0a070a016912021a00"
@@ -102,7 +102,7 @@ TEST(UnitTfExample, every_kind_of_list_comes_back) {
     writer.add_bytes("bytes", as_bytes("a\0b"sv));
     const auto parts = writer.finish("image", image);
     EXPECT_EQ(parts[2].data(), image.data()) << "the image is not copied";
-    const Buffer example = joined(parts);
+    const Buffer example = joined_parts(parts);
     const auto features = features_of(example);
     ASSERT_EQ(features.size(), 4U);
     EXPECT_EQ(ints_of(features.at("ints")), std::vector(std::begin(ints), std::end(ints)));
@@ -183,7 +183,7 @@ TEST(HostileTfExample, every_truncation_and_every_huge_number_ends_in_an_error_o
   writer.add_int("label", 300);
   const float corner = 0.5F;
   writer.add_floats("xmin", {&corner, 1});
-  const Buffer whole = joined(writer.finish("image", as_bytes("pixels")));
+  const Buffer whole = joined_parts(writer.finish("image", as_bytes("pixels")));
   const auto read_all = [](Bytes example) {
     std::size_t values = 0;
     for (const auto& [key, feature] : features_of(example)) {

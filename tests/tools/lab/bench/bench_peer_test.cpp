@@ -7,6 +7,7 @@
 
 #include "formats/io/file.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/in_text.h"
 #include "tests/support/run_program.h"
 #include "tools/lab/bench/peer.h"
 #include "tools/lab/bench/process.h"
@@ -70,10 +71,6 @@ class CommandsBenchPeer : public ::testing::Test {
   TempDirectory directory_;
 };
 
-void expect_part(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in: " << text;
-}
-
 TEST_F(CommandsBenchPeer, an_adapters_rows_are_added_under_its_name) {
   adapter("pytorch", std::string(able) + "echo \"$@\" >> " + at("asked") + "\n" +
                          "case \"$*\" in *--graph*) cat > " + at("graph") + ";; esac\n" +
@@ -96,10 +93,11 @@ TEST_F(CommandsBenchPeer, an_adapters_rows_are_added_under_its_name) {
     EXPECT_EQ(row.at("digest"), measured.front().at("digest"));
   }
   EXPECT_EQ(theirs, 3U);
-  expect_part(said.errors, "pytorch: delivered to lenet on cpu, fp32, from lmdb × raw");
-  expect_part(slurp(at("asked")), "--format lmdb --recipe none --batch 64 --seconds 0.05");
-  expect_part(slurp(at("asked")),
-              "--graph /dev/stdin --device cpu --precision fp32 -- delivered " + at("lmdb"));
+  testing::expect_part(said.errors, "pytorch: delivered to lenet on cpu, fp32, from lmdb × raw");
+  testing::expect_part(slurp(at("asked")), "--format lmdb --recipe none --batch 64 --seconds 0.05");
+  testing::expect_part(
+      slurp(at("asked")),
+      "--graph /dev/stdin --device cpu --precision fp32 -- delivered " + at("lmdb"));
   const json graph = json::parse(slurp(at("graph")));
   EXPECT_EQ(graph.at("network"), "lenet");
   EXPECT_EQ(graph.at("parameter_count"), 431080);
@@ -109,15 +107,16 @@ TEST_F(CommandsBenchPeer, a_missing_framework_is_left_out_with_a_reason) {
   adapter("mxnet", "echo \"No module named 'mxnet'\" >&2; exit 3\n");
   const Said said = bench({"--tool", "feedrate,mxnet", "--threads", "1,2"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
-  expect_part(said.errors, "mxnet is not available: No module named 'mxnet'; 2 points left out");
+  testing::expect_part(said.errors,
+                       "mxnet is not available: No module named 'mxnet'; 2 points left out");
   EXPECT_EQ(rows().size(), 2U);
 
   setenv("FEEDRATE_PYTHON", at("absent").c_str(), 1);
   std::filesystem::remove(at("r.jsonl"));
   const Said without = bench({"--tool", "mxnet", "--threads", "1"});
   EXPECT_EQ(without.code, exit_failed) << without.errors;
-  expect_part(without.errors, "nothing can be measured: mxnet is not available: ");
-  expect_part(without.errors, "absent: cannot start");
+  testing::expect_part(without.errors, "nothing can be measured: mxnet is not available: ");
+  testing::expect_part(without.errors, "absent: cannot start");
   EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
   const Said planned = bench({"--tool", "mxnet", "--threads", "1", "--dry-run"});
   EXPECT_EQ(planned.code, exit_failed) << planned.output;
@@ -127,8 +126,9 @@ TEST_F(CommandsBenchPeer, what_an_adapter_cannot_do_is_left_out_with_a_reason) {
   adapter("pytorch", std::string(able) + "echo '{\"images_per_second\": 5}'\n");
   const Said said = bench({"--tool", "pytorch", "--threads", "0,1", "--recipe", "none,mnist"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
-  expect_part(said.errors, "the adapter of pytorch knows no recipe mnist; 2 points left out");
-  expect_part(said.errors, "needs at least 1 loader thread; 1 point left out");
+  testing::expect_part(said.errors,
+                       "the adapter of pytorch knows no recipe mnist; 2 points left out");
+  testing::expect_part(said.errors, "needs at least 1 loader thread; 1 point left out");
   EXPECT_EQ(rows().size(), 1U);
 }
 
@@ -140,9 +140,9 @@ TEST_F(CommandsBenchPeer, a_way_to_run_it_is_a_word_for_the_adapter) {
   const Said said = bench({"--tool", "pytorch,pytorch:compile,pytorch:cuda-graph", "--threads", "1",
                            "--network", "lenet"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
-  expect_part(said.errors, "pytorch:compile loads as pytorch does; 1 point left out");
-  expect_part(said.errors, "knows no cuda-graph on cpu; 2 points left out");
-  expect_part(slurp(at("asked")), "--precision fp32 --compile -- demand");
+  testing::expect_part(said.errors, "pytorch:compile loads as pytorch does; 1 point left out");
+  testing::expect_part(said.errors, "knows no cuda-graph on cpu; 2 points left out");
+  testing::expect_part(slurp(at("asked")), "--precision fp32 --compile -- demand");
   EXPECT_EQ(rows().size(), 5U);
 }
 
@@ -154,7 +154,7 @@ TEST_F(CommandsBenchPeer, an_adapter_tells_on_which_devices_and_in_which_precisi
   const Said said = bench({"--tool", "pytorch", "--threads", "1", "--network", "lenet",
                            "--precision", "fp32,bf16,fp16"});
   EXPECT_EQ(said.code, exit_done) << said.errors;
-  expect_part(said.errors, "does not train in fp16 on cpu; 2 points left out");
+  testing::expect_part(said.errors, "does not train in fp16 on cpu; 2 points left out");
   EXPECT_EQ(rows().size(), 5U);
 }
 
@@ -164,21 +164,21 @@ TEST_F(CommandsBenchPeer, a_crash_names_the_adapter_and_its_last_words) {
               "printf 'Traceback (most):\\n  here\\nValueError: too odd\\n' >&2; exit 1");
   const Said said = bench({"--tool", "pytorch", "--threads", "1"});
   EXPECT_EQ(said.code, exit_failed);
-  expect_part(said.errors, "pytorch.py: pytorch: supply of lmdb × raw");
-  expect_part(said.errors, ": ValueError: too odd");
+  testing::expect_part(said.errors, "pytorch.py: pytorch: supply of lmdb × raw");
+  testing::expect_part(said.errors, ": ValueError: too odd");
   adapter("pytorch", std::string(able) + "echo fine");
-  expect_part(bench({"--tool", "pytorch", "--threads", "1", "--resume"}).errors,
-              "pytorch.py: expected a JSON object, found: fine");
+  testing::expect_part(bench({"--tool", "pytorch", "--threads", "1", "--resume"}).errors,
+                       "pytorch.py: expected a JSON object, found: fine");
   adapter("pytorch", "echo broken >&2; exit 1");
-  expect_part(bench({"--tool", "pytorch", "--threads", "1", "--resume"}).errors,
-              "--check failed: broken");
+  testing::expect_part(bench({"--tool", "pytorch", "--threads", "1", "--resume"}).errors,
+                       "--check failed: broken");
 }
 
 TEST_F(CommandsBenchPeer, an_unknown_tool_is_refused_by_options_and_by_plans) {
-  expect_part(bench({"--tool", "pytorsh"}).errors, "did you mean pytorch?");
+  testing::expect_part(bench({"--tool", "pytorsh"}).errors, "did you mean pytorch?");
   write_text(at("plan.json"), json({{"datasets", at("lmdb")}, {"tools", {"pytorsh"}}}).dump());
   const Said said = testing::feedrate({"bench", "--plan", at("plan.json"), "--dry-run"});
-  expect_part(said.errors, "did you mean pytorch?");
+  testing::expect_part(said.errors, "did you mean pytorch?");
 }
 
 TEST(UnitBenchProcess, gets_its_input_and_returns_both_outputs_and_its_code) {

@@ -13,6 +13,7 @@
 
 #include "formats/io/file.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/in_text.h"
 #include "tests/support/run_program.h"
 #include "tools/lab/bench/machine_lock.h"
 #include "tools/lab/measure/row.h"
@@ -70,10 +71,6 @@ class CommandsBench : public ::testing::Test {
   TempDirectory directory_;
 };
 
-void expect_part(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in: " << text;
-}
-
 TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
   const auto measure =
       bench({at("lmdb/train"), at("recordio/train"), "--network", "mlp", "--threads", "0,1",
@@ -98,7 +95,7 @@ TEST_F(CommandsBench, measures_every_point_once_and_report_answers) {
   EXPECT_EQ(slurp(at("r.jsonl")), before);
 
   const std::string table = run({"report", at("r.jsonl"), "--csv", at("r.csv")});
-  expect_part(table, ", cpu, fp32, batch 64: ");
+  testing::expect_part(table, ", cpu, fp32, batch 64: ");
   EXPECT_TRUE(slurp(at("r.csv")).starts_with("schema,kind,"));
   EXPECT_EQ(ordered_json::parse(run({"report", at("r.jsonl"), "--json"})).at("rows").size(), 9U);
 }
@@ -123,14 +120,14 @@ TEST_F(CommandsBench, a_shell_takes_a_row_s_command_as_it_was_given) {
   const std::string command = rows().at(0).at("environment").at("command");
   const Said said =
       testing::run_program("sh", {"-c", "feedrate() { printf '%s\\n' \"$@\"; }; " + command});
-  expect_part(said.output, odd + "\n");
+  testing::expect_part(said.output, odd + "\n");
 }
 
 TEST_F(CommandsBench, refuses_datasets_of_different_images_but_in_a_plan) {
   const std::string said =
       run(bench({at("lmdb/train"), at("lmdb/test"), "--threads", "1", "--out", at("r.jsonl")}),
           exit_failed);
-  expect_part(said, "holds other images");
+  testing::expect_part(said, "holds other images");
   EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
 
   const ordered_json plan = {{"datasets", {at("lmdb/train"), at("lmdb/test")}},
@@ -153,12 +150,12 @@ TEST_F(CommandsBench, without_a_results_file_it_prints_the_report) {
       bench({at("lmdb/train"), "--threads", "0-1", "--repeat", "1", "--seconds", "0.05"});
   const Said said = feedrate(measure);
   EXPECT_EQ(said.code, exit_done) << said.errors;
-  expect_part(said.output, "images/s");
-  expect_part(said.output, "supply");
+  testing::expect_part(said.output, "images/s");
+  testing::expect_part(said.output, "supply");
   EXPECT_EQ(said.errors.find("feedrate report"), std::string::npos) << said.errors;
   auto resumed = measure;
   resumed.emplace_back("--resume");
-  expect_part(run(resumed, exit_misused), "--resume needs --out");
+  testing::expect_part(run(resumed, exit_misused), "--resume needs --out");
 }
 
 TEST_F(CommandsBench, with_json_it_prints_each_row_as_a_line_and_writes_the_same_to_the_file) {
@@ -180,9 +177,10 @@ TEST_F(CommandsBench, a_dry_run_prints_the_plan_and_measures_nothing) {
   const auto asked = bench({at("lmdb/train"), "--network", "mlp,lenet", "--threads", "0,1",
                             "--batch", "16,64", "--cache", "warm,cold", "--dry-run"});
   const std::string text = run(asked);
-  expect_part(text, "  supply        8 points  batch 16, 64; cache cold, warm; threads 0, 1\n");
-  expect_part(text, "  demand        4 points  lenet, mlp on cpu, fp32; batch 16, 64\n");
-  expect_part(text, "28 points, 3 repeats of 2.0 s each: 2:48 min");
+  testing::expect_part(text,
+                       "  supply        8 points  batch 16, 64; cache cold, warm; threads 0, 1\n");
+  testing::expect_part(text, "  demand        4 points  lenet, mlp on cpu, fp32; batch 16, 64\n");
+  testing::expect_part(text, "28 points, 3 repeats of 2.0 s each: 2:48 min");
   auto as_json = asked;
   as_json.emplace_back("--json");
   EXPECT_EQ(ordered_json::parse(run(as_json)).at("points").size(), 28U);
@@ -191,23 +189,23 @@ TEST_F(CommandsBench, a_dry_run_prints_the_plan_and_measures_nothing) {
 TEST_F(CommandsBench, impossible_requests_are_refused_before_anything_is_measured) {
   const auto refused = [&](std::vector<std::string> more, std::string_view part) {
     more.insert(more.end(), {at("lmdb/train"), "--out", at("r.jsonl")});
-    expect_part(run(bench(more), exit_failed), part);
+    testing::expect_part(run(bench(more), exit_failed), part);
     EXPECT_FALSE(std::filesystem::exists(at("r.jsonl")));
   };
   refused({"--network", "vgg16"}, "vgg16 cannot take its images (28 × 28 × 1)");
   refused({"--network", "lenet", "--precision", "fp16"}, "not in fp16");
   refused({"--decode", "scaled"}, "decode scaled: it is for JPEGs");
-  expect_part(run(bench({at("lmdb/train"), "--precision", "fp31"}), exit_misused), "fp31");
+  testing::expect_part(run(bench({at("lmdb/train"), "--precision", "fp31"}), exit_misused), "fp31");
 
   write_text(at("plan.json"),
              ordered_json({{"datasets", at("lmdb/train")}, {"networks", {"vgg16"}}}).dump());
   const std::string said =
       run(bench({"--plan", at("plan.json"), "--out", at("r.jsonl")}), exit_failed);
-  expect_part(said, "plan.json: ");
-  expect_part(said, "vgg16 cannot take its images");
+  testing::expect_part(said, "plan.json: ");
+  testing::expect_part(said, "vgg16 cannot take its images");
   const std::string unwritable =
       run(bench({at("lmdb/train"), "--out", at("absent/r.jsonl")}), exit_failed);
-  expect_part(unwritable, "absent/r.jsonl: cannot open");
+  testing::expect_part(unwritable, "absent/r.jsonl: cannot open");
 }
 
 TEST_F(CommandsBench, cold_points_have_rows_of_their_own_and_warn_when_partly_warm) {
@@ -215,7 +213,7 @@ TEST_F(CommandsBench, cold_points_have_rows_of_their_own_and_warn_when_partly_wa
       feedrate(bench({at("lmdb/train"), "--network", "mlp", "--threads", "1", "--cache",
                       "warm,cold", "--repeat", "1", "--seconds", "0.05", "--out", at("r.jsonl")}));
   EXPECT_EQ(said.code, exit_done);
-  expect_part(said.errors, "epochs, only the first came from the disk");
+  testing::expect_part(said.errors, "epochs, only the first came from the disk");
   std::multiset<std::string> found;
   for (const ordered_json& row : rows()) {
     found.insert(row.at("kind").get<std::string>() + " " + row.at("cache").get<std::string>());
@@ -225,9 +223,11 @@ TEST_F(CommandsBench, cold_points_have_rows_of_their_own_and_warn_when_partly_wa
 }
 
 TEST_F(CommandsBench, a_plan_excludes_options) {
-  expect_part(run(bench({at("lmdb/train"), "--plan", "p", "--out", "r"}), exit_misused), "--plan");
-  expect_part(run(bench({"--threads", "1", "--plan", "p", "--out", "r"}), exit_misused), "--plan");
-  expect_part(run(bench({"--out", "r"}), exit_misused), "PATH or --plan");
+  testing::expect_part(run(bench({at("lmdb/train"), "--plan", "p", "--out", "r"}), exit_misused),
+                       "--plan");
+  testing::expect_part(run(bench({"--threads", "1", "--plan", "p", "--out", "r"}), exit_misused),
+                       "--plan");
+  testing::expect_part(run(bench({"--out", "r"}), exit_misused), "PATH or --plan");
 }
 
 TEST_F(CommandsBench, interrupted_it_keeps_whole_rows_and_goes_on_later) {

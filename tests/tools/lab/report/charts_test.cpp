@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/in_text.h"
 #include "tests/tools/invented_rows.h"
 #include "tools/lab/report/draw/axis.h"
 #include "tools/lab/report/draw/line_chart.h"
@@ -9,10 +10,6 @@
 
 namespace feedrate::tools {
 namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(UnitAxis, ticks_are_even_round_and_reach_the_largest_value) {
   EXPECT_EQ(even_ticks(1000), (std::vector<double>{0, 200, 400, 600, 800, 1000}));
@@ -40,8 +37,8 @@ TEST(UnitSvg, text_in_it_is_escaped) {
   Svg svg({100, 50}, "a & b", "<none>");
   svg.text({1, 2}, "middle", "strong", "x < \"y\"");
   svg.mark({10, 10}, 7, "s1 mark", "said");
-  EXPECT_TRUE(has(svg.markup(), "x &lt; &quot;y&quot;")) << svg.markup();
-  EXPECT_TRUE(has(svg.markup(), "<title>said</title>"));
+  EXPECT_TRUE(testing::has(svg.markup(), "x &lt; &quot;y&quot;")) << svg.markup();
+  EXPECT_TRUE(testing::has(svg.markup(), "<title>said</title>"));
 }
 
 TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_if_given) {
@@ -51,14 +48,14 @@ TEST(UnitLineChart, demand_ring_and_prediction_are_drawn_if_given) {
                   .series = {{.name = "a", .dots = {{.x = 0, .y = 1}, {.x = 1, .y = 2}}}}};
   const std::string plain = draw(chart).markup();
   for (const char* part : {"demand", "ring", "predicted", "NaN", "nan", "inf"}) {
-    EXPECT_FALSE(has(plain, part)) << part;
+    EXPECT_FALSE(testing::has(plain, part)) << part;
   }
   chart.demand = 3;
   chart.ring = At{1, 2};
   chart.series[0].predicted = {{0, 1}, {1, 2.1}};
   const std::string full = draw(chart).markup();
   for (const char* part : {"demand 3", "class=\"ring\"", "s0 predicted"}) {
-    EXPECT_TRUE(has(full, part)) << part;
+    EXPECT_TRUE(testing::has(full, part)) << part;
   }
 }
 
@@ -68,8 +65,9 @@ TEST(UnitLineChart, tooltips_and_the_description_give_the_values) {
                         .y_title = "%",
                         .series = {{.name = "lmdb", .dots = {{.x = 1, .y = 8}, {.x = 2, .y = 3}}}}};
   const std::string drawn = draw(chart).markup();
-  EXPECT_TRUE(has(drawn, "aria-label=\"Stall. % over loader threads. lmdb: 3.00 % at 2 loader"));
-  EXPECT_TRUE(has(drawn, "<title>lmdb: 8.00 % at 1 loader threads</title>")) << drawn;
+  EXPECT_TRUE(
+      testing::has(drawn, "aria-label=\"Stall. % over loader threads. lmdb: 3.00 % at 2 loader"));
+  EXPECT_TRUE(testing::has(drawn, "<title>lmdb: 8.00 % at 1 loader threads</title>")) << drawn;
 }
 
 TEST(UnitLineChart, the_legend_takes_as_many_lines_as_the_names_need) {
@@ -92,7 +90,7 @@ TEST(UnitLineChart, a_single_point_is_drawn) {
                         .x_title = "x",
                         .y_title = "y",
                         .series = {{.name = "a", .dots = {{.x = 3, .y = 0}}}}};
-  EXPECT_FALSE(has(draw(chart).markup(), "nan"));
+  EXPECT_FALSE(testing::has(draw(chart).markup(), "nan"));
 }
 
 TEST(UnitCharts, a_whole_bench_has_every_chart) {
@@ -102,7 +100,7 @@ TEST(UnitCharts, a_whole_bench_has_every_chart) {
     std::vector<std::string> names;
     for (const Chart& chart : charts) {
       names.push_back(chart.title);
-      EXPECT_FALSE(has(chart.svg.markup(), "nan")) << chart.title;
+      EXPECT_FALSE(testing::has(chart.svg.markup(), "nan")) << chart.title;
     }
     EXPECT_EQ(names, (std::vector<std::string>{"Delivered", "Supply", "Stall"}));
   }

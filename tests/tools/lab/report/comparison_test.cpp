@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/in_text.h"
 #include "tests/tools/rows.h"
 
 namespace feedrate::tools {
@@ -12,10 +13,6 @@ using testing::demand;
 using testing::spread;
 using testing::supply;
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(UnitComparison, a_point_is_faster_or_slower_only_beyond_what_its_repeats_explain) {
   const Comparison found = compare(
       {supply("lmdb", 1, 1000), supply("lmdb", 2, 1000), spread(supply("lmdb", 4, 1000), 30)},
@@ -25,9 +22,9 @@ TEST(UnitComparison, a_point_is_faster_or_slower_only_beyond_what_its_repeats_ex
   EXPECT_EQ(found.points[1].change(), Change::slower);
   EXPECT_EQ(found.points[2].change(), Change::none);
   EXPECT_NEAR(found.points[0].ratio(), 1.1, 1e-9);
-  EXPECT_TRUE(says(found.summary(),
-                   "Did it get faster? In part. Of 3 points in both files, 1 is "
-                   "faster, 1 slower, 1 without a difference"))
+  EXPECT_TRUE(testing::has(found.summary(),
+                           "Did it get faster? In part. Of 3 points in both files, 1 is "
+                           "faster, 1 slower, 1 without a difference"))
       << found.summary();
 }
 
@@ -36,7 +33,7 @@ TEST(UnitComparison, a_single_repeat_leaves_the_answer_open) {
   once.repeats = {2000};
   const Comparison found = compare({supply("lmdb", 1, 1000)}, {once});
   EXPECT_EQ(found.points.at(0).change(), Change::unknown);
-  EXPECT_TRUE(says(found.summary(), "faster? Not known. ")) << found.summary();
+  EXPECT_TRUE(testing::has(found.summary(), "faster? Not known. ")) << found.summary();
 }
 
 TEST(UnitComparison, only_points_of_the_same_images_and_options_are_compared) {
@@ -60,8 +57,8 @@ TEST(UnitComparison, another_machine_and_the_doubts_of_each_file_are_told) {
   after.environment.build_type = "Debug";
   const auto doubts = compare({supply("lmdb", 1, 1000)}, {after}).doubts;
   ASSERT_EQ(doubts.size(), 2U);
-  EXPECT_TRUE(says(doubts[0], "different machines"));
-  EXPECT_TRUE(says(doubts[1], "After: Measured with a Debug build"));
+  EXPECT_TRUE(testing::has(doubts[0], "different machines"));
+  EXPECT_TRUE(testing::has(doubts[1], "After: Measured with a Debug build"));
 }
 
 }  // namespace

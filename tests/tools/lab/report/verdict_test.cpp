@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/in_text.h"
 #include "tests/tools/rows.h"
 
 namespace feedrate::tools {
@@ -14,10 +15,6 @@ using testing::spread;
 using testing::supply;
 
 StudyVerdict verdict_of(const std::vector<Run>& runs) { return judge(make_studies(runs).front()); }
-
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(UnitVerdict, a_fed_trainer_gets_the_fewest_threads_that_feed_it) {
   const StudyVerdict verdict =
@@ -38,8 +35,9 @@ TEST(UnitVerdict, a_starved_trainer_gets_the_fastest_format_and_the_loader_is_th
   EXPECT_EQ(verdict.limit, Limit::loader);
   EXPECT_EQ(verdict.answer, "Use 4 loader threads; best format: lmdb × raw");
   EXPECT_TRUE(verdict.as_good.empty());
-  EXPECT_TRUE(says(verdict.reason(), "loader is the limit")) << verdict.reason();
-  EXPECT_TRUE(says(verdict.reason(), "Beside it: png-map × raw 81 % slower.")) << verdict.reason();
+  EXPECT_TRUE(testing::has(verdict.reason(), "loader is the limit")) << verdict.reason();
+  EXPECT_TRUE(testing::has(verdict.reason(), "Beside it: png-map × raw 81 % slower."))
+      << verdict.reason();
 }
 
 TEST(UnitVerdict, formats_within_three_percent_are_equal_and_the_one_with_fewer_threads_wins) {
@@ -62,7 +60,7 @@ TEST(HostileVerdict, a_demand_of_zero_gives_no_share) {
       verdict_of({demand(0), delivered("lmdb", 1, 0, 1), delivered("recordio", 1, 0, 1)});
   EXPECT_FALSE(percent_of_demand(verdict));
   for (const std::string_view never : {"nan", "inf"}) {
-    EXPECT_FALSE(says(verdict.reason(), never)) << verdict.reason();
+    EXPECT_FALSE(testing::has(verdict.reason(), never)) << verdict.reason();
   }
 }
 
@@ -89,14 +87,14 @@ TEST(UnitVerdict, wild_repeats_do_not_excuse_a_large_difference) {
 TEST(UnitVerdict, below_demand_without_waiting_the_cores_are_the_limit) {
   const StudyVerdict verdict = verdict_of({demand(6000), delivered("lmdb", 1, 3500, 0.5)});
   EXPECT_EQ(verdict.limit, Limit::cores);
-  EXPECT_TRUE(says(verdict.reason(), "cores are the limit")) << verdict.reason();
+  EXPECT_TRUE(testing::has(verdict.reason(), "cores are the limit")) << verdict.reason();
 }
 
 TEST(UnitVerdict, without_training_supply_is_judged_and_the_limit_is_unknown) {
   const StudyVerdict verdict = verdict_of({supply("lmdb", 1, 600000), supply("lmdb", 2, 1200000)});
   EXPECT_EQ(verdict.threads, 2U);
   EXPECT_EQ(verdict.limit, Limit::unknown);
-  EXPECT_TRUE(says(verdict.reason(), "Nothing was trained")) << verdict.reason();
+  EXPECT_TRUE(testing::has(verdict.reason(), "Nothing was trained")) << verdict.reason();
 }
 
 TEST(UnitVerdict, what_another_tool_or_a_cold_start_delivers_is_never_the_answer) {
@@ -107,7 +105,8 @@ TEST(UnitVerdict, what_another_tool_or_a_cold_start_delivers_is_never_the_answer
   const StudyVerdict verdict =
       verdict_of({demand(6000), delivered("lmdb", 4, 4000, 30), cold, peer});
   EXPECT_EQ(verdict.answer, "Use 4 loader threads with lmdb × raw");
-  EXPECT_TRUE(says(verdict.reason(), "pytorch · recordio × raw 125 % faster")) << verdict.reason();
+  EXPECT_TRUE(testing::has(verdict.reason(), "pytorch · recordio × raw 125 % faster"))
+      << verdict.reason();
 }
 
 TEST(UnitVerdict, a_cold_start_alone_is_judged_as_it_is) {
@@ -141,7 +140,8 @@ TEST(UnitVerdict, a_serial_load_of_a_few_percent_is_no_stall_and_the_loader_is_n
   const auto study = make_studies(runs).front();
   const StudyVerdict verdict = judge(study);
   EXPECT_EQ(verdict.limit, Limit::trainer);
-  EXPECT_TRUE(says(sentence(study, verdict),
+  EXPECT_TRUE(
+      testing::has(sentence(study, verdict),
                    "The trainer is the limit: it gets 98 % of what it can take, within the noise. "
                    "No loader threads are needed; any format will do."))
       << sentence(study, verdict);

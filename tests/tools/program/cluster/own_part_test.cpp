@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/io/partial_directory.h"
+#include "tests/support/in_text.h"
 #include "tests/support/partial_writes.h"
 #include "tests/support/run_program.h"
 #include "tools/program/cli/command.h"
@@ -18,10 +19,6 @@ using namespace testing;
 namespace fs = std::filesystem;
 
 constexpr unsigned tasks = 4;
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 class CommandsPartAuto : public ::testing::Test {
  protected:

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "formats/io/partial_directory.h"
+#include "tests/support/in_text.h"
 #include "tests/support/mpirun.h"
 #include "tests/support/partial_writes.h"
 #include "tools/program/cli/command.h"
@@ -21,10 +22,6 @@ namespace {
 using namespace testing;
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 bool has_whole_part(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory)) {

@@ -21,7 +21,7 @@ namespace {
 
 using namespace testing;
 using nlohmann::ordered_json;
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 class CommandsDeviceDecode : public ::testing::Test {
  protected:
@@ -36,16 +36,16 @@ class CommandsDeviceDecode : public ::testing::Test {
 
   std::string at(const std::string& name) const { return (directory_ / name).string(); }
 
-  Said run(const Words& words) const { return run_program(program_, words); }
+  Said run(const WordList& words) const { return run_program(program_, words); }
 
-  Words train(const Words& more) const {
-    Words words{"train",    at("set"), "--network", "mlp", "--recipe", "imagenet-train:size=16",
-                "--device", "cuda",    "--batch",   "6"};
+  WordList train(const WordList& more) const {
+    WordList words{"train",    at("set"), "--network", "mlp", "--recipe", "imagenet-train:size=16",
+                   "--device", "cuda",    "--batch",   "6"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
 
-  ordered_json trained(Words more) const {
+  ordered_json trained(WordList more) const {
     more.emplace_back("--json");
     const Said said = run(train(more));
     EXPECT_EQ(said.code, exit_done) << said.errors;
@@ -84,8 +84,9 @@ class CommandsDeviceDecode : public ::testing::Test {
 };
 
 TEST_F(CommandsDeviceDecode, trains_to_the_same_bits_at_any_number_of_threads) {
-  const Words two_epochs{"--epochs", "2", "--val", at("val"), "--val-every", "1", "--checkpoint"};
-  const auto with = [&](Words words, const Words& more) {
+  const WordList two_epochs{"--epochs",    "2", "--val",       at("val"),
+                            "--val-every", "1", "--checkpoint"};
+  const auto with = [&](WordList words, const WordList& more) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
@@ -121,8 +122,8 @@ TEST_F(CommandsDeviceDecode, trains_to_the_same_bits_at_any_number_of_threads) {
 TEST_F(CommandsDeviceDecode, resumes_what_another_decode_began) {
   trained({"--epochs", "2", "--checkpoint", at("usual")});
   for (const bool first : {true, false}) {
-    Words begin{"--epochs", "1", "--checkpoint", at("half")};
-    Words end{"--epochs", "2", "--checkpoint", at("whole"), "--resume", at("half")};
+    WordList begin{"--epochs", "1", "--checkpoint", at("half")};
+    WordList end{"--epochs", "2", "--checkpoint", at("whole"), "--resume", at("half")};
     for (const char* word : {"--decode", "device"}) (first ? begin : end).emplace_back(word);
     trained(begin);
     trained(end);
@@ -131,10 +132,10 @@ TEST_F(CommandsDeviceDecode, resumes_what_another_decode_began) {
 }
 
 TEST_F(CommandsDeviceDecode, other_modes_give_the_same) {
-  for (const Words& mode :
-       {Words{"--resident", "--steps", "5"}, Words{"--resident", "--no-upload", "--steps", "5"},
-        Words{"--mode", "infer"}}) {
-    Words device = mode;
+  for (const WordList& mode :
+       {WordList{"--resident", "--steps", "5"},
+        WordList{"--resident", "--no-upload", "--steps", "5"}, WordList{"--mode", "infer"}}) {
+    WordList device = mode;
     device.insert(device.end(), {"--decode", "device"});
     const ordered_json usual = trained(mode), found = trained(device);
     EXPECT_EQ(found.at("loss"), usual.at("loss")) << mode.back();
@@ -156,7 +157,7 @@ TEST_F(CommandsDeviceDecode, validation_images_may_be_of_any_kind) {
 
 TEST_F(CommandsDeviceDecode, what_no_device_decodes_is_misuse) {
   struct Mistake {
-    Words words;
+    WordList words;
     std::string_view told;
   };
   const std::vector<Mistake> mistakes{
@@ -185,10 +186,10 @@ TEST_F(CommandsDeviceDecode, damage_is_told_as_it_is_without_a_device) {
   damage("set", 11);
   const auto without_times = [](std::string text) { return text.substr(0, text.find('\n')); };
   for (const char* command : {"train", "load"}) {
-    Words words = train({});
+    WordList words = train({});
     words[0] = command;
     if (words[0] == "load") words.erase(words.begin() + 2, words.begin() + 4);  // the network
-    Words device = words;
+    WordList device = words;
     device.insert(device.end(), {"--decode", "device"});
     if (words[0] == "load")
       words.erase(std::ranges::find(words, "--device"), std::ranges::find(words, "--device") + 2);
@@ -200,9 +201,9 @@ TEST_F(CommandsDeviceDecode, damage_is_told_as_it_is_without_a_device) {
         << found.errors;
   }
   for (const char* policy : {"skip", "replace"}) {
-    Words words{"load",     at("set"), "--recipe", "imagenet-train:size=28", "--batch", "6",
-                "--on-bad", policy,    "--json"};
-    Words device = words;
+    WordList words{"load",     at("set"), "--recipe", "imagenet-train:size=28", "--batch", "6",
+                   "--on-bad", policy,    "--json"};
+    WordList device = words;
     device.insert(device.end(), {"--device", "cuda", "--decode", "device"});
     const Said usual = run(words), found = run(device);
     ASSERT_EQ(usual.code, exit_done) << usual.errors;

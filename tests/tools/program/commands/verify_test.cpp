@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/in_text.h"
 #include "tests/support/run_program.h"
 #include "tests/support/sample_images.h"
 #include "tools/program/cli/command.h"
@@ -43,17 +44,14 @@ class CommandsVerify : public ::testing::Test {
   TempDirectory directory_;
 };
 
-void expect_part(const std::string& text, std::string_view part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
-
 TEST_F(CommandsVerify, notes_are_shown_and_are_no_failure) {
   std::vector<Example> examples = make_examples({8, 8, 1}, 20);
   examples[11] = examples[1];
   write("set", examples);
   const std::string said = text({"verify", at("set")}, exit_done);
-  expect_part(said, "20 images read and decoded, sound\n  notes\n    samples 1 (00001.png) and 11");
-  expect_part(said, "classes       10, 2 images each");
+  testing::expect_part(
+      said, "20 images read and decoded, sound\n  notes\n    samples 1 (00001.png) and 11");
+  testing::expect_part(said, "classes       10, 2 images each");
   const ordered_json object = json({"verify", at("set")}, exit_done);
   EXPECT_TRUE(object.at("findings").empty());
   EXPECT_EQ(object.at("notes").at(0).at("problem"), "hold the same image, of class 1");
@@ -63,11 +61,11 @@ TEST_F(CommandsVerify, notes_are_shown_and_are_no_failure) {
 TEST_F(CommandsVerify, findings_exit_1_and_a_sample_that_cannot_be_decoded_leaves_no_digest) {
   write_dataset(container("png-map"), png_codec, at("set"), make_examples({8, 8, 1}, 20));
   std::filesystem::resize_file(at("set/train/00003.png"), 50);
-  expect_part(text({"verify", at("set")}, exit_failed),
-              "1 finding\n  findings\n    sample 3 (train/00003.png): ");
+  testing::expect_part(text({"verify", at("set")}, exit_failed),
+                       "1 finding\n  findings\n    sample 3 (train/00003.png): ");
   EXPECT_TRUE(json({"verify", at("set")}, exit_failed).at("digest").is_null());
   const std::string against = text({"verify", at("set"), "--against", at("set")}, exit_failed);
-  expect_part(against, "NOT equal: sample 3 is damaged.");
+  testing::expect_part(against, "NOT equal: sample 3 is damaged.");
 }
 
 TEST_F(CommandsVerify, a_comparison_counts_what_differs_and_what_only_one_has) {
@@ -76,15 +74,15 @@ TEST_F(CommandsVerify, a_comparison_counts_what_differs_and_what_only_one_has) {
   std::swap(examples[3], examples[9]);
   write("b", examples);
   std::string said = text({"verify", at("a"), "--against", at("b")}, exit_failed);
-  expect_part(said, "NOT equal: sample 3 differs: label 3, 8 × 8 × 1 here, label 9");
-  expect_part(said, "2 positions out of place: the images are the same in another order");
+  testing::expect_part(said, "NOT equal: sample 3 differs: label 3, 8 × 8 × 1 here, label 9");
+  testing::expect_part(said, "2 positions out of place: the images are the same in another order");
   examples[5].label = 8;
   examples.resize(18);
   write("c", examples);
   said = text({"verify", at("b"), "--against", at("c")}, exit_failed);
-  expect_part(said, "3 positions not the same");
-  expect_part(said, "3 samples only here, the first is 5 (label 5, 8 × 8 × 1)");
-  expect_part(said, "1 sample only there, the first is 5 (label 8, 8 × 8 × 1)");
+  testing::expect_part(said, "3 positions not the same");
+  testing::expect_part(said, "3 samples only here, the first is 5 (label 5, 8 × 8 × 1)");
+  testing::expect_part(said, "1 sample only there, the first is 5 (label 8, 8 × 8 × 1)");
   const ordered_json object = json({"verify", at("b"), "--against", at("c")}, exit_failed);
   EXPECT_EQ(object.at("first_difference"), 5);
   EXPECT_EQ(object.at("different"), 3);

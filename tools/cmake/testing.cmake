@@ -66,7 +66,7 @@ if(TARGET feedrate_cuda AND TARGET test_trainer)
   endif()
 endif()
 # The C interface, by a program in C.
-file(GLOB c_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/c/*.c)
+file(GLOB c_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/tools/bindings/c/*.c)
 add_executable(test_c ${c_tests})
 set_target_properties(test_c PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 target_compile_options(test_c PRIVATE -Wall -Wextra -Wconversion -pedantic -Werror)
@@ -75,7 +75,7 @@ if(FEEDRATE_SANITIZE)
   target_link_options(test_c PRIVATE -fsanitize=address,undefined)
 endif()
 add_test(NAME tools/c_interface
-  COMMAND ${CMAKE_SOURCE_DIR}/tests/tools/c/run.sh $<TARGET_FILE:test_c> $<TARGET_FILE:feedrate>
+  COMMAND ${CMAKE_SOURCE_DIR}/tests/tools/bindings/c/run.sh $<TARGET_FILE:test_c> $<TARGET_FILE:feedrate>
           $<TARGET_FILE:feedrate_c>)
 set_tests_properties(tools/c_interface PROPERTIES LABELS unit TIMEOUT 300)
 
@@ -104,7 +104,7 @@ set_tests_properties(cluster/slurm PROPERTIES
 find_program(PYTHON3 python3)
 if(PYTHON3 AND TARGET fake_nvml)
   add_test(NAME peers/energy_of_a_gpu
-    COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/tools/peers/gpu_energy_test.py
+    COMMAND ${PYTHON3} -B ${CMAKE_SOURCE_DIR}/tests/tools/lab/peers/gpu_energy_test.py
       ${CMAKE_SOURCE_DIR} $<TARGET_FILE:fake_nvml> $<TARGET_FILE:fake_old_nvml>)
   set_tests_properties(peers/energy_of_a_gpu PROPERTIES LABELS unit TIMEOUT 60)
 endif()

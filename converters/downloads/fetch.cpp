@@ -15,6 +15,10 @@
 namespace feedrate::converters {
 using namespace formats;
 
+#define FEEDRATE_ROW(name) extern const Published& name##_published;
+#include "converters/downloads/list.inc"
+#undef FEEDRATE_ROW
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,6 +143,19 @@ bool fetch_file(const Published& set, FileFetch& file, const PublishedFile& publ
 }
 
 }  // namespace
+
+std::span<const Published* const> published_sets() {
+  static const Published* const all[] = {
+#define FEEDRATE_ROW(name) &name##_published,
+#include "converters/downloads/list.inc"
+#undef FEEDRATE_ROW
+  };
+  return all;
+}
+
+const Published& published_set(std::string_view name) {
+  return find_kind("published dataset", name, published_sets());
+}
 
 unsigned fetch(const Published& set, const fs::path& out, const FetchOptions& options) {
   std::error_code error;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "converters/cifar/cifar_layout.h"
 #include "converters/source.h"
 #include "formats/digests/digest.h"
 #include "formats/io/file.h"
@@ -157,6 +158,14 @@ TEST(UnitFetch, every_published_file_has_a_size_a_hash_and_a_mirror) {
     for (const std::string_view mirror : published->mirrors()) {
       EXPECT_TRUE(mirror.starts_with("http") && mirror.ends_with('/')) << mirror;
     }
+  }
+}
+
+TEST(UnitFetch, cifar_comes_in_the_binary_packaging) {
+  for (const CifarLayout* layout : {&cifar10_layout, &cifar100_layout}) {
+    const auto published = published_set(layout->source).files();
+    ASSERT_EQ(published.size(), 1U);
+    EXPECT_EQ(cifar_archive_packaging(*layout, published.front().name), CifarPackaging::binary);
   }
 }
 

@@ -1,12 +1,9 @@
-// The published datasets: their files, mirrors and hashes.
-// Sources: md5 from torchvision's and Zalando's lists; sizes of CIFAR from its server; content
-// hashes computed from copies with the right md5 (MNIST) and from Debian's package
-// dataset-fashion-mnist (Fashion-MNIST).
+// MNIST and Fashion-MNIST: md5 from torchvision's and Zalando's lists; hashes of the content computed
+// from copies with the right md5 (MNIST) and from Debian's package dataset-fashion-mnist.
 
 #include "converters/downloads/fetch.h"
 
 namespace feedrate::converters {
-using namespace formats;
 
 namespace {
 
@@ -41,34 +38,15 @@ constexpr std::string_view fashion_mirrors[] = {
     "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
 };
 
-// The python packaging, which PyTorch and Keras read too.
-constexpr PublishedFile cifar10_files[] = {
-    {"cifar-10-python.tar.gz", 170'498'071, "c58f30108f718f92721af3b95e74349a", ""},
-};
-constexpr PublishedFile cifar100_files[] = {
-    {"cifar-100-python.tar.gz", 169'001'437, "eb9058c3a382ffc7106e4002c42a8d85", ""},
-};
-constexpr std::string_view cifar_mirrors[] = {"https://www.cs.toronto.edu/~kriz/",
-                                              "https://cave.cs.toronto.edu/kriz/"};
-
 const Published mnist("mnist", "70,000 handwritten digits of 28x28 grey pixels", mnist_files,
                       mnist_mirrors);
 const Published fashion_mnist("fashion-mnist", "70,000 pieces of clothing of 28x28 grey pixels",
                               fashion_files, fashion_mirrors);
-const Published cifar10("cifar10", "60,000 photographs of 32x32 pixels in 10 classes",
-                        cifar10_files, cifar_mirrors);
-const Published cifar100("cifar100", "60,000 photographs of 32x32 pixels in 100 classes",
-                         cifar100_files, cifar_mirrors);
 
 }  // namespace
 
-std::span<const Published* const> published_sets() {
-  static const Published* const rows[] = {&mnist, &fashion_mnist, &cifar10, &cifar100};
-  return rows;
-}
-
-const Published& published_set(std::string_view name) {
-  return find_kind("published dataset", name, published_sets());
-}
+extern const Published &mnist_published, &fashion_mnist_published;
+const Published& mnist_published = mnist;
+const Published& fashion_mnist_published = fashion_mnist;
 
 }  // namespace feedrate::converters

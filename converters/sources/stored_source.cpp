@@ -1,4 +1,4 @@
-#include "converters/sources/dataset_stream.h"
+#include "converters/sources/stored_source.h"
 
 #include "formats/base/error.h"
 
@@ -49,12 +49,7 @@ class DatasetStream final : public SampleStream {
   std::string problem_;
 };
 
-}  // namespace
-
-std::unique_ptr<SampleStream> open_dataset_stream(std::unique_ptr<Dataset> dataset) {
-  return std::make_unique<DatasetStream>(std::move(dataset));
-}
-
+/// The input as the sidecar lists it: its name and size.
 Sidecar::Input dataset_input(const fs::path& path) {
   Sidecar::Input input;
   input.name = (path.has_filename() ? path : path.parent_path()).filename().string();
@@ -67,6 +62,42 @@ Sidecar::Input dataset_input(const fs::path& path) {
     if (entry.is_regular_file(ignored)) input.bytes += entry.file_size(ignored);
   }
   return input;
+}
+
+}  // namespace
+
+std::vector<std::string> StoredSource::inner_splits(const fs::path& path) const {
+  std::vector<std::string> names;
+  for (const char* name : {"train", "val", "test"}) {
+    if (is_split(path / name)) names.emplace_back(name);
+  }
+  return names;
+}
+
+fs::path StoredSource::dataset_of(std::span<const fs::path> inputs, std::string_view split) const {
+  const fs::path& path = only_input(inputs);
+  return inner_splits(path).empty() ? path : path / split;
+}
+
+std::vector<std::string> StoredSource::splits(std::span<const fs::path> inputs) const {
+  const fs::path& path = only_input(inputs);
+  std::vector<std::string> splits = inner_splits(path);
+  return splits.empty() ? std::vector{own_split(path)} : splits;
+}
+
+std::unique_ptr<SampleStream> StoredSource::open(std::span<const fs::path> inputs,
+                                                 std::string_view split) const {
+  return std::make_unique<DatasetStream>(open_one(dataset_of(inputs, split)));
+}
+
+std::vector<fs::path> StoredSource::files(std::span<const fs::path> inputs,
+                                          std::string_view split) const {
+  return {dataset_of(inputs, split)};
+}
+
+std::vector<Sidecar::Input> StoredSource::inputs(std::span<const fs::path> paths,
+                                                 std::string_view split) const {
+  return {dataset_input(dataset_of(paths, split))};
 }
 
 }  // namespace feedrate::converters

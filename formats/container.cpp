@@ -17,6 +17,10 @@ std::span<const Container* const> containers() {
   return all;
 }
 
+bool Container::accepts(const Codec& codec) const {
+  return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
+}
+
 std::vector<std::filesystem::path> Container::write_index(const std::filesystem::path& path) const {
   fail(path, "a dataset of the format ", name(), " needs no index file beside it");
 }

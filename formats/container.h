@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/base/kind.h"
+#include "formats/codec.h"
 #include "formats/dataset.h"
 
 namespace feedrate::formats {
@@ -24,9 +25,9 @@ class Container : public Kind {
   /// options.resume is set.
   virtual std::unique_ptr<Writer> create(const std::filesystem::path& directory,
                                          const WriterOptions& options) const = 0;
-  /// True for the codecs that the tools owning this format can read, and for `packed` where the
-  /// container also serves Feedrate alone. `convert` refuses others.
-  virtual bool accepts(const Codec& codec) const = 0;
+  /// True for the codecs that the tools owning this format can read (by default PNG and JPEG), and
+  /// for `packed` where the container also serves Feedrate alone. `convert` refuses others.
+  virtual bool accepts(const Codec& codec) const;
   /// True when `--shards` may be greater than one.
   virtual bool shardable() const { return false; }
   /// True when whole files may be compressed with gzip.
@@ -34,7 +35,7 @@ class Container : public Kind {
   /// False when samples are read in another order than they were written: class by class.
   virtual bool keeps_order() const { return true; }
   /// The codec used when `--encode` is not given and the source's bytes cannot be kept.
-  virtual const Codec& default_codec() const = 0;
+  virtual const Codec& default_codec() const { return png_codec; }
   /// True when Writer::finish() needs the mean image.
   virtual bool wants_mean() const { return false; }
   /// Rebuilds the index files beside the data at `path` from the data alone, and returns their

@@ -68,8 +68,6 @@ void MappedFile::expect_unchanged() const {
 }
 
 void MappedFile::expect_reading_in_order() const { advise(bytes_, MADV_SEQUENTIAL); }
-void MappedFile::expect_single_pages() const { advise(bytes_, MADV_RANDOM); }
-void MappedFile::expect_any_reading() const { advise(bytes_, MADV_NORMAL); }
 
 void MappedFile::give_back(Bytes part) const {
   if (part.empty()) return;
@@ -102,9 +100,12 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 void MappedFile::look_ahead(Bytes part) const {
-  if (!looked_ahead_.exchange(true, std::memory_order_relaxed)) expect_single_pages();
+  if (!looked_ahead_.exchange(true, std::memory_order_relaxed)) advise(bytes_, MADV_RANDOM);
   prefetch(part);
 }
+
+SinglePages::SinglePages(Bytes map) : map_(map) { advise(map_, MADV_RANDOM); }
+SinglePages::~SinglePages() { advise(map_, MADV_NORMAL); }
 
 void prefetch(Bytes bytes) {
   constexpr std::uintptr_t page = 4096;

@@ -38,10 +38,6 @@ class MappedFile {
 
   /// Hints that the file will be read from front to back.
   void expect_reading_in_order() const;
-  /// Hints that single pages will be read, far apart, so that the system does not load pages around
-  /// them; expect_any_reading() ends that.
-  void expect_single_pages() const;
-  void expect_any_reading() const;
   /// Asks the system to load `part` of bytes() soon. From then on single pages are expected:
   /// when one is late, loading the pages around it would be a waste.
   void look_ahead(Bytes part) const;
@@ -55,6 +51,20 @@ class MappedFile {
   MapGuard guard_;
   FileState state_;
   mutable std::atomic<bool> looked_ahead_{false};
+};
+
+/// While this lives, the system expects single pages of a map to be read, far apart: it does not load
+/// the pages around them. Reading the heads of records otherwise loads nearly all of a file from a
+/// cold disk. Has no effect on other memory.
+class SinglePages {
+ public:
+  explicit SinglePages(Bytes map);
+  ~SinglePages();
+  SinglePages(const SinglePages&) = delete;
+  SinglePages& operator=(const SinglePages&) = delete;
+
+ private:
+  Bytes map_;
 };
 
 /// Asks the system to load these bytes of a map soon; has no effect on other memory.

@@ -87,7 +87,8 @@ std::unique_ptr<Dataset> open_cold(const fs::path& path, Measured& measured) {
 void add_plain(const fs::path& path, bool single_pages, std::uint64_t seed, Measured& measured) {
   const auto dataset = open_cold(path, measured);
   const MappedFile map(dataset->info().files.front());
-  if (single_pages) map.expect_single_pages();
+  std::optional<SinglePages> advice;
+  if (single_pages) advice.emplace(map.bytes());
   const Order order(dataset->size(), seed, 0, true);
   volatile unsigned sink = 0;
   std::uint64_t records = 0;

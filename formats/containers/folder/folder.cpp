@@ -161,9 +161,8 @@ class FolderContainer final : public Container {
   }
 
   bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec;
+    return &codec != &packed_codec && Container::accepts(codec);
   }
-  const Codec& default_codec() const override { return png_codec; }
   bool keeps_order() const override { return false; }
 };
 

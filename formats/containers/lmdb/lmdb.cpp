@@ -185,8 +185,7 @@ class LmdbContainer final : public Container {
   }
 
   bool accepts(const Codec& codec) const override {
-    return &codec == &raw_codec || &codec == &png_codec || &codec == &jpeg_codec ||
-           &codec == &packed_codec;
+    return &codec == &raw_codec || Container::accepts(codec);
   }
   const Codec& default_codec() const override { return raw_codec; }
   bool wants_mean() const override { return true; }

@@ -219,9 +219,8 @@ class PngMapContainer final : public Container {
   }
 
   bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec;
+    return &codec != &packed_codec && Container::accepts(codec);
   }
-  const Codec& default_codec() const override { return png_codec; }
   bool wants_mean() const override { return true; }
 };
 

@@ -1,7 +1,6 @@
 #include "formats/containers/recordio/record_index.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 
@@ -26,24 +25,6 @@ std::uint64_t id_in_header(Bytes file, std::uint64_t at, Buffer& storage) {
   if (payload.size() < id_at + sizeof(std::uint64_t)) return 0;
   return load_le<std::uint64_t>(payload.data() + id_at);
 }
-
-// While this lives, the system expects single pages of the map to be read. Without it, reading each
-// record's head would load the pages around it, and so nearly all of the file from a cold disk.
-class HeadsOnly {
- public:
-  explicit HeadsOnly(Bytes map) : map_(map) { advise(MADV_RANDOM); }
-  ~HeadsOnly() { advise(MADV_NORMAL); }
-  HeadsOnly(const HeadsOnly&) = delete;
-  HeadsOnly& operator=(const HeadsOnly&) = delete;
-
- private:
-  // It is only advice: memory that is not a map refuses it, which does no harm.
-  void advise(int advice) const {
-    if (!map_.empty()) madvise(const_cast<std::byte*>(map_.data()), map_.size(), advice);
-  }
-
-  Bytes map_;
-};
 
 // True when no two places share an id.
 bool all_differ(const std::vector<RecordPlace>& places) {
@@ -99,7 +80,7 @@ void check_starts(const fs::path& index, std::size_t count, Start start) {
 // Calls `found(at)` for the start of every record.
 template <class Found>
 void walk_records(Bytes file, Found found) {
-  const HeadsOnly advice(file);
+  const SinglePages heads(file);
   std::uint64_t record = 0;
   try {
     for (std::uint64_t at = 0; at < file.size(); ++record) {

@@ -197,11 +197,7 @@ class RecordioContainer final : public Container {
     return make_recordio_writer(directory, options);
   }
 
-  bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
-  }
   bool shardable() const override { return true; }
-  const Codec& default_codec() const override { return png_codec; }
   bool wants_mean() const override { return true; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;

@@ -225,10 +225,6 @@ class TfrecordContainer final : public Container {
     return make_tfrecord_writer(directory, options);
   }
 
-  bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
-  }
-  const Codec& default_codec() const override { return png_codec; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;
     std::atomic<std::uint64_t> memory = max_inflated;

@@ -1,11 +1,6 @@
 #include "formats/containers/tfrecord/tfrecord_shard.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 #include "formats/base/error.h"
 #include "formats/containers/tfrecord/tf_record.h"
@@ -49,37 +44,6 @@ Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
   return content;
 }
 
-// Reads the heads of records, a page at a time. Reading them through a map would load the pages
-// around each head, and so nearly all of the file from a cold disk.
-class HeadReader {
- public:
-  explicit HeadReader(const fs::path& path)
-      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (!file_) fail_errno(path, "cannot open", errno);
-    ::posix_fadvise(file_.number(), 0, 0, POSIX_FADV_RANDOM);
-  }
-
-  // The bytes from `at` on: at least a head, or all that the file has.
-  Bytes read(std::uint64_t at) {
-    if (at < start_ || at + tf_record_head > start_ + size_) {
-      ssize_t got = 0;
-      do got = ::pread(file_.number(), page_.data(), page_.size(), static_cast<off_t>(at));
-      while (got < 0 && errno == EINTR);
-      if (got < 0) fail_errno(path_, "cannot read", errno);
-      start_ = at;
-      size_ = static_cast<std::size_t>(got);
-    }
-    return Bytes(page_).first(size_).subspan(at - start_);
-  }
-
- private:
-  const fs::path& path_;
-  Descriptor file_;
-  std::array<std::byte, 4096> page_;
-  std::uint64_t start_ = 0;
-  std::size_t size_ = 0;
-};
-
 }  // namespace
 
 TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& memory_left)
@@ -118,17 +82,10 @@ Offsets TfrecordShard::scan() const {
   const std::uint64_t size = bytes_.size();
   Offsets starts(size);
   starts.push_back(0);
-  const auto walk = [&](const auto& bytes_from) {
-    while (starts.back() < size) {
-      starts.push_back(tf_record_end(bytes_from(starts.back()), starts.back(), size));
-    }
-  };
+  const SinglePages heads(bytes_);
   try {
-    if (inflated_.empty()) {
-      HeadReader heads(path_);
-      walk([&](std::uint64_t at) { return heads.read(at); });
-    } else {
-      walk([&](std::uint64_t at) { return bytes_.subspan(at); });
+    while (starts.back() < size) {
+      starts.push_back(tf_record_end(bytes_.subspan(starts.back()), starts.back(), size));
     }
   } catch (const Error& error) {
     fail(path_, "record ", starts.size() - 1, ": ", error.what());

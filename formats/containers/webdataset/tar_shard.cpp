@@ -30,10 +30,9 @@ bool fits(const IndexedFile& file, const TarEntry& entry) {
 TarShard::TarShard(const fs::path& path, MemoryBudget& memory) : path_(path) {
   unpack(memory);
   try {
-    file_.expect_single_pages();  // headers may be far apart, on a slow disk
+    const SinglePages headers(file_.bytes());
     if (unpacked_.empty()) use_index();
     if (index_.starts.empty()) walk();
-    file_.expect_any_reading();
   } catch (const Error& error) {
     fail(path_, error.what());
   }

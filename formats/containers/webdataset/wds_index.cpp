@@ -119,7 +119,7 @@ WdsIndex parse_wds_index(std::string_view text, Bytes tar) {
 void write_wds_index(const std::filesystem::path& tar) {
   if (tar.extension() != ".tar") fail(tar, "is compressed, and DALI's index is for plain tars");
   const MappedFile file(tar);
-  file.expect_single_pages();
+  const SinglePages headers(file.bytes());
   TarWalk walk(file.bytes());
   SampleMember member;
   std::string lines, key;

@@ -247,10 +247,6 @@ class WebdatasetContainer final : public Container {
     return make_webdataset_writer(directory, options);
   }
 
-  bool accepts(const Codec& codec) const override {
-    return &codec == &png_codec || &codec == &jpeg_codec || &codec == &packed_codec;
-  }
-  const Codec& default_codec() const override { return png_codec; }
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;
     for (const fs::path& tar : find_tars(path)) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "loader/loader.h"
@@ -24,6 +23,8 @@ enum class Limit : std::uint8_t {
 };
 /// "trainer"
 std::string_view name(Limit limit);
+/// Whether the consumer gets about all that it can take.
+bool is_fed(Limit limit);
 
 /// images/s, and how far its repeats lie apart.
 struct Rate {
@@ -33,9 +34,11 @@ struct Rate {
 
 /// Smaller relative differences count as none.
 inline constexpr double min_tolerance = 0.03;
+/// A wider spread of repeats means a noisy machine, not equal rates.
+inline constexpr double max_tolerance = 0.10;
 
-/// Whether `rate` is as good as `best`: within the spread of their repeats, but at least 3 % (less
-/// does not matter) and at most 10 % (a wider spread means a noisy machine, not equal rates).
+/// Whether `rate` is as good as `best`: within the spread of their repeats, which counts as at least
+/// min_tolerance and at most max_tolerance.
 bool as_fast_as(const Rate& rate, const Rate& best);
 
 /// All that the decision is made from. What was not measured is absent or 0.
@@ -59,10 +62,20 @@ struct Figures {
 /// never did. Nothing is measured before an image was handed out.
 Figures figures_of(const LoaderStats& stats, unsigned threads);
 
+/// What would deliver more, beside images that load faster.
+enum class Remedy : std::uint8_t {
+  none,  // the consumer is fed, more threads were tried, or the limit is unknown
+  first_thread,
+  threads,
+  cores,
+};
+
+/// Facts; whoever prints them makes the sentences.
 struct Verdict {
   Limit limit = Limit::unknown;
-  std::string finding;  // "The trainer is the limit: it gets 98 % of what it can take."
-  std::string advice;   // "No loader threads are needed." May be "".
+  Remedy remedy = Remedy::none;
+  std::optional<Rate> demand{};  // of the figures, or estimated; absent where neither is known
+  Figures figures{};
 };
 
 /// The consumer is the limit where it gets as much as it can take, within the repeats' spread. Else
@@ -70,8 +83,5 @@ struct Verdict {
 /// both have more threads than there are cores. Without threads the consumer does the loading
 /// itself: that is work, not waiting.
 Verdict judge(const Figures& figures);
-
-/// "2.4 times", "37 times"
-std::string times(double factor);
 
 }  // namespace feedrate::loader

@@ -1,7 +1,5 @@
 #include "loader/tuning/tuner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -18,15 +16,6 @@ constexpr double significant_change = 0.25;
 // A higher need means that the consumer does no work of its own: its demand is unlimited.
 constexpr double max_need = 1000;
 
-std::string ordinal(unsigned number) {
-  const unsigned last = number % 100 / 10 == 1 ? 0 : number % 10;
-  return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
-}
-
-std::string threads_text(unsigned threads) {
-  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
-}
-
 }  // namespace
 
 const ThreadsTried* Tuning::knee() const {
@@ -38,28 +27,14 @@ const ThreadsTried* Tuning::knee() const {
   return nullptr;
 }
 
-std::string Tuning::text() const {
-  const ThreadsTried* found = knee();
-  if (found == nullptr) {
-    return fmt::format("{}: the run was too short to find the best number", threads_text(threads));
-  }
-  const char* verb_end = found->threads == 1 ? "s" : "";
-  std::string text;
-  if (found->waited <= negligible_share) {
-    text = fmt::format("{} keep{} the consumer fed, which needs {:.2g}",
-                       threads_text(found->threads), verb_end, need);
-    if (found->threads < max_threads)
-      text += fmt::format("; a {} gains nothing", ordinal(found->threads + 1));
-  } else if (found->threads == max_threads) {
-    text = fmt::format("{}, the limit, give{} the most images/s", threads_text(found->threads),
-                       verb_end);
-    if (need < max_need) text += fmt::format("; the consumer needs {:.2g}", need);
-  } else {
-    text = fmt::format("{} give{} as many images/s as more do: the bottleneck is elsewhere",
-                       threads_text(found->threads), verb_end);
-  }
-  return settled ? text : text + " (the search had not ended)";
+Tuning::Outcome Tuning::outcome() const {
+  const ThreadsTried* const found = knee();
+  if (found == nullptr) return Outcome::too_short;
+  if (found->waited <= negligible_share) return Outcome::fed;
+  return found->threads == max_threads ? Outcome::at_limit : Outcome::no_gain;
 }
+
+bool Tuning::is_need_known() const { return !tried.empty() && need < max_need; }
 
 namespace detail {
 

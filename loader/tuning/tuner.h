@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace feedrate::loader {
@@ -33,8 +32,17 @@ struct Tuning {
 
   /// The fewest threads tried that give as many images/s as any; null before the first measurement.
   const ThreadsTried* knee() const;
-  /// One line: "3 threads keep the consumer fed …".
-  std::string text() const;
+  /// What the search has come to, at the knee.
+  enum class Outcome : std::uint8_t {
+    too_short,  // nothing was measured
+    fed,        // the consumer waits for a negligible share of the time
+    at_limit,   // the consumer waits, and max_threads are at work
+    no_gain,    // the consumer waits, but more threads deliver no more
+  };
+  Outcome outcome() const;
+  /// False before the first measurement, and where the consumer does no work of its own, so that its
+  /// demand has no limit.
+  bool is_need_known() const;
 };
 
 namespace detail {

@@ -90,7 +90,7 @@ TEST(UnitThreads, a_tuned_loader_gives_a_slow_consumer_one_thread) {
     std::this_thread::sleep_for(20ms);
   }
   EXPECT_TRUE(loader.tuning().settled);
-  EXPECT_EQ(loader.stats().threads, 1U) << loader.tuning().text();
+  EXPECT_EQ(loader.stats().threads, 1U) << "the search wanted " << loader.tuning().need;
 }
 
 TEST(HostileThreads, impossible_numbers_of_threads_are_refused_and_change_nothing) {

@@ -62,14 +62,15 @@ TEST(UnitTuner, goes_to_the_fewest_threads_that_keep_the_consumer_fed) {
 TEST(UnitTuner, says_what_it_found) {
   Simulation simulation{.demand = 2600};
   Tuner tuner(8, 8, 5);
-  EXPECT_EQ(tuner.tuning().text(), "8 threads: the run was too short to find the best number");
+  EXPECT_EQ(tuner.tuning().outcome(), Tuning::Outcome::too_short);
+  EXPECT_FALSE(tuner.tuning().is_need_known());
   simulation.run(tuner, 30);
-  EXPECT_EQ(tuner.tuning().text(),
-            "3 threads keep the consumer fed, which needs 2.6; a 4th gains nothing");
+  EXPECT_EQ(tuner.tuning().outcome(), Tuning::Outcome::fed);
+  EXPECT_TRUE(tuner.tuning().is_need_known());
   Tuner small(2, 2, 5);
   simulation.run(small, 30);
-  EXPECT_EQ(small.tuning().text(),
-            "2 threads, the limit, give the most images/s; the consumer needs 2.6");
+  EXPECT_EQ(small.tuning().outcome(), Tuning::Outcome::at_limit);
+  EXPECT_TRUE(small.tuning().is_need_known());
 }
 
 TEST(UnitTuner, a_consumer_without_limit_gets_every_thread_that_helps) {
@@ -77,7 +78,8 @@ TEST(UnitTuner, a_consumer_without_limit_gets_every_thread_that_helps) {
   Tuner tuner(2, 6, 5);
   simulation.run(tuner, 30);
   EXPECT_EQ(tuner.tuning().threads, 6U);
-  EXPECT_EQ(tuner.tuning().text(), "6 threads, the limit, give the most images/s");
+  EXPECT_EQ(tuner.tuning().outcome(), Tuning::Outcome::at_limit);
+  EXPECT_FALSE(tuner.tuning().is_need_known());
 }
 
 TEST(UnitTuner, threads_that_gain_nothing_are_given_up) {
@@ -87,8 +89,7 @@ TEST(UnitTuner, threads_that_gain_nothing_are_given_up) {
   simulation.run(tuner, 30);
   EXPECT_EQ(tuner.tuning().threads, 3U);
   EXPECT_EQ(tuner.tuning().knee()->threads, 3U);
-  EXPECT_EQ(tuner.tuning().text(),
-            "3 threads give as many images/s as more do: the bottleneck is elsewhere");
+  EXPECT_EQ(tuner.tuning().outcome(), Tuning::Outcome::no_gain);
 }
 
 TEST(UnitTuner, follows_changes_of_the_consumer_but_not_its_noise) {

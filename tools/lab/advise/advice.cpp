@@ -10,6 +10,7 @@
 #include "tools/console/bars.h"
 #include "tools/console/text.h"
 #include "tools/lab/measure/or_null.h"
+#include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -23,22 +24,19 @@ constexpr std::size_t page_columns = 100;
 
 std::string plus_minus(double doubt) { return fmt::format("± {:.0f} %", std::ceil(100 * doubt)); }
 
-std::string threads_text(unsigned threads) {
-  return threads == 0 ? "no loader threads" : counted(threads, "loader thread");
-}
-
 bool is_fed(const Prediction& prediction) { return prediction.verdict.limit == Limit::trainer; }
 
 std::string limit(const Advice& advice) {
   const Prediction& now = advice.now;
   if (!std::isfinite(advice.consumer.demand)) {
     return fmt::format("With {} it delivers {} images/s; the limit is {}.",
-                       threads_text(now.threads), quantity(now.delivered), name(now.verdict.limit));
+                       loader_threads(now.threads), quantity(now.delivered),
+                       name(now.verdict.limit));
   }
-  return fmt::format("With {} it delivers {} images/s of the {} that {} can take. {} {}",
-                     threads_text(now.threads), quantity(now.delivered),
-                     quantity(advice.consumer.demand), advice.consumer_name, now.verdict.finding,
-                     now.verdict.advice);
+  return fmt::format("With {} it delivers {} images/s of the {} that {} can take. {}",
+                     loader_threads(now.threads), quantity(now.delivered),
+                     quantity(advice.consumer.demand), advice.consumer_name,
+                     verdict_text(now.verdict));
 }
 
 std::string gain(const Advice& advice, const Alternative& best) {
@@ -53,7 +51,7 @@ std::string gain(const Advice& advice, const Alternative& best) {
       "about "
       "{}:",
       best.variant.name, quantity(then.delivered), doubt, fed,
-      times(then.delivered / advice.now.delivered), threads_text(then.threads),
+      times(then.delivered / advice.now.delivered), loader_threads(then.threads),
       bytes_text(best.variant.bytes), 100 * std::abs(share), share >= 0 ? "less" : "more",
       duration_text(best.convert_seconds));
 }

@@ -9,6 +9,7 @@
 #include "loader/verdict.h"
 #include "tools/console/text.h"
 #include "tools/lab/measure/or_null.h"
+#include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -96,8 +97,7 @@ std::string limit_text(const LoadReport& report) {
   Figures figures = judged_figures(report);
   figures.consumer = "consumer";
   figures.cores = formats::usable_cores();
-  const Verdict verdict = judge(figures);
-  return verdict.advice.empty() ? verdict.finding : verdict.finding + " " + verdict.advice;
+  return verdict_text(judge(figures));
 }
 
 double percent(std::uint64_t part, std::uint64_t whole) {
@@ -205,7 +205,7 @@ std::string LoadReport::text() const {
     text += fmt::format("  decoded scaled: {} at a half of their size or less\n",
                         counted(stats.shrunk, "image"));
   }
-  if (tuning) text += fmt::format("  auto: {}\n", tuning->text());
+  if (tuning) text += fmt::format("  auto: {}\n", tuning_text(*tuning));
   if (result.accelerator_utilisation) {
     const double share = *result.accelerator_utilisation;
     text += fmt::format(

@@ -10,6 +10,7 @@
 #include "loader/verdict.h"
 #include "tools/console/text.h"
 #include "tools/lab/measure/or_null.h"
+#include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
 using namespace loader;
@@ -108,8 +109,7 @@ std::string limit_line(const TrainingRequest& request, const TrainingReport& rep
   const unsigned all =
       request.device.compute_threads > 0 ? request.device.compute_threads : figures.cores;
   figures.computing = request.device.name == "cpu" ? all : 1;
-  const Verdict verdict = judge(figures);
-  return fmt::format("  {} {}\n", verdict.finding, verdict.advice);
+  return fmt::format("  {}\n", verdict_text(judge(figures)));
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ std::string to_text(const TrainingRequest& request, const TrainingReport& report
   }
   text += '\n' + limit_line(request, report);
   text += decoding_line(report.run);
-  if (report.tuning) text += fmt::format("  loader threads: {}\n", report.tuning->text());
+  if (report.tuning) text += fmt::format("  loader threads: {}\n", tuning_text(*report.tuning));
   for (const TrainingReport::Validation& at : report.validations) {
     const Evaluation& evaluation = at.evaluation;
     text += fmt::format("  step {}: validation loss {:.4f}, top-1 {:.2f} %, top-5 {:.2f} % of {}\n",

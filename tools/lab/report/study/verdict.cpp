@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tools/console/text.h"
+#include "tools/lab/measure/verdict_text.h"
 
 namespace feedrate::tools {
 using loader::Limit;
@@ -147,10 +148,6 @@ const Point* shown_knee(const Study& study, const Curve& curve) {
   return is_trained || curve.supply.empty() ? nullptr : &knee(curve.supply);
 }
 
-std::string loader_threads(unsigned threads) {
-  return threads == 0 ? "no loader threads" : counted(threads, "loader thread");
-}
-
 StudyVerdict judge(const Study& study) {
   const std::vector<Candidate> all = candidates(study, &Curve::delivered);
   if (all.empty()) return judge_supply(study);
@@ -161,18 +158,18 @@ StudyVerdict judge(const Study& study) {
   if (curve->demand) verdict.demand = curve->demand->rate;
   const loader::Verdict found = judge(figures_of(*curve, *point));
   verdict.limit = found.limit;
-  verdict.finding = found.finding;
+  verdict.finding = finding_text(found);
   for (std::size_t i = 1; i < best.size(); ++i) verdict.as_good.push_back(best[i].curve->format);
   const bool any_format = all.size() > 1 && best.size() == all.size() &&
                           best.back().point->threads == point->threads;  // sorted by threads
   const bool is_fed = found.limit == Limit::trainer;
-  // Where the trainer is fed, the advice is the answer.
-  verdict.answer = is_fed ? found.advice.substr(0, found.advice.size() - 1)
+  verdict.answer = is_fed ? enough_threads_text(point->threads)
                           : fmt::format("Use {}", loader_threads(point->threads));
   verdict.answer += any_format        ? "; any format will do"
                     : all.size() == 1 ? " with " + verdict.format
                                       : "; best format: " + verdict.format;
-  if (!is_fed && !found.advice.empty()) verdict.details = " " + found.advice;
+  const std::string advice = is_fed ? "" : advice_text(found);
+  if (!advice.empty()) verdict.details = " " + advice;
   if (!any_format) verdict.details += equals_sentence(best);
   verdict.details += others_sentence(study, best);
   return verdict;

@@ -40,9 +40,6 @@ StudyVerdict judge(const Study& study);
 /// Its rate in percent of demand; absent without demand.
 std::optional<double> percent_of_demand(const StudyVerdict& verdict);
 
-/// "no loader threads", "1 loader thread"
-std::string loader_threads(unsigned threads);
-
 /// Title, finding, answer and details in one line.
 std::string sentence(const Study& study, const StudyVerdict& verdict);
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "loader/recipes/composed.h"
-#include "loader/recipes/parameters.h"
+#include "loader/recipes/part.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -20,19 +20,10 @@ using namespace formats;
 #include "loader/augment/list.inc"
 #undef FEEDRATE_ROW
 
-extern const AdjustableRecipe cifar_train_adjustable;
-extern const AdjustableRecipe imagenet_train_adjustable;
-extern const AdjustableRecipe imagenet_eval_adjustable;
-extern const AdjustableRecipe caffe_adjustable;
-extern const AdjustableRecipe caffe_eval_adjustable;
-
 namespace {
 
-const AdjustableRecipe* const adjustables[] = {&cifar_train_adjustable, &imagenet_train_adjustable,
-                                               &imagenet_eval_adjustable, &caffe_adjustable,
-                                               &caffe_eval_adjustable};
-
-/// Recipes with other values than usual, and composed ones, by name. They live as long as the program, as all kinds.
+/// Recipes with given values, and composed ones, by name. They live as long as the program, as all
+/// kinds do.
 class Made {
  public:
   static Made& of_process() {
@@ -58,16 +49,14 @@ class Made {
   std::map<std::string, std::unique_ptr<const Recipe>, std::less<>> recipes_;
 };
 
-const Recipe& adjusted(const Recipe& usual, std::string_view settings) {
-  for (const AdjustableRecipe* adjustable : adjustables) {
-    if (adjustable->recipe != usual.name()) continue;
-    const ParameterValues values(usual.name(), adjustable->parameters, settings);
-    if (values.text().empty()) return usual;
-    return Made::of_process().get(
-        join(adjustable->recipe, ":", values.text()),
-        [&](std::string_view name) { return adjustable->make(name, values); });
+const Recipe& adjusted(const Recipe& plain, std::string_view settings) {
+  if (plain.parameters().empty()) {
+    throw Error(join("recipe ", plain.name(), " has no parameters, found '", settings, "'"));
   }
-  throw Error(join("recipe ", usual.name(), " has no parameters, found '", settings, "'"));
+  const ParameterValues values(plain.name(), plain.parameters(), settings);
+  if (values.text().empty()) return plain;
+  return Made::of_process().get(join(plain.name(), ":", values.text()),
+                                [&](std::string_view name) { return plain.with(name, values); });
 }
 
 }  // namespace
@@ -96,13 +85,13 @@ const Recipe& plain_recipe(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const auto all = recipes();
-  const auto usual = std::ranges::find(all, name, [](const Recipe* row) { return row->name(); });
-  if (usual == all.end()) {
+  const auto plain = std::ranges::find(all, name, [](const Recipe* row) { return row->name(); });
+  if (plain == all.end()) {
     std::vector<std::string_view> names = kind_names(all);
     for (const PartKind* part : recipe_parts()) names.push_back(part->name());
     throw Error(unknown_kind("recipe", name, names));
   }
-  return colon == std::string_view::npos ? **usual : adjusted(**usual, text.substr(colon + 1));
+  return colon == std::string_view::npos ? **plain : adjusted(**plain, text.substr(colon + 1));
 }
 
 }  // namespace
@@ -110,7 +99,7 @@ const Recipe& plain_recipe(std::string_view text) {
 const Recipe& recipe(std::string_view text) {
   Composition composition = read_composition(text, plain_recipe);
   if (composition.parts.empty()) return *composition.base;
-  // Copied, because the composition moves on.
+  // A copy of the name, because the lambda moves the composition away.
   return Made::of_process().get(std::string(composition.name), [&](std::string_view name) {
     return compose(name, std::move(composition));
   });

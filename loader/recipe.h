@@ -9,6 +9,7 @@
 #include "loader/batch.h"
 #include "loader/operation.h"
 #include "loader/order/random.h"
+#include "loader/parameters.h"
 #include "loader/pixels/view.h"
 
 namespace feedrate::loader {
@@ -23,9 +24,18 @@ class Recipe : public formats::Kind {
   /// What is done to one image: a pure function of its shape and the sample's random draws. The
   /// loader reports an Error when the view's size differs from shape().
   virtual View view(formats::Shape stored, const SampleRandom& random) const = 0;
+  /// The numbers that a user may change: "imagenet-train:size=160".
+  virtual std::span<const Parameter> parameters() const { return {}; }
+  /// This recipe with other values of its parameters; null where it has none. `name` outlives it.
+  /// Throws Error where the values do not fit together.
+  virtual std::unique_ptr<const Recipe> with(std::string_view name,
+                                             const ParameterValues& values) const {
+    static_cast<void>(name), static_cast<void>(values);
+    return nullptr;
+  }
   /// What is then done to its pixels, in this order.
   virtual std::span<const std::unique_ptr<const Operation>> operations() const { return {}; }
-  /// Of these, each batch undergoes one, drawn by lot.
+  /// Mixes of whole batches: for each batch, one of them is drawn.
   virtual std::span<const std::unique_ptr<const Mixer>> mixers() const { return {}; }
   /// The recipe for evaluating a network that was trained with this one.
   virtual const Recipe& evaluation() const { return *this; }
@@ -33,7 +43,8 @@ class Recipe : public formats::Kind {
 
 /// All recipes, in the order of help.
 std::span<const Recipe* const> recipes();
-/// The recipe of that name. Throws Error with the nearest name when there is none.
-const Recipe& recipe(std::string_view name);
+/// The recipe that `text` names: "mnist", "imagenet-train:size=160", "imagenet-train+mixup". Throws
+/// Error with the nearest name when there is none, and for what is no such parameter or value.
+const Recipe& recipe(std::string_view text);
 
 }  // namespace feedrate::loader

@@ -41,18 +41,18 @@ class ColorJitter final : public Operation {
 };
 
 constexpr Parameter color_jitter_parameters[] = {
-    {"brightness", Parameter::Type::number, 0, 100},
-    {"contrast", Parameter::Type::number, 0, 100},
-    {"saturation", Parameter::Type::number, 0, 100},
-    {"hue", Parameter::Type::number, 0, 0.5},
+    {"brightness", Parameter::Type::number, 0, 100, {0}},
+    {"contrast", Parameter::Type::number, 0, 100, {0}},
+    {"saturation", Parameter::Type::number, 0, 100, {0}},
+    {"hue", Parameter::Type::number, 0, 0.5, {0}},
 };
 
 const PartKind color_jitter_row(
     "color-jitter", "Brightness, contrast, saturation and hue, in random order", PartStage::pixels,
     color_jitter_parameters, [](const ParameterValues& values) -> Part {
       return {.operation = std::make_unique<ColorJitter>(
-                  Strengths{values.number("brightness", 0), values.number("contrast", 0),
-                            values.number("saturation", 0), values.number("hue", 0)})};
+                  Strengths{values.number("brightness"), values.number("contrast"),
+                            values.number("saturation"), values.number("hue")})};
     });
 
 }  // namespace

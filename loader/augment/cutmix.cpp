@@ -54,12 +54,12 @@ class Cutmix final : public Mixer {
   double alpha_;
 };
 
-constexpr Parameter cutmix_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100}};
+constexpr Parameter cutmix_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100, {1}}};
 
 const PartKind cutmix_row("cutmix", "A rectangle of each image comes from another of the batch",
                           PartStage::batch, cutmix_parameters,
                           [](const ParameterValues& values) -> Part {
-                            return {.mixer = std::make_unique<Cutmix>(values.number("alpha", 1))};
+                            return {.mixer = std::make_unique<Cutmix>(values.number("alpha"))};
                           });
 
 }  // namespace

@@ -57,11 +57,11 @@ class Mixup final : public Mixer {
   double alpha_;
 };
 
-constexpr Parameter mixup_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100}};
+constexpr Parameter mixup_parameters[] = {{"alpha", Parameter::Type::number, 0.01, 100, {1}}};
 
 const PartKind mixup_row("mixup", "Each image is a sum of two of the batch", PartStage::batch,
                          mixup_parameters, [](const ParameterValues& values) -> Part {
-                           return {.mixer = std::make_unique<Mixup>(values.number("alpha", 1))};
+                           return {.mixer = std::make_unique<Mixup>(values.number("alpha"))};
                          });
 
 }  // namespace

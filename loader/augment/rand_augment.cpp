@@ -69,22 +69,22 @@ class RandAugment final : public Operation {
 };
 
 constexpr Parameter rand_augment_parameters[] = {
-    {"ops", Parameter::Type::pixels, 1, 14},
-    {"magnitude", Parameter::Type::pixels, 0, 99},
-    {"bins", Parameter::Type::pixels, 2, 100},
+    {"ops", Parameter::Type::whole, 1, 14, {2}},
+    {"magnitude", Parameter::Type::whole, 0, 99, {9}},
+    {"bins", Parameter::Type::whole, 2, 100, {31}},
 };
 
 const PartKind rand_augment_row(
     "rand-augment", "Some of 14 changes of colour and place, each as strong", PartStage::pixels,
     rand_augment_parameters, [](const ParameterValues& values) -> Part {
-      const std::uint32_t magnitude = values.pixels("magnitude", 9);
-      const std::uint32_t bins = values.pixels("bins", 31);
+      const std::uint32_t magnitude = values.whole("magnitude");
+      const std::uint32_t bins = values.whole("bins");
       if (magnitude >= bins) {
         throw formats::Error(
             formats::join("recipe rand-augment, magnitude: expected less than the ", bins,
                           " bins, found ", magnitude));
       }
-      return {.operation = std::make_unique<RandAugment>(values.pixels("ops", 2), magnitude, bins)};
+      return {.operation = std::make_unique<RandAugment>(values.whole("ops"), magnitude, bins)};
     });
 
 }  // namespace

@@ -48,20 +48,21 @@ class RandomErasing final : public Operation {
 };
 
 constexpr Parameter random_erasing_parameters[] = {
-    {"share", Parameter::Type::number, 0, 1},
-    {"scale", Parameter::Type::range, 1e-6, 1},
-    {"ratio", Parameter::Type::range, 0.01, 100},
-    {"value", Parameter::Type::pixels, 0, 255},
+    {"share", Parameter::Type::number, 0, 1, {0.5}},
+    {"scale", Parameter::Type::range, 1e-6, 1, {0.02, 0.33}},
+    {"ratio", Parameter::Type::range, 0.01, 100, {0.3, 3.3}},
+    {"value", Parameter::Type::whole, 0, 255, {0}},
 };
 
-const PartKind random_erasing_row(
-    "random-erasing", "A rectangle of one grey, in this share of the images", PartStage::pixels,
-    random_erasing_parameters, [](const ParameterValues& values) -> Part {
-      return {.operation = std::make_unique<RandomErasing>(
-                  values.number("share", 0.5), values.range("scale", {0.02, 0.33}),
-                  values.range("ratio", {0.3, 3.3}),
-                  static_cast<std::uint8_t>(values.pixels("value", 0)))};
-    });
+const PartKind random_erasing_row("random-erasing",
+                                  "A rectangle of one grey, in this share of the images",
+                                  PartStage::pixels, random_erasing_parameters,
+                                  [](const ParameterValues& values) -> Part {
+                                    return {.operation = std::make_unique<RandomErasing>(
+                                                values.number("share"), values.range("scale"),
+                                                values.range("ratio"),
+                                                static_cast<std::uint8_t>(values.whole("value")))};
+                                  });
 
 }  // namespace
 

@@ -12,7 +12,7 @@ using namespace formats;
 
 namespace {
 
-constexpr Parameter size_224{"size", Parameter::Type::pixels, 1, 4096};
+constexpr Parameter size_224{"size", Parameter::Type::whole, 1, 4096, {224}};
 
 void expect_room(std::string_view part, std::uint32_t side, Shape before, std::uint32_t pad = 0) {
   if (before.plausible() && side <= before.height + 2 * pad && side <= before.width + 2 * pad)
@@ -122,47 +122,42 @@ class Flip final : public ViewStep {
 
 constexpr Parameter crop_parameters[] = {
     size_224,
-    {"scale", Parameter::Type::range, 1e-6, 1},
-    {"ratio", Parameter::Type::range, 1 / max_crop_ratio, max_crop_ratio},
+    crop_scale,
+    crop_ratio,
 };
 const PartKind random_resized_crop_row(
     "random-resized-crop", "A random share of the area (scale), of a random ratio, resized to size",
     PartStage::resize, crop_parameters, [](const ParameterValues& values) -> Part {
-      const CropLimits usual;
-      const NumberRange scale = values.range("scale", {usual.min_share, usual.max_share});
-      const NumberRange ratio = values.range("ratio", {usual.min_ratio, usual.max_ratio});
-      return {
-          .step = std::make_unique<RandomResizedCrop>(
-              values.pixels("size", 224), crop_limits(scale.from, scale.to, ratio.from, ratio.to))};
+      return {.step = std::make_unique<RandomResizedCrop>(
+                  values.whole("size"), crop_limits(values.range("scale"), values.range("ratio")))};
     });
 
-constexpr Parameter resize_parameters[] = {{"size", Parameter::Type::pixels, 1, 8192}};
+constexpr Parameter resize_parameters[] = {{"size", Parameter::Type::whole, 1, 8192, {256}}};
 const PartKind resize_row("resize", "The short side becomes size", PartStage::resize,
                           resize_parameters, [](const ParameterValues& values) -> Part {
-                            return {.step =
-                                        std::make_unique<ResizeStep>(values.pixels("size", 256))};
+                            return {.step = std::make_unique<ResizeStep>(values.whole("size"))};
                           });
 
 constexpr Parameter center_parameters[] = {size_224};
 const PartKind center_crop_row("center-crop", "The middle, size x size", PartStage::crop,
                                center_parameters, [](const ParameterValues& values) -> Part {
-                                 return {.step = std::make_unique<CenterCrop>(
-                                             values.pixels("size", 224))};
+                                 return {.step =
+                                             std::make_unique<CenterCrop>(values.whole("size"))};
                                });
 
-constexpr Parameter random_parameters[] = {{"size", Parameter::Type::pixels, 1, 4096},
-                                           {"pad", Parameter::Type::pixels, 0, 1024}};
+constexpr Parameter random_parameters[] = {{"size", Parameter::Type::whole, 1, 4096, {32}},
+                                           {"pad", Parameter::Type::whole, 0, 1024, {0}}};
 const PartKind random_crop_row("random-crop", "Anywhere, size x size, behind pad black pixels",
                                PartStage::crop, random_parameters,
                                [](const ParameterValues& values) -> Part {
-                                 return {.step = std::make_unique<RandomCrop>(
-                                             values.pixels("size", 32), values.pixels("pad", 0))};
+                                 return {.step = std::make_unique<RandomCrop>(values.whole("size"),
+                                                                              values.whole("pad"))};
                                });
 
-constexpr Parameter flip_parameters[] = {{"share", Parameter::Type::number, 0, 1}};
+constexpr Parameter flip_parameters[] = {{"share", Parameter::Type::number, 0, 1, {0.5}}};
 const PartKind flip_row("flip", "Left becomes right, in this share of the images", PartStage::flip,
                         flip_parameters, [](const ParameterValues& values) -> Part {
-                          return {.step = std::make_unique<Flip>(values.number("share", 0.5))};
+                          return {.step = std::make_unique<Flip>(values.number("share"))};
                         });
 
 }  // namespace

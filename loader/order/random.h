@@ -19,6 +19,12 @@ class SampleRandom {
   std::uint64_t key_;
 };
 
+/// Whether an event of this probability happens by these random bits: never for 0, always for 1. The
+/// highest numbers are those that happen; of Draws::happens(), the lowest.
+constexpr bool happens(std::uint64_t bits, double probability) {
+  return static_cast<double>(bits >> 11) * 0x1p-53 >= 1 - probability;
+}
+
 /// The index in [0, size) of the sample to try at this attempt in the seat of a bad sample with
 /// these draws.
 constexpr std::uint64_t substitute(const SampleRandom& random, std::uint32_t attempt,

@@ -1,5 +1,4 @@
 #include "loader/recipe.h"
-#include "loader/recipes/parameters.h"
 #include "loader/recipes/random_resized_crop.h"
 
 namespace feedrate::loader {
@@ -7,63 +6,55 @@ using namespace formats;
 
 namespace {
 
-struct ImagenetTrainOptions {
-  std::uint32_t side = 224;
-  CropLimits crop;
-  double flip = 0.5;
+constexpr std::uint32_t default_side = 224;
+
+constexpr Parameter imagenet_train_parameters[] = {
+    {"size", Parameter::Type::whole, 1, 4096, {default_side}},
+    crop_scale,
+    crop_ratio,
+    {"flip", Parameter::Type::number, 0, 1, {0.5}},
 };
 
 class ImagenetTrain final : public Recipe {
  public:
-  ImagenetTrain(std::string_view name, const ImagenetTrainOptions& options)
+  explicit ImagenetTrain(std::string_view name = "imagenet-train",
+                         const ParameterValues& values = ParameterValues(imagenet_train_parameters))
       : Recipe(name,
                "Random crop (8 to 100 % of the area, 3:4 to 4:3), resize to 224 x 224 RGB, flip"),
-        options_(options) {}
+        side_(values.whole("size")),
+        crop_(crop_limits(values.range("scale"), values.range("ratio"))),
+        flip_(values.number("flip")) {}
 
-  Shape shape(Shape) const override { return {options_.side, options_.side, 3}; }
+  Shape shape(Shape) const override { return {side_, side_, 3}; }
 
   View view(Shape stored, const SampleRandom& random) const override {
-    const Rect crop = random_resized_crop(stored, random, options_.crop);
-    View view = resized_view(crop, options_.side, options_.side);
-    view.mirrored = mirrors(random.bits(crop_draws), options_.flip);
+    const Rect crop = random_resized_crop(stored, random, crop_);
+    View view = resized_view(crop, side_, side_);
+    view.mirrored = happens(random.bits(crop_draws), flip_);
     return view;
   }
 
+  std::span<const Parameter> parameters() const override { return imagenet_train_parameters; }
+  std::unique_ptr<const Recipe> with(std::string_view name,
+                                     const ParameterValues& values) const override {
+    return std::make_unique<ImagenetTrain>(name, values);
+  }
+
   const Recipe& evaluation() const override {
-    return recipe(options_.side == ImagenetTrainOptions().side
-                      ? "imagenet-eval"
-                      : join("imagenet-eval:size=", options_.side));
+    return recipe(side_ == default_side ? "imagenet-eval" : join("imagenet-eval:size=", side_));
   }
 
  private:
-  ImagenetTrainOptions options_;
+  std::uint32_t side_;
+  CropLimits crop_;
+  double flip_;
 };
 
-const ImagenetTrain imagenet_train_row("imagenet-train", {});
-
-constexpr Parameter imagenet_train_parameters[] = {
-    {"size", Parameter::Type::pixels, 1, 4096},
-    {"scale", Parameter::Type::range, 1e-6, 1},
-    {"ratio", Parameter::Type::range, 1 / max_crop_ratio, max_crop_ratio},
-    {"flip", Parameter::Type::number, 0, 1},
-};
-
-std::unique_ptr<Recipe> make_imagenet_train(std::string_view name, const ParameterValues& values) {
-  const CropLimits usual;
-  const NumberRange scale = values.range("scale", {usual.min_share, usual.max_share});
-  const NumberRange ratio = values.range("ratio", {usual.min_ratio, usual.max_ratio});
-  return std::make_unique<ImagenetTrain>(
-      name, ImagenetTrainOptions{.side = values.pixels("size", ImagenetTrainOptions().side),
-                                 .crop = crop_limits(scale.from, scale.to, ratio.from, ratio.to),
-                                 .flip = values.number("flip", ImagenetTrainOptions().flip)});
-}
+const ImagenetTrain imagenet_train_row;
 
 }  // namespace
 
 extern const Recipe& imagenet_train_recipe;
 const Recipe& imagenet_train_recipe = imagenet_train_row;
-extern const AdjustableRecipe imagenet_train_adjustable;
-const AdjustableRecipe imagenet_train_adjustable{"imagenet-train", imagenet_train_parameters,
-                                                 make_imagenet_train};
 
 }  // namespace feedrate::loader

@@ -5,7 +5,6 @@
 
 #include "loader/operation.h"
 #include "loader/recipe.h"
-#include "loader/recipes/parameters.h"
 
 namespace feedrate::loader {
 

@@ -33,12 +33,12 @@ Rect central_crop(Shape stored, const CropLimits& limits) {
 
 }  // namespace
 
-CropLimits crop_limits(double min_share, double max_share, double min_ratio, double max_ratio) {
-  CropLimits limits{.min_share = min_share, .max_share = max_share};
-  if (min_ratio != limits.min_ratio) limits.log_min_ratio = logarithm(min_ratio);
-  if (max_ratio != limits.max_ratio) limits.log_max_ratio = logarithm(max_ratio);
-  limits.min_ratio = min_ratio;
-  limits.max_ratio = max_ratio;
+CropLimits crop_limits(NumberRange share, NumberRange ratio) {
+  CropLimits limits{.min_share = share.from, .max_share = share.to};
+  if (ratio.from != limits.min_ratio) limits.log_min_ratio = logarithm(ratio.from);
+  if (ratio.to != limits.max_ratio) limits.log_max_ratio = logarithm(ratio.to);
+  limits.min_ratio = ratio.from;
+  limits.max_ratio = ratio.to;
   return limits;
 }
 

@@ -4,6 +4,7 @@
 
 #include "formats/pixels/image.h"
 #include "loader/order/random.h"
+#include "loader/parameters.h"
 
 namespace feedrate::loader {
 
@@ -19,8 +20,17 @@ struct CropLimits {
   double log_min_ratio = -0.28768207245178090, log_max_ratio = 0.28768207245178090;
 };
 /// Shares in (0, 1], ratios within max_crop_ratio.
-CropLimits crop_limits(double min_share, double max_share, double min_ratio, double max_ratio);
+CropLimits crop_limits(NumberRange share, NumberRange ratio);
 inline constexpr double max_crop_ratio = 100;  // and its reciprocal
+
+// What a user may change of them.
+inline constexpr Parameter crop_scale{
+    "scale", Parameter::Type::range, 1e-6, 1, {CropLimits().min_share, CropLimits().max_share}};
+inline constexpr Parameter crop_ratio{"ratio",
+                                      Parameter::Type::range,
+                                      1 / max_crop_ratio,
+                                      max_crop_ratio,
+                                      {CropLimits().min_ratio, CropLimits().max_ratio}};
 
 /// A crop with a ratio uniform in the logarithm: the first of `crop_tries` that fits into the image,
 /// or else the largest central crop of an allowed ratio. The same on every machine. Any thread.

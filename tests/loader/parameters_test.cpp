@@ -1,11 +1,12 @@
 // Recipes with parameters: what they do to views, how they are named, and what is refused.
 
-#include "loader/recipes/parameters.h"
+#include "loader/parameters.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "loader/recipes/part.h"
 #include "loader/recipes/random_resized_crop.h"
 #include "tests/loader/batches.h"
 #include "tests/support/expect_error.h"
@@ -42,6 +43,28 @@ TEST(UnitParameters, usual_values_change_nothing) {
     const SampleRandom random(3, 1, index);
     EXPECT_EQ(same.view(photograph, random), recipe("imagenet-train").view(photograph, random));
   }
+}
+
+TEST(UnitParameters, every_default_is_a_value_that_may_be_given) {
+  const auto check = [](const Kind& kind, std::span<const Parameter> parameters) {
+    for (const auto& [name, type, low, high, by_default] : parameters) {
+      SCOPED_TRACE(join(kind.name(), ", ", name));
+      EXPECT_LE(low, by_default.from);
+      EXPECT_LE(by_default.from, by_default.to);
+      EXPECT_LE(by_default.to, high);
+      EXPECT_TRUE(type == Parameter::Type::range || by_default.from == by_default.to);
+      EXPECT_TRUE(type != Parameter::Type::whole || by_default.from == std::floor(by_default.from));
+    }
+  };
+  std::size_t adjustable = 0;
+  for (const Recipe* row : recipes()) {
+    check(*row, row->parameters());
+    if (row->parameters().empty()) continue;
+    ++adjustable;
+    EXPECT_NE(row->with("other", ParameterValues(row->parameters())), nullptr) << row->name();
+  }
+  EXPECT_EQ(adjustable, 5U);
+  for (const PartKind* part : recipe_parts()) check(*part, part->parameters());
 }
 
 TEST(UnitParameters, the_same_values_have_one_name_and_one_object) {
@@ -104,11 +127,11 @@ TEST(UnitParameters, crops_keep_to_the_limits) {
 
 TEST(UnitParameters, logarithms_of_ratios_are_exact) {
   for (const double ratio : {0.01, 0.3, 0.5, 0.999, 1.0, 1.5, 7.0, 100.0}) {
-    const CropLimits limits = crop_limits(0.1, 1, ratio, ratio);
+    const CropLimits limits = crop_limits({0.1, 1}, {ratio, ratio});
     EXPECT_NEAR(limits.log_min_ratio, std::log(ratio), 2e-15) << ratio;
     EXPECT_EQ(limits.log_min_ratio, limits.log_max_ratio) << ratio;
   }
-  EXPECT_EQ(crop_limits(0.1, 1, 3.0 / 4, 4.0 / 3).log_max_ratio, CropLimits().log_max_ratio);
+  EXPECT_EQ(crop_limits({0.1, 1}, {3.0 / 4, 4.0 / 3}).log_max_ratio, CropLimits().log_max_ratio);
 }
 
 TEST(UnitParameters, a_pad_moves_the_image_that_far) {

@@ -9,7 +9,7 @@ set(FEEDRATE_PUBLIC_HEADERS
   formats/verify/verify.h
   converters/convert.h converters/downloads/fetch.h converters/source.h converters/synth.h
   loader/bad.h loader/batch.h loader/drive.h loader/loader.h loader/operation.h loader/order/draws.h
-  loader/order/joined.h loader/order/picks.h loader/order/random.h
+  loader/order/joined.h loader/order/picks.h loader/order/random.h loader/parameters.h
   loader/pixels/pixel_scale.h loader/pixels/view.h loader/recipe.h loader/tuning/tuner.h
   loader/verdict.h
   trainer/backends/backend.h trainer/backends/product_engine.h

@@ -1,9 +1,12 @@
-#include "loader/recipes/parameters.h"
+#include "loader/parameters.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <vector>
+
+#include "formats/base/kind.h"
 
 namespace feedrate::loader {
 using namespace formats;
@@ -51,7 +54,7 @@ std::string text_of(Type type, NumberRange value) {
 }
 
 std::string expected(const Parameter& parameter) {
-  const char* const what = parameter.type == Type::pixels   ? "a whole number from "
+  const char* const what = parameter.type == Type::whole    ? "a whole number from "
                            : parameter.type == Type::number ? "a number from "
                                                             : "FROM-TO, both from ";
   return join(what, shortest(parameter.low), " to ", shortest(parameter.high));
@@ -60,13 +63,14 @@ std::string expected(const Parameter& parameter) {
 bool suits(const Parameter& parameter, NumberRange value) {
   if (!(parameter.low <= value.from && value.from <= value.to && value.to <= parameter.high))
     return false;
-  return parameter.type != Type::pixels || value.from == std::floor(value.from);
+  return parameter.type != Type::whole || value.from == std::floor(value.from);
 }
 
 }  // namespace
 
 ParameterValues::ParameterValues(std::string_view recipe, std::span<const Parameter> known,
-                                 std::string_view text) {
+                                 std::string_view text)
+    : known_(known) {
   std::vector<std::string_view> names;
   for (const Parameter& parameter : known) names.push_back(parameter.name);
   for (std::string_view rest = text; !rest.empty();) {
@@ -81,32 +85,25 @@ ParameterValues::ParameterValues(std::string_view recipe, std::span<const Parame
       throw Error(join("recipe ", recipe, ", ", name, ": expected ", expected(*found), ", found '",
                        given, "'"));
     }
-    if (!values_.emplace(found->name, *value).second)
+    if (!given_.emplace(found->name, *value).second)
       throw Error(join("recipe ", recipe, ": ", name, " is given twice"));
   }
   for (const Parameter& parameter : known) {
-    const auto at = values_.find(parameter.name);
-    if (at == values_.end()) continue;
+    const auto at = given_.find(parameter.name);
+    if (at == given_.end()) continue;
     text_ +=
         join(text_.empty() ? "" : ":", parameter.name, "=", text_of(parameter.type, at->second));
   }
 }
 
-std::uint32_t ParameterValues::pixels(std::string_view name, std::uint32_t usual) const {
-  return static_cast<std::uint32_t>(number(name, usual));
+std::uint32_t ParameterValues::whole(std::string_view name) const {
+  return static_cast<std::uint32_t>(number(name));
 }
 
-double ParameterValues::number(std::string_view name, double usual) const {
-  return range(name, {usual, usual}).from;
-}
-
-NumberRange ParameterValues::range(std::string_view name, NumberRange usual) const {
-  const auto at = values_.find(name);
-  return at == values_.end() ? usual : at->second;
-}
-
-bool mirrors(std::uint64_t bits, double share) {
-  return static_cast<double>(bits >> 11) * 0x1p-53 >= 1 - share;
+NumberRange ParameterValues::range(std::string_view name) const {
+  const auto at = given_.find(name);
+  if (at != given_.end()) return at->second;
+  return std::ranges::find(known_, name, &Parameter::name)->by_default;
 }
 
 }  // namespace feedrate::loader

@@ -47,11 +47,25 @@ struct SamplePlace {
   std::uint64_t offset = 0;  // in bytes; 0 where the sample has a file of its own
 };
 
+class Dataset;
+
+/// The dataset that holds a sample, and the sample's index there.
+struct LocatedSample {
+  const Dataset& dataset;
+  std::size_t member = 0;  // of Dataset::members(), where there are any
+  std::uint64_t index = 0;
+};
+
 class Dataset {
  public:
   virtual ~Dataset() = default;
   const DatasetInfo& info() const { return info_; }
   std::uint64_t size() const { return info_.size; }
+
+  /// The datasets that this one joins, in order; none for a dataset of its own. Any thread.
+  virtual std::span<const std::shared_ptr<const Dataset>> members() const { return {}; }
+  /// Which of them holds the sample at `index`; this one where there are none. Any thread.
+  virtual LocatedSample locate(std::uint64_t index) const { return {*this, 0, index}; }
 
   /// The sample at `index` (0 … size()-1), in the dataset's own order. Any number of threads, in
   /// any order; each brings its own scratch. The sample is valid until that scratch is used again.

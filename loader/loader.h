@@ -83,7 +83,7 @@ struct LoaderOptions {
     std::uint64_t window = 0;  // shuffle among this many neighbours; 0: the whole epoch
     LastBatch last = LastBatch::partial;
     /// What an epoch holds; null: every sample once. Outlives the loader. A sample's random draws are
-    /// then those of its place in the epoch, since it may come several times.
+    /// then those of its pick in the epoch, since it may come several times.
     const Picks* picks = nullptr;
   };
   /// Ranks share each epoch: their batches k, concatenated in the order of the ranks, are batch k

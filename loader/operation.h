@@ -22,7 +22,7 @@ struct Canvas {
 
 /// The draws of part k of a recipe, from 1, begin at k times this; its views use those before.
 inline constexpr std::uint32_t draws_of_a_part = 1U << 16;
-/// A batch's draws are those of its first place in the epoch, from this one on.
+/// The draws of a batch are those of its first position in the epoch, from this one on.
 inline constexpr std::uint32_t draws_of_a_batch = 1U << 31;
 
 class Operation {

@@ -3,10 +3,10 @@
 namespace feedrate::loader::detail {
 using namespace formats;
 
-void mix_batch(const Job& job, const BatchPlace& place, std::uint32_t count, Slot& slot,
+void mix_batch(const Job& job, const BatchRange& range, std::uint32_t count, Slot& slot,
                Buffer& scratch) {
   const auto mixers = job.recipe.mixers();
-  Draws draws(SampleRandom(job.seed, place.epoch, place.first), draws_of_a_batch);
+  Draws draws(SampleRandom(job.seed, range.epoch, range.first), draws_of_a_batch);
   const Mixer& mixer = *mixers[draws.below(static_cast<std::uint32_t>(mixers.size()))];
   Batch batch;
   batch.count = count;

@@ -58,6 +58,38 @@ std::vector<std::unique_ptr<TraceLane>> make_lanes(const LoaderOptions& options)
   return lanes;
 }
 
+Job make_job(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options,
+             const CropIndexes& crops) {
+  const LoaderOptions::Diagnosis& diagnosis = options.diagnosis;
+  return {.dataset = dataset,
+          .recipe = fitting(recipe, options.pixels),
+          .shape = shape_of(dataset, recipe),
+          .seed = options.start.seed,
+          .order = options.order,
+          .on_bad = options.bad.policy,
+          .pixels = options.pixels,
+          .decoded = options.decoded,
+          .counts = diagnosis.counts || diagnosis.trace || options.engine.tune,
+          .crops = crops.any() ? &crops : nullptr};
+}
+
+TraceLane* lane_of(const std::vector<std::unique_ptr<TraceLane>>& lanes, std::size_t thread) {
+  return thread < lanes.size() ? lanes[thread].get() : nullptr;
+}
+
+// One for each worker; without workers, one for the consumer.
+std::vector<std::unique_ptr<Filler>> make_fillers(
+    const Job& job, const Plan& plan, unsigned workers,
+    const std::vector<std::unique_ptr<TraceLane>>& lanes) {
+  std::vector<std::unique_ptr<Filler>> fillers;
+  const auto add = [&](std::size_t thread) {
+    fillers.push_back(std::make_unique<Filler>(job, plan.chunk_length(), lane_of(lanes, thread)));
+  };
+  if (workers == 0) add(0);
+  for (unsigned worker = 0; worker < workers; ++worker) add(worker + std::size_t{1});
+  return fillers;
+}
+
 void add(const CropCounters& counted, CropStats& sum) {
   sum.parts += counted.parts.get();
   sum.indexed += counted.indexed.get();
@@ -72,34 +104,17 @@ void add(const CropCounters& counted, CropStats& sum) {
 
 Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options)
     : crops_(dataset, options.engine.crop_index),
-      job_{.dataset = dataset,
-           .recipe = fitting(recipe, options.pixels),
-           .shape = shape_of(dataset, recipe),
-           .seed = options.start.seed,
-           .order = options.order,
-           .on_bad = options.bad.policy,
-           .pixels = options.pixels,
-           .decoded = options.decoded,
-           .counts = options.diagnosis.counts || options.diagnosis.trace || options.engine.tune,
-           .crops = crops_.any() ? &crops_ : nullptr},
+      job_(make_job(dataset, recipe, options, crops_)),
       batch_size_(options.batch),
       max_threads_(max_threads(options)),
       plan_(options, job_.epoch_size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
       mixes_(mixes(job_)),
-      origin_ns_(clock_ns()),
       ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
             tasks_per_batch(),
             options.engine.memory != nullptr ? *options.engine.memory : plain_memory()),
       lanes_(make_lanes(options)),
-      fillers_([&] {
-        std::vector<std::unique_ptr<Filler>> fillers;
-        for (unsigned i = 0; i < std::max(1U, max_threads_); ++i) {
-          fillers.push_back(std::make_unique<Filler>(
-              job_, plan_.run_length(), lane(options.threads == 0 ? 0 : i + std::size_t{1})));
-        }
-        return fillers;
-      }()),
-      open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.runs_per_batch()),
+      fillers_(make_fillers(job_, plan_, max_threads_, lanes_)),
+      open_(std::min(plan_.batches(), std::uint64_t{ring_.depth()}) * plan_.chunks_per_batch()),
       state_(options.start),
       bad_(dataset, options.bad.budget),
       tune_(options.engine.tune && max_threads_ > 0),
@@ -109,39 +124,35 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
 
 Loader::Engine::~Engine() { stop(); }
 
-TraceLane* Loader::Engine::lane(std::size_t thread) const {
-  return thread < lanes_.size() ? lanes_[thread].get() : nullptr;
-}
-
 void Loader::Engine::work(unsigned worker) {
-  while (const auto run = claim(worker)) fill(*fillers_[worker], *run);
+  while (const auto chunk = claim(worker)) fill(*fillers_[worker], *chunk);
 }
 
 std::optional<std::uint64_t> Loader::Engine::claim(unsigned worker) {
-  std::uint64_t run = claimed_.load();
-  while (!stop_.load() && run < plan_.runs() && workers_.wanted(worker)) {
-    if (run < open_.load()) {
-      if (claimed_.compare_exchange_weak(run, run + 1)) return run;
+  std::uint64_t chunk = claimed_.load();
+  while (!stop_.load() && chunk < plan_.chunks() && workers_.wanted(worker)) {
+    if (chunk < open_.load()) {
+      if (claimed_.compare_exchange_weak(chunk, chunk + 1)) return chunk;
       continue;
     }
     room_.wait(
         [&] { return stop_.load() || claimed_.load() < open_.load() || !workers_.wanted(worker); });
-    run = claimed_.load();
+    chunk = claimed_.load();
   }
   return std::nullopt;
 }
 
-void Loader::Engine::fill(Filler& filler, std::uint64_t run) {
-  const std::uint64_t step = run / plan_.runs_per_batch();
+void Loader::Engine::fill(Filler& filler, std::uint64_t chunk) {
+  const std::uint64_t step = chunk / plan_.chunks_per_batch();
   Slot& slot = ring_.slot(step);
-  filler.fill(plan_.run(run), ring_, slot, stop_);
+  filler.fill(plan_.chunk(chunk), ring_, slot, stop_);
   std::uint32_t pending = slot.pending.fetch_sub(1) - 1;
   if (mixes_ && pending == 1) {
     // Seats to be skipped are removed first, which the consumer does.
     const bool gaps = job_.on_bad == BadPolicy::skip && !slot.faults.empty();
-    const BatchPlace place = plan_.batch(step);
+    const BatchRange range = plan_.batch(step);
     try {
-      if (!slot.error && !gaps) filler.mix(place, place.count, slot);
+      if (!slot.error && !gaps) filler.mix(range, range.count, slot);
     } catch (...) {  // out of memory
       ring_.fail(slot, 0, std::current_exception());
     }
@@ -186,23 +197,23 @@ const Batch* Loader::Engine::next() {
   for (;;) {
     give_back();
     if (stop_.load() || taken_ == plan_.batches()) return nullptr;
-    const BatchPlace place = plan_.batch(taken_);
+    const BatchRange range = plan_.batch(taken_);
     Slot& slot = ring_.slot(taken_);
     if (job_.counts) consumer_.filled.add(filled());
-    if (!slot.filled()) await(slot, place.number);
-    const std::uint32_t count = resolve_faults(slot, place);
+    if (!slot.filled()) await(slot, range.number);
+    const std::uint32_t count = resolve_faults(slot, range);
     ++taken_;
     in_use_ = true;
-    const bool last = place.last_of_epoch || (count > 0 && ends_epoch());
-    if (lane(0) != nullptr) use_start_ns_ = clock_ns();
-    state_.epoch = place.epoch + (last ? 1 : 0);
-    state_.position = last ? 0 : place.after;
+    const bool last = range.last_of_epoch || (count > 0 && ends_epoch());
+    if (lane_of(lanes_, 0) != nullptr) use_start_ns_ = clock_ns();
+    state_.epoch = range.epoch + (last ? 1 : 0);
+    state_.position = last ? 0 : range.after;
     if (count == 0) continue;
     consumer_.images.add(count);
     consumer_.batches.add(1);
     if (tune_) tune();
-    batch_ = {.number = place.number,
-              .epoch = place.epoch,
+    batch_ = {.number = range.number,
+              .epoch = range.epoch,
               .count = count,
               .shape = job_.shape,
               .pixels = {},
@@ -220,8 +231,8 @@ const Batch* Loader::Engine::next() {
 }
 
 // Throws the batch's error, or returns how many images are left in it.
-std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchPlace& place) {
-  if (!slot.error && slot.faults.empty()) return place.count;
+std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchRange& range) {
+  if (!slot.error && slot.faults.empty()) return range.count;
   try {
     if (slot.error) std::rethrow_exception(slot.error);
     bad_.add(slot.faults);
@@ -231,9 +242,9 @@ std::uint32_t Loader::Engine::resolve_faults(Slot& slot, const BatchPlace& place
   }
   consumer_.bad_seats.add(slot.faults.size());
   const bool skip = job_.on_bad == BadPolicy::skip;
-  const std::uint32_t count = skip ? ring_.close_gaps(slot, place.count) : place.count;
+  const std::uint32_t count = skip ? ring_.close_gaps(slot, range.count) : range.count;
   slot.faults.clear();
-  if (mixes_ && skip) mix_batch(job_, place, count, slot, scratch_);
+  if (mixes_ && skip) mix_batch(job_, range, count, slot, scratch_);
   return count;
 }
 
@@ -246,10 +257,10 @@ bool Loader::Engine::ends_epoch() {
   while (last < limit && !plan_.batch(last).last_of_epoch) ++last;
   if (last >= limit) return false;
   for (std::uint64_t step = taken_; step <= last; ++step) {
-    const BatchPlace place = plan_.batch(step);
+    const BatchRange range = plan_.batch(step);
     Slot& slot = ring_.slot(step);
-    if (!slot.filled()) await(slot, place.number);
-    if (slot.error || slot.faults.size() < place.count) return false;
+    if (!slot.filled()) await(slot, range.number);
+    if (slot.error || slot.faults.size() < range.count) return false;
   }
   return true;
 }
@@ -279,7 +290,7 @@ bool Loader::Engine::await(Slot& slot, std::uint64_t batch,
   const std::uint64_t end = clock_ns();
   consumer_.wait_ns.add(end - start);
   if (taken_ == 0) consumer_.first_wait_ns.add(end - start);
-  if (TraceLane* trace = lane(0)) trace->add(Activity::wait, start, end, batch);
+  if (TraceLane* trace = lane_of(lanes_, 0)) trace->add(Activity::wait, start, end, batch);
   return filled;
 }
 
@@ -289,13 +300,13 @@ void Loader::Engine::give_back() {
   const bool reused = taken_ - 1 + ring_.depth() < plan_.batches();
   if (reused) ring_.renew(ring_.slot(taken_ - 1));
   in_use_ = false;
-  if (TraceLane* trace = lane(0)) {
+  if (TraceLane* trace = lane_of(lanes_, 0)) {
     trace->add(Activity::use, use_start_ns_, clock_ns(), batch_.number);
   }
   if (!reused) return;
   ring_.slot(taken_ - 1).pending.store(tasks_per_batch());
-  open_.fetch_add(plan_.runs_per_batch());
-  room_.wake(plan_.runs_per_batch());
+  open_.fetch_add(plan_.chunks_per_batch());
+  room_.wake(plan_.chunks_per_batch());
   ahead_.wake();
 }
 

@@ -1,13 +1,14 @@
 #pragma once
-// How workers and the consumer meet. Runs are numbered through all batches: run r belongs to batch
-// r / runs_per_batch, and that batch to slot (batch % depth). Three counters hold the whole state:
+// How workers and the consumer meet. Chunks of batches are numbered through all batches: chunk c
+// belongs to batch c / chunks_per_batch, and that batch to slot (batch % depth). Three counters hold
+// the whole state:
 //
 //      given back        in use        filled and filling        free
 //   ───────────────────┬────────┬──────────────────────────┬────────────────┐
-//   runs 0 …           │ taken_ │                     claimed_            open_
+//   chunks 0 …         │ taken_ │                     claimed_            open_
 //                                                        └─ the next worker takes this one
 //
-// A worker claims the next run by raising claimed_. The consumer raises open_ by a batch's runs
+// A worker claims the next chunk by raising claimed_. The consumer raises open_ by a batch's chunks
 // when it gives back the slot of an earlier batch. There is no other coordination: no queue, no
 // lock while there is work, and no barrier between batches or epochs.
 
@@ -57,28 +58,27 @@ class Loader::Engine {
   // Called by workers.
   void work(unsigned worker);
   std::optional<std::uint64_t> claim(unsigned worker);
-  void fill(detail::Filler& filler, std::uint64_t run);
+  void fill(detail::Filler& filler, std::uint64_t chunk);
 
   // Called by the consumer.
   void give_back();
   // Returns whether the slot is filled; false after `limit`.
   bool await(detail::Slot& slot, std::uint64_t batch,
              std::optional<std::chrono::nanoseconds> limit = std::nullopt);
-  std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchPlace& place);
+  std::uint32_t resolve_faults(detail::Slot& slot, const detail::BatchRange& range);
   bool ends_epoch();
-  unsigned tasks_per_batch() const { return plan_.runs_per_batch() + (mixes_ ? 1U : 0U); }
+  unsigned tasks_per_batch() const { return plan_.chunks_per_batch() + (mixes_ ? 1U : 0U); }
   std::uint64_t filled() const;  // batches that can be handed out now
   void tune();
   void stop();
-  detail::TraceLane* lane(std::size_t thread) const;
 
   const detail::CropIndexes crops_;
   const detail::Job job_;
   const std::uint32_t batch_size_;
   const unsigned max_threads_;
   const detail::Plan plan_;
-  const bool mixes_;  // batches, once their runs are filled
-  const std::uint64_t origin_ns_;
+  const bool mixes_;  // batches, once their chunks are filled
+  const std::uint64_t origin_ns_ = detail::clock_ns();
   detail::Ring ring_;
   std::vector<std::unique_ptr<detail::TraceLane>> lanes_;  // the consumer's, then the workers'
   std::vector<std::unique_ptr<detail::Filler>> fillers_;   // one a worker; one without workers

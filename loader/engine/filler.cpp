@@ -5,7 +5,6 @@
 #include "formats/codecs/jpeg/jpeg.h"
 #include "formats/io/lost_pages.h"
 #include "loader/engine/batch_mix.h"
-#include "loader/order/joined.h"
 #include "loader/pixels/shrunk.h"
 
 namespace feedrate::loader::detail {
@@ -13,7 +12,7 @@ using namespace formats;
 
 namespace {
 
-// How much of each sample is prefetched while its run is read, so that it is in the cache when it
+// How much of each sample is prefetched while its chunk is read, so that it is in the cache when it
 // is decoded: all of a small sample, or the beginning of a large one, after which the hardware
 // prefetcher takes over.
 constexpr std::size_t prefetched_lines = 16;
@@ -40,45 +39,45 @@ std::string size_text(Shape shape) {
 
 }  // namespace
 
-Filler::Filler(const Job& job, std::uint32_t run_length, TraceLane* lane)
+Filler::Filler(const Job& job, std::uint32_t chunk_length, TraceLane* lane)
     : job_(job),
       lane_(lane),
       order_(job),
-      items_(run_length),
-      indices_(run_length),
+      items_(chunk_length),
+      indices_(chunk_length),
       operations_(job.recipe.operations()),
       to_values_(holds_pixels() ? nullptr
                                 : value_maker(job.shape.channels, job.pixels.type,
                                               job.pixels.wanted_layout())) {}
 
-void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
-  if (run.count == 0) return;
+void Filler::fill(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<bool>& stop) {
+  if (chunk.count == 0) return;
   if (counters_.thread.load(std::memory_order_relaxed) == std::thread::id()) {
     counters_.thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
-  const Seats seats{slot.pixels + run.seat * ring.image_bytes(), slot.labels + run.seat,
-                    slot.indices + run.seat};
+  const Seats seats{slot.pixels + chunk.seat * ring.image_bytes(), slot.labels + chunk.seat,
+                    slot.indices + chunk.seat};
   StageClock clock(job_.counts);
   std::string problem;
   try {
-    read(run, seats, stop);
+    read_chunk(chunk, seats, stop);
     clock.add_to(counters_.read_ns);
-    const bool all_seated = decode(run, seats.pixels, stop);
+    const bool all_seated = decode_chunk(chunk, seats.pixels, stop);
     clock.add_to(counters_.decode_ns);
     if (!all_seated || !operations_.empty()) {
-      augment(run, seats.pixels, stop);
+      augment_chunk(chunk, seats.pixels, stop);
       clock.add_to(counters_.augment_ns);
     }
     for (const Fault& fault : faults_) {
-      current_ = fault.seat - run.seat;
+      current_ = fault.seat - chunk.seat;
       if (job_.on_bad != BadPolicy::replace || stop.load(std::memory_order_relaxed)) continue;
-      replace(run, fault, seats);
+      replace(chunk, fault, seats);
     }
     if (clock.on()) {
-      counters_.images.add(run.count);
+      counters_.images.add(chunk.count);
       count_parts();
     }
-    if (run.batch.last_of_epoch && run.seat == 0) job_.dataset.expect_unchanged();
+    if (chunk.batch.last_of_epoch && chunk.seat == 0) job_.dataset.expect_unchanged();
   } catch (const std::exception& error) {
     problem = with_place(error.what());
   }
@@ -91,28 +90,28 @@ void Filler::fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool
     damage = changed_file();
   }
   if (damage) {
-    ring.fail(slot, run.seat + current_, std::make_exception_ptr(Error(*damage)));
+    ring.fail(slot, chunk.seat + current_, std::make_exception_ptr(Error(*damage)));
   } else if (!problem.empty()) {
-    ring.fail(slot, run.seat + current_, sample_error(problem));
+    ring.fail(slot, chunk.seat + current_, sample_error(problem));
   }
   if (!faults_.empty()) {
     ring.add_faults(slot, faults_);
     faults_.clear();
   }
   if (lane_ != nullptr) {
-    lane_->add(Activity::fill, clock.start_ns(), clock.end_ns(), run.batch.number);
+    lane_->add(Activity::fill, clock.start_ns(), clock.end_ns(), chunk.batch.number);
   }
 }
 
-void Filler::mix(const BatchPlace& place, std::uint32_t count, Slot& slot) {
+void Filler::mix(const BatchRange& range, std::uint32_t count, Slot& slot) {
   StageClock clock(job_.counts);
-  mix_batch(job_, place, count, slot, scratch_);
+  mix_batch(job_, range, count, slot, scratch_);
   clock.add_to(counters_.augment_ns);
 }
 
 template <class Step>
-void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
-  for (current_ = 0; current_ < run.count && !stop.load(std::memory_order_relaxed); ++current_) {
+void Filler::each(const Chunk& chunk, const std::atomic<bool>& stop, Step step) {
+  for (current_ = 0; current_ < chunk.count && !stop.load(std::memory_order_relaxed); ++current_) {
     Item& item = items_[current_];
     if (item.bad) continue;
     try {
@@ -122,26 +121,26 @@ void Filler::each(const Run& run, const std::atomic<bool>& stop, Step step) {
     } catch (const std::exception& error) {
       if (job_.on_bad == BadPolicy::fail) throw;
       item.bad = true;
-      faults_.push_back({run.seat + current_, item.index, std::string(item.sample.name),
+      faults_.push_back({chunk.seat + current_, item.index, std::string(item.sample.name),
                          with_place(error.what())});
     }
   }
 }
 
-void Filler::read(const Run& run, const Seats& seats, const std::atomic<bool>& stop) {
-  order_.enter(run);
-  for (std::uint32_t i = 0; i < run.count; ++i) {
+void Filler::read_chunk(const Chunk& chunk, const Seats& seats, const std::atomic<bool>& stop) {
+  order_.enter(chunk);
+  for (std::uint32_t i = 0; i < chunk.count; ++i) {
     items_[i].bad = false;
-    items_[i].place = order_.place(run, i);
-    indices_[i] = order_.index(items_[i].place);
+    items_[i].pick = order_.pick(chunk, i);
+    indices_[i] = order_.index(items_[i].pick);
   }
-  job_.dataset.prefetch(std::span(indices_).first(run.count));
+  job_.dataset.prefetch(std::span(indices_).first(chunk.count));
   std::uint64_t bytes = 0;
-  each(run, stop, [&](Item& item) {
+  each(chunk, stop, [&](Item& item) {
     item.sample = {};
     item.index = indices_[current_];
     item.sample = job_.dataset.read(item.index, item.scratch);
-    check(item.sample);
+    check_sample(item.sample);
     item.entry = entry_of(item.index);
     prefetch(item.sample.bytes);
     touch_pages(item.sample.bytes);
@@ -153,36 +152,36 @@ void Filler::read(const Run& run, const Seats& seats, const std::atomic<bool>& s
   if (job_.counts) counters_.bytes_read.add(bytes);
 }
 
-bool Filler::decode(const Run& run, std::byte* pixels, const std::atomic<bool>& stop) {
+bool Filler::decode_chunk(const Chunk& chunk, std::byte* pixels, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.seat_bytes();
   bool all_seated = true;
-  each(run, stop, [&](Item& item) {
-    decode(item, SampleRandom(job_.seed, run.batch.epoch, item.place),
-           {pixels + current_ * image_bytes, image_bytes});
+  each(chunk, stop, [&](Item& item) {
+    decode_item(item, SampleRandom(job_.seed, chunk.batch.epoch, item.pick),
+                {pixels + current_ * image_bytes, image_bytes});
     all_seated = all_seated && item.seated;
   });
   return all_seated;
 }
 
-void Filler::augment(const Run& run, std::byte* pixels, const std::atomic<bool>& stop) {
+void Filler::augment_chunk(const Chunk& chunk, std::byte* pixels, const std::atomic<bool>& stop) {
   const std::size_t image_bytes = job_.seat_bytes();
-  each(run, stop, [&](Item& item) {
-    augment(item, {pixels + current_ * image_bytes, image_bytes});
+  each(chunk, stop, [&](Item& item) {
+    augment_item(item, {pixels + current_ * image_bytes, image_bytes});
   });
 }
 
-void Filler::decode(Item& item, const SampleRandom& random, MutableBytes seat) {
+void Filler::decode_item(Item& item, const SampleRandom& random, MutableBytes seat) {
   const Sample& sample = item.sample;
   item.random = random;
   item.view = job_.recipe.view(sample.shape, random);
-  check(item);
+  check_item_view(item);
   if (job_.pixels.type == PixelType::packed) {
     item.seated = seat_packed(sample, item.view, job_.shape, seat);
     if (item.seated) return;
   }
   item.seated = holds_pixels() && shows_whole(item);
   if (item.seated) {
-    feedrate::formats::decode(sample, values_in(seat));
+    decode(sample, values_in(seat));
     return;
   }
   item.shrunk = shrink_of(item);
@@ -220,7 +219,7 @@ void Filler::count_parts() {
   parts_ = {};
 }
 
-void Filler::augment(Item& item, MutableBytes seat) {
+void Filler::augment_item(Item& item, MutableBytes seat) {
   if (job_.pixels.type == PixelType::packed && item.seated) return;
   if (!holds_pixels()) return make_values(item, seat);
   const MutableBytes image = values_in(seat);
@@ -276,19 +275,19 @@ std::optional<std::string> Filler::changed_file() const {
   }
 }
 
-// Called at the end of a run, when the memory of its items is free to use.
-void Filler::replace(const Run& run, const Fault& fault, const Seats& seats) {
-  const SampleRandom random(job_.seed, run.batch.epoch, items_[current_].place);
-  const MutableBytes place(seats.pixels + current_ * job_.seat_bytes(), job_.seat_bytes());
+// Called at the end of a chunk, when the memory of its items is free to use.
+void Filler::replace(const Chunk& chunk, const Fault& fault, const Seats& seats) {
+  const SampleRandom random(job_.seed, chunk.batch.epoch, items_[current_].pick);
+  const MutableBytes seat(seats.pixels + current_ * job_.seat_bytes(), job_.seat_bytes());
   Item& item = items_[current_];
   for (std::uint32_t attempt = 0; attempt < max_substitutes; ++attempt) {
     try {
       const std::uint64_t index = order_.index(substitute(random, attempt, job_.epoch_size()));
       item.sample = job_.dataset.read(index, item.scratch);
-      check(item.sample);
+      check_sample(item.sample);
       item.entry = entry_of(index);
-      decode(item, random, place);
-      augment(item, place);
+      decode_item(item, random, seat);
+      augment_item(item, seat);
       seats.labels[current_] = item.sample.label;
       seats.indices[current_] = index;
       return;
@@ -302,7 +301,7 @@ void Filler::replace(const Run& run, const Fault& fault, const Seats& seats) {
       join("none of ", max_substitutes, " substitutes was good; the bad sample: ", fault.reason));
 }
 
-void Filler::check(const Sample& sample) const {
+void Filler::check_sample(const Sample& sample) const {
   const std::uint32_t classes = job_.dataset.info().classes;
   if (classes != 0 && (sample.label < 0 || static_cast<std::uint32_t>(sample.label) >= classes)) {
     throw Error(join("label ", sample.label, " is not one of the dataset's ", classes, " classes"));
@@ -313,7 +312,7 @@ void Filler::check(const Sample& sample) const {
   }
 }
 
-void Filler::check(const Item& item) const {
+void Filler::check_item_view(const Item& item) const {
   const Shape stored = item.sample.shape;
   const Shape given{item.view.window.height, item.view.window.width,
                     stored.channels == 1 ? job_.shape.channels : stored.channels};
@@ -342,9 +341,7 @@ std::exception_ptr Filler::sample_error(const std::string& problem) const {
 std::string Filler::with_place(std::string_view what) const {
   if (current_ >= items_.size()) return std::string(what);  // behind all stages: no sample's fault
   const Item& item = items_[current_];
-  const auto* const joined = dynamic_cast<const Joined*>(&job_.dataset);
-  const auto [dataset, index] =
-      joined != nullptr ? joined->find(item.index) : Joined::Found{job_.dataset, item.index};
+  const auto [dataset, member, index] = job_.dataset.locate(item.index);
   const std::string path = dataset.info().path.string();
   if (!path.empty() && what.find(path) != std::string_view::npos) return std::string(what);
   const std::string_view name = item.sample.name;

@@ -1,5 +1,5 @@
 #pragma once
-// What one worker owns to fill runs: the memory for reading and decoding, and its counters.
+// What one worker owns to fill chunks: the memory for reading and decoding, and its counters.
 
 #include <atomic>
 #include <cstdint>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "formats/dataset.h"
+#include "loader/engine/chunk_order.h"
 #include "loader/engine/counters.h"
 #include "loader/engine/pixel_values.h"
 #include "loader/engine/plan.h"
 #include "loader/engine/ring.h"
-#include "loader/engine/run_order.h"
 #include "loader/engine/trace.h"
 #include "loader/pixels/render.h"
 #include "loader/recipe.h"
@@ -23,30 +23,30 @@ namespace feedrate::loader::detail {
 /// One thread at a time.
 class alignas(64) Filler {
  public:
-  Filler(const Job& job, std::uint32_t run_length, TraceLane* lane);
+  Filler(const Job& job, std::uint32_t chunk_length, TraceLane* lane);
 
-  /// Fills the run's seats. Bad samples are replaced or skipped and recorded in the slot as faults;
+  /// Fills the chunk's seats. Bad samples are replaced or skipped and recorded in the slot as faults;
   /// an error is recorded in the slot and names the sample. Throws nothing. Returns early, with
   /// seats unfilled, when `stop` is set.
-  void fill(const Run& run, Ring& ring, Slot& slot, const std::atomic<bool>& stop);
+  void fill(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<bool>& stop);
 
   /// Mixes the images of a batch whose first `count` seats are filled, as the recipe says.
-  void mix(const BatchPlace& place, std::uint32_t count, Slot& slot);
+  void mix(const BatchRange& range, std::uint32_t count, Slot& slot);
 
   const WorkerCounters& counters() const { return counters_; }
 
  private:
-  // Where the run's first image goes, with its label and its index.
+  // Where the chunk's first image goes, with its label and its index.
   struct Seats {
     std::byte* pixels;
     std::int32_t* labels;
     std::uint64_t* indices;
   };
 
-  // A sample of the run on its way to its seat. Each has its own scratch, so that the whole run can
-  // be read first and then decoded.
+  // A sample of the chunk on its way to its seat. Each has its own scratch, so that the whole chunk
+  // can be read first and then decoded.
   struct Item {
-    std::uint64_t place = 0;  // in the epoch
+    std::uint64_t pick = 0;  // of the epoch; seeds `random`
     std::uint64_t index = 0;
     formats::Sample sample;
     formats::Bytes entry;  // of the crop index
@@ -60,25 +60,25 @@ class alignas(64) Filler {
     formats::Buffer decoded;
   };
 
-  // The stages of a run. Each handles all samples before the next starts: the clock is read once a
+  // The stages of a chunk. Each handles all samples before the next starts: the clock is read once a
   // stage, not once a sample, and memory prefetched in one stage has arrived by the next.
-  void read(const Run& run, const Seats& seats, const std::atomic<bool>& stop);
+  void read_chunk(const Chunk& chunk, const Seats& seats, const std::atomic<bool>& stop);
   // Decodes directly into the seats where possible. Returns whether it was for all samples.
-  bool decode(const Run& run, std::byte* pixels, const std::atomic<bool>& stop);
-  void augment(const Run& run, std::byte* pixels, const std::atomic<bool>& stop);
-  // Calls `step(item)` for every sample of the run that is not bad. A sample whose step throws
+  bool decode_chunk(const Chunk& chunk, std::byte* pixels, const std::atomic<bool>& stop);
+  void augment_chunk(const Chunk& chunk, std::byte* pixels, const std::atomic<bool>& stop);
+  // Calls `step(item)` for every sample of the chunk that is not bad. A sample whose step throws
   // becomes a fault, or ends the stage under BadPolicy::fail.
   template <class Step>
-  void each(const Run& run, const std::atomic<bool>& stop, Step step);
+  void each(const Chunk& chunk, const std::atomic<bool>& stop, Step step);
   // What the dataset reports when one of its files was changed while it was open.
   std::optional<std::string> changed_file() const;
   formats::Bytes entry_of(std::uint64_t index) const;
   void count_parts();
   // All stages for a substitute, into the seat of the bad sample.
-  void replace(const Run& run, const Fault& fault, const Seats& seats);
+  void replace(const Chunk& chunk, const Fault& fault, const Seats& seats);
   // The stages for one sample.
-  void decode(Item& item, const SampleRandom& random, formats::MutableBytes seat);
-  void augment(Item& item, formats::MutableBytes seat);
+  void decode_item(Item& item, const SampleRandom& random, formats::MutableBytes seat);
+  void augment_item(Item& item, formats::MutableBytes seat);
   void make_values(Item& item, formats::MutableBytes seat);
   void operate(const Item& item, formats::MutableBytes image);
   std::uint32_t shrink_of(const Item& item) const;
@@ -91,24 +91,24 @@ class alignas(64) Filler {
   }
   // Where in its seat an image's values go.
   formats::MutableBytes values_in(formats::MutableBytes seat) const;
-  void check(const formats::Sample& sample) const;
-  void check(const Item& item) const;
+  void check_sample(const formats::Sample& sample) const;
+  void check_item_view(const Item& item) const;
   std::string with_place(std::string_view what) const;
   std::exception_ptr sample_error(const std::string& problem) const;
 
   const Job& job_;
   TraceLane* lane_;
-  RunOrder order_;
-  std::vector<Item> items_;             // of the run
+  ChunkOrder order_;
+  std::vector<Item> items_;             // of the chunk
   std::vector<std::uint64_t> indices_;  // of their samples
   std::span<const std::unique_ptr<const Operation>> operations_;
   formats::Buffer scratch_;    // of an operation, or of the mix of a batch
   std::uint32_t current_ = 0;  // the item being processed
-  std::vector<Fault> faults_;  // of the run
+  std::vector<Fault> faults_;  // of the chunk
   Renderer renderer_;
   PixelsToValues to_values_;   // when seats hold numbers or planes
   formats::Buffer pixels_;     // of one image, before they become these
-  formats::JpegCounts parts_;  // of the run
+  formats::JpegCounts parts_;  // of the chunk
   WorkerCounters counters_;
 };
 

@@ -30,7 +30,7 @@ LookAhead::LookAhead(const Job& job, const Plan& plan, unsigned threads,
       plan_(plan),
       claimed_(claimed),
       open_(open),
-      runs_beyond_((samples_beyond - 1) / plan.run_length() + 1) {
+      chunks_beyond_((samples_beyond - 1) / plan.chunk_length() + 1) {
   if (threads == 0 || !job.dataset.look_ahead(0)) return;
   threads_.reserve(threads);
   for (unsigned i = 0; i < threads; ++i) {
@@ -45,31 +45,32 @@ LookAhead::~LookAhead() {
 }
 
 void LookAhead::work(const std::stop_token& stop) {
-  RunOrder order(job_);
+  ChunkOrder order(job_);
   std::uint64_t in_memory = 0;
   while (!stop.stop_requested()) {
     if (in_memory >= in_memory_streak) {
       pause(stop);
-      // The farthest run is the first that may be missing from memory again.
-      if (const auto run = farthest_run(); run && request(order, *run)) in_memory = 0;
+      // The farthest chunk is the first that may be missing from memory again.
+      if (const auto chunk = farthest_chunk(); chunk && request(order, *chunk)) in_memory = 0;
       continue;
     }
-    const auto run = next_run(stop);
-    if (!run) return;
-    in_memory = request(order, *run) ? 0 : in_memory + plan_.run_length();
+    const auto chunk = next_chunk(stop);
+    if (!chunk) return;
+    in_memory = request(order, *chunk) ? 0 : in_memory + plan_.chunk_length();
   }
 }
 
 std::uint64_t LookAhead::horizon() const {
-  return std::min(plan_.runs(), open_.load() + runs_beyond_);
+  return std::min(plan_.chunks(), open_.load() + chunks_beyond_);
 }
 
-std::optional<std::uint64_t> LookAhead::next_run(const std::stop_token& stop) {
+std::optional<std::uint64_t> LookAhead::next_chunk(const std::stop_token& stop) {
   std::uint64_t at = next_.load();
-  while (!stop.stop_requested() && at < plan_.runs()) {
-    const std::uint64_t run = std::max(at, claimed_.load());  // claimed runs are being read already
-    if (run < horizon()) {
-      if (next_.compare_exchange_weak(at, run + 1)) return run;
+  while (!stop.stop_requested() && at < plan_.chunks()) {
+    const std::uint64_t chunk =
+        std::max(at, claimed_.load());  // claimed chunks are being read already
+    if (chunk < horizon()) {
+      if (next_.compare_exchange_weak(at, chunk + 1)) return chunk;
       continue;
     }
     room_.wait([&] { return stopped_.load() || next_.load() < horizon(); });
@@ -78,23 +79,23 @@ std::optional<std::uint64_t> LookAhead::next_run(const std::stop_token& stop) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> LookAhead::farthest_run() const {
+std::optional<std::uint64_t> LookAhead::farthest_chunk() const {
   const std::uint64_t end = horizon();
-  if (end == 0 || end == plan_.runs()) return std::nullopt;
+  if (end == 0 || end == plan_.chunks()) return std::nullopt;
   return end - 1;
 }
 
 // Returns whether anything had to be read from a disk.
-bool LookAhead::request(RunOrder& order, std::uint64_t number) {
-  const Run run = plan_.run(number);
-  order.enter(run);
+bool LookAhead::request(ChunkOrder& order, std::uint64_t number) {
+  const Chunk chunk = plan_.chunk(number);
+  order.enter(chunk);
   const long before = blocks_read();
-  for (std::uint32_t seat = 0; seat < run.count; ++seat) {
-    const std::uint64_t sample = order.index(order.place(run, seat));
+  for (std::uint32_t seat = 0; seat < chunk.count; ++seat) {
+    const std::uint64_t sample = order.index(order.pick(chunk, seat));
     job_.dataset.look_ahead(sample);
     if (job_.crops != nullptr) job_.crops->look_ahead(sample);
   }
-  asked_.fetch_add(run.count, std::memory_order_relaxed);
+  asked_.fetch_add(chunk.count, std::memory_order_relaxed);
   return blocks_read() != before;
 }
 

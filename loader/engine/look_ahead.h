@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "loader/engine/chunk_order.h"
 #include "loader/engine/gate.h"
-#include "loader/engine/run_order.h"
 
 namespace feedrate::loader::detail {
 
@@ -26,7 +26,7 @@ namespace feedrate::loader::detail {
 /// look_ahead() returns false gets no thread.
 class LookAhead {
  public:
-  /// `claimed` and `open` count runs, as in Engine.
+  /// `claimed` and `open` count chunks, as in Engine.
   LookAhead(const Job& job, const Plan& plan, unsigned threads,
             const std::atomic<std::uint64_t>& claimed, const std::atomic<std::uint64_t>& open);
   ~LookAhead();
@@ -40,9 +40,9 @@ class LookAhead {
 
  private:
   void work(const std::stop_token& stop);
-  std::optional<std::uint64_t> next_run(const std::stop_token& stop);
-  std::optional<std::uint64_t> farthest_run() const;
-  bool request(RunOrder& order, std::uint64_t number);
+  std::optional<std::uint64_t> next_chunk(const std::stop_token& stop);
+  std::optional<std::uint64_t> farthest_chunk() const;
+  bool request(ChunkOrder& order, std::uint64_t number);
   void pause(const std::stop_token& stop);
   std::uint64_t horizon() const;
 
@@ -50,8 +50,8 @@ class LookAhead {
   const Plan& plan_;
   const std::atomic<std::uint64_t>& claimed_;
   const std::atomic<std::uint64_t>& open_;
-  const std::uint64_t runs_beyond_;     // from open_ to the horizon
-  std::atomic<std::uint64_t> next_{0};  // the next run to request
+  const std::uint64_t chunks_beyond_;   // from open_ to the horizon
+  std::atomic<std::uint64_t> next_{0};  // the next chunk to request
   std::atomic<std::uint64_t> asked_{0};
   std::atomic<bool> stopped_{false};
   Gate room_;  // threads wait here for the horizon to move

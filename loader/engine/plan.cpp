@@ -8,11 +8,11 @@ using namespace formats;
 
 namespace {
 
-// A run is long enough to make claiming and timing it cheap (50 KiB of pixels: tens of
+// A chunk is long enough to make claiming and timing it cheap (50 KiB of pixels: tens of
 // microseconds) and short enough to balance the workers and to stay in a core's cache. MNIST's
-// usual batch of 64 is one run.
-constexpr std::size_t max_run_bytes = std::size_t{50} << 10;
-constexpr std::size_t max_run_images = 64;
+// usual batch of 64 is one chunk.
+constexpr std::size_t max_chunk_bytes = std::size_t{50} << 10;
+constexpr std::size_t max_chunk_images = 64;
 
 void check(const LoaderOptions& options, std::uint64_t size) {
   if (size == 0) throw Error("loader: the dataset holds no samples");
@@ -61,14 +61,14 @@ Plan::Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_b
                      " no batch (of ", batch_, " images)"));
   }
   const std::size_t fitting =
-      std::max<std::size_t>(1, max_run_bytes / std::max<std::size_t>(1, image_bytes));
-  run_length_ =
-      static_cast<std::uint32_t>(std::min({fitting, max_run_images, std::size_t{batch_}}));
-  runs_per_batch_ = (batch_ - 1) / run_length_ + 1;
-  run_length_ = (batch_ - 1) / runs_per_batch_ + 1;  // evenly: a short last run costs as much
-  runs_per_batch_ = (batch_ - 1) / run_length_ + 1;
-  // "Without end" lasts while runs can be counted in 64 bits.
-  batches_ = std::numeric_limits<std::uint64_t>::max() / 4 / runs_per_batch_;
+      std::max<std::size_t>(1, max_chunk_bytes / std::max<std::size_t>(1, image_bytes));
+  chunk_length_ =
+      static_cast<std::uint32_t>(std::min({fitting, max_chunk_images, std::size_t{batch_}}));
+  chunks_per_batch_ = (batch_ - 1) / chunk_length_ + 1;
+  chunk_length_ = (batch_ - 1) / chunks_per_batch_ + 1;  // evenly: a short last chunk costs as much
+  chunks_per_batch_ = (batch_ - 1) / chunk_length_ + 1;
+  // "Without end" lasts while chunks can be counted in 64 bits.
+  batches_ = std::numeric_limits<std::uint64_t>::max() / 4 / chunks_per_batch_;
   if (options.epochs != 0) batches_ = first_batches_ + (options.epochs - 1) * per_epoch_;
 }
 
@@ -86,43 +86,43 @@ std::uint64_t Plan::batches_in(std::uint64_t images) const {
   return full + ((last_ == LastBatch::wrap ? rest : share(rest)) > 0 ? 1 : 0);
 }
 
-BatchPlace Plan::batch(std::uint64_t step) const {
-  BatchPlace place;
+BatchRange Plan::batch(std::uint64_t step) const {
+  BatchRange range;
   std::uint64_t origin = 0;  // the position of the epoch's first step
   std::uint64_t in_epoch = step;
   std::uint64_t batches = per_epoch_;
   if (step < first_batches_) {
-    place.epoch = first_epoch_;
+    range.epoch = first_epoch_;
     origin = first_position_;
     batches = first_batches_;
   } else {
-    place.epoch = first_epoch_ + 1 + (step - first_batches_) / per_epoch_;
+    range.epoch = first_epoch_ + 1 + (step - first_batches_) / per_epoch_;
     in_epoch = (step - first_batches_) % per_epoch_;
   }
-  place.number = place.epoch * per_epoch_ + origin / step_images_ + in_epoch;
-  place.last_of_epoch = in_epoch + 1 == batches;
+  range.number = range.epoch * per_epoch_ + origin / step_images_ + in_epoch;
+  range.last_of_epoch = in_epoch + 1 == batches;
   const std::uint64_t first = origin + in_epoch * step_images_;
   const std::uint64_t left = size_ - first;
   if (left >= step_images_ || last_ == LastBatch::wrap) {
-    place.first = first + std::uint64_t{rank_} * batch_;
-    place.count = batch_;
+    range.first = first + std::uint64_t{rank_} * batch_;
+    range.count = batch_;
   } else {
     const std::uint64_t groups = left / together_;
-    place.first = first + together_ * (rank_ * (groups / ranks_) +
+    range.first = first + together_ * (rank_ * (groups / ranks_) +
                                        std::min<std::uint64_t>(rank_, groups % ranks_));
-    place.count = share(left);
+    range.count = share(left);
   }
-  place.after = std::min(first + step_images_, size_);
-  return place;
+  range.after = std::min(first + step_images_, size_);
+  return range;
 }
 
-Run Plan::run(std::uint64_t number) const {
-  Run run;
-  run.batch = batch(number / runs_per_batch_);
-  run.seat = static_cast<std::uint32_t>(number % runs_per_batch_) * run_length_;
-  run.count = run.batch.count - std::min(run.batch.count, run.seat);
-  run.count = std::min(run.count, run_length_);
-  return run;
+Chunk Plan::chunk(std::uint64_t number) const {
+  Chunk chunk;
+  chunk.batch = batch(number / chunks_per_batch_);
+  chunk.seat = static_cast<std::uint32_t>(number % chunks_per_batch_) * chunk_length_;
+  chunk.count = chunk.batch.count - std::min(chunk.batch.count, chunk.seat);
+  chunk.count = std::min(chunk.count, chunk_length_);
+  return chunk;
 }
 
 }  // namespace feedrate::loader::detail

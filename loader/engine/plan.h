@@ -1,5 +1,5 @@
 #pragma once
-// Which positions of an epoch form which batch, and how a batch is cut into runs: pure arithmetic
+// Which positions of an epoch form which batch, and how a batch is cut into chunks: pure arithmetic
 // on the loader's options. Immutable; any thread.
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace feedrate::loader::detail {
 
-struct BatchPlace {
+struct BatchRange {
   std::uint64_t number = 0;  // from 0, through all epochs
   std::uint64_t epoch = 0;
   std::uint64_t first = 0;  // position in the epoch; past its end, positions restart at 0
@@ -20,8 +20,8 @@ struct BatchPlace {
 
 /// Consecutive seats of one batch, which a worker fills at a time. Empty at the end of a short
 /// batch.
-struct Run {
-  BatchPlace batch;
+struct Chunk {
+  BatchRange batch;
   std::uint32_t seat = 0;
   std::uint32_t count = 0;
 };
@@ -29,20 +29,20 @@ struct Run {
 class Plan {
  public:
   /// `size`: samples of the dataset. `image_bytes`: size of a decoded sample, which decides the
-  /// length of runs. Throws Error when the options give no batch.
+  /// length of chunks. Throws Error when the options give no batch.
   Plan(const LoaderOptions& options, std::uint64_t size, std::size_t image_bytes);
 
   std::uint64_t batches_per_epoch() const { return per_epoch_; }
-  /// All batches to hand out, and the runs in them.
+  /// All batches to hand out, and the chunks in them.
   std::uint64_t batches() const { return batches_; }
-  std::uint64_t runs() const { return batches_ * runs_per_batch_; }
-  unsigned runs_per_batch() const { return runs_per_batch_; }
-  std::uint32_t run_length() const { return run_length_; }
+  std::uint64_t chunks() const { return batches_ * chunks_per_batch_; }
+  unsigned chunks_per_batch() const { return chunks_per_batch_; }
+  std::uint32_t chunk_length() const { return chunk_length_; }
 
   /// The batch of step `step`, counted from 0 at the start of this run.
-  BatchPlace batch(std::uint64_t step) const;
-  /// The run `number`, counted from 0 through these batches.
-  Run run(std::uint64_t number) const;
+  BatchRange batch(std::uint64_t step) const;
+  /// The chunk `number`, counted from 0 through these batches.
+  Chunk chunk(std::uint64_t number) const;
 
  private:
   // Batches of this rank in the rest of an epoch, of which `images` are left.
@@ -62,8 +62,8 @@ class Plan {
   std::uint64_t first_position_;
   std::uint64_t first_batches_;  // in the rest of the first epoch
   std::uint64_t batches_;
-  std::uint32_t run_length_;
-  std::uint32_t runs_per_batch_;
+  std::uint32_t chunk_length_;
+  std::uint32_t chunks_per_batch_;
 };
 
 }  // namespace feedrate::loader::detail

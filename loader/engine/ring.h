@@ -20,7 +20,7 @@ namespace feedrate::loader::detail {
 /// Memory of one batch. Workers fill seats and count `pending` down; the consumer reads the slot
 /// when it is 0.
 struct alignas(64) Slot {
-  std::atomic<std::uint32_t> pending{0};  // runs not yet filled, and the mix after them
+  std::atomic<std::uint32_t> pending{0};  // chunks not yet filled, and the mix after them
   BlockPool::Block block;                 // holds …
   std::byte* pixels = nullptr;
   std::int32_t* labels = nullptr;

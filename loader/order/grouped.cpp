@@ -34,9 +34,9 @@ class Grouped final : public Picks {
 
   std::uint64_t together() const override { return std::uint64_t{classes_} * each_; }
 
-  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t place) const override {
+  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t pick) const override {
     const std::uint64_t key = mix64(mix64(seed ^ 0x6e04U) + mix64(epoch ^ 0x9c1aU));
-    const std::uint64_t turn = place / each_;  // the class's, counted through all groups
+    const std::uint64_t turn = pick / each_;  // the class's, counted through all groups
     const std::uint64_t round = turn / round_;
     const std::uint64_t which = Order(begins_.size() - 1, key, round, true).index(turn % round_);
     const std::uint64_t begin = begins_[which], count = begins_[which + 1] - begin;
@@ -44,7 +44,7 @@ class Grouped final : public Picks {
     // has enough samples for one.
     const std::uint64_t pass = std::max<std::uint64_t>(1, count / each_);
     const Order order(count, mix64(key ^ which), round / pass, true);
-    return indices_[begin + order.index((round % pass * each_ + place % each_) % count)];
+    return indices_[begin + order.index((round % pass * each_ + pick % each_) % count)];
   }
 
  private:

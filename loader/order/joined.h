@@ -9,21 +9,16 @@
 
 namespace feedrate::loader {
 
-/// The first image stands for all, as in any dataset. Any thread, as its parts.
+/// The first image stands for all, as in any dataset. Any thread, as its members.
 class Joined final : public formats::Dataset {
  public:
   /// Throws Error where there are none, and where their numbers or names of classes differ.
-  explicit Joined(std::vector<std::shared_ptr<const formats::Dataset>> parts);
+  explicit Joined(std::vector<std::shared_ptr<const formats::Dataset>> members);
 
-  struct Found {
-    const formats::Dataset& part;
-    std::uint64_t index;  // there
-  };
-  /// Where the sample at `index` comes from.
-  Found find(std::uint64_t index) const;
-  /// The number of that part.
-  std::size_t part_of(std::uint64_t index) const;
-  std::span<const std::shared_ptr<const formats::Dataset>> parts() const { return parts_; }
+  std::span<const std::shared_ptr<const formats::Dataset>> members() const override {
+    return members_;
+  }
+  formats::LocatedSample locate(std::uint64_t index) const override;
 
   formats::Sample read(std::uint64_t index, formats::Scratch& scratch) const override;
   bool look_ahead(std::uint64_t index) const override;
@@ -35,8 +30,8 @@ class Joined final : public formats::Dataset {
   std::optional<std::vector<std::uint64_t>> written_order() const override;
 
  private:
-  std::vector<std::shared_ptr<const formats::Dataset>> parts_;
-  std::vector<std::uint64_t> begins_;  // of each part
+  std::vector<std::shared_ptr<const formats::Dataset>> members_;
+  std::vector<std::uint64_t> begins_;  // of each member
   bool hints_ = false;                 // help at least one of them
 };
 

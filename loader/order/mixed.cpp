@@ -17,45 +17,46 @@ namespace {
 
 class Mixed final : public Picks {
  public:
-  struct Part {
+  struct Member {
     std::uint64_t first;  // of its samples, among all
     std::uint64_t samples;
-    std::uint64_t begin;  // of its places in an epoch
+    std::uint64_t begin;  // of its picks in an epoch
     std::uint64_t quota;  // and their number
   };
 
-  Mixed(std::vector<Part> parts, std::uint64_t draws, bool shuffle)
-      : Picks(draws), parts_(std::move(parts)), shuffle_(shuffle) {}
+  Mixed(std::vector<Member> members, std::uint64_t draws, bool shuffle)
+      : Picks(draws), members_(std::move(members)), shuffle_(shuffle) {}
 
   bool needs_shuffle() const override { return shuffle_; }
 
-  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t place) const override {
-    const auto part = std::ranges::upper_bound(parts_, place, {}, &Part::begin) - 1;
+  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t pick) const override {
+    const auto member = std::ranges::upper_bound(members_, pick, {}, &Member::begin) - 1;
     __extension__ using Wide = unsigned __int128;
-    const Wide drawn = static_cast<Wide>(epoch) * part->quota + (place - part->begin);
-    const auto position = static_cast<std::uint64_t>(drawn % part->samples);
-    const auto pass = static_cast<std::uint64_t>(drawn / part->samples);
-    return part->first + Order(part->samples, mix64(seed ^ 0x31bdU) + part->first, pass, shuffle_)
-                             .index(position);
+    const Wide drawn = static_cast<Wide>(epoch) * member->quota + (pick - member->begin);
+    const auto position = static_cast<std::uint64_t>(drawn % member->samples);
+    const auto pass = static_cast<std::uint64_t>(drawn / member->samples);
+    return member->first +
+           Order(member->samples, mix64(seed ^ 0x31bdU) + member->first, pass, shuffle_)
+               .index(position);
   }
 
  private:
-  std::vector<Part> parts_;  // by their places; all have some
+  std::vector<Member> members_;  // by `begin`; all have some picks
   bool shuffle_;
 };
 
 // Whole numbers that sum to `draws`: rounded down, and one more for the largest remainders.
-std::vector<std::uint64_t> quotas_of(const std::vector<MixPart>& parts, std::uint64_t draws) {
+std::vector<std::uint64_t> quotas_of(const std::vector<MixMember>& members, std::uint64_t draws) {
   double sum = 0;
-  for (const MixPart& part : parts) sum += part.weight;
+  for (const MixMember& member : members) sum += member.weight;
   std::vector<std::uint64_t> quotas;
   std::vector<double> remainders;
-  for (const MixPart& part : parts) {
-    const double share = part.weight / sum * static_cast<double>(draws);
+  for (const MixMember& member : members) {
+    const double share = member.weight / sum * static_cast<double>(draws);
     quotas.push_back(static_cast<std::uint64_t>(share));
     remainders.push_back(share - std::floor(share));
   }
-  std::vector<std::size_t> order(parts.size());
+  std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](std::size_t i) { return remainders[i]; });
@@ -66,28 +67,29 @@ std::vector<std::uint64_t> quotas_of(const std::vector<MixPart>& parts, std::uin
 
 }  // namespace
 
-std::unique_ptr<const Picks> mixed(std::vector<MixPart> parts, std::uint64_t draws, bool shuffle) {
-  if (parts.empty()) throw Error("mix: it names no dataset");
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!(parts[i].weight > 0) || !std::isfinite(parts[i].weight)) {
-      throw Error(join("mix: the weight of dataset ", i, " is ", parts[i].weight,
+std::unique_ptr<const Picks> mixed(std::vector<MixMember> members, std::uint64_t draws,
+                                   bool shuffle) {
+  if (members.empty()) throw Error("mix: it names no dataset");
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!(members[i].weight > 0) || !std::isfinite(members[i].weight)) {
+      throw Error(join("mix: the weight of dataset ", i, " is ", members[i].weight,
                        ", expected a number above 0"));
     }
-    if (parts[i].samples == 0) throw Error(join("mix: dataset ", i, " holds no samples"));
+    if (members[i].samples == 0) throw Error(join("mix: dataset ", i, " holds no samples"));
   }
-  const std::vector<std::uint64_t> quotas = quotas_of(parts, draws);
-  std::vector<Mixed::Part> places;
+  const std::vector<std::uint64_t> quotas = quotas_of(members, draws);
+  std::vector<Mixed::Member> ranges;
   std::uint64_t first = 0, begin = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
     if (quotas[i] == 0) {
       throw Error(join("mix: dataset ", i, " has no sample in an epoch of ", draws,
                        "; its weight is too small"));
     }
-    places.push_back({first, parts[i].samples, begin, quotas[i]});
-    first += parts[i].samples;
+    ranges.push_back({first, members[i].samples, begin, quotas[i]});
+    first += members[i].samples;
     begin += quotas[i];
   }
-  return std::make_unique<Mixed>(std::move(places), draws, shuffle);
+  return std::make_unique<Mixed>(std::move(ranges), draws, shuffle);
 }
 
 }  // namespace feedrate::loader

@@ -15,8 +15,8 @@ class Listed final : public Picks {
   explicit Listed(std::vector<std::uint64_t> indices)
       : Picks(indices.size()), indices_(std::move(indices)) {}
 
-  std::uint64_t index(std::uint64_t, std::uint64_t, std::uint64_t place) const override {
-    return indices_[place];
+  std::uint64_t index(std::uint64_t, std::uint64_t, std::uint64_t pick) const override {
+    return indices_[pick];
   }
 
  private:

@@ -10,20 +10,20 @@
 
 namespace feedrate::loader {
 
-/// What sits at each place of an epoch: pure arithmetic on (seed, epoch, place), so that a run
-/// resumes anywhere in constant time and ranks share an epoch as any other. Immutable; any thread.
+/// The picks of an epoch, numbered from 0, and their samples: pure arithmetic on (seed, epoch, number),
+/// so that a run resumes anywhere in constant time and ranks share an epoch as any other. Immutable; any thread.
 /// The same on every machine.
 class Picks {
  public:
   virtual ~Picks() = default;
   /// How many samples an epoch holds.
   std::uint64_t size() const { return size_; }
-  /// The sample at `place` (0 … size() - 1) of that epoch.
+  /// The sample of that epoch's pick number `pick` (0 … size() - 1).
   virtual std::uint64_t index(std::uint64_t seed, std::uint64_t epoch,
-                              std::uint64_t place) const = 0;
-  /// Images whose places belong together, so that a batch has to hold a multiple of them.
+                              std::uint64_t pick) const = 0;
+  /// How many picks in a row belong together, so that a batch has to hold a multiple of them.
   virtual std::uint64_t together() const { return 1; }
-  /// Whether the places have to be shuffled to be in a random order.
+  /// Whether the picks have to be shuffled to be in a random order.
   virtual bool needs_shuffle() const { return false; }
 
  protected:
@@ -50,18 +50,19 @@ std::unique_ptr<const Picks> weighted(const std::vector<double>& weights, std::u
 std::unique_ptr<const Picks> grouped_by_class(std::span<const std::int32_t> labels,
                                               std::uint32_t classes, std::uint32_t each);
 
-/// A part of a mix: that many samples, and their share of an epoch in proportion to the others'.
-struct MixPart {
+/// A dataset of a mix: that many samples, and their share of an epoch in proportion to the others'.
+struct MixMember {
   std::uint64_t samples;
   double weight;
 };
 
 /// Draws from several datasets, which `Joined` makes one: `draws` samples an epoch, of which each
-/// part has its weight's share to the nearest sample. A part's samples come once each, in an order
-/// of their own, before one comes again, also from epoch to epoch. Without `shuffle` the parts and
+/// member has its weight's share to the nearest sample. A member's samples come once each, in an order
+/// of their own, before one comes again, also from epoch to epoch. Without `shuffle` the members and
 /// their samples follow one another as they are. Throws Error for a weight that is not positive and
-/// for a part that would have no sample.
-std::unique_ptr<const Picks> mixed(std::vector<MixPart> parts, std::uint64_t draws, bool shuffle);
+/// for a member that would have no sample.
+std::unique_ptr<const Picks> mixed(std::vector<MixMember> members, std::uint64_t draws,
+                                   bool shuffle);
 
 /// The label of every sample; reads each once. Throws Error for a sample that cannot be read, and
 /// for a label below 0.

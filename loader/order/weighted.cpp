@@ -25,12 +25,12 @@ class Weighted final : public Picks {
   Weighted(std::vector<Column> columns, std::uint64_t draws)
       : Picks(draws), columns_(std::move(columns)) {}
 
-  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t place) const override {
+  std::uint64_t index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t pick) const override {
     const std::uint64_t key = mix64(mix64(seed ^ 0x91c4U) + mix64(epoch ^ 0xd4a3U));
     __extension__ using Wide = unsigned __int128;
     const auto at = static_cast<std::uint64_t>(
-        static_cast<Wide>(random_bits(key, 2 * place)) * columns_.size() >> 64);
-    const double share = static_cast<double>(random_bits(key, 2 * place + 1) >> 11) * 0x1p-53;
+        static_cast<Wide>(random_bits(key, 2 * pick)) * columns_.size() >> 64);
+    const double share = static_cast<double>(random_bits(key, 2 * pick + 1) >> 11) * 0x1p-53;
     return share < columns_[at].share ? at : columns_[at].alias;
   }
 

@@ -13,14 +13,14 @@ TEST(UnitPlan, runs_cover_every_position_of_every_epoch_once_and_in_order) {
       for (const std::size_t image_bytes : {1U, 784U, 3072U, 150528U}) {
         const Plan plan({.batch = batch, .epochs = 2}, size, image_bytes);
         std::uint64_t expected = 0;
-        for (std::uint64_t r = 0; r < plan.runs(); ++r) {
-          const auto run = plan.run(r);
-          ASSERT_LE(run.count, plan.run_length());
-          if (run.count == 0) continue;
-          const std::uint64_t position = run.batch.epoch * size + run.batch.first + run.seat;
+        for (std::uint64_t r = 0; r < plan.chunks(); ++r) {
+          const auto chunk = plan.chunk(r);
+          ASSERT_LE(chunk.count, plan.chunk_length());
+          if (chunk.count == 0) continue;
+          const std::uint64_t position = chunk.batch.epoch * size + chunk.batch.first + chunk.seat;
           ASSERT_EQ(position, expected);
-          ASSERT_LE(run.seat + run.count, run.batch.count);
-          expected += run.count;
+          ASSERT_LE(chunk.seat + chunk.count, chunk.batch.count);
+          expected += chunk.count;
         }
         EXPECT_EQ(expected, 2 * size) << size << " samples in batches of " << batch;
       }
@@ -29,12 +29,12 @@ TEST(UnitPlan, runs_cover_every_position_of_every_epoch_once_and_in_order) {
 }
 
 TEST(UnitPlan, runs_hold_many_small_images_or_one_large_image) {
-  EXPECT_EQ(Plan({.batch = 256}, 60000, 784).run_length(), 64U);
-  EXPECT_EQ(Plan({.batch = 64}, 60000, 784).runs_per_batch(), 1U);
-  EXPECT_EQ(Plan({.batch = 70}, 60000, 784).run_length(), 35U) << "not 64 and 6";
-  EXPECT_EQ(Plan({.batch = 256}, 60000, 3072).run_length(), 16U);
-  EXPECT_EQ(Plan({.batch = 256}, 60000, 224 * 224 * 3).run_length(), 1U);
-  EXPECT_EQ(Plan({.batch = 8}, 60000, 784).run_length(), 8U);
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 784).chunk_length(), 64U);
+  EXPECT_EQ(Plan({.batch = 64}, 60000, 784).chunks_per_batch(), 1U);
+  EXPECT_EQ(Plan({.batch = 70}, 60000, 784).chunk_length(), 35U) << "not 64 and 6";
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 3072).chunk_length(), 16U);
+  EXPECT_EQ(Plan({.batch = 256}, 60000, 224 * 224 * 3).chunk_length(), 1U);
+  EXPECT_EQ(Plan({.batch = 8}, 60000, 784).chunk_length(), 8U);
 }
 
 TEST(UnitPlan, the_end_of_an_epoch_is_the_start_of_the_next) {
@@ -57,15 +57,15 @@ TEST(UnitPlan, ranks_cover_every_epoch_once_for_any_remainder) {
           const Plan plan(options, size, 784);
           std::uint64_t last_number = 0;
           for (std::uint64_t b = 0; b < plan.batches(); ++b) {
-            const BatchPlace place = plan.batch(b);
+            const BatchRange range = plan.batch(b);
             if (b > 0) {
-              EXPECT_GT(place.number, last_number);
+              EXPECT_GT(range.number, last_number);
             }
-            last_number = place.number;
-            ASSERT_GT(place.count, 0U);
-            ASSERT_GE(place.after, place.first + place.count);
-            for (std::uint32_t i = 0; i < place.count; ++i) {
-              ++seen.at(place.epoch * size + place.first + i);
+            last_number = range.number;
+            ASSERT_GT(range.count, 0U);
+            ASSERT_GE(range.after, range.first + range.count);
+            for (std::uint32_t i = 0; i < range.count; ++i) {
+              ++seen.at(range.epoch * size + range.first + i);
             }
           }
           EXPECT_TRUE(plan.batch(plan.batches() - 1).last_of_epoch);

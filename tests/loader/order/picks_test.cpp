@@ -127,7 +127,7 @@ TEST(UnitPicks, draws_have_the_shares_of_their_weights) {
   const auto picks = weighted(weights, draws);
   for (const std::uint64_t epoch : {0U, 1U}) {
     std::vector<double> seen(weights.size());
-    for (std::uint64_t place = 0; place < draws; ++place) ++seen[picks->index(9, epoch, place)];
+    for (std::uint64_t pick = 0; pick < draws; ++pick) ++seen[picks->index(9, epoch, pick)];
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const double share = weights[i] / 10;
       EXPECT_NEAR(seen[i] / draws, share, 5 * std::sqrt(share / draws) + 1e-9) << i;
@@ -142,8 +142,8 @@ TEST(UnitPicks, balanced_classes_come_equally_often) {
   });
   const auto picks = weighted(balancing_weights(labels_of(dataset)), 20'000);
   double first = 0;
-  for (std::uint64_t place = 0; place < 20'000; ++place)
-    first += picks->index(1, 0, place) < 91 ? 1 : 0;
+  for (std::uint64_t pick = 0; pick < 20'000; ++pick)
+    first += picks->index(1, 0, pick) < 91 ? 1 : 0;
   EXPECT_NEAR(first / 20'000, 0.1, 0.01);
 }
 
@@ -202,8 +202,8 @@ TEST(UnitPicks, groups_go_through_all_classes_and_all_their_samples) {
   for (std::int32_t i = 0; i < 240; ++i) labels.push_back(i % 8);
   const auto picks = grouped_by_class(labels, 4, 5);
   std::vector<std::uint64_t> seen;
-  for (std::uint64_t place = 0; place < picks->size(); ++place)
-    seen.push_back(picks->index(1, 3, place));
+  for (std::uint64_t pick = 0; pick < picks->size(); ++pick)
+    seen.push_back(picks->index(1, 3, pick));
   std::ranges::sort(seen);
   for (std::uint64_t i = 0; i < 240; ++i) EXPECT_EQ(seen.at(i), i) << "each once an epoch";
 }
@@ -233,8 +233,8 @@ TEST(UnitPicks, a_mix_has_its_shares_and_no_sample_twice_before_all) {
   std::vector<int> seen(1110);
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
     int first = 0, second = 0;
-    for (std::uint64_t place = 0; place < 500; ++place) {
-      const std::uint64_t index = picks->index(3, epoch, place);
+    for (std::uint64_t pick = 0; pick < 500; ++pick) {
+      const std::uint64_t index = picks->index(3, epoch, pick);
       ++seen.at(index);
       (index < 1000 ? first : second) += index < 1100 ? 1 : 0;
     }
@@ -249,7 +249,7 @@ TEST(UnitPicks, a_mix_has_its_shares_and_no_sample_twice_before_all) {
   }
   const auto in_order = mixed({{3, 1}, {2, 1}}, 4, false);
   std::vector<std::uint64_t> places;
-  for (std::uint64_t place = 0; place < 4; ++place) places.push_back(in_order->index(1, 0, place));
+  for (std::uint64_t pick = 0; pick < 4; ++pick) places.push_back(in_order->index(1, 0, pick));
   EXPECT_EQ(places, (std::vector<std::uint64_t>{0, 1, 3, 4}));
 }
 

@@ -8,7 +8,6 @@
 #include "formats/crops/crop_index.h"
 #include "formats/dataset.h"
 #include "formats/io/page_cache.h"
-#include "loader/order/joined.h"
 #include "tools/console/console.h"
 
 namespace feedrate::tools {
@@ -16,17 +15,14 @@ using namespace formats;
 
 double make_cold(const Dataset& dataset) {
   std::vector<std::filesystem::path> files;
-  const auto add = [&files](const Dataset& part) {
-    std::ranges::copy(sample_files(part), std::back_inserter(files));
-    if (const FoundCropIndex crops = find_crop_index(part); crops.index) {
+  const auto add = [&files](const Dataset& member) {
+    std::ranges::copy(sample_files(member), std::back_inserter(files));
+    if (const FoundCropIndex crops = find_crop_index(member); crops.index) {
       files.push_back(crops.index->path());
     }
   };
-  if (const auto* const joined = dynamic_cast<const loader::Joined*>(&dataset)) {
-    for (const auto& part : joined->parts()) add(*part);
-  } else {
-    add(dataset);
-  }
+  if (dataset.members().empty()) add(dataset);
+  for (const auto& member : dataset.members()) add(*member);
   evict_from_page_cache(files);
   const double share = in_memory(files).share();
   if (share > cold_share) {

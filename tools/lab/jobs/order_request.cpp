@@ -83,7 +83,7 @@ std::vector<MixWord> words_of(std::string_view text) {
 
 OpenedData mix_of(std::string_view text, std::uint64_t draws, bool shuffle) {
   std::vector<std::shared_ptr<const Dataset>> datasets;
-  std::vector<MixPart> parts;
+  std::vector<MixMember> parts;
   for (const MixWord& word : words_of(text)) {
     datasets.push_back(open_dataset(word.path));
     parts.push_back({datasets.back()->size(), word.weight});

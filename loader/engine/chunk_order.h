@@ -1,5 +1,5 @@
 #pragma once
-// Which sample sits in which seat of a run.
+// Which sample comes into which seat of a chunk.
 
 #include <optional>
 
@@ -35,26 +35,26 @@ struct Job {
 };
 
 /// Holds the order of one epoch at a time. One thread at a time.
-class RunOrder {
+class ChunkOrder {
  public:
-  explicit RunOrder(const Job& job) : job_(job) {}
+  explicit ChunkOrder(const Job& job) : job_(job) {}
 
-  /// Prepares index() for the run's epoch.
-  void enter(const Run& run) {
-    if (order_ && epoch_ == run.batch.epoch) return;
-    epoch_ = run.batch.epoch;
+  /// Prepares index() for the chunk's epoch.
+  void enter(const Chunk& chunk) {
+    if (order_ && epoch_ == chunk.batch.epoch) return;
+    epoch_ = chunk.batch.epoch;
     order_.emplace(job_.epoch_size(), job_.seed, epoch_, job_.order.shuffle, job_.order.window);
   }
-  /// What of the epoch sits in seat `seat` of the run: from 0, each once an epoch. By it, a sample's
-  /// random draws are numbered.
-  std::uint64_t place(const Run& run, std::uint32_t seat) const {
-    const std::uint64_t position = run.batch.first + run.seat + seat;
+  /// The pick for a seat of the chunk, from 0: each comes once an epoch. It seeds the random draws of
+  /// the sample.
+  std::uint64_t pick(const Chunk& chunk, std::uint32_t seat) const {
+    const std::uint64_t position = chunk.batch.first + chunk.seat + seat;
     const std::uint64_t size = job_.epoch_size();
     return order_->index(position < size ? position : position % size);
   }
-  /// The index of the sample at that place.
-  std::uint64_t index(std::uint64_t place) const {
-    return job_.order.picks != nullptr ? job_.order.picks->index(job_.seed, epoch_, place) : place;
+  /// The index of a pick's sample: without Picks, they are the same.
+  std::uint64_t index(std::uint64_t pick) const {
+    return job_.order.picks != nullptr ? job_.order.picks->index(job_.seed, epoch_, pick) : pick;
   }
 
  private:

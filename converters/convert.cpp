@@ -8,7 +8,7 @@
 #include "converters/pipeline/pipeline.h"
 #include "converters/pipeline/selection.h"
 #include "formats/base/error.h"
-#include "formats/io/lost_pages.h"
+#include "formats/base/lost_pages.h"
 #include "formats/io/partial_directory.h"
 
 namespace feedrate::converters {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "formats/io/lost_pages.h"
+#include "formats/base/lost_pages.h"
 #include "loader/bad.h"
 
 namespace feedrate::loader {

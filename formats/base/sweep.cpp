@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "formats/base/lost_pages.h"
 #include "formats/base/stop.h"
-#include "formats/io/lost_pages.h"
 
 namespace feedrate::formats {
 namespace {

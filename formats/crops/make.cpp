@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "formats/base/error.h"
+#include "formats/base/lost_pages.h"
 #include "formats/codecs/jpeg/jpeg_index.h"
 #include "formats/crops/crop_index.h"
 #include "formats/crops/layout.h"
 #include "formats/io/file.h"
-#include "formats/io/lost_pages.h"
 
 namespace feedrate::formats {
 namespace {

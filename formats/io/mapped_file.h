@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "formats/base/bytes.h"
-#include "formats/io/lost_pages.h"
+#include "formats/base/lost_pages.h"
 
 namespace feedrate::formats {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/base/lost_pages.h"
 #include "formats/codecs/jpeg/jpeg.h"
-#include "formats/io/lost_pages.h"
 #include "loader/engine/batch_mix.h"
 #include "loader/pixels/shrunk.h"
 

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
+#include "formats/base/lost_pages.h"
 #include "formats/dataset.h"
 #include "formats/io/file.h"
-#include "formats/io/lost_pages.h"
 #include "loader/loader.h"
 #include "loader/read_pixels.h"
 #include "tests/support/expect_error.h"

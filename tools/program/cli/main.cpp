@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "formats/base/kind.h"
+#include "formats/base/lost_pages.h"
 #include "formats/base/stop.h"
-#include "formats/io/lost_pages.h"
 #include "tools/console/advice.h"
 #include "tools/console/bars.h"
 #include "tools/console/build_info.h"

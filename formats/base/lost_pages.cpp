@@ -1,4 +1,4 @@
-#include "formats/io/lost_pages.h"
+#include "formats/base/lost_pages.h"
 
 #include <signal.h>
 #include <sys/mman.h>

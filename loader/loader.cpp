@@ -40,10 +40,18 @@ void check_decoded(const Dataset& dataset, const Recipe& recipe, DecodedSize siz
     fail(dataset.info().path, "only JPEGs can be decoded scaled, and it holds ",
          dataset.info().codec);
   }
-  if (!shrinks(recipe)) {
-    throw Error(join("loader: recipe ", recipe.name(),
-                     " does not make images smaller, so they cannot be decoded scaled"));
-  }
+  expect_shrinks(recipe);
+}
+
+void expect_shrinks(const Recipe& recipe) {
+  if (shrinks(recipe)) return;
+  throw Error(join("recipe ", recipe.name(),
+                   " does not make images smaller, so they cannot be decoded scaled"));
+}
+
+void LoaderOptions::Share::check() const {
+  if (rank < ranks) return;
+  throw Error(join("expected a number below that of the ranks, ", ranks, ", found ", rank));
 }
 
 Loader::Loader(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {

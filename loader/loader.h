@@ -50,6 +50,11 @@ bool shrinks(const Recipe& recipe);
 /// Throws Error where the images of a dataset cannot be decoded at that size for a recipe.
 void check_decoded(const formats::Dataset& dataset, const Recipe& recipe, DecodedSize size);
 
+/// Throws Error where the recipe makes no image smaller, so that none could be decoded scaled.
+void expect_shrinks(const Recipe& recipe);
+
+/// Threads of all loaders in a process, at most: as many as oneTBB guarantees.
+inline constexpr unsigned max_loader_threads = 256;
 /// How many threads a loader should have on this machine: one for each usable core, less one when
 /// the consumer itself computes and its thread needs a core. At least 1.
 unsigned loader_cores(bool consumer_computes);
@@ -91,6 +96,7 @@ struct LoaderOptions {
   struct Share {
     std::uint32_t rank = 0;
     std::uint32_t ranks = 1;
+    void check() const;  // throws Error unless the rank is below their number
   };
   struct Bad {
     BadPolicy policy = BadPolicy::fail;

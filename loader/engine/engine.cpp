@@ -167,7 +167,7 @@ void Loader::Engine::set_threads(unsigned threads) {
                      "; see LoaderOptions::Engine::max_threads"));
   }
   workers_.resize(threads);
-  room_.wake(Workers::max_workers);  // some of them have to leave
+  room_.wake(max_loader_threads);  // some of them have to leave
 }
 
 void Loader::Engine::tune() {
@@ -327,7 +327,7 @@ std::uint64_t Loader::Engine::ready_images() const {
 
 void Loader::Engine::stop() {
   stop_.store(true);
-  room_.wake(Workers::max_workers);
+  room_.wake(max_loader_threads);
 }
 
 LoaderState Loader::Engine::state() const { return state_; }

@@ -32,10 +32,7 @@ void check(const LoaderOptions& options, std::uint64_t size) {
     throw Error(join("loader: position ", options.start.position, " is inside of a group of ",
                      together, " images; is the state from another order?"));
   }
-  if (options.share.ranks == 0 || options.share.rank >= options.share.ranks) {
-    throw Error(join("loader: rank ", options.share.rank, " of ", options.share.ranks,
-                     "; ranks are numbered from 0"));
-  }
+  options.share.check();
   if (options.start.position > size) {
     throw Error(join("loader: position ", options.start.position, " is beyond the ", size,
                      " images of an epoch; is the state from another dataset?"));

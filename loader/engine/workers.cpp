@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/base/error.h"
+#include "loader/loader.h"
 
 namespace feedrate::loader::detail {
 using namespace formats;
@@ -24,11 +25,11 @@ unsigned workers_in_process = 0;  // of all loaders
 // is raised once and never lowered. Arenas of other code keep their own sizes.
 unsigned process_limit() {
   static const tbb::global_control raised(tbb::global_control::max_allowed_parallelism,
-                                          Workers::max_workers + 1);
+                                          max_loader_threads + 1);
   // oneTBB counts the calling thread too.
   const auto limit =
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) - 1;
-  return static_cast<unsigned>(std::min<std::size_t>(limit, Workers::max_workers));
+  return static_cast<unsigned>(std::min<std::size_t>(limit, max_loader_threads));
 }
 
 // A loader's share of workers_in_process. Threads beyond the limit would never start: an error is

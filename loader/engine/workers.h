@@ -6,14 +6,13 @@
 
 namespace feedrate::loader::detail {
 
+/// All Workers of a process have at most max_loader_threads.
+///
 /// Threads that each run `body(worker)`, with worker = 0 … count()-1. A body that has nothing to do
 /// waits inside, so that it keeps its thread. It returns when all work is done, or as soon as it is
 /// not wanted() any more. It must not throw.
 class Workers {
  public:
-  /// Threads of all Workers in a process: as many as oneTBB guarantees.
-  static constexpr unsigned max_workers = 256;
-
   /// Starts `count` threads; resize() accepts up to `limit`. Throws what resize() throws.
   Workers(unsigned count, unsigned limit, std::function<void(unsigned worker)> body);
   /// Waits until every body has returned; the owner has made them return.

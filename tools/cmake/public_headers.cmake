@@ -2,6 +2,7 @@
 # headers that it names. Everything else may change without notice.
 set(FEEDRATE_PUBLIC_HEADERS
   formats/base/bytes.h formats/base/error.h formats/base/kind.h formats/base/random.h
+  formats/base/setting.h
   formats/codec.h formats/container.h formats/dataset.h formats/digests/digest.h formats/encoding.h
   formats/inspect/compare.h formats/inspect/survey.h formats/base/sweep.h formats/means/mean.h
   formats/pixels/image.h
@@ -10,7 +11,8 @@ set(FEEDRATE_PUBLIC_HEADERS
   converters/convert.h converters/downloads/fetch.h converters/source.h converters/synth.h
   loader/bad.h loader/batch.h loader/drive.h loader/loader.h loader/operation.h loader/order/draws.h
   loader/order/joined.h loader/order/picks.h loader/order/random.h loader/parameters.h
-  loader/pixels/pixel_scale.h loader/pixels/view.h loader/recipe.h loader/tuning/tuner.h
+  loader/pixels/pixel_scale.h loader/pixels/view.h loader/recipe.h loader/settings.h
+  loader/tuning/tuner.h
   loader/verdict.h
   trainer/backends/backend.h trainer/backends/product_engine.h
   trainer/graph/changes.h trainer/graph/graph.h trainer/graph/plan.h

@@ -98,7 +98,7 @@ CLI::Option* add_no_crop_index(CLI::App& app, bool& used);
 /// Far above the cores of any machine: a larger number is a typo and would only exhaust memory.
 inline constexpr unsigned max_threads = 1024;
 /// oneTBB starts no more.
-inline constexpr unsigned max_loader_threads = loader::detail::Workers::max_workers;
+inline constexpr unsigned max_loader_threads = loader::max_loader_threads;
 
 /// "--threads", or another option for a number of threads that compute.
 CLI::Option* add_threads(CLI::App& app, const std::string& name, unsigned& threads,

@@ -1,0 +1,208 @@
+#pragma once
+// What users set about a loader, wherever they do so: the shell, plans of benchmarks, Python, C.
+// LoaderSettings holds the values and their defaults, for_each_setting() the rest about each of them;
+// every face is made from this table. Pure functions; any thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "formats/base/setting.h"
+#include "loader/loader.h"
+
+namespace feedrate::loader {
+
+// A larger number is a typo, and would only exhaust memory or time.
+inline constexpr std::uint64_t max_batch = 65536;  // images
+inline constexpr std::uint64_t max_epochs = 1'000'000;
+inline constexpr std::uint64_t max_ranks = 65536;
+inline constexpr std::uint64_t max_io_threads = 64;
+
+// In the order of the enumerators.
+inline constexpr std::string_view pixel_words[] = {name(PixelType::u8), name(PixelType::f32),
+                                                   name(PixelType::f16)};
+inline constexpr std::string_view layout_words[] = {name(PixelLayout::interleaved),
+                                                    name(PixelLayout::planar)};
+inline constexpr std::string_view decode_words[] = {name(DecodedSize::full),
+                                                    name(DecodedSize::scaled)};
+inline constexpr std::string_view last_words[] = {"partial", "drop", "wrap"};
+inline constexpr std::string_view bad_words[] = {"fail", "replace", "skip"};
+
+/// Where a run begins: LoaderState without its seed.
+struct StartPlace {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;  // images of that epoch which are left out
+  bool operator==(const StartPlace&) const = default;
+};
+/// "EPOCH" or "EPOCH:IMAGES"; throws Error, as the read_value() of other types does.
+void read_value(const formats::Setting& row, std::string_view text, StartPlace& place);
+std::string value_text(const formats::Setting& row, const StartPlace& place);
+
+struct LoaderSettings {
+  std::string recipe = "none";
+  std::uint32_t batch = 64;
+  std::optional<unsigned> threads{};  // nothing: their best number is found
+  PixelType pixels = PixelType::u8;
+  std::optional<PixelLayout> layout{};  // nothing: the usual one
+  std::vector<double> mean{};
+  std::vector<double> deviation{};
+  DecodedSize decode = DecodedSize::full;
+  std::optional<std::uint64_t> epochs = 1;  // nothing: without end
+  std::uint64_t seed = 1;
+  std::optional<bool> shuffle{};  // nothing: yes, unless the picks are in an order of their own
+  std::uint64_t window = 0;
+  LastBatch last = LastBatch::partial;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  StartPlace start{};
+  unsigned io_threads = 1;
+  bool crop_index = true;
+  BadPolicy on_bad = BadPolicy::fail;
+  std::uint64_t bad_budget = 100;
+
+  /// Not for users: whether a core is left to whoever takes the batches where the loader finds the
+  /// number of threads.
+  bool consumer_computes = true;
+};
+
+/// What is said of the same setting elsewhere: in other tables and in lists of several values.
+inline constexpr formats::Setting batch_row{
+    .name = "batch", .unit = "N", .sentence = "Images in a batch", .min = 1, .max = max_batch};
+inline constexpr formats::Setting epochs_row{.name = "epochs",
+                                             .unit = "N",
+                                             .sentence = "Passes over the dataset",
+                                             .min = 1,
+                                             .max = max_epochs};
+inline constexpr formats::Setting seed_row{
+    .name = "seed", .unit = "N", .sentence = "Seed of every random choice"};
+inline constexpr formats::Setting mean_row{
+    .name = "mean",
+    .unit = "M",
+    .sentence = "Mean to subtract: one number or R,G,B (0 … 255)",
+    .detail = "(pixel - mean) / deviation has the bits of torchvision's normalize."};
+inline constexpr formats::Setting deviation_row{
+    .name = "deviation",
+    .unit = "D",
+    .sentence = "Standard deviation to divide by: one number or R,G,B",
+    .range = formats::above_zero};
+inline constexpr formats::Setting recipe_row{
+    .name = "recipe",
+    .unit = "NAME",
+    .sentence = "Augmentation: see 'feedrate list recipes' and 'list parts'",
+    .names = [] { return formats::kind_names(recipes()); },
+    .check = [](std::string_view text) { recipe(text); },  // may have parameters behind its name
+    .list = "recipes"};
+
+template <class Settings, class Visit>
+requires std::is_same_v<std::remove_const_t<Settings>, LoaderSettings>
+void for_each_setting(Settings& of, const Visit& visit) {
+  visit(recipe_row, of.recipe);
+  visit(batch_row, of.batch);
+  visit({.name = "threads",
+         .unit = "N|auto",
+         .sentence = "Loader threads, or auto; 0: load in the consumer's thread",
+         .detail = "auto finds the best number, up to one for each usable core, less one where the "
+                   "consumer computes.",
+         .max = max_loader_threads,
+         .nothing = "auto"},
+        of.threads);
+  visit({.name = "pixels",
+         .unit = "TYPE",
+         .sentence = "Values in batches: u8 pixels, or numbers, f32 or f16",
+         .words = pixel_words},
+        of.pixels);
+  visit({.name = "layout",
+         .unit = "HOW",
+         .sentence = "Channels last or first; default: nhwc of u8, nchw of f32 and f16",
+         .detail = "The threads that decode convert.",
+         .words = layout_words},
+        of.layout);
+  visit(mean_row, of.mean);
+  visit(deviation_row, of.deviation);
+  visit({.name = "decode",
+         .unit = "HOW",
+         .sentence = "JPEGs in full, or scaled where a crop allows it",
+         .detail = "Scaled: at 1/2, 1/4 or 1/8 of their size where the recipe shrinks them that "
+                   "much: faster, with slightly other pixels.",
+         .words = decode_words},
+        of.decode);
+  visit(epochs_row, of.epochs);
+  visit(seed_row, of.seed);
+  visit({.name = "shuffle",
+         .sentence = "Change the order of the samples in every epoch",
+         .without = "Keep the order of the dataset"},
+        of.shuffle);
+  visit({.name = "window",
+         .unit = "N",
+         .sentence = "Shuffle only among N neighbours (for sequential media)",
+         .detail = "0: among all.",
+         .shell = "shuffle-window"},
+        of.window);
+  visit({.name = "last",
+         .unit = "HOW",
+         .sentence = "An incomplete last batch: partial, drop, wrap",
+         .detail = "A smaller batch, none, or one completed with the epoch's first images.",
+         .words = last_words},
+        of.last);
+  visit({.name = "rank",
+         .unit = "R",
+         .sentence = "Load the share of rank R, from 0",
+         .detail = "Batch k of all ranks together is batch k of one loader with batches of ranks "
+                   "times batch images.",
+         .max = max_ranks - 1},
+        of.rank);
+  visit({.name = "ranks",
+         .unit = "N",
+         .sentence = "Number of ranks that share each epoch",
+         .min = 1,
+         .max = max_ranks},
+        of.ranks);
+  visit({.name = "start",
+         .unit = "STATE",
+         .sentence = "Start at this position: EPOCH or EPOCH:IMAGES",
+         .shell = "from"},
+        of.start);
+  visit({.name = "io_threads",
+         .unit = "N",
+         .sentence = "Threads that read from disk ahead of the workers",
+         .max = max_io_threads},
+        of.io_threads);
+  visit({.name = "crop_index",
+         .sentence = "Decode crops with the index of 'feedrate index --crops', where there is one",
+         .without = "Decode crops without the index of 'feedrate index --crops'"},
+        of.crop_index);
+  visit({.name = "on_bad",
+         .unit = "HOW",
+         .sentence = "A bad sample: fail, replace it, or skip it",
+         .words = bad_words},
+        of.on_bad);
+  visit({.name = "bad_budget",
+         .unit = "N",
+         .sentence = "Bad samples to accept before failing anyway"},
+        of.bad_budget);
+}
+
+/// Throws Error, which names settings as the caller does, for values out of range and for values that
+/// do not fit together, whatever the dataset.
+void check(const LoaderSettings& settings, formats::Spelling by);
+
+/// A loader that has been asked for, checked.
+struct LoaderSetup {
+  const Recipe* recipe = nullptr;
+  LoaderOptions options;
+  formats::Shape shape;                 // of every image in a batch
+  std::uint64_t epoch_size = 0;         // samples
+  std::uint64_t batches_per_epoch = 0;  // of this rank
+};
+
+/// The loader's options for a dataset. `picks` says what an epoch holds; null: every sample once. It
+/// outlives the loader. Throws what check() throws, and Error where the dataset does not suit.
+LoaderSetup set_up(const LoaderSettings& settings, const formats::Dataset& dataset,
+                   const Picks* picks, formats::Spelling by);
+/// Throws Error unless a loader can start there.
+void expect_start(const LoaderSetup& setup, const LoaderState& start);
+
+}  // namespace feedrate::loader

@@ -74,6 +74,7 @@ inline constexpr formats::Setting batch_row{
 inline constexpr formats::Setting epochs_row{.name = "epochs",
                                              .unit = "N",
                                              .sentence = "Passes over the dataset",
+                                             .detail = "No number: without end.",
                                              .min = 1,
                                              .max = max_epochs};
 inline constexpr formats::Setting seed_row{
@@ -133,6 +134,7 @@ void for_each_setting(Settings& of, const Visit& visit) {
   visit(seed_row, of.seed);
   visit({.name = "shuffle",
          .sentence = "Change the order of the samples in every epoch",
+         .detail = "Not said: yes, unless the epoch holds samples in an order of their own.",
          .without = "Keep the order of the dataset"},
         of.shuffle);
   visit({.name = "window",

@@ -22,7 +22,7 @@ std::string upper(std::string_view text) {
 }
 
 /// "u8, f32 or f16"
-std::string alternatives(std::span<const std::string_view> words) {
+std::string alternatives(std::span<const std::string> words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
     text += join(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
@@ -87,41 +87,50 @@ std::string spelled(const Setting& row, std::initializer_list<std::string_view> 
                                   : by == Spelling::python ? "="
                                   : by == Spelling::c      ? " = "
                                                            : ": ";
-  return join(spelled(row, by), equals,
-              alternatives(std::vector<std::string_view>(all.begin(), all.end())));
+  return join(spelled(row, by), equals, alternatives(all));
 }
 
-std::string expected(const Setting& row) {
-  std::string text;
+std::string spelled_nothing(const Setting& row, Spelling by) {
+  if (!row.optional) return "";
+  if (!row.nothing.empty()) return spelled_word(row, row.nothing, by);
+  if (by == Spelling::python) return "None";
+  if (by != Spelling::c) return "";
+  return row.kind == SettingKind::word ? spelled_word(row, "usual", by) : "0";
+}
+
+std::string expected(const Setting& row, Spelling by) {
+  std::vector<std::string> ways;
   switch (row.kind) {
     case SettingKind::flag:
-      text = "true or false";
+      ways = by == Spelling::python ? std::vector<std::string>{"True", "False"}
+                                    : std::vector<std::string>{"true", "false"};
       break;
     case SettingKind::whole:
-      text = whole_range(row);
+      ways = {whole_range(row)};
       break;
     case SettingKind::real:
     case SettingKind::reals:
-      text = real_range(row.range);
+      ways = {real_range(row.range)};
       break;
     case SettingKind::word:
-      text = alternatives(row.words);
+      for (const std::string_view word : row.words) ways.push_back(spelled_word(row, word, by));
       break;
     case SettingKind::name:
-      text = "a name";
+      ways = {"a name"};
       break;
     case SettingKind::path:
-      text = "a path";
+      ways = {"a path"};
       break;
     case SettingKind::special:
-      text = row.unit;
+      ways = {std::string(row.unit)};
       break;
   }
-  return row.nothing.empty() ? text : join(text, " or ", row.nothing);
+  if (std::string nothing = spelled_nothing(row, by); !nothing.empty()) ways.push_back(nothing);
+  return alternatives(ways);
 }
 
-std::string refusal(const Setting& row, std::string_view found) {
-  return join("expected ", expected(row), ", found ", found);
+std::string refusal(const Setting& row, std::string_view found, Spelling by) {
+  return join("expected ", expected(row, by), ", found ", found);
 }
 
 namespace detail {

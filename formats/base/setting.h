@@ -90,11 +90,14 @@ std::string spelled(const Setting& row, std::initializer_list<std::string_view> 
 /// A word alone: "f32", "'f32'", "FEEDRATE_PIXELS_F32".
 std::string spelled_word(const Setting& row, std::string_view word, Spelling by);
 
+/// No value: "auto", "None", "FEEDRATE_THREADS_AUTO"; "" where the caller cannot write that.
+std::string spelled_nothing(const Setting& row, Spelling by);
+
 /// What a value has to be: "a whole number from 1 to 65536", "u8, f32 or f16".
-std::string expected(const Setting& row);
+std::string expected(const Setting& row, Spelling by = Spelling::shell);
 /// "expected a whole number from 1 to 65536, found 'x'": why a text or a value is refused. `found` is
 /// shown as it is.
-std::string refusal(const Setting& row, std::string_view found);
+std::string refusal(const Setting& row, std::string_view found, Spelling by = Spelling::shell);
 
 namespace detail {
 

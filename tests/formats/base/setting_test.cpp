@@ -105,5 +105,20 @@ TEST_F(UnitSetting, names_and_words_are_spelled_as_the_caller_writes_them) {
   EXPECT_EQ(spelled(row_of(basket_, basket_.washed), Spelling::shell), "--no-washed");
 }
 
+TEST_F(UnitSetting, what_is_expected_is_spelled_as_the_caller_writes_it) {
+  const Setting fruit = row_of(basket_, basket_.fruit), people = row_of(basket_, basket_.people);
+  const Setting share = row_of(basket_, basket_.share), washed = row_of(basket_, basket_.washed);
+  EXPECT_EQ(expected(fruit, Spelling::python), "'apple', 'pear' or 'plum'");
+  EXPECT_EQ(expected(fruit, Spelling::c),
+            "FEEDRATE_FRUIT_APPLE, FEEDRATE_FRUIT_PEAR or FEEDRATE_FRUIT_PLUM");
+  EXPECT_EQ(expected(washed, Spelling::python), "True or False");
+  EXPECT_EQ(spelled_nothing(people, Spelling::python), "'auto'");
+  EXPECT_EQ(spelled_nothing(people, Spelling::c), "FEEDRATE_PEOPLE_AUTO");
+  EXPECT_EQ(spelled_nothing(share, Spelling::python), "None");
+  EXPECT_EQ(spelled_nothing(share, Spelling::c), "0");
+  EXPECT_EQ(spelled_nothing(share, Spelling::shell), "");
+  EXPECT_EQ(spelled_nothing(fruit, Spelling::python), "");
+}
+
 }  // namespace
 }  // namespace feedrate::formats

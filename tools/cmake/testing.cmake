@@ -38,7 +38,7 @@ test_folder(formats feedrate_formats LMDB::LMDB PNG::PNG JPEG::JPEG ZLIB::ZLIB)
 test_folder(converters feedrate_converters feedrate_loader LibArchive::LibArchive JPEG::JPEG TBB::tbb)
 test_folder(loader feedrate_loader)
 test_folder(trainer feedrate_trainer ZLIB::ZLIB OpenMP::OpenMP_CXX)
-test_folder(tools feedrate_tools)
+test_folder(tools feedrate_tools feedrate_c)
 if(TARGET test_trainer)
   # Parity, gradients and determinism once more with the instructions of other processors, so that
   # what passes here passes there. Only a few quick networks, because all of this runs once for

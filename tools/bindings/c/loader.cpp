@@ -72,8 +72,8 @@ feedrate_loader* create(const feedrate_dataset& dataset, const feedrate_loader_o
   auto run = std::make_unique<feedrate_loader>();
   run->dataset = dataset.data;
   run->asked = checked_options(options, *dataset.data);
-  run->state = run->asked.options.start;
-  const loader::LoaderOptions& all = run->asked.options;
+  const loader::LoaderOptions& all = run->asked.setup.options;
+  run->state = all.start;
   if (all.threads > 0 && run->generation > 0 && threads_before_fork()) {
     throw Failure(FEEDRATE_FORKED,
                   "this process was forked from one whose loaders had started threads, which a "
@@ -81,7 +81,7 @@ feedrate_loader* create(const feedrate_dataset& dataset, const feedrate_loader_o
   }
   if (run->asked.over) return run.release();
   if (all.threads > 0) note_threads();
-  run->loader = std::make_unique<loader::Loader>(*run->dataset, *run->asked.recipe, all);
+  run->loader = std::make_unique<loader::Loader>(*run->dataset, *run->asked.setup.recipe, all);
   return run.release();
 }
 
@@ -173,13 +173,13 @@ feedrate_status feedrate_loader_get_info(const feedrate_loader* loader,
                                          feedrate_loader_info* info) {
   return guarded([&] {
     expect_pointer(loader, "loader");
-    const Asked& asked = loader->asked;
+    const loader::LoaderSetup& setup = loader->asked.setup;
     give(info, {.size = 0,
-                .batches_per_epoch = asked.batches_per_epoch,
-                .height = asked.shape.height,
-                .width = asked.shape.width,
-                .channels = asked.shape.channels,
-                .threads = asked.options.threads});
+                .batches_per_epoch = setup.batches_per_epoch,
+                .height = setup.shape.height,
+                .width = setup.shape.width,
+                .channels = setup.shape.channels,
+                .threads = setup.options.threads});
   });
 }
 

@@ -1,11 +1,14 @@
 #include "tools/bindings/c/options.h"
 
-#include <bit>
-#include <limits>
-#include <span>
+#include <algorithm>
+#include <concepts>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "loader/engine/plan.h"
 #include "tools/bindings/c/forks.h"
 
 namespace feedrate::tools {
@@ -14,30 +17,129 @@ using namespace loader;
 
 namespace {
 
-constexpr std::int64_t max_threads = 256, max_io_threads = 64;
+using Options = feedrate_loader_options;
 
 [[noreturn]] void misused(const std::string& text) { throw Failure(FEEDRATE_MISUSED, text); }
 
-feedrate_loader_options defaults() {
-  feedrate_loader_options all{};
+// A list in two members.
+struct Numbers {
+  const double** first;
+  std::uint32_t* count;
+};
+
+using Member = std::variant<std::int32_t*, std::uint32_t*, std::uint64_t*, const char**,
+                            feedrate_state*, Numbers>;
+
+// What of the struct holds the setting of that name.
+Member member_of(Options& all, std::string_view setting) {
+  const std::pair<std::string_view, Member> members[] = {
+      {"recipe", &all.recipe},
+      {"batch", &all.batch},
+      {"threads", &all.threads},
+      {"epochs", &all.epochs},
+      {"start", &all.start},
+      {"seed", &all.start.seed},
+      {"rank", &all.rank},
+      {"ranks", &all.ranks},
+      {"shuffle", &all.shuffle},
+      {"pixels", &all.pixels},
+      {"window", &all.window},
+      {"last", &all.last},
+      {"on_bad", &all.on_bad},
+      {"bad_budget", &all.bad_budget},
+      {"mean", Numbers{&all.mean, &all.mean_count}},
+      {"deviation", Numbers{&all.deviation, &all.deviation_count}},
+      {"io_threads", &all.io_threads},
+      {"layout", &all.layout},
+      {"decode", &all.decode},
+      {"crop_index", &all.crop_index},
+  };
+  const auto found = std::ranges::find(members, setting, [](const auto& one) { return one.first; });
+  if (found == std::end(members)) misused(join("no member for the setting ", setting));
+  return found->second;
+}
+
+// How a number stands for a value of a setting: an optional setting's words count from 1, and it has
+// no value where the number is 0 or, of `threads`, -1.
+template <class Value>
+constexpr bool is_word = std::is_enum_v<Value>;
+template <class Value, class Given>
+constexpr Given no_value = std::is_signed_v<Given> && !is_word<Value> ? -1 : 0;
+
+[[noreturn]] void refuse(const Setting& row, const auto& found) {
+  throw Error(join(row.name, ": ", refusal(row, join(found), Spelling::c)));
+}
+
+template <class Value>
+concept Counted = std::unsigned_integral<Value> || std::is_enum_v<Value>;
+
+// take() sets a setting to what a member holds; put() the other way round.
+
+template <Counted Value>
+void take(const Setting& row, const std::integral auto* given, Value& value) {
+  const std::uint64_t first = is_word<Value> && row.optional ? 1 : 0;
+  const std::uint64_t low = is_word<Value> ? first : row.min;
+  const std::uint64_t high = is_word<Value> ? first + row.words.size() - 1 : row.max;
+  if (std::cmp_less(*given, low) || std::cmp_greater(*given, high)) refuse(row, *given);
+  value = static_cast<Value>(static_cast<std::uint64_t>(*given) - first);
+}
+template <Counted Value, std::integral Given>
+void take(const Setting& row, const Given* given, std::optional<Value>& value) {
+  value.reset();
+  if (*given != no_value<Value, Given>) take(row, given, value.emplace());
+}
+void take(const Setting&, const std::int32_t* given, bool& value) { value = *given != 0; }
+void take(const Setting&, const std::int32_t* given, std::optional<bool>& value) {
+  value = *given != 0;
+}
+void take(const Setting&, const char* const* given, std::string& value) {
+  if (*given != nullptr) value = *given;
+}
+void take(const Setting& row, const Numbers& given, std::vector<double>& value) {
+  if (*given.count > 0) expect_pointer(*given.first, std::string(row.name).c_str());
+  value.assign(*given.first, *given.first + *given.count);
+}
+void take(const Setting&, const feedrate_state* given, StartPlace& value) {
+  value = {given->epoch, given->position};
+}
+
+template <Counted Value, std::integral Given>
+void put(const Value& value, Given* member) {
+  *member = static_cast<Given>(value);
+}
+template <Counted Value, std::integral Given>
+void put(const std::optional<Value>& value, Given* member) {
+  *member = no_value<Value, Given>;
+  if (value) *member = static_cast<Given>(static_cast<std::uint64_t>(*value) + is_word<Value>);
+}
+void put(bool value, std::int32_t* member) { *member = value; }
+void put(const std::optional<bool>& value, std::int32_t* member) { *member = value.value_or(true); }
+void put(const std::string& value, const char** member) { *member = value.c_str(); }
+void put(const std::vector<double>&, const Numbers&) {}  // no list of numbers has a default
+void put(const StartPlace& value, feedrate_state* member) {
+  member->epoch = value.epoch;
+  member->position = value.position;
+}
+
+Options defaults() {
+  static const LoaderSettings usual;
+  Options all{};
   all.size = sizeof all;
-  all.recipe = "none";
-  all.batch = 64;
-  all.threads = FEEDRATE_THREADS_AUTO;
-  all.epochs = 1;
-  all.start.seed = 1;
-  all.ranks = 1;
-  all.shuffle = 1;
-  all.bad_budget = 100;
-  all.io_threads = 1;
+  for_each_setting(usual, [&](const Setting& row, const auto& value) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (requires { put(value, member); }) put(value, member);
+        },
+        member_of(all, row.name));
+  });
   return all;
 }
 
 // The caller's options; the defaults of those that it does not know.
-feedrate_loader_options completed(const feedrate_loader_options* given) {
+Options completed(const Options* given) {
   expect_pointer(given, "options");
-  expect_size(given->size, first_size<feedrate_loader_options>, "options");
-  feedrate_loader_options all = defaults();
+  expect_size(given->size, first_size<Options>, "options");
+  Options all = defaults();
   std::memcpy(static_cast<void*>(&all), given, std::min(given->size, sizeof all));
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof all; i < given->size; ++i) {
@@ -49,75 +151,30 @@ feedrate_loader_options completed(const feedrate_loader_options* given) {
   return all;
 }
 
-void expect_between(const char* name, std::int64_t value, std::int64_t low, std::int64_t high) {
-  if (value >= low && value <= high) return;
-  misused(join(name, ": expected a number from ", low, " to ", high, ", found ", value));
+LoaderSettings settings_of(Options given) {
+  LoaderSettings settings;
+  for_each_setting(settings, [&](const Setting& row, auto& value) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (requires { take(row, member, value); }) {
+            take(typed(row, value), member, value);
+          }
+        },
+        member_of(given, row.name));
+  });
+  return settings;
 }
 
-std::vector<double> numbers(const char* name, const double* first, std::uint32_t count) {
-  if (count > 0) expect_pointer(first, name);
-  return {first, first + count};
-}
-
-LoaderOptions translated(const feedrate_loader_options& given, const Dataset& dataset) {
-  expect_between("batch", given.batch, 1, std::numeric_limits<std::int32_t>::max());
-  expect_between("threads", given.threads, FEEDRATE_THREADS_AUTO, max_threads);
-  expect_between("io_threads", given.io_threads, 0, max_io_threads);
-  expect_between("pixels", given.pixels, FEEDRATE_PIXELS_U8, FEEDRATE_PIXELS_F16);
-  expect_between("layout", given.layout, FEEDRATE_LAYOUT_USUAL, FEEDRATE_LAYOUT_NCHW);
-  expect_between("last", given.last, FEEDRATE_LAST_PARTIAL, FEEDRATE_LAST_WRAP);
-  expect_between("on_bad", given.on_bad, FEEDRATE_BAD_FAIL, FEEDRATE_BAD_SKIP);
-  if (given.start.position > dataset.size()) {
-    misused(join("start.position: expected at most ", dataset.size(), ", found ",
-                 given.start.position));
-  }
-  LoaderOptions options;
-  options.engine.tune = given.threads == FEEDRATE_THREADS_AUTO;
-  // The thread that takes the batches computes.
-  options.threads = options.engine.tune ? loader_cores(true) : static_cast<unsigned>(given.threads);
-  options.engine.max_threads = options.threads;
-  options.engine.io_threads = given.io_threads;
-  options.batch = given.batch;
-  options.start = {given.start.seed, given.start.epoch, given.start.position};
-  options.epochs = given.epochs == 0 ? 0 : given.epochs - given.start.epoch;
-  options.pixels.type = pixel_types[given.pixels];
-  if (given.layout == FEEDRATE_LAYOUT_NHWC) options.pixels.layout = PixelLayout::interleaved;
-  if (given.layout == FEEDRATE_LAYOUT_NCHW) options.pixels.layout = PixelLayout::planar;
-  options.order = {.shuffle = given.shuffle != 0,
-                   .window = given.window,
-                   .last = static_cast<LastBatch>(given.last)};
-  options.share = {.rank = given.rank, .ranks = given.ranks};
-  options.bad = {.policy = static_cast<BadPolicy>(given.on_bad), .budget = given.bad_budget};
-  return options;
-}
-
-static_assert(static_cast<int>(LastBatch::drop) == FEEDRATE_LAST_DROP &&
-              static_cast<int>(LastBatch::wrap) == FEEDRATE_LAST_WRAP &&
-              static_cast<int>(BadPolicy::replace) == FEEDRATE_BAD_REPLACE &&
-              static_cast<int>(BadPolicy::skip) == FEEDRATE_BAD_SKIP &&
-              pixel_types[FEEDRATE_PIXELS_F32] == PixelType::f32 &&
-              pixel_types[FEEDRATE_PIXELS_F16] == PixelType::f16);
-
-Asked asked_of(const feedrate_loader_options& given, const Dataset& dataset) {
-  Asked asked;
-  asked.recipe = &recipe(given.recipe != nullptr ? given.recipe : "none");
-  if (!asked.recipe->mixers().empty()) {
-    misused(join("recipe ", asked.recipe->name(),
+Asked asked_of(const Options& given, const Dataset& dataset) {
+  const LoaderSettings settings = settings_of(given);
+  Asked asked{set_up(settings, dataset, nullptr, Spelling::c)};
+  if (!asked.setup.recipe->mixers().empty()) {
+    misused(join("recipe ", asked.setup.recipe->name(),
                  " mixes images and their labels, but a batch here has one label an image"));
   }
-  asked.shape = asked.recipe->shape(dataset.info().shape);
-  asked.options = translated(given, dataset);
-  asked.over = given.epochs != 0 && given.start.epoch >= given.epochs;
-  if (asked.over) asked.options.epochs = 1;
-  const std::vector<double> mean = numbers("mean", given.mean, given.mean_count);
-  const std::vector<double> deviation =
-      numbers("deviation", given.deviation, given.deviation_count);
-  if (asked.options.pixels.type == PixelType::u8 && !(mean.empty() && deviation.empty())) {
-    misused("mean and deviation need FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
-  }
-  asked.options.pixels.set_scales(mean, deviation, asked.shape.channels);
-  asked.batches_per_epoch =
-      loader::detail::Plan(asked.options, dataset.size(), asked.shape.bytes()).batches_per_epoch();
+  LoaderOptions& options = asked.setup.options;
+  asked.over = settings.epochs && settings.start.epoch >= *settings.epochs;
+  if (settings.epochs && !asked.over) options.epochs -= settings.start.epoch;
   return asked;
 }
 

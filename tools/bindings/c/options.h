@@ -1,16 +1,13 @@
 #pragma once
 // A loader's options as C gives them, checked.
 
-#include "loader/loader.h"
+#include "loader/settings.h"
 #include "tools/bindings/c/calls.h"
 
 namespace feedrate::tools {
 
 struct Asked {
-  const loader::Recipe* recipe = nullptr;
-  loader::LoaderOptions options;
-  formats::Shape shape;  // of every image in a batch
-  std::uint64_t batches_per_epoch = 0;
+  loader::LoaderSetup setup;
   bool over = false;  // the run ends where it starts
 };
 

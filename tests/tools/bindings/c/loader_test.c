@@ -18,28 +18,38 @@ static void refused(const feedrate_dataset* dataset, feedrate_loader_options opt
 static void options_that_make_no_sense_are_refused(const char* path) {
   feedrate_dataset* dataset = opened(path);
   const feedrate_loader_options all = usual();
-  const double one = 1;
+  const double one = 1, zero = 0;
   feedrate_loader_options options;
 #define REFUSED(member, value, word) \
   (options = all, options.member = (value), refused(dataset, options, word))
   REFUSED(recipe, "mnits", "did you mean mnist");
   REFUSED(recipe, "none+mixup", "one label an image");
-  REFUSED(batch, 0, "batch");
-  REFUSED(threads, -2, "threads: expected a number from -1 to 256, found -2");
-  REFUSED(pixels, 3, "pixels");
-  REFUSED(last, 3, "last");
-  REFUSED(on_bad, -1, "on_bad");
-  REFUSED(ranks, 0, "rank");
-  REFUSED(rank, 1, "rank 1 of 1");
-  REFUSED(io_threads, 65, "io_threads");
+  REFUSED(batch, 0, "batch: expected a whole number from 1 to 65536, found 0");
+  REFUSED(batch, 65537, "batch: expected a whole number from 1 to 65536, found 65537");
+  REFUSED(threads, -2, "a whole number from 0 to 256 or FEEDRATE_THREADS_AUTO, found -2");
+  REFUSED(threads, 257, "threads: expected a whole number from 0 to 256");
+  REFUSED(epochs, 1000001, "epochs: expected a whole number from 1 to 1000000 or 0, found 1000001");
+  REFUSED(pixels, 3, "FEEDRATE_PIXELS_U8, FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16, found 3");
+  REFUSED(last, 3, "FEEDRATE_LAST_DROP or FEEDRATE_LAST_WRAP, found 3");
+  REFUSED(on_bad, -1, "FEEDRATE_BAD_REPLACE or FEEDRATE_BAD_SKIP, found -1");
+  REFUSED(ranks, 0, "ranks: expected a whole number from 1 to 65536, found 0");
+  REFUSED(rank, 1, "rank: expected a number below that of the ranks, 1, found 1");
+  REFUSED(io_threads, 65, "io_threads: expected a whole number from 0 to 64, found 65");
   REFUSED(start.position, 601, "601");
   REFUSED(mean_count, 1, "mean is null");
   REFUSED(size, 8, "expected a size of at least");
-  REFUSED(layout, 3, "layout");
+  REFUSED(layout, 3, "FEEDRATE_LAYOUT_NHWC, FEEDRATE_LAYOUT_NCHW or FEEDRATE_LAYOUT_USUAL");
+  REFUSED(layout, INT32_MIN, "layout: expected");
+  REFUSED(decode, 2, "FEEDRATE_DECODE_FULL or FEEDRATE_DECODE_SCALED, found 2");
+  REFUSED(decode, FEEDRATE_DECODE_SCALED, "decode = FEEDRATE_DECODE_SCALED: recipe none");
   options = all;
   options.mean = &one;
   options.mean_count = 1;
-  refused(dataset, options, "FEEDRATE_PIXELS_F32");
+  refused(dataset, options, "need pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
+  options.pixels = FEEDRATE_PIXELS_F32;
+  options.deviation = &zero;
+  options.deviation_count = 1;
+  refused(dataset, options, "deviation: expected a number above 0, found 0");
   feedrate_dataset_free(dataset);
 }
 
@@ -60,6 +70,10 @@ static void structs_of_other_versions_work(const char* path) {
   newer.unknown = 1;
   CHECK(said(feedrate_loader_create(dataset, &newer.known, &loader), FEEDRATE_MISUSED, "newer"));
   newer.unknown = 0;
+  CHECK(feedrate_loader_create(dataset, &newer.known, &loader) == FEEDRATE_OK);
+  newer.known.size = offsetof(feedrate_loader_options, decode); /* an older program's */
+  newer.known.decode = 42;
+  feedrate_loader_free(loader);
   CHECK(feedrate_loader_create(dataset, &newer.known, &loader) == FEEDRATE_OK);
   CHECK(feedrate_loader_next(loader, &batch) == FEEDRATE_OK);
   view.unknown = 42;

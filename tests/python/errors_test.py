@@ -45,8 +45,10 @@ class HostileErrors(unittest.TestCase):
             ({"recipe": "imagenet-train:size=0"}, "whole number from 1 to 4096, found '0'"),
             ({"recipe": "flip+color-jiter"}, "did you mean color-jitter"),
             ({"recipe": "color-jitter+flip"}, "flip cannot stand behind color-jitter"),
-            ({"order": [0, 600]}, "index 600 at place 1"),
-            ({"order": [5, -1]}, "index -1 at place 1: expected 0 to 599"),
+            ({"order": [0, 600]}, "order: at place 1: expected a whole number from 0 to 599, found 600"),
+            ({"order": [5, -1]}, "order: at place 1: .* from 0 to 599, found -1"),
+            ({"order": [2**70]}, "order: at place 0: .* found 1180591620717411303424"),
+            ({"order": [0.5]}, "order: at place 0: .* found 0.5"),
             ({"order": []}, "lists no samples"),
             ({"weights": [1.0]}, "found 1, expected one for each of the 600"),
             ({"weights": [-1.0] * 600}, "expected 0 or more"),
@@ -55,19 +57,27 @@ class HostileErrors(unittest.TestCase):
             ({"order": [1], "weights": "balanced"}, "exclude each other"),
             ({"groups": (11, 2), "batch": 22}, "11 classes requested, the dataset has samples of 10"),
             ({"groups": (5, 2), "batch": 64}, "expected a multiple"),
+            ({"groups": (5,)}, r"groups: expected two numbers, .* found \(5,\)"),
+            ({"groups": (5, 0)}, "groups: at place 1: expected a whole number from 1"),
             ({"groups": (5, 2), "batch": 10, "shuffle": True}, "tear groups apart"),
             ({"draws": 5}, "needs weights or a mix"),
+            ({"draws": 0, "weights": "balanced"}, "draws: expected a whole number of at least 1"),
             ({"last": "dorp"}, "did you mean drop"),
             ({"pixels": "f31"}, "did you mean f32"),
             ({"layout": "nhcw"}, "did you mean nhwc"),
             ({"on_bad": "skipp"}, "did you mean skip"),
             ({"decode": "scald"}, "did you mean scaled"),
-            ({"decode": "scaled", "recipe": "mnist"}, "only JPEGs"),
+            ({"decode": "scaled", "recipe": "mnist"}, "decode='scaled': .* does not make images smaller"),
+            ({"decode": "scaled", "recipe": "imagenet-train"}, "only JPEGs"),
             ({"batch": 0}, "batch: expected a whole number from 1"),
-            ({"threads": 257}, "threads: expected .* 256, found 257"),
+            ({"threads": 257}, "threads: expected a whole number from 0 to 256 or 'auto', found 257"),
             ({"threads": 2.5}, "found 2.5"),
-            ({"epochs": 0}, "epochs: expected 1 or more"),
-            ({"rank": 2, "ranks": 2}, "rank 2 of 2"),
+            ({"threads": None}, "or 'auto', found None"),
+            ({"epochs": 0}, "epochs: expected a whole number from 1 to 1000000 or None, found 0"),
+            ({"epochs": 2**62}, "epochs: expected"),
+            ({"seed": -1}, "seed: expected a whole number of at least 0, found -1"),
+            ({"recipe": "none\0"}, r"recipe: expected a name, found 'none\\x00'"),
+            ({"rank": 2, "ranks": 2}, "rank: expected a number below that of the ranks, 2, found 2"),
             ({"mean": 3.0}, "need pixels='f32'"),
             ({"pixels": "f32", "mean": [1, 2]}, "mean"),
             ({"batch": 1000, "last": "drop"}, "no batch"),
@@ -78,10 +88,58 @@ class HostileErrors(unittest.TestCase):
             feedrate.verify(mnist(), agains="x")
         with self.assertRaisesRegex(ValueError, "--encode: no encoding 'jpg'"):
             feedrate.convert("dataset", mnist(), to="recordio", out=place("never"), encode="jpg")
-        with self.assertRaisesRegex(ValueError, "position: expected .* 600, found 601"):
+        with self.assertRaisesRegex(ValueError, "position 601 is beyond the 600 images"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0, "position": 601})
         with self.assertRaisesRegex(ValueError, "'position'"):
             feedrate.Loader(mnist()).load_state_dict({"seed": 1, "epoch": 0})
+
+    def test_values_of_another_type_are_told_from_values_that_are_wrong(self):
+        for options, words in (
+            ({"shuffle": 1}, "shuffle: expected True, False or None, found 1"),
+            ({"crop_index": 0}, "crop_index: expected True or False, found 0"),
+            ({"recipe": None}, "recipe: expected a name, found None"),
+            ({"pixels": None}, "pixels: expected 'u8', 'f32' or 'f16', found None"),
+            ({"layout": 3}, "layout: expected 'nhwc', 'nchw' or None, found 3"),
+            ({"mean": "3"}, "mean: expected a number, or several, found '3'"),
+            ({"mean": [1, None]}, "mean: at place 1: expected a number, found None"),
+            ({"weights": [1, "x"]}, "weights: at place 1: expected a number, found 'x'"),
+            ({"order": "abc"}, "order: expected whole numbers, found 'abc'"),
+            ({"groups": 5}, "groups: expected whole numbers, found 5"),
+            ({"bach": 3}, "no setting 'bach'; did you mean batch"),
+        ):
+            with self.subTest(options), self.assertRaisesRegex(TypeError, words):
+                feedrate.Loader(mnist(), **options)
+
+    def test_what_stands_for_a_whole_number_is_one(self):
+        class Number:
+            def __init__(self, value):
+                self.value = value
+
+            def __index__(self):
+                return self.value
+
+        loader = feedrate.Loader(mnist(), batch=Number(64), seed=Number(7), order=map(Number, range(99)))
+        self.assertEqual(loader.state_dict(), {"seed": 7, "epoch": 0, "position": 0})
+        loader.load_state_dict({"seed": Number(7), "epoch": Number(0), "position": Number(64)})
+        self.assertEqual([len(batch) for batch in loader], [35])
+        recipe = feedrate.recipe("imagenet-train", size=Number(64))
+        self.assertEqual(recipe, "imagenet-train:size=64")
+
+    def test_an_exception_in_an_iterable_passes(self):
+        def indices():
+            yield 1
+            raise KeyError("mine")
+
+        for options in {"order": indices()}, {"weights": indices()}:
+            with self.assertRaisesRegex(KeyError, "mine"):
+                feedrate.Loader(mnist(), **options)
+
+    def test_paths_may_be_bytes(self):
+        self.assertEqual(len(feedrate.open(mnist().encode())), 600)
+        self.assertEqual(len(feedrate.Loader(mnist().encode()).dataset), 600)
+        with self.assertRaises(FileNotFoundError) as raised:
+            feedrate.open(b"no/such/dataset")
+        self.assertEqual(raised.exception.filename, b"no/such/dataset")
 
     def test_a_path_may_look_like_an_option(self):
         feedrate.convert("dataset", mnist(), to="recordio", out=place("--all"), limit=2)

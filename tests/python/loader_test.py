@@ -166,7 +166,7 @@ class ConformanceLoader(unittest.TestCase):
         self.assertNotEqual(drawn[:IMAGES], drawn[IMAGES:], "another epoch draws others")
         loader = feedrate.Loader(mnist(), batch=16, order=range(40))
         self.assertEqual(loader.batches_per_epoch, 3)
-        with self.assertRaisesRegex(ValueError, "40, found 41"):
+        with self.assertRaisesRegex(ValueError, "41 is beyond the 40 images"):
             loader.load_state_dict({"seed": 1, "epoch": 0, "position": 41})
 
     def test_a_mix_is_the_shells_and_a_dataset(self):

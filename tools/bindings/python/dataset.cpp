@@ -18,9 +18,10 @@ namespace nb = nanobind;
 
 namespace {
 
-OpenDataset open(const std::string& path) {
+OpenDataset open(const nb::bytes& path) {
+  const std::string name(path.c_str(), path.size());
   const OthersRun others_run;
-  return {open_dataset(path)};
+  return {open_dataset(name)};
 }
 
 nb::str text(std::string_view text) {

@@ -31,7 +31,7 @@ struct EpochPicks {
 void add_errors(nanobind::module_& module);
 void add_dataset(nanobind::module_& module);
 void add_picks(nanobind::module_& module);
-void add_loader(nanobind::module_& module);
+void add_settings(nanobind::module_& module);
 void add_run(nanobind::module_& module);
 
 /// While it lives, this thread is outside Python, without the GIL, so that others run. A daemon

@@ -2,7 +2,7 @@
 
 #include "loader/order/picks.h"
 
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -11,7 +11,9 @@
 
 #include "formats/base/error.h"
 #include "loader/order/joined.h"
+#include "loader/settings.h"
 #include "tools/bindings/python/native.hpp"
+#include "tools/bindings/python/values.hpp"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -20,35 +22,70 @@ namespace nb = nanobind;
 
 namespace {
 
-EpochPicks listed(const OpenDataset& dataset, std::vector<std::uint64_t> indices) {
-  return checked(
-      [&] { return EpochPicks{loader::listed(std::move(indices), dataset.data->size())}; });
-}
+// What an epoch holds is not in the table of settings, since the shell reads it from files.
+constexpr Setting draws_row{.name = "draws", .min = 1};
+constexpr Setting groups_row{.name = "groups", .min = 1, .max = loader::max_batch};
+constexpr Setting weights_row{.name = "weights"};
 
-EpochPicks weighted(const OpenDataset& dataset, std::optional<std::vector<double>> weights,
-                    std::uint64_t draws) {
-  const OthersRun others_run;
-  // Reads the dataset, so that what it throws is not about an option.
-  if (!weights) weights = loader::balancing_weights(loader::labels_of(*dataset.data));
+EpochPicks listed(const OpenDataset& dataset, const nb::object& order) {
   return checked([&] {
-    if (weights->size() != dataset.data->size()) {
-      throw Error(join("weights: found ", weights->size(), ", expected one for each of the ",
-                       dataset.data->size(), " samples"));
-    }
-    return EpochPicks{loader::weighted(*weights, draws != 0 ? draws : dataset.data->size())};
+    const std::uint64_t samples = dataset.data->size();
+    std::vector<std::uint64_t> indices;
+    read_python({.name = "order", .max = samples - 1}, order, indices);
+    return EpochPicks{loader::listed(std::move(indices), samples)};
   });
 }
 
-EpochPicks grouped(const OpenDataset& dataset, std::uint32_t classes, std::uint32_t each) {
-  const OthersRun others_run;
-  const std::vector<std::int32_t> labels = loader::labels_of(*dataset.data);
-  return checked([&] { return EpochPicks{loader::grouped_by_class(labels, classes, each)}; });
+// None: as many as the dataset has samples.
+std::uint64_t read_draws(const OpenDataset& dataset, const nb::object& draws) {
+  std::optional<std::uint64_t> read;
+  read_python(draws_row, draws, read);
+  return read.value_or(dataset.data->size());
 }
 
-EpochPicks mixed(const OpenDataset& dataset, std::uint64_t draws, bool shuffle) {
+EpochPicks weighted(const OpenDataset& dataset, const nb::object& weights,
+                    const nb::object& draws) {
+  std::vector<double> read;
+  const bool balanced = nb::isinstance<nb::str>(weights);
+  const std::uint64_t drawn = checked([&] {
+    if (!balanced) read_python(weights_row, weights, read);
+    if (balanced && nb::cast<std::string>(weights) != "balanced") {
+      throw Error(join("weights: expected numbers or 'balanced', found ", shown(weights)));
+    }
+    return read_draws(dataset, draws);
+  });
+  const OthersRun others_run;
+  // Reads the dataset, so that what it throws is not about an option.
+  if (balanced) read = loader::balancing_weights(loader::labels_of(*dataset.data));
   return checked([&] {
-    return EpochPicks{
-        loader::mixed(dataset.parts, draws != 0 ? draws : dataset.data->size(), shuffle)};
+    if (read.size() != dataset.data->size()) {
+      throw Error(join("weights: found ", read.size(), ", expected one for each of the ",
+                       dataset.data->size(), " samples"));
+    }
+    return EpochPicks{loader::weighted(read, drawn)};
+  });
+}
+
+EpochPicks grouped(const OpenDataset& dataset, const nb::object& groups) {
+  std::vector<std::uint64_t> read;
+  checked([&] {
+    read_python(groups_row, groups, read);
+    if (read.size() != 2) {
+      throw Error(join("groups: expected two numbers, of classes and of samples of each, found ",
+                       shown(groups)));
+    }
+  });
+  const OthersRun others_run;
+  const std::vector<std::int32_t> labels = loader::labels_of(*dataset.data);
+  return checked([&] {
+    return EpochPicks{loader::grouped_by_class(labels, static_cast<std::uint32_t>(read[0]),
+                                               static_cast<std::uint32_t>(read[1]))};
+  });
+}
+
+EpochPicks mixed(const OpenDataset& dataset, const nb::object& draws, bool shuffle) {
+  return checked([&] {
+    return EpochPicks{loader::mixed(dataset.parts, read_draws(dataset, draws), shuffle)};
   });
 }
 
@@ -69,15 +106,12 @@ OpenDataset mix(const std::vector<OpenDataset>& datasets, const std::vector<doub
 }  // namespace
 
 void add_picks(nb::module_& module) {
-  nb::class_<EpochPicks>(module, "Picks", "What an epoch holds.")
-      .def_prop_ro("size", [](const EpochPicks& picks) { return picks.picks->size(); })
-      .def_prop_ro("needs_shuffle",
-                   [](const EpochPicks& picks) { return picks.picks->needs_shuffle(); });
-  module.def("listed", &listed, nb::arg("dataset"), nb::arg("indices"));
-  module.def("weighted", &weighted, nb::arg("dataset"), nb::arg("weights").none(),
-             nb::arg("draws"));
-  module.def("grouped", &grouped, nb::arg("dataset"), nb::arg("classes"), nb::arg("each"));
-  module.def("mixed", &mixed, nb::arg("dataset"), nb::arg("draws"), nb::arg("shuffle"));
+  nb::class_<EpochPicks>(module, "Picks", "What an epoch holds.");
+  module.def("listed", &listed, nb::arg("dataset"), nb::arg("order"));
+  module.def("weighted", &weighted, nb::arg("dataset"), nb::arg("weights"),
+             nb::arg("draws").none());
+  module.def("grouped", &grouped, nb::arg("dataset"), nb::arg("groups"));
+  module.def("mixed", &mixed, nb::arg("dataset"), nb::arg("draws").none(), nb::arg("shuffle"));
   module.def("mix", &mix, nb::arg("datasets"), nb::arg("weights"));
 }
 

@@ -128,7 +128,7 @@ Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint
       generation_(fork_generation()),
       memory_(memory_of(pin, unpin)) {
   if (epochs != 0 && turn_.start.epoch >= epochs) return;
-  LoaderOptions options = settings.options;
+  LoaderOptions options = settings.setup.options;
   options.start = turn_.start;
   options.epochs = epochs != 0 ? epochs - turn_.start.epoch : 0;
   options.engine.memory = &memory_->pixels();
@@ -140,8 +140,8 @@ Run::Run(const Settings& settings, std::shared_ptr<Progress> progress, std::uint
   if (leaving_python()) throw std::runtime_error("the interpreter ends");
   const OthersRun others_run;
   if (options.threads > 0) note_threads();
-  loader_ =
-      checked([&] { return std::make_unique<Loader>(*dataset_.data, *settings.recipe, options); });
+  loader_ = checked(
+      [&] { return std::make_unique<Loader>(*dataset_.data, *settings.setup.recipe, options); });
 }
 
 void Run::expect_own_process() const {

@@ -173,7 +173,7 @@ class Dataset:
         return (open, (self._info["path"],)) if self._mixed is None else (_mix_again, (self._mixed,))
 
 
-def open(path: str | os.PathLike[str]) -> Dataset:
+def open(path: str | bytes | os.PathLike[str]) -> Dataset:
     """Opens a dataset in any format that Feedrate reads: a directory, or a file of another tool.
 
     Raises FileNotFoundError where there is nothing, and DataError where there is no dataset or one
@@ -182,9 +182,10 @@ def open(path: str | os.PathLike[str]) -> Dataset:
     if not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
-        return Dataset(_native.open(name))
+        return Dataset(_native.open(os.fsencode(name)))
     except DataError as error:
-        raise DataError(str(error), error.file or name, error.sample, error.byte) from None
+        file = error.file or os.fsdecode(name)
+        raise DataError(str(error), file, error.sample, error.byte) from None
 
 
 def mix(datasets: Mapping[Dataset | str | os.PathLike[str], float]) -> Dataset:

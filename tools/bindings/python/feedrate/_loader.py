@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import atexit
-import operator
 import os
 import threading
 import time
 import weakref
-from typing import Any, Callable, Iterable, Iterator, Literal, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal
 
 from feedrate import _native
 from feedrate._data import Array, Batch, Dataset, open
+from feedrate._settings import SETTINGS, takes_settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from feedrate._keywords import LoaderKeywords
 
 _DTYPES = {"u8": "uint8", "f32": "float32", "f16": "float16"}
 
@@ -52,49 +57,24 @@ class Loader:
     iterator DataError for a sample that is damaged.
     """
 
+    @takes_settings()
     def __init__(
         self,
         dataset: Dataset | str | os.PathLike[str],
-        recipe: str = "none",
+        recipe: str = SETTINGS["recipe"]["default"],
         *,
-        batch: int = 64,
-        threads: int | Literal["auto"] = "auto",
-        seed: int = 1,
-        epochs: int | None = 1,
-        rank: int = 0,
-        ranks: int = 1,
-        shuffle: bool | None = None,
-        window: int = 0,
         order: Iterable[int] | None = None,
         weights: Iterable[float] | Literal["balanced"] | None = None,
         groups: tuple[int, int] | None = None,
         draws: int | None = None,
-        last: Literal["partial", "drop", "wrap"] = "partial",
-        pixels: Literal["u8", "f32", "f16"] = "u8",
-        layout: Literal["nhwc", "nchw"] | None = None,
-        mean: float | Sequence[float] = (),
-        deviation: float | Sequence[float] = (),
-        on_bad: Literal["fail", "replace", "skip"] = "fail",
-        bad_budget: int = 100,
-        io_threads: int = 1,
-        decode: Literal["full", "scaled"] = "full",
         transform: Callable[[Batch], Any] | None = None,
+        **settings: Unpack[LoaderKeywords],
     ) -> None:
         """
         Args:
             dataset: a dataset, or the path of one.
             recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them,
                 `feedrate.recipe` changes their numbers, and `|` adds parts; see `feedrate.Recipe`.
-            batch: images in a batch of this rank.
-            threads: that decode; 0: the calling thread does; "auto": the best number up to one for
-                each usable core, less one for the caller.
-            epochs: of the whole run, those before a resumed state included; None: without end.
-            rank, ranks: this process takes its share of each epoch. Batch k of all ranks together is
-                batch k of one loader with ranks x batch images.
-            shuffle: change the order in every epoch; None: yes, unless `order`, `weights` or
-                `groups` is given.
-            window: shuffle among this many neighbours, for media that read best in order; 0: among
-                all.
             order: indices of the samples that an epoch holds, in that order; some may be missing and
                 some come several times, each time with random draws of its own. 8 bytes each.
             weights: one for each sample, 0 or more. An epoch then holds as many samples as the
@@ -104,52 +84,18 @@ class Loader:
                 (repeated where a class has fewer); `batch` is a multiple of P x K. All classes come
                 before one comes again, and so do the samples of a class. 8 bytes a sample.
             draws: samples in an epoch of `weights` or of a mix; None: as many as the dataset has.
-            last: what becomes of images that do not fill a batch: a smaller one, none, or one
-                completed with the epoch's first images.
-            pixels: what batches hold; see `Batch.images`.
-            layout: channels last or first; None: last for u8, first for f32 and f16. The threads that
-                decode convert.
-            mean, deviation: of pixels 0 ... 255, one number or one for each channel, for f32 and f16:
-                the bits of torchvision's normalize.
-            on_bad: fail at a damaged sample, replace it by another one, or leave it out.
-            bad_budget: damaged samples to accept before failing anyway.
-            io_threads: that ask the disk for samples ahead of the others.
-            decode: "scaled": JPEGs at 1/2, 1/4 or 1/8 of their size where the recipe shrinks them
-                that much: faster, with slightly other pixels. `stats` counts them.
             transform: called with each batch, in the iterating thread; what it returns is yielded.
                 `stats` has the time that it took.
+
+        Settings that the shell and C have, too:
         """
         self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
-        if epochs is not None and epochs < 1:
-            raise ValueError(f"epochs: expected 1 or more, or None for a run without end; found {epochs}")
-        picks = _picks(self.dataset, order, weights, groups, draws, shuffle)
-        if shuffle is None:
-            shuffle = picks is None or picks.needs_shuffle
-        self._settings = _native.Settings(
-            self.dataset._native,
-            picks=picks,
-            recipe=recipe,
-            batch=_whole("batch", batch, 1, 2**31 - 1),
-            threads=None if threads == "auto" else _whole("threads", threads, 0, 256),
-            seed=_whole("seed", seed, 0, 2**64 - 1),
-            rank=_whole("rank", rank, 0, 65535),
-            ranks=_whole("ranks", ranks, 1, 65536),
-            shuffle=shuffle,
-            window=_whole("window", window, 0, 2**64 - 1),
-            last=last,
-            pixels=pixels,
-            layout=layout,
-            mean=_numbers(mean),
-            deviation=_numbers(deviation),
-            on_bad=on_bad,
-            bad_budget=_whole("bad_budget", bad_budget, 0, 2**64 - 1),
-            io_threads=_whole("io_threads", io_threads, 0, 64),
-            decode=decode,
-        )
-        self._dtype = _DTYPES[pixels]
+        picks = _picks(self.dataset, order, weights, groups, draws, settings.get("shuffle"))
+        self._settings = _native.Settings(self.dataset._native, picks, recipe=recipe, **settings)
+        self._dtype = _DTYPES[self._settings.pixels]
         self._planar = self._settings.planar
-        self._progress = _native.Progress(seed)
-        self._epochs = epochs
+        self._progress = _native.Progress(self._settings.seed)
+        self._epochs = self._settings.epochs
         self._run: weakref.ref[_native.Run] | None = None
         self._transform = transform
         self._pin: tuple[Callable[[int, int], None], Callable[[int], None]] | None = None
@@ -229,15 +175,9 @@ class Loader:
         """Goes on where `state` was taken, from the next iteration. Ends the current one.
 
         Raises ValueError where it cannot be a state of this dataset."""
-        try:
-            seed, epoch, position = (state[key] for key in ("seed", "epoch", "position"))
-        except KeyError as error:
-            raise ValueError(f"the state has no {error}; expected seed, epoch and position") from None
-        _whole("seed", seed, 0, 2**64 - 1)
-        _whole("epoch", epoch, 0, 2**63)
-        _whole("position", position, 0, self._settings.epoch_size)
+        start = self._settings.start(dict(state))
         self.close()
-        self._progress.go_to(seed, epoch, position)
+        self._progress.go_to(*start)
 
     def stats(self) -> dict[str, float]:
         """Sums of the iteration that is alive; empty without one: images, batches, bytes_read
@@ -289,12 +229,6 @@ def _timed(run: _native.Run, transform: Callable[[Batch], Any], batch: Batch) ->
         run.add_transform(time.perf_counter() - start)
 
 
-def _whole(name: str, value: int, low: int, high: int) -> int:
-    if not isinstance(value, int) or not low <= value <= high:
-        raise ValueError(f"{name}: expected a whole number from {low} to {high}, found {value!r}")
-    return value
-
-
 def _picks(
     dataset: Dataset,
     order: Iterable[int] | None,
@@ -313,34 +247,10 @@ def _picks(
     mixes = dataset._native.is_mix and not given
     if draws is not None and weights is None and not mixes:
         raise ValueError("draws: needs weights or a mix of datasets")
-    count = 0 if draws is None else _whole("draws", draws, 1, 2**63)
     if order is not None:
-        return _native.listed(dataset._native, _indices(order, len(dataset)))
+        return _native.listed(dataset._native, order)
     if groups is not None:
-        classes, each = (_whole("groups", number, 1, 2**31 - 1) for number in groups)
-        return _native.grouped(dataset._native, classes, each)
+        return _native.grouped(dataset._native, groups)
     if weights is not None:
-        return _native.weighted(dataset._native, _weights(weights), count)
-    return _native.mixed(dataset._native, count, shuffle is not False) if mixes else None
-
-
-def _indices(order: Iterable[int], samples: int) -> list[int]:
-    indices = [operator.index(index) for index in order]
-    for place, index in enumerate(indices):
-        if index < 0:
-            raise ValueError(
-                f"order: index {index} at place {place}: expected 0 to {samples - 1}"
-            )
-    return indices
-
-
-def _weights(weights: Iterable[float] | str) -> list[float] | None:
-    if isinstance(weights, str):
-        if weights != "balanced":
-            raise ValueError(f"weights: expected numbers or 'balanced', found {weights!r}")
-        return None  # those that balance the classes
-    return [float(weight) for weight in weights]
-
-
-def _numbers(values: float | Sequence[float]) -> list[float]:
-    return [float(values)] if isinstance(values, (int, float)) else [float(value) for value in values]
+        return _native.weighted(dataset._native, weights, draws)
+    return _native.mixed(dataset._native, draws, shuffle is not False) if mixes else None

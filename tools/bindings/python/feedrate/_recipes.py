@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import operator
 from decimal import Decimal
+from typing import SupportsIndex
 
 from feedrate import _native
 
@@ -115,5 +117,7 @@ def _named(text: str) -> Recipe:
 def _parameter(value: float | tuple[float, float]) -> str:
     if isinstance(value, (tuple, list)):
         return "-".join(map(_parameter, value))
+    if isinstance(value, SupportsIndex):
+        return str(operator.index(value))
     # Digits without an exponent, which read back as the same number.
-    return str(value) if isinstance(value, int) else format(Decimal(repr(float(value))), "f")
+    return format(Decimal(repr(float(value))), "f")

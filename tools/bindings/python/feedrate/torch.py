@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple
 
 import torch
 
 from feedrate._data import Batch, Dataset
 from feedrate._loader import Loader
+from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from feedrate._keywords import EpochKeywords
 
 __all__ = ["DataLoader"]
 
@@ -42,19 +48,24 @@ class DataLoader:
     Raises what `feedrate.Loader` raises.
     """
 
+    @takes_settings(without=OF_RUNS)
     def __init__(
         self,
         dataset: Dataset | str | os.PathLike[str],
-        recipe: str = "none",
+        recipe: str = SETTINGS["recipe"]["default"],
         *,
-        batch_size: int = 64,
+        batch_size: int = SETTINGS["batch"]["default"],
         device: torch.device | str | None = None,
         pin_memory: bool | None = None,
         drop_last: bool = False,
         rank: int | None = None,
         ranks: int | None = None,
+        order: Iterable[int] | None = None,
+        weights: Iterable[float] | Literal["balanced"] | None = None,
+        groups: tuple[int, int] | None = None,
+        draws: int | None = None,
         transform: Callable[[torch.Tensor, torch.Tensor], Any] | None = None,
-        **options: Any,
+        **settings: Unpack[EpochKeywords],
     ) -> None:
         """
         Args:
@@ -63,21 +74,33 @@ class DataLoader:
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
             pin_memory: page-lock that memory; None: where PyTorch has a GPU.
-            drop_last: leave out images that do not fill a batch.
+            drop_last: leave out images that do not fill a batch, as last="drop" does.
             rank, ranks: this process's share of each epoch; None: torch.distributed's.
+            order, weights, groups, draws: what an epoch holds; see `feedrate.Loader`.
             transform: called with images and labels; what it returns is yielded.
-            options: further ones of `feedrate.Loader`: threads, seed, shuffle, pixels, layout ...
+
+        Settings that the shell and C have, too:
         """
-        if "epochs" in options or "batch" in options or ("last" in options and drop_last):
+        if not settings.keys().isdisjoint(("batch", "epochs")) or ("last" in settings and drop_last):
             raise ValueError("epochs, batch and last: each iteration is an epoch; see batch_size, drop_last")
         if (rank is None) != (ranks is None):
             raise ValueError("rank and ranks go together")
+        if drop_last:
+            settings["last"] = "drop"
         if rank is None or ranks is None:
             rank, ranks = _share()
-        if drop_last:
-            options["last"] = "drop"
         self._loader = Loader(
-            dataset, recipe, batch=batch_size, epochs=None, rank=rank, ranks=ranks, **options
+            dataset,
+            recipe,
+            batch=batch_size,
+            epochs=None,
+            rank=rank,
+            ranks=ranks,
+            order=order,
+            weights=weights,
+            groups=groups,
+            draws=draws,
+            **settings,
         )
         self._classes = self._soft_classes()
         self.batch_size = batch_size

@@ -1,0 +1,152 @@
+// feedrate._native.Settings: a loader's settings, read from keyword arguments by their table.
+
+#include "tools/bindings/python/settings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "formats/base/kind.h"
+#include "tools/bindings/python/values.hpp"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace nb = nanobind;
+
+namespace {
+
+using loader::LoaderSettings;
+using loader::LoaderState;
+using loader::PixelLayout;
+
+nb::str text(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+/// Visits the settings that are keyword arguments. A run starts where load_state_dict() says.
+template <class All, class Visit>
+void for_each_keyword(All& settings, const Visit& visit) {
+  for_each_setting(settings, [&](const Setting& row, auto& value) {
+    if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(value)>, loader::StartPlace>) {
+      visit(typed(row, value), value);
+    }
+  });
+}
+
+LoaderSettings read(const nb::kwargs& given) {
+  LoaderSettings settings;
+  std::vector<std::string_view> names;
+  for_each_keyword(settings, [&](const Setting& row, auto& value) {
+    names.push_back(row.name);
+    const nb::str name = text(row.name);
+    if (given.contains(name)) read_python(row, given[name], value);
+  });
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw nb::type_error(unknown_kind("setting", name, names).c_str());
+  }
+  return settings;
+}
+
+Settings set_up(OpenDataset dataset, std::shared_ptr<const loader::Picks> picks,
+                LoaderSettings asked) {
+  loader::LoaderSetup setup = loader::set_up(asked, *dataset.data, picks.get(), Spelling::python);
+  return {std::move(dataset), std::move(picks), std::move(asked), std::move(setup)};
+}
+
+/// The same for the share of another rank.
+Settings shared(const Settings& of, const nb::object& rank, const nb::object& ranks) {
+  LoaderSettings asked = of.asked;
+  read_python(row_of(asked, asked.rank), rank, asked.rank);
+  read_python(row_of(asked, asked.ranks), ranks, asked.ranks);
+  return set_up(of.dataset, of.picks, std::move(asked));
+}
+
+/// Seed, epoch and position of a state, checked.
+std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> start(const Settings& of,
+                                                              const nb::dict& state) {
+  LoaderState read;
+  const auto take = [&](std::string_view key, std::uint64_t& value) {
+    const nb::str name = text(key);
+    if (!state.contains(name)) {
+      throw Error(join("the state has no '", key, "'; expected seed, epoch and position"));
+    }
+    read_python({.name = key}, state[name], value);
+  };
+  take("seed", read.seed);
+  take("epoch", read.epoch);
+  take("position", read.position);
+  expect_start(of.setup, read);
+  return {read.seed, read.epoch, read.position};
+}
+
+nb::list rows() {
+  nb::list all;
+  const LoaderSettings defaults;
+  for_each_keyword(defaults, [&](const Setting& row, const auto& usual) {
+    nb::dict described;
+    described["name"] = text(row.name);
+    described["shell"] = text(spelled(row, Spelling::shell));
+    described["type"] = text(python_type(row));
+    described["default"] = python_value(row, usual);
+    described["sentence"] = text(row.sentence);
+    described["detail"] = text(row.detail);
+    if (row.kind == SettingKind::whole) described["min"] = row.min;
+    if (row.kind == SettingKind::whole && row.max != Setting::unlimited) described["max"] = row.max;
+    all.append(described);
+  });
+  return all;
+}
+
+}  // namespace
+
+void add_settings(nb::module_& module) {
+  module.def("settings", &rows, "The settings of a loader: what is to be known of each.");
+  nb::class_<Settings>(module, "Settings", "The settings of a loader, checked.")
+      .def(
+          "__init__",
+          [](Settings* self, const OpenDataset& dataset, const EpochPicks* picks,
+             const nb::kwargs& given) {
+            new (self) Settings(checked([&] {
+              return set_up(dataset, picks != nullptr ? picks->picks : nullptr, read(given));
+            }));
+          },
+          nb::arg("dataset"), nb::arg("picks").none(), nb::arg("settings"))
+      .def(
+          "shared",
+          [](const Settings& settings, const nb::object& rank, const nb::object& ranks) {
+            return checked([&] { return shared(settings, rank, ranks); });
+          },
+          nb::arg("rank"), nb::arg("ranks"), "The same of another rank.")
+      .def(
+          "start",
+          [](const Settings& settings, const nb::dict& state) {
+            return checked([&] { return start(settings, state); });
+          },
+          nb::arg("state"), "(seed, epoch, position), checked.")
+      .def_prop_ro("batches_per_epoch",
+                   [](const Settings& settings) { return settings.setup.batches_per_epoch; })
+      .def_prop_ro("epochs", [](const Settings& settings) { return settings.asked.epochs; })
+      .def_prop_ro("seed", [](const Settings& settings) { return settings.asked.seed; })
+      .def_prop_ro("pixels",
+                   [](const Settings& settings) { return text(name(settings.asked.pixels)); })
+      .def_prop_ro(
+          "mixes",
+          [](const Settings& settings) { return !settings.setup.recipe->mixers().empty(); })
+      .def_prop_ro("planar",
+                   [](const Settings& settings) {
+                     return settings.setup.options.pixels.wanted_layout() == PixelLayout::planar;
+                   })
+      .def_prop_ro("image_shape", [](const Settings& settings) {
+        const Shape shape = settings.setup.shape;
+        return nb::make_tuple(shape.height, shape.width, shape.channels);
+      });
+}
+
+}  // namespace feedrate::tools

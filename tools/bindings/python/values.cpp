@@ -1,0 +1,162 @@
+#include "tools/bindings/python/values.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+#include "formats/base/kind.h"
+
+namespace feedrate::tools {
+using namespace formats;
+
+namespace nb = nanobind;
+
+namespace {
+
+std::string python_refusal(const Setting& row, nb::handle found) {
+  return refusal(row, shown(found), Spelling::python);
+}
+
+[[noreturn]] void refuse(const Setting& row, nb::handle found) {
+  throw Error(python_refusal(row, found));
+}
+
+[[noreturn]] void refuse_type(const Setting& row, nb::handle found) {
+  throw WrongType(python_refusal(row, found));
+}
+
+// Nothing where the value is no number and stands for none.
+std::optional<double> number(nb::handle given) {
+  const double value = PyFloat_AsDouble(given.ptr());
+  if (PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+// Takes each item of an iterable; a string is none.
+template <class Value>
+void take_items(const Setting& row, nb::handle given, std::string_view items,
+                std::vector<Value>& values) {
+  const auto next = nb::steal<nb::object>(PyObject_GetIter(given.ptr()));
+  PyErr_Clear();
+  if (!next.is_valid() || nb::isinstance<nb::str>(given)) {
+    throw WrongType(join("expected ", items, ", found ", shown(given)));
+  }
+  while (const auto item = nb::steal<nb::object>(PyIter_Next(next.ptr()))) {
+    const auto there = [&](const Error& error) {
+      return join("at place ", values.size() - 1, ": ", error.what());
+    };
+    try {
+      take(row, item, values.emplace_back());
+    } catch (const WrongType& error) {
+      throw WrongType(there(error));
+    } catch (const Error& error) {
+      throw Error(there(error));
+    }
+  }
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+}
+
+// Without NUL, which would end it for the library.
+std::string text_of(const Setting& row, nb::handle given) {
+  Py_ssize_t size = 0;
+  const char* const text =
+      nb::isinstance<nb::str>(given) ? PyUnicode_AsUTF8AndSize(given.ptr(), &size) : nullptr;
+  PyErr_Clear();
+  if (text == nullptr) refuse_type(row, given);
+  const std::string all(text, static_cast<std::size_t>(size));
+  if (all.empty() || all.find('\0') != std::string::npos) refuse(row, given);
+  return all;
+}
+
+// "Literal['u8', 'f32', 'f16']"
+std::string literal(const Setting& row) {
+  std::string all;
+  for (const std::string_view word : row.words) {
+    all += (all.empty() ? "" : ", ") + spelled_word(row, word, Spelling::python);
+  }
+  return join("Literal[", all, "]");
+}
+
+std::string type_of_a_value(const Setting& row) {
+  switch (row.kind) {
+    case SettingKind::flag:
+      return "bool";
+    case SettingKind::whole:
+      return "int";
+    case SettingKind::real:
+      return "float";
+    case SettingKind::word:
+      return literal(row);
+    case SettingKind::reals:
+      return "float | Sequence[float]";
+    default:
+      return "str";
+  }
+}
+
+}  // namespace
+
+std::string shown(nb::handle value) {
+  return nb::cast<std::string>(nb::module_::import_("reprlib").attr("repr")(value));
+}
+
+void take(const Setting& row, nb::handle given, bool& value) {
+  if (!PyBool_Check(given.ptr())) refuse_type(row, given);
+  value = given.ptr() == Py_True;
+}
+
+void take(const Setting& row, nb::handle given, std::uint64_t& value) {
+  const auto whole = nb::steal<nb::object>(PyNumber_Index(given.ptr()));
+  if (whole.is_valid()) value = PyLong_AsUnsignedLongLong(whole.ptr());
+  const bool fits = PyErr_Occurred() == nullptr;
+  PyErr_Clear();
+  if (!fits || value < row.min || value > row.max) refuse(row, given);
+}
+
+void take(const Setting& row, nb::handle given, double& value) {
+  const std::optional<double> read = number(given);
+  if (!read) refuse_type(row, given);
+  if (!row.range.holds(*read)) refuse(row, given);
+  value = *read;
+}
+
+void take(const Setting& row, nb::handle given, std::string& value) {
+  value = text_of(row, given);
+  expect_value(row, value);
+}
+
+void take(const Setting& row, nb::handle given, std::vector<double>& value) {
+  if (number(given)) {
+    take(row, given, value.emplace_back());
+  } else {
+    take_items(row, given, "a number, or several", value);
+  }
+}
+
+void take(const Setting& row, nb::handle given, std::vector<std::uint64_t>& value) {
+  take_items(typed(row, std::uint64_t{}), given, "whole numbers", value);
+}
+
+bool stands_for_nothing(const Setting& row, nb::handle given) {
+  if (row.nothing.empty()) return given.is_none();
+  return nb::isinstance<nb::str>(given) && text_of(row, given) == row.nothing;
+}
+
+std::size_t word_of(const Setting& row, nb::handle given) {
+  const std::string text = text_of(row, given);
+  const auto found = std::ranges::find(row.words, text);
+  if (found != row.words.end()) return static_cast<std::size_t>(found - row.words.begin());
+  const std::string_view nearest = nearest_name(text, row.words);
+  throw Error(join(python_refusal(row, given),
+                   nearest.empty() ? "" : join("; did you mean ", nearest, "?")));
+}
+
+std::string python_type(const Setting& row) {
+  const std::string type = type_of_a_value(row);
+  if (!row.optional) return type;
+  const std::string nothing = spelled_nothing(row, Spelling::python);
+  return join(type, " | ", row.nothing.empty() ? nothing : join("Literal[", nothing, "]"));
+}
+
+}  // namespace feedrate::tools

@@ -1,0 +1,20 @@
+"""Prints the stub of feedrate._keywords: the types of the settings that loaders take by name."""
+
+from feedrate._settings import OF_RUNS, SETTINGS
+
+
+def fields(names):
+    for name in names:
+        yield f"    {name}: {SETTINGS[name]['type']}"
+        yield f'    """{SETTINGS[name]["sentence"]}."""'
+
+
+def main():
+    common = [name for name in SETTINGS if name not in OF_RUNS and name != "recipe"]
+    print("# Made by the build from loader/settings.h.")
+    print("from typing import Literal, Sequence, TypedDict")
+    print("\nclass EpochKeywords(TypedDict, total=False):", *fields(common), sep="\n")
+    print("\nclass LoaderKeywords(EpochKeywords, total=False):", *fields(OF_RUNS), sep="\n")
+
+
+main()

@@ -1,9 +1,14 @@
 """feedrate.torch.DataLoader, and the arrays in other libraries: whatever of them is installed."""
 
+import array
+import concurrent.futures
+import os
+import tempfile
 import unittest
+import unittest.mock
 
 import feedrate
-from support import IMAGES, content, mnist, photographs
+from support import IMAGES, content, mnist, photographs, python
 
 try:
     import torch
@@ -179,18 +184,40 @@ class InteropDataLoader(unittest.TestCase):
         loader = self.loader(transform=lambda images, labels: {"pixel_values": images, "labels": labels})
         self.assertEqual({len(batch["labels"]) for batch in loader}, {64, 24})
 
-    def test_ranks_are_torch_distributeds(self):
-        import os
-        import tempfile
-
-        with tempfile.TemporaryDirectory() as directory:
-            store = "file://" + os.path.join(directory, "store")
-            torch.distributed.init_process_group("gloo", store, rank=0, world_size=1)
-            try:
-                self.assertEqual(len(self.loader(batch_size=100)), 6)
-            finally:
-                torch.distributed.destroy_process_group()
+    def test_ranks_are_torch_distributeds_also_if_it_is_set_up_later(self):
+        code = """
+import sys, torch
+from feedrate.torch import DataLoader
+path, store, rank = sys.argv[1:]
+loader = DataLoader(path, batch_size=100, threads=2)
+torch.distributed.init_process_group("gloo", "file://" + store, rank=int(rank), world_size=2)
+assert len(loader) == 3
+for images, labels in loader: print(labels.tolist())
+torch.distributed.destroy_process_group()
+"""
+        with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor() as both:
+            store = os.path.join(directory, "store")
+            runs = [both.submit(python, code, mnist(), store, str(rank)) for rank in range(2)]
+        for rank, run in enumerate(runs):
+            share = feedrate.Loader(mnist(), batch=100, rank=rank, ranks=2)
+            labels = [array.array("q", batch.labels.tobytes()).tolist() for batch in share]
+            self.assertEqual(run.result().stdout, "".join(f"{one}\n" for one in labels), run.result().stderr)
         self.assertEqual(len(self.loader(batch_size=100, rank=1, ranks=3)), 2)
+
+    def test_a_world_that_changes_ends_the_iteration_under_way(self):
+        with unittest.mock.patch("feedrate.torch._share", return_value=(0, 1)) as share:
+            loader = self.loader(batch_size=100)
+            list(loader)  # threads prepare the next epoch
+            share.return_value = (1, 2)
+            self.assertEqual(sum(len(labels) for _, labels in loader), IMAGES // 2)
+            iterator = iter(loader)
+            next(iterator)
+            share.return_value = (0, 3)
+            self.assertEqual(len(loader), 2)
+            with self.assertRaisesRegex(RuntimeError, "rank 1 of 2 began .* rank 0 of 3 by now"):
+                next(iterator)
+            self.assertEqual(sum(len(labels) for _, labels in loader), IMAGES // 3)
+            self.assertEqual(loader.state_dict(), {"seed": 1, "epoch": 4, "position": 0})
 
     def test_options_of_whole_runs_are_refused(self):
         for options in {"epochs": 2}, {"batch": 3}, {"rank": 0}, {"last": "wrap", "drop_last": True}:

@@ -75,7 +75,8 @@ class DataLoader:
             device: where the tensors shall be; None: in the memory that the loader filled.
             pin_memory: page-lock that memory; None: where PyTorch has a GPU.
             drop_last: leave out images that do not fill a batch, as last="drop" does.
-            rank, ranks: this process's share of each epoch; None: torch.distributed's.
+            rank, ranks: this process's share of each epoch; None: torch.distributed's, which is asked
+                by `len` and whenever an iteration starts.
             order, weights, groups, draws: what an epoch holds; see `feedrate.Loader`.
             transform: called with images and labels; what it returns is yielded.
 
@@ -87,15 +88,15 @@ class DataLoader:
             raise ValueError("rank and ranks go together")
         if drop_last:
             settings["last"] = "drop"
-        if rank is None or ranks is None:
-            rank, ranks = _share()
+        self._asks = rank is None  # for its share
+        self._share = _share() if rank is None or ranks is None else (rank, ranks)
         self._loader = Loader(
             dataset,
             recipe,
             batch=batch_size,
             epochs=None,
-            rank=rank,
-            ranks=ranks,
+            rank=self._share[0],
+            ranks=self._share[1],
             order=order,
             weights=weights,
             groups=groups,
@@ -115,11 +116,13 @@ class DataLoader:
 
     @property
     def dataset(self) -> Dataset:
-        """What is loaded; its length is that of an epoch of all ranks."""
+        """The dataset, whole: an epoch of `order`, `weights`, `groups` or `draws` may hold another
+        number of samples."""
         return self._loader.dataset
 
     def __len__(self) -> int:
         """Batches of this rank in an epoch."""
+        self._take_share()
         return self._loader.batches_per_epoch
 
     def __iter__(self) -> Iterator[Any]:
@@ -173,7 +176,17 @@ class DataLoader:
         self._state = self._loader.state_dict()
         self._resumes = True
 
+    def _take_share(self) -> None:
+        """Makes the share this process's, which has changed if torch.distributed has been set up
+        since. An iteration that is under way stays as it is, and raises."""
+        share = _share() if self._asks else self._share
+        if share != self._share:
+            self._loader._settings = self._loader._settings.shared(*share)
+            self._share = share
+            self._live = None
+
     def _start(self) -> Iterator[Batch]:
+        self._take_share()
         if not self._resumes and self._state["position"] != 0:  # the last one was broken off
             self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
         self._resumes = False
@@ -181,7 +194,14 @@ class DataLoader:
         return live if live is not None else iter(self._loader)
 
     def _hosts(self, batches: Iterator[Batch]) -> Iterator[_Host]:
+        began = self._share
         for batch in batches:
+            now = _share() if self._asks else began
+            if now != began:
+                raise RuntimeError(
+                    f"rank {began[0]} of {began[1]} began this iteration, and is rank {now[0]} of "
+                    f"{now[1]} by now: set torch.distributed up before an epoch, or between two"
+                )
             images = torch.from_dlpack(batch.images)
             labels = torch.from_dlpack(batch.labels)
             if self._classes:

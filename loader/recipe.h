@@ -39,6 +39,8 @@ class Recipe : public formats::Kind {
   virtual std::span<const std::unique_ptr<const Mixer>> mixers() const { return {}; }
   /// The recipe for evaluating a network that was trained with this one.
   virtual const Recipe& evaluation() const { return *this; }
+  /// Whether networks are trained with it, so that its images usually come in random order.
+  virtual bool trains() const { return &evaluation() != this; }
 };
 
 /// All recipes, in the order of help.

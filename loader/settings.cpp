@@ -1,5 +1,7 @@
 #include "loader/settings.h"
 
+#include <algorithm>
+
 #include "formats/base/text.h"
 #include "loader/engine/plan.h"
 
@@ -16,6 +18,12 @@ void about(std::string_view what, const Work& work) {
   } catch (const Error& problem) {
     throw Error(join(what, ": ", problem.what()));
   }
+}
+
+/// Whether they are of pixels from 0 to 1, as torchvision has them.
+bool of_unit_pixels(const std::vector<double>& values) {
+  const auto fraction = [](double value) { return value > 0 && value < 1; };
+  return std::ranges::any_of(values, fraction) && std::ranges::max(values) <= 1;
 }
 
 }  // namespace
@@ -42,6 +50,13 @@ void check(const LoaderSettings& settings, Spelling by) {
   if (settings.pixels == PixelType::u8 && settings.mean.size() + settings.deviation.size() > 0) {
     throw Error(join(spelled(mean_row, by), " and ", spelled(deviation_row, by), " need ",
                      spelled(row(settings.pixels), {"f32", "f16"}, by)));
+  }
+  std::vector<double> scales = settings.mean;
+  scales.insert(scales.end(), settings.deviation.begin(), settings.deviation.end());
+  if (of_unit_pixels(scales)) {
+    throw Error(join(spelled(mean_row, by), " and ", spelled(deviation_row, by),
+                     " are of pixels from 0 to 255: multiply those of pixels from 0 to 1 by 255, "
+                     "as in 123.675 for 0.485"));
   }
   about(spelled(row(settings.rank), by), [&] {
     LoaderOptions::Share{settings.rank, settings.ranks}.check();

@@ -16,6 +16,7 @@ class Mnist final : public Recipe {
                      " channels; try --recipe none"));
   }
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
+  bool trains() const override { return true; }
 };
 
 const Mnist mnist_row;

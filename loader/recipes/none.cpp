@@ -14,6 +14,7 @@ class None final : public Recipe {
     throw Error("recipe none: the dataset does not state the size of its images");
   }
   View view(Shape stored, const SampleRandom&) const override { return whole_view(stored); }
+  bool trains() const override { return true; }
 };
 
 const None none_row;

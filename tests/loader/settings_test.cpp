@@ -47,6 +47,12 @@ TEST(UnitSettings, what_does_not_fit_together_is_refused_in_the_callers_words) {
   refused({.mean = {1}}, Spelling::python, "mean and deviation need pixels='f32' or 'f16'");
   refused({.deviation = {1}}, Spelling::c,
           "mean and deviation need pixels = FEEDRATE_PIXELS_F32 or FEEDRATE_PIXELS_F16");
+  refused({.pixels = PixelType::f32, .mean = {0.485, 0.456, 0.406}, .deviation = {0.229}},
+          Spelling::python, "mean and deviation are of pixels from 0 to 255: multiply");
+  refused({.pixels = PixelType::f16, .deviation = {0.5}}, Spelling::shell,
+          "--mean and --deviation are of pixels from 0 to 255");
+  check({.pixels = PixelType::f32, .mean = {0}, .deviation = {1}}, Spelling::shell);
+  check({.pixels = PixelType::f32, .mean = {0.5}, .deviation = {2}}, Spelling::shell);
   refused({.rank = 2, .ranks = 2}, Spelling::shell,
           "--rank: expected a number below that of the ranks, 2, found 2");
   refused({.decode = DecodedSize::scaled}, Spelling::shell,

@@ -80,6 +80,7 @@ class HostileErrors(unittest.TestCase):
             ({"rank": 2, "ranks": 2}, "rank: expected a number below that of the ranks, 2, found 2"),
             ({"mean": 3.0}, "need pixels='f32'"),
             ({"pixels": "f32", "mean": [1, 2]}, "mean"),
+            ({"pixels": "f32", "mean": 0.5, "deviation": 0.5}, "of pixels from 0 to 255"),
             ({"batch": 1000, "last": "drop"}, "no batch"),
         ):
             with self.subTest(options), self.assertRaisesRegex(ValueError, words):
@@ -109,6 +110,8 @@ class HostileErrors(unittest.TestCase):
         ):
             with self.subTest(options), self.assertRaisesRegex(TypeError, words):
                 feedrate.Loader(mnist(), **options)
+        with self.assertRaisesRegex(TypeError, "recipe: expected a name"):
+            feedrate.flip() | "\udcff"
 
     def test_what_stands_for_a_whole_number_is_one(self):
         class Number:

@@ -233,6 +233,23 @@ class ConformanceLoader(unittest.TestCase):
         with self.assertRaises(TypeError):
             len(feedrate.Loader(mnist(), epochs=None))
 
+    def test_recipes_that_only_evaluate_keep_the_order(self):
+        for recipe, ordered in (
+            ("imagenet-eval", True),
+            ("imagenet-eval:size=64", True),
+            (feedrate.resize(72) | feedrate.center_crop(64), True),
+            ("imagenet-train", False),
+            (feedrate.resize(72) | feedrate.random_crop(64), False),
+            ("imagenet-eval+flip", False),
+        ):
+            for options, expected in ({}, ordered), ({"shuffle": True}, False), ({"shuffle": False}, True):
+                loader = feedrate.Loader(photographs(), recipe, batch=64, **options)
+                indices = array.array("q", next(iter(loader)).indices.tobytes()).tolist()
+                self.assertEqual(indices == list(range(64)), expected, (recipe, options))
+        for recipe in "none", "mnist":
+            indices = array.array("q", next(iter(feedrate.Loader(mnist(), recipe))).indices.tobytes())
+            self.assertNotEqual(indices.tolist(), list(range(64)))
+
     def test_the_number_of_threads_can_be_found_while_it_runs(self):
         loader = feedrate.Loader(mnist(), "mnist", batch=64, threads="auto", epochs=3)
         self.assertEqual(sum(len(batch) for batch in loader), 3 * IMAGES)

@@ -6,7 +6,8 @@
 #include <nanobind/stl/string.h>
 
 #include "loader/bad.h"
-#include "loader/recipe.h"
+#include "loader/settings.h"
+#include "tools/bindings/python/values.hpp"
 
 namespace feedrate::tools {
 using namespace formats;
@@ -41,12 +42,12 @@ nb::dict recipe_summaries() {
   return all;
 }
 
-std::string recipe_name(const std::string& text) {
-  try {
-    return std::string(loader::recipe(text).name());
-  } catch (const Error& error) {
-    throw nb::value_error(error.what());
-  }
+const loader::Recipe& recipe(const nb::object& text) {
+  return checked([&]() -> const loader::Recipe& {
+    std::string name;
+    read_python(loader::recipe_row, text, name);
+    return loader::recipe(name);
+  });
 }
 
 }  // namespace
@@ -71,5 +72,10 @@ NB_MODULE(_native, module) {
   add_run(module);
   add_exit(module);
   module.def("recipes", recipe_summaries, "Name and summary of every recipe.");
-  module.def("recipe_name", recipe_name, nb::arg("text"), "The one name of a recipe as written.");
+  module.def(
+      "recipe_name", [](const nb::object& text) { return std::string(recipe(text).name()); },
+      nb::arg("text").none(), "The one name of a recipe as written.");
+  module.def(
+      "trains", [](const nb::object& text) { return recipe(text).trains(); },
+      nb::arg("recipe").none(), "Whether networks are trained with it.");
 }

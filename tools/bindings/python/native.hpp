@@ -53,7 +53,7 @@ void add_exit(nanobind::module_& module);
 
 /// Returns what `make` returns. An Error of `make` is about an option, and becomes a ValueError.
 template <class Make>
-auto checked(Make make) {
+decltype(auto) checked(Make make) {
   try {
     return make();
   } catch (const formats::Error& error) {

@@ -75,6 +75,8 @@ class Loader:
             dataset: a dataset, or the path of one.
             recipe: what part of an image goes into a batch; `feedrate.recipes()` lists them,
                 `feedrate.recipe` changes their numbers, and `|` adds parts; see `feedrate.Recipe`.
+                Those that only evaluate, such as imagenet-eval, keep the dataset's order unless
+                shuffle=True.
             order: indices of the samples that an epoch holds, in that order; some may be missing and
                 some come several times, each time with random draws of its own. 8 bytes each.
             weights: one for each sample, 0 or more. An epoch then holds as many samples as the
@@ -90,6 +92,8 @@ class Loader:
         Settings that the shell and C have, too:
         """
         self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
+        if settings.get("shuffle") is None and not _native.trains(recipe):
+            settings["shuffle"] = False
         picks = _picks(self.dataset, order, weights, groups, draws, settings.get("shuffle"))
         self._settings = _native.Settings(self.dataset._native, picks, recipe=recipe, **settings)
         self._dtype = _DTYPES[self._settings.pixels]

@@ -250,6 +250,18 @@ class ConformanceLoader(unittest.TestCase):
             indices = array.array("q", next(iter(feedrate.Loader(mnist(), recipe))).indices.tobytes())
             self.assertNotEqual(indices.tolist(), list(range(64)))
 
+    def test_a_pickle_is_the_loader_where_it_stands(self):
+        for options in (
+            {"batch": 64, "seed": 3, "epochs": 2, "transform": len},
+            {"order": iter([5, 4, 3, 2, 1]), "batch": 2, "transform": content},
+            {"weights": "balanced", "draws": 100, "recipe": "mnist", "transform": content},
+        ):
+            loader = feedrate.Loader(mnist(), **options)
+            next(iter(loader))
+            again = pickle.loads(pickle.dumps(loader))
+            self.assertEqual(again.state_dict(), loader.state_dict())
+            self.assertEqual(list(again), list(loader))
+
     def test_the_number_of_threads_can_be_found_while_it_runs(self):
         loader = feedrate.Loader(mnist(), "mnist", batch=64, threads="auto", epochs=3)
         self.assertEqual(sum(len(batch) for batch in loader), 3 * IMAGES)

@@ -3,6 +3,7 @@
 import array
 import concurrent.futures
 import os
+import pickle
 import tempfile
 import unittest
 import unittest.mock
@@ -218,6 +219,18 @@ torch.distributed.destroy_process_group()
                 next(iterator)
             self.assertEqual(sum(len(labels) for _, labels in loader), IMAGES // 3)
             self.assertEqual(loader.state_dict(), {"seed": 1, "epoch": 4, "position": 0})
+
+    def test_a_pickle_is_the_loader_where_it_stands(self):
+        loader = self.loader(order=range(200))
+        for _ in loader:
+            break
+        again = pickle.loads(pickle.dumps(loader))
+        self.assertEqual(again.state_dict(), loader.state_dict())
+        self.assertEqual(self.values(again), self.values(loader))
+        with unittest.mock.patch("feedrate.torch._share", return_value=(1, 2)):
+            self.assertEqual(len(loader), 2)
+            again = pickle.loads(pickle.dumps(loader))
+            self.assertEqual(self.values(again), self.values(loader))
 
     def test_options_of_whole_runs_are_refused(self):
         for options in {"epochs": 2}, {"batch": 3}, {"rank": 0}, {"last": "wrap", "drop_last": True}:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import atexit
+import collections.abc
 import os
 import threading
 import time
@@ -53,6 +54,8 @@ class Loader:
     Threads that share an iterator share its batches: each batch goes to one of them, and an exception
     ends the iteration for all.
 
+    A pickle of a loader is its settings and where it stands.
+
     Raises ValueError for options that make no sense or do not suit the dataset, and from the
     iterator DataError for a sample that is damaged.
     """
@@ -92,6 +95,17 @@ class Loader:
         Settings that the shell and C have, too:
         """
         self.dataset = dataset if isinstance(dataset, Dataset) else open(dataset)
+        order, weights = _kept(order), _kept(weights)
+        self._arguments = {
+            "dataset": self.dataset,
+            "recipe": recipe,
+            "order": order,
+            "weights": weights,
+            "groups": groups,
+            "draws": draws,
+            "transform": transform,
+            **settings,
+        }
         if settings.get("shuffle") is None and not _native.trains(recipe):
             settings["shuffle"] = False
         picks = _picks(self.dataset, order, weights, groups, draws, settings.get("shuffle"))
@@ -192,8 +206,28 @@ class Loader:
         run = self._alive()
         return run.stats() if run is not None else {}
 
+    def _share(self, rank: int, ranks: int) -> None:
+        """Takes the share of that rank, from the next iteration on."""
+        self._settings = self._settings.shared(rank, ranks)
+        self._arguments |= {"rank": rank, "ranks": ranks}
+
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self._arguments, self.state_dict())
+
     def __repr__(self) -> str:
         return f"feedrate.Loader({self.dataset.info['path']!r}: {self.state_dict()})"
+
+
+def _again(kind: type[Loader], arguments: dict[str, Any], state: dict[str, int]) -> Loader:
+    """A loader from a pickle."""
+    loader = kind(**arguments)
+    loader.load_state_dict(state)
+    return loader
+
+
+def _kept(values: Any) -> Any:
+    """Values that can be read more than once, as a pickle does."""
+    return list(values) if isinstance(values, collections.abc.Iterator) else values
 
 
 class _Iteration:

@@ -109,8 +109,7 @@ class DataLoader:
         self.drop_last = drop_last
         self.device = torch.device(device) if device is not None else None
         self._transform = transform
-        if pin_memory if pin_memory is not None else torch.cuda.is_available():
-            self._loader._pin = (_pin, _unpin)
+        self._pins = pin_memory if pin_memory is not None else torch.cuda.is_available()
         self._live: Iterator[Batch] | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not
@@ -160,6 +159,9 @@ class DataLoader:
         self._live = None
         self._loader.close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_live": None}  # threads are not pickled
+
     def _soft_classes(self) -> int:
         if not self._loader._settings.mixes:
             return 0
@@ -182,7 +184,7 @@ class DataLoader:
         since. An iteration that is under way stays as it is, and raises."""
         share = _share() if self._asks else self._share
         if share != self._share:
-            self._loader._settings = self._loader._settings.shared(*share)
+            self._loader._share(*share)
             self._share = share
             self._live = None
 
@@ -192,6 +194,7 @@ class DataLoader:
             self._go_to({**self._state, "epoch": self._state["epoch"] + 1, "position": 0})
         self._resumes = False
         live, self._live = self._live, None
+        self._loader._pin = (_pin, _unpin) if self._pins else None
         return live if live is not None else iter(self._loader)
 
     def _hosts(self, batches: Iterator[Batch]) -> Iterator[_Host]:

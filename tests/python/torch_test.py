@@ -238,6 +238,8 @@ torch.distributed.destroy_process_group()
                 self.loader(**options)
         with self.assertRaises(TypeError):
             self.loader(num_workers=4)
+        with self.assertRaisesRegex(ValueError, "batch_size: expected a whole number from 1 to 65536, found 0"):
+            self.loader(batch_size=0)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,16 @@ LoaderSettings read(const nb::kwargs& given) {
   return settings;
 }
 
+/// Refuses a value of a setting that the caller knows by another name.
+void expect(std::string_view setting, const nb::object& value, std::string_view name) {
+  LoaderSettings settings;
+  for_each_keyword(settings, [&](Setting row, auto& member) {
+    if (row.name != setting) return;
+    row.name = name;
+    read_python(row, value, member);
+  });
+}
+
 Settings set_up(OpenDataset dataset, std::shared_ptr<const loader::Picks> picks,
                 LoaderSettings asked) {
   loader::LoaderSetup setup = loader::set_up(asked, *dataset.data, picks.get(), Spelling::python);
@@ -108,6 +118,13 @@ nb::list rows() {
 
 void add_settings(nb::module_& module) {
   module.def("settings", &rows, "The settings of a loader: what is to be known of each.");
+  module.def(
+      "expect",
+      [](const std::string& setting, const nb::object& value, const std::string& name) {
+        checked([&] { expect(setting, value, name); });
+      },
+      nb::arg("setting"), nb::arg("value").none(), nb::arg("name"),
+      "Refuses a value of a setting that the caller knows by another name.");
   nb::class_<Settings>(module, "Settings", "The settings of a loader, checked.")
       .def(
           "__init__",

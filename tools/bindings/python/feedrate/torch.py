@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Na
 
 import torch
 
+from feedrate import _native
 from feedrate._data import Batch, Dataset
 from feedrate._loader import Loader
 from feedrate._settings import OF_RUNS, SETTINGS, takes_settings
@@ -45,7 +46,8 @@ class DataLoader:
     the next one, until `close`. Any Trainer that takes an iterable with a length takes this one. One
     thread.
 
-    Raises what `feedrate.Loader` raises.
+    Raises what `feedrate.Loader` raises, and RuntimeError from an iteration under which the ranks of
+    torch.distributed change.
     """
 
     @takes_settings(without=OF_RUNS)
@@ -87,6 +89,7 @@ class DataLoader:
             raise ValueError("epochs, batch and last: each iteration is an epoch; see batch_size, drop_last")
         if (rank is None) != (ranks is None):
             raise ValueError("rank and ranks go together")
+        _native.expect("batch", batch_size, "batch_size")
         if drop_last:
             settings["last"] = "drop"
         self._asks = rank is None  # for its share

@@ -232,6 +232,12 @@ torch.distributed.destroy_process_group()
             again = pickle.loads(pickle.dumps(loader))
             self.assertEqual(self.values(again), self.values(loader))
 
+    def test_memory_is_not_pinned_without_a_gpu(self):
+        with unittest.mock.patch("torch.cuda.is_available", return_value=False):
+            with self.assertWarnsRegex(UserWarning, "no GPU"):
+                loader = self.loader(pin_memory=True)
+            self.assertEqual(sum(len(labels) for _, labels in loader), IMAGES)
+
     def test_options_of_whole_runs_are_refused(self):
         for options in {"epochs": 2}, {"batch": 3}, {"rank": 0}, {"last": "wrap", "drop_last": True}:
             with self.assertRaises(ValueError):

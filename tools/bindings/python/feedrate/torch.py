@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple
 
 import torch
@@ -76,7 +77,7 @@ class DataLoader:
                 only evaluate keep the dataset's order unless shuffle=True.
             batch_size: images in a batch of this rank.
             device: where the tensors shall be; None: in the memory that the loader filled.
-            pin_memory: page-lock that memory; None: where PyTorch has a GPU.
+            pin_memory: page-lock that memory where PyTorch has a GPU; True warns where it has none.
             drop_last: leave out images that do not fill a batch, as last="drop" does.
             rank, ranks: this process's share of each epoch; None: torch.distributed's, which is asked
                 by `len` and whenever an iteration starts.
@@ -112,7 +113,9 @@ class DataLoader:
         self.drop_last = drop_last
         self.device = torch.device(device) if device is not None else None
         self._transform = transform
-        self._pins = pin_memory if pin_memory is not None else torch.cuda.is_available()
+        self._pins = pin_memory is not False and torch.cuda.is_available()
+        if pin_memory and not self._pins:
+            warnings.warn("pin_memory=True, but PyTorch finds no GPU: memory is not page-locked", stacklevel=2)
         self._live: Iterator[Batch] | None = None  # at the start of the next epoch
         self._state = self._loader.state_dict()  # behind the last batch handed out
         self._resumes = False  # the next iteration starts there, in the middle of an epoch or not

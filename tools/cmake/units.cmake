@@ -56,7 +56,10 @@ function(compile_together variable)
     list(REMOVE_DUPLICATES units_of_group)
     foreach(unit IN LISTS units_of_group)
       file(CONFIGURE OUTPUT ${unit} CONTENT "${text_${unit}}" @ONLY)
-      set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS "${options_${group}}")
+      # To GCC, a file that a unit includes is a header, in which a class with a member of an anonymous
+      # namespace's type would be a mistake. And a local name may stand at the top of a neighbour.
+      set_source_files_properties(${unit} PROPERTIES
+        COMPILE_OPTIONS "${options_${group}};-Wno-subobject-linkage;-Wno-shadow;-Wshadow=local")
     endforeach()
     list(APPEND units ${units_of_group})
     unset(units_of_group)

@@ -41,7 +41,7 @@ struct Name {
   Field field;
 };
 
-constexpr Name names[] = {
+constexpr Name field_names[] = {
     {example_key::encoded, image_encoded},
     {cifar_key, image},
     {"image_raw", image_raw},
@@ -76,9 +76,9 @@ Features find_features(Bytes example) {
   ExampleReader reader(example);
   Found next;
   while (reader.next(next.key, next.feature)) {
-    const auto name = std::find_if(std::begin(names), std::end(names),
+    const auto name = std::find_if(std::begin(field_names), std::end(field_names),
                                    [&](const Name& row) { return row.key == next.key; });
-    if (name != std::end(names)) found[name->field] = next;
+    if (name != std::end(field_names)) found[name->field] = next;
   }
   return found;
 }

@@ -66,14 +66,14 @@ struct Range {
 
 class ConversionRun {
  public:
-  ConversionRun(std::unique_ptr<SampleStream> stream, const Container& container,
+  ConversionRun(std::unique_ptr<SampleStream> stream, const ConvertTarget& target,
                 const ConvertOptions& options)
       : stream_(
             std::move(stream),
             {.shuffle = options.shuffle, .limit = options.limit, .counted = options.shards > 1}),
-        container_(container),
+        target_(target),
         options_(options),
-        encoding_(encoding_for(container, stream_.info(), options)) {
+        encoding_(encoding_for(target.container, stream_.info(), options)) {
     sharding_ = {.count = options.shards, .samples = stream_.size()};
     if (options.shards > 1 && stream_.size() < options.shards) {
       throw Error(join(stream_.size(), " samples cannot fill ", options.shards, " shards"));
@@ -90,9 +90,9 @@ class ConversionRun {
 
   const StreamInfo& info() const { return stream_.info(); }
 
-  Tally execute(const fs::path& directory, std::string_view split, Tally tally, DigestSink digested,
+  Tally execute(const fs::path& directory, Tally tally, DigestSink digested,
                 std::function<void(const Tally&)> save) {
-    WriterOptions settings{.split = std::string(split),
+    WriterOptions settings{.split = target_.split,
                            .codec = encoding_.keeps() ? stream_.info().codec : encoding_.codec,
                            .classes = stream_.info().class_names,
                            .sharding = sharding_,
@@ -101,12 +101,14 @@ class ConversionRun {
                            .gzip = options_.gzip};
     const WriterState resumed = tally.writer;
     if (tally.read != 0) settings.resume = &resumed;
-    const auto writer = container_.create(directory, settings);
+    const auto writer = target_.container.create(directory, settings);
     stream_.start_at(range_.begin + tally.read);
     // Shards may be written by several machines, none of which sees all images: no mean image.
-    run_pipeline(stream_, *writer, container_, options_,
-                 {.encoding = encoding_,
-                  .wants_mean = container_.wants_mean() && options_.shards == 1,
+    run_pipeline(stream_, *writer,
+                 {.container = target_.container,
+                  .settings = options_,
+                  .encoding = encoding_,
+                  .wants_mean = target_.container.wants_mean() && options_.shards == 1,
                   .begin = range_.begin,
                   .end = range_.end,
                   .digested = std::move(digested),
@@ -133,7 +135,7 @@ class ConversionRun {
   }
 
   SelectedStream stream_;
-  const Container& container_;
+  const ConvertTarget& target_;
   const ConvertOptions& options_;
   Encoding encoding_;
   Sharding sharding_;
@@ -142,7 +144,7 @@ class ConversionRun {
 
 // A part's inputs, hashed only where join_parts() takes the hashes from.
 std::vector<Sidecar::Input> inputs_of(const Source& source, std::span<const fs::path> inputs,
-                                      std::string_view split, const ConversionPart& part) {
+                                      const std::string& split, const ConversionPart& part) {
   if (part.number == 1) return source.inputs(inputs, split);
   std::vector<Sidecar::Input> list;
   for (const fs::path& file : source.files(inputs, split)) {
@@ -175,43 +177,41 @@ std::optional<Conversion> finished_part(const fs::path& directory,
 
 }  // namespace
 
-Conversion convert(std::unique_ptr<SampleStream> stream, const Container& container,
-                   const fs::path& directory, std::string_view split,
+Conversion convert(std::unique_ptr<SampleStream> stream, const ConvertTarget& target,
                    const ConvertOptions& options) {
   const auto start = Clock::now();
-  check(container, options);
-  ConversionRun run(std::move(stream), container, options);
-  RunningDigest digests(directory);
-  const Tally tally = run.execute(directory, split, {},
-                                  [&](const SampleDigests& sample) { digests.add(sample); }, {});
+  check(target.container, options);
+  ConversionRun run(std::move(stream), target, options);
+  RunningDigest digests(target.path);
+  const Tally tally =
+      run.execute(target.path, {}, [&](const SampleDigests& sample) { digests.add(sample); }, {});
   Conversion conversion = result_of(tally, digests.finish());
   conversion.seconds = seconds_since(start);
   return conversion;
 }
 
 Conversion convert_dataset(const Source& source, std::span<const fs::path> inputs,
-                           std::string_view split, const Container& container, const fs::path& out,
-                           const ConvertOptions& options) {
+                           const ConvertTarget& target, const ConvertOptions& options) {
   const auto start = Clock::now();
   const std::uint64_t lost_before = lost_pages_so_far();  // of any file
-  check(container, options);                              // before anything is read or written
-  ConversionRun run(source.open(inputs, split), container, options);
+  check(target.container, options);                       // before anything is read or written
+  ConversionRun run(source.open(inputs, target.split), target, options);
   const bool whole = options.part.count == 1;
   const auto stale =
       options.resume ? PartialDirectory::Stale::adopted : PartialDirectory::Stale::removed;
-  PartialDirectory directory(whole ? out : part_path(out, options.part), stale);
-  Journal journal(directory, purpose_of(source, inputs, split, container, options));
+  PartialDirectory directory(whole ? target.path : part_path(target.path, options.part), stale);
+  Journal journal(directory, purpose_of(source, inputs, target, options));
   RunningDigest digests(directory.path());
   const DigestSink digest = [&](const SampleDigests& sample) { digests.add(sample); };
   std::optional<Tally> earlier;
   if (directory.adopted()) earlier = journal.load(digest);
   // Hash while converting: both read the same files, so the second reader finds them in memory.
   auto hashes = std::async(std::launch::async,
-                           [&] { return inputs_of(source, inputs, split, options.part); });
+                           [&] { return inputs_of(source, inputs, target.split, options.part); });
 
   const std::uint64_t resumed_at = earlier ? earlier->written : 0;
   Tally tally = run.execute(
-      directory.path(), split, earlier ? std::move(*earlier) : Tally{},
+      directory.path(), earlier ? std::move(*earlier) : Tally{},
       [&](const SampleDigests& sample) {
         digest(sample);
         journal.add(sample);
@@ -219,7 +219,7 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
       [&](const Tally& now) { journal.save(now); });
   Conversion conversion = result_of(tally, digests.finish());
   conversion.resumed_at = resumed_at;
-  Sidecar sidecar = describe(source, split, container, options, run.info());
+  Sidecar sidecar = describe(source, target, options, run.info());
   complete(sidecar, tally, conversion);
   if (whole) {
     add_notes(sidecar, conversion);
@@ -244,17 +244,17 @@ Conversion convert_dataset(const Source& source, std::span<const fs::path> input
 
 std::optional<Conversion> finished_conversion(const Source& source,
                                               std::span<const fs::path> inputs,
-                                              std::string_view split, const Container& container,
-                                              const fs::path& out, const ConvertOptions& options) {
+                                              const ConvertTarget& target,
+                                              const ConvertOptions& options) {
+  const fs::path& out = target.path;
   if (options.part.count > 1) {
-    return finished_part(part_path(out, options.part),
-                         purpose_of(source, inputs, split, container, options));
+    return finished_part(part_path(out, options.part), purpose_of(source, inputs, target, options));
   }
   if (!fs::exists(out)) return std::nullopt;
   const std::optional<Sidecar> found = read_sidecar(out);
   if (!found) fail(out, "exists already, and has no ", sidecar_name, " that says what it is");
-  Sidecar wanted = describe(source, split, container, options, {});
-  wanted.inputs = source.inputs(inputs, split);
+  Sidecar wanted = describe(source, target, options, {});
+  wanted.inputs = source.inputs(inputs, target.split);
   if (const std::string other = difference(*found, wanted); !other.empty()) {
     fail(out, "exists already and ", other);
   }

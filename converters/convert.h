@@ -58,6 +58,13 @@ struct ConvertOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
+/// The dataset to be made.
+struct ConvertTarget {
+  const formats::Container& container;
+  std::filesystem::path path;
+  std::string split = "train";
+};
+
 /// A sample that `--on-bad skip` left out.
 struct Skipped {
   std::uint64_t position = 0;
@@ -79,31 +86,27 @@ struct Conversion {
   std::vector<Skipped> skipped;
 };
 
-/// Converts all of `stream` into `directory`, which exists and is empty: writes the container's
-/// files, but no sidecar, and does not sync them to disk. Throws Error on damage in the source or a
-/// failed write.
-Conversion convert(std::unique_ptr<SampleStream> stream, const formats::Container& container,
-                   const std::filesystem::path& directory, std::string_view split,
+/// Converts all of `stream` into the directory target.path, which exists and is empty: writes the
+/// container's files, but no sidecar, and does not sync them to disk. Throws Error on damage in the
+/// source or a failed write.
+Conversion convert(std::unique_ptr<SampleStream> stream, const ConvertTarget& target,
                    const ConvertOptions& options);
 
-/// What `feedrate convert` does for one split: opens the source, converts into `<out>.partial`,
-/// writes the sidecar, renames. If it throws, nothing is left under `out`, and `<out>.partial`
-/// stays only if `--resume` can continue from it. A part is written to `part_path(out, part)`; of
+/// What `feedrate convert` does for one split: opens the source, converts into `<path>.partial`,
+/// writes the sidecar, renames. If it throws, nothing is left under target.path, and `<path>.partial`
+/// stays only if `--resume` can continue from it. A part is written to `part_path(path, part)`; of
 /// all parts, only the first hashes the inputs, since each part of a large archive would read all
 /// of it.
 Conversion convert_dataset(const Source& source, std::span<const std::filesystem::path> inputs,
-                           std::string_view split, const formats::Container& container,
-                           const std::filesystem::path& out, const ConvertOptions& options);
+                           const ConvertTarget& target, const ConvertOptions& options);
 
-/// What an earlier run finished under `out`, or of a part under `part_path(out, part)`; nothing when
-/// that does not exist. Seconds, and for a whole dataset its bytes and the samples left out, are not
-/// known. Throws Error naming what differs when it holds something else than this conversion would
-/// make.
+/// What an earlier call finished under target.path, or of a part under `part_path(path, part)`;
+/// nothing when that does not exist. Seconds, and for a whole dataset its bytes and the samples left
+/// out, are not known. Throws Error naming what differs when it holds something else than this
+/// conversion would make.
 std::optional<Conversion> finished_conversion(const Source& source,
                                               std::span<const std::filesystem::path> inputs,
-                                              std::string_view split,
-                                              const formats::Container& container,
-                                              const std::filesystem::path& out,
+                                              const ConvertTarget& target,
                                               const ConvertOptions& options);
 
 /// "<out>.part-3-of-8"

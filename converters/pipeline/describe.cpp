@@ -83,13 +83,13 @@ Conversion result_of(const Tally& tally, const RunningDigest::Result& digests) {
   return conversion;
 }
 
-Sidecar describe(const Source& source, std::string_view split, const Container& container,
-                 const ConvertOptions& options, const StreamInfo& info) {
+Sidecar describe(const Source& source, const ConvertTarget& target, const ConvertOptions& options,
+                 const StreamInfo& info) {
   Sidecar sidecar;
   sidecar.tool_version = FEEDRATE_VERSION;
   sidecar.source = info.origin.empty() ? source.name() : std::string_view(info.origin);
-  sidecar.split = split;
-  sidecar.format = container.name();
+  sidecar.split = target.split;
+  sidecar.format = target.container.name();
   sidecar.label_space = info.label_space;
   sidecar.classes = info.classes;
   sidecar.class_names = info.class_names;
@@ -139,16 +139,15 @@ void add_notes(Sidecar& sidecar, const Conversion& conversion) {
 }
 
 std::vector<std::string> purpose_of(const Source& source, std::span<const fs::path> inputs,
-                                    std::string_view split, const Container& container,
-                                    const ConvertOptions& options) {
+                                    const ConvertTarget& target, const ConvertOptions& options) {
   std::vector<std::string> purpose{join("version ", FEEDRATE_VERSION),
-                                   join("source ", source.name()), join("split ", split),
-                                   join("--to ", container.name())};
+                                   join("source ", source.name()), join("split ", target.split),
+                                   join("--to ", target.container.name())};
   for (const std::string& option : shaping_options(options)) purpose.push_back(option);
   if (options.part.count > 1) {
     purpose.push_back(join("--part ", options.part.number, "/", options.part.count));
   }
-  const std::vector<fs::path> files = source.files(inputs, split);
+  const std::vector<fs::path> files = source.files(inputs, target.split);
   for (const fs::path& input : inputs) {
     if (std::ranges::find(files, input) == files.end()) purpose.push_back(described(input));
   }

@@ -12,9 +12,8 @@ Conversion result_of(const Tally& tally, const formats::RunningDigest::Result& d
 inline constexpr std::string_view crops_option = "--crops";
 
 /// A sidecar with the origin of the dataset and its options, but without its inputs.
-formats::Sidecar describe(const Source& source, std::string_view split,
-                          const formats::Container& container, const ConvertOptions& options,
-                          const StreamInfo& info);
+formats::Sidecar describe(const Source& source, const ConvertTarget& target,
+                          const ConvertOptions& options, const StreamInfo& info);
 /// What tells the datasets of two conversions apart, as a sentence: "has '--encode png', not
 /// '--encode jpeg'"; "" if nothing does. Compares split, format, options and inputs.
 std::string difference(const formats::Sidecar& found, const formats::Sidecar& wanted);
@@ -27,8 +26,7 @@ void add_notes(formats::Sidecar& sidecar, const Conversion& conversion);
 /// size, time; of a directory, what it lists).
 std::vector<std::string> purpose_of(const Source& source,
                                     std::span<const std::filesystem::path> inputs,
-                                    std::string_view split, const formats::Container& container,
-                                    const ConvertOptions& options);
+                                    const ConvertTarget& target, const ConvertOptions& options);
 /// The lines of a purpose that are the same for all parts of a conversion: without the part itself
 /// and the times of the inputs, of which each machine may have its own copy.
 std::vector<std::string> common_purpose(const std::vector<std::string>& purpose);

@@ -33,13 +33,12 @@ struct Chunk {
 
 class Pipeline {
  public:
-  Pipeline(SelectedStream& stream, Writer& writer, const Container& container,
-           const ConvertOptions& options, const PipelineOptions& pipeline, Tally& tally)
+  Pipeline(SelectedStream& stream, Writer& writer, const PipelineOptions& pipeline, Tally& tally)
       : stream_(stream),
         writer_(writer),
-        options_(options),
+        options_(pipeline.settings),
         pipeline_(pipeline),
-        treatment_{pipeline.encoding, &container, options.resize, options.fix},
+        treatment_{pipeline.encoding, &pipeline.container, options_.resize, options_.fix},
         tally_(tally),
         end_(pipeline.end),
         position_(pipeline.begin + tally.read),
@@ -190,12 +189,12 @@ class Pipeline {
 
 }  // namespace
 
-void run_pipeline(SelectedStream& stream, Writer& writer, const Container& container,
-                  const ConvertOptions& options, const PipelineOptions& pipeline, Tally& tally) {
-  const unsigned threads = options.threads != 0
-                               ? options.threads
+void run_pipeline(SelectedStream& stream, Writer& writer, const PipelineOptions& pipeline,
+                  Tally& tally) {
+  const unsigned threads = pipeline.settings.threads != 0
+                               ? pipeline.settings.threads
                                : static_cast<unsigned>(oneapi::tbb::info::default_concurrency());
-  Pipeline(stream, writer, container, options, pipeline, tally).run(threads);
+  Pipeline(stream, writer, pipeline, tally).run(threads);
 }
 
 }  // namespace feedrate::converters

@@ -10,6 +10,8 @@
 namespace feedrate::converters {
 
 struct PipelineOptions {
+  const formats::Container& container;
+  const ConvertOptions& settings;
   formats::Encoding encoding;
   bool wants_mean = false;
   std::uint64_t begin = 0;                      // position of the first sample of the tally
@@ -19,9 +21,8 @@ struct PipelineOptions {
 };
 
 /// Converts `stream` from its current position and adds to `tally`. Throws Error on damage in the
-/// source, a failed write, and a bad sample if options.on_bad is `fail`.
-void run_pipeline(SelectedStream& stream, formats::Writer& writer,
-                  const formats::Container& container, const ConvertOptions& options,
-                  const PipelineOptions& pipeline, Tally& tally);
+/// source, a failed write, and a bad sample if settings.on_bad is `fail`.
+void run_pipeline(SelectedStream& stream, formats::Writer& writer, const PipelineOptions& pipeline,
+                  Tally& tally);
 
 }  // namespace feedrate::converters

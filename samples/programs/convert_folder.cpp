@@ -18,7 +18,7 @@ int main(int count, char** words) {
     const converters::Source& source = converters::source("folder");
     const std::string split = source.splits({&folder, 1}).front();
     const converters::Conversion done = converters::convert_dataset(
-        source, {&folder, 1}, split, formats::container("recordio"), words[2], {.threads = 2});
+        source, {&folder, 1}, {formats::container("recordio"), words[2], split}, {.threads = 2});
     std::printf("%llu images, %llu bytes\n", static_cast<unsigned long long>(done.samples),
                 static_cast<unsigned long long>(done.bytes));
   } catch (const formats::Error& error) {  // names the file, the entry, expected and found

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 Conversion convert_mnist(const fs::path& from, const Container& to, const fs::path& out,
                          const ConvertOptions& options = {}) {
-  return convert_dataset(source("mnist"), std::vector{from}, "train", to, out, options);
+  return convert_dataset(source("mnist"), std::vector{from}, {to, out, "train"}, options);
 }
 
 class ConformanceConvert : public ::testing::TestWithParam<const Container*> {};
@@ -138,8 +138,8 @@ TEST(UnitConvert, an_error_in_the_pipeline_comes_out_with_its_own_words) {
   for (const unsigned threads : {1U, 4U}) {
     const TempDirectory directory;
     try {
-      convert(made_stream(1000, {.fail_at = 777}), container("recordio"), directory.path(), "train",
-              {.threads = threads});
+      convert(made_stream(1000, {.fail_at = 777}),
+              {container("recordio"), directory.path(), "train"}, {.threads = threads});
       FAIL() << "no error was thrown";
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "made.tar:entry 7: byte 12: the text of the source");
@@ -149,8 +149,8 @@ TEST(UnitConvert, an_error_in_the_pipeline_comes_out_with_its_own_words) {
 
 TEST(UnitConvert, images_of_different_shapes_have_no_common_one) {
   const TempDirectory directory;
-  const Conversion made = convert(made_stream(300, {.wide_at = 200}), container("recordio"),
-                                  directory.path(), "train", {});
+  const Conversion made = convert(made_stream(300, {.wide_at = 200}),
+                                  {container("recordio"), directory.path(), "train"}, {});
   EXPECT_EQ(made.samples, 300U);
   EXPECT_EQ(made.shape, Shape{});
 }
@@ -159,8 +159,8 @@ TEST(HostileConvert, a_sample_that_cannot_be_encoded_is_named) {
   const TempDirectory directory;
   expect_error(
       [&] {
-        convert(made_stream(1000, {.short_at = 321}), container("recordio"), directory.path(),
-                "train", {.threads = 3});
+        convert(made_stream(1000, {.short_at = 321}),
+                {container("recordio"), directory.path(), "train"}, {.threads = 3});
       },
       {"sample 321", "expected 2x2x1 = 4 bytes", "found 3"});
 }
@@ -170,8 +170,8 @@ TEST(HostileConvert, a_source_that_ends_before_its_promise_is_an_error) {
   expect_error(
       [&] {
         constexpr std::uint64_t whole_chunks = 640;
-        convert(made_stream(1000, {.end_at = whole_chunks}), container("recordio"),
-                directory.path(), "train", {});
+        convert(made_stream(1000, {.end_at = whole_chunks}),
+                {container("recordio"), directory.path(), "train"}, {});
       },
       {"promised 1000 samples and gave 640"});
 }
@@ -254,7 +254,8 @@ TEST(HostileConvert, a_mapped_input_that_shrinks_leaves_nothing_behind) {
       EXPECT_EQ(input.bytes()[0], std::byte{0});
     };
     try {
-      convert_dataset(MadeSource(100), {}, "train", container("lmdb"), directory / "out", options);
+      convert_dataset(MadeSource(100), {}, {container("lmdb"), directory / "out", "train"},
+                      options);
     } catch (const Error& error) {
       std::fputs(error.what(), stderr);
       std::_Exit(fs::exists(directory / "out") || fs::exists(directory / "out.partial") ? 2 : 1);
@@ -298,8 +299,8 @@ TEST(InteropConvert, real_mnist_has_one_digest_in_every_format) {
   constexpr std::uint64_t some = 2000;  // of the 10,000: creating and removing PNG files is slow
   for (const Container* container : containers()) {
     const Conversion made =
-        convert_dataset(source("mnist"), std::vector{*mnist}, "test", *container,
-                        directory / container->name(), {.limit = some});
+        convert_dataset(source("mnist"), std::vector{*mnist},
+                        {*container, directory / container->name(), "test"}, {.limit = some});
     EXPECT_EQ(made.samples, some);
     digests.push_back(made.digest.digest);
   }

@@ -218,19 +218,20 @@ class HostileMutations : public ::testing::TestWithParam<const Container*> {
 };
 
 TEST_P(HostileMutations, random_damage_to_photographs_is_noticed) {
-  convert_dataset(Photographs(), {}, "train", *GetParam(), set_, {});
+  convert_dataset(Photographs(), {}, {*GetParam(), set_, "train"}, {});
   mutate_randomly();
 }
 
 TEST_P(HostileMutations, random_damage_to_digits_is_noticed) {
   write_mnist(temporary_ / "in", 20, 10, 10);
-  convert_dataset(source("mnist"), std::vector{temporary_ / "in"}, "train", *GetParam(), set_, {});
+  convert_dataset(source("mnist"), std::vector{temporary_ / "in"}, {*GetParam(), set_, "train"},
+                  {});
   mutate_randomly();
 }
 
 // No digest of labels and pixels covers the names of samples and classes.
 TEST_P(HostileMutations, a_changed_letter_in_any_name_is_noticed) {
-  convert_dataset(Photographs(), {}, "train", *GetParam(), set_, {});
+  convert_dataset(Photographs(), {}, {*GetParam(), set_, "train"}, {});
   look_at_sound_set();
   int names = 0;
   for (const fs::path& file : files_) {

@@ -38,7 +38,7 @@ fs::path write_train_tar(const fs::path& directory) {
 
 Conversion convert_odd(const TempDirectory& directory, const ConvertOptions& options) {
   return convert_dataset(source("imagenet"), std::vector{write_train_tar(directory.path())},
-                         "train", container("tfrecord"), directory / "out", options);
+                         {container("tfrecord"), directory / "out", "train"}, options);
 }
 
 /// The mean absolute difference of two images.

@@ -28,8 +28,9 @@ class UnitConvertCrops : public ::testing::Test {
   Conversion convert(const std::string& out, const ConvertOptions& options) const {
     const fs::path inputs[] = {temporary_ / "set"};
     const Source& from = source("dataset");
-    return convert_dataset(from, inputs, from.splits(inputs).front(), container("webdataset"),
-                           temporary_ / out, options);
+    return convert_dataset(from, inputs,
+                           {container("webdataset"), temporary_ / out, from.splits(inputs).front()},
+                           options);
   }
 
   std::string index_of(const std::string& out) const {

@@ -22,7 +22,7 @@ constexpr std::uint32_t parts = 3;
 Conversion convert_made(const Container& to, const fs::path& out, ConvertOptions options) {
   options.threads = 2;
   options.shards = shards;
-  return convert_dataset(MadeSource(images), {}, "train", to, out, options);
+  return convert_dataset(MadeSource(images), {}, {to, out, "train"}, options);
 }
 
 void make_parts(const Container& to, const fs::path& out, ConvertOptions options = {}) {

@@ -30,7 +30,7 @@ Conversion convert_resumable(const Container& to, const fs::path& out,
                              ConvertOptions options = {}) {
   options.threads = 2;
   options.journal_bytes = often;
-  return convert_dataset(MadeSource(resumed_images), {}, "train", to, out, options);
+  return convert_dataset(MadeSource(resumed_images), {}, {to, out, "train"}, options);
 }
 
 /// Converts in a child that is killed by `signal` once `done` images are written.
@@ -60,7 +60,7 @@ void convert_and_stop(const Container& to, const fs::path& out, std::uint64_t do
       if (written >= done) request_stop();
     };
     try {
-      convert_dataset(MadeSource(resumed_images), {}, "train", to, out, options);
+      convert_dataset(MadeSource(resumed_images), {}, {to, out, "train"}, options);
     } catch (const Stopped&) {
       ::_exit(42);
     }
@@ -163,11 +163,11 @@ TEST(HostileResume, other_options_are_refused_and_what_was_done_is_kept) {
 TEST(HostileResume, a_folder_whose_images_changed_is_another_input) {
   const TempDirectory directory;
   const fs::path input = directory / "input";
-  convert_dataset(MadeSource(20), {}, "train", container("folder"), input, {});
+  convert_dataset(MadeSource(20), {}, {container("folder"), input, "train"}, {});
   const auto class_0 = fs::directory_iterator(input / "00000");
   const fs::path image = class_0->path();
   const auto purpose = [&] {
-    return purpose_of(source("folder"), std::vector{input}, "train", container("recordio"), {});
+    return purpose_of(source("folder"), std::vector{input}, {container("recordio"), {}}, {});
   };
   const std::vector<std::string> before = purpose();
   EXPECT_EQ(purpose(), before);
@@ -183,11 +183,11 @@ TEST(HostileResume, a_folder_whose_images_changed_is_another_input) {
 TEST(HostileResume, parts_of_a_folder_that_changed_between_them_are_not_joined) {
   const TempDirectory directory;
   const fs::path input = directory / "input", out = directory / "out";
-  convert_dataset(MadeSource(20), {}, "train", container("folder"), input, {});
+  convert_dataset(MadeSource(20), {}, {container("folder"), input, "train"}, {});
   ConvertOptions options{.shards = 2};
   for (const std::uint32_t number : {1U, 2U}) {
     options.part = {number, 2};
-    convert_dataset(source("folder"), std::vector{input}, "train", container("recordio"), out,
+    convert_dataset(source("folder"), std::vector{input}, {container("recordio"), out, "train"},
                     options);
     fs::remove(fs::directory_iterator(input / "00000")->path());
   }

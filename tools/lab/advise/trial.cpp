@@ -90,7 +90,7 @@ Trial try_candidate(const Candidate& candidate, const Dataset& dataset, const Tr
   const std::string split = from.splits(inputs).front();
   const Conversion done =
       convert(std::make_unique<ChosenStream>(from.open(inputs, split), images.indices),
-              *candidate.container, path, split, settings);
+              {*candidate.container, path, split}, settings);
 
   const double index_seconds = candidate.crops ? index_crops(path) : 0;
   trial.dataset = open_dataset(path);

@@ -25,9 +25,9 @@ std::string shardable_formats() {
 Conversion keep_or_convert(const ConversionJob& job, const ConversionJob::Split& split,
                            const ConvertOptions& settings) {
   std::optional<Conversion> earlier =
-      finished_conversion(job.from, job.inputs, split.name, job.to, split.out, settings);
+      finished_conversion(job.from, job.inputs, {job.to, split.out, split.name}, settings);
   if (earlier) return *std::move(earlier);
-  return convert_dataset(job.from, job.inputs, split.name, job.to, split.out, settings);
+  return convert_dataset(job.from, job.inputs, {job.to, split.out, split.name}, settings);
 }
 
 std::uint32_t count_pieces(const ConversionJob& job, std::uint32_t ranks) {

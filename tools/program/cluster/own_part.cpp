@@ -24,7 +24,7 @@ Converted convert_one(const ConversionJob& job, const ConversionJob::Split& spli
   ConvertOptions settings = job.settings;
   // Joined already: this task was started again after the others had finished.
   if (auto whole =
-          finished_conversion(job.from, job.inputs, split.name, job.to, split.out, settings))
+          finished_conversion(job.from, job.inputs, {job.to, split.out, split.name}, settings))
     return {split.name, split.out, *std::move(whole)};
   require_same_count(split, place);
   settings.part = {place.number, place.count};

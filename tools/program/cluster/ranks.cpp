@@ -66,7 +66,7 @@ std::vector<std::string> view_of(const ConversionJob& job) {
   std::vector<std::string> lines;
   for (const ConversionJob::Split& split : job.splits) {
     for (std::string& line :
-         common_purpose(purpose_of(job.from, job.inputs, split.name, job.to, job.settings))) {
+         common_purpose(purpose_of(job.from, job.inputs, {job.to, {}, split.name}, job.settings))) {
       lines.push_back(std::move(line));
     }
     const std::uint64_t images = job.from.open(job.inputs, split.name)->info().size;
@@ -117,7 +117,7 @@ class Plan {
       const auto& [name, out] = job_.splits[i];
       locks_.emplace_back();
       if (auto whole =
-              finished_conversion(job_.from, job_.inputs, name, job_.to, out, job_.settings)) {
+              finished_conversion(job_.from, job_.inputs, {job_.to, out, name}, job_.settings)) {
         earlier.push_back({name, out, *std::move(whole)});
         continue;
       }

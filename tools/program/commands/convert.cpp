@@ -160,7 +160,7 @@ std::vector<Converted> convert_alone(const ConversionJob& job, const ConvertRequ
     made.push_back(
         {split.name, part ? part_path(split.out, settings.part) : split.out,
          keeps ? keep_or_convert(job, split, settings)
-               : convert_dataset(job.from, job.inputs, split.name, job.to, split.out, settings)});
+               : convert_dataset(job.from, job.inputs, {job.to, split.out, split.name}, settings)});
   }
   return made;
 }

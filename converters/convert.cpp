@@ -3,7 +3,6 @@
 #include <chrono>
 #include <future>
 
-#include "converters/pipeline/crops.h"
 #include "converters/pipeline/describe.h"
 #include "converters/pipeline/pipeline.h"
 #include "converters/pipeline/selection.h"

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 
+#include "formats/base/cores.h"
 #include "formats/base/error.h"
+#include "formats/crops/crop_index.h"
 #include "formats/digests/digest.h"
 
 namespace feedrate::converters {
 using namespace formats;
 
 namespace {
+
+constexpr std::string_view crops_option = "--crops";
 
 namespace fs = std::filesystem;
 
@@ -135,6 +139,17 @@ void add_notes(Sidecar& sidecar, const Conversion& conversion) {
   }
   if (conversion.skipped.size() > names_listed) {
     sidecar.notes.push_back(join("left out: ", conversion.skipped.size() - names_listed, " more"));
+  }
+}
+
+void add_crop_index(const std::filesystem::path& directory, Sidecar& sidecar, unsigned threads,
+                    const ProgressCallback& progress) {
+  if (std::ranges::find(sidecar.options, crops_option) == sidecar.options.end()) return;
+  try {
+    make_crop_index(*container(sidecar.format).open(directory), crop_index_file(directory),
+                    threads == 0 ? usable_cores() : threads, progress);
+  } catch (const NothingToIndex&) {
+    sidecar.notes.emplace_back("no crop index: it holds no baseline JPEG that is large enough");
   }
 }
 

@@ -1,15 +1,15 @@
 #pragma once
-// What a conversion writes about itself: the sidecar, and the purpose that its journal is for.
+// What a conversion writes beside its samples: the sidecar, the crop index, and the purpose that its
+// journal is for.
 
 #include "converters/convert.h"
 #include "converters/pipeline/journal.h"
+#include "formats/base/sweep.h"
 
 namespace feedrate::converters {
 
 /// The result of a conversion with this tally and these digests.
 Conversion result_of(const Tally& tally, const formats::RunningDigest::Result& digests);
-
-inline constexpr std::string_view crops_option = "--crops";
 
 /// A sidecar with the origin of the dataset and its options, but without its inputs.
 formats::Sidecar describe(const Source& source, const ConvertTarget& target,
@@ -21,6 +21,11 @@ std::string difference(const formats::Sidecar& found, const formats::Sidecar& wa
 void complete(formats::Sidecar& sidecar, const Tally& tally, const Conversion& conversion);
 /// Notes which images were encoded anew or left out. Not of a part: join_parts() notes them of all.
 void add_notes(formats::Sidecar& sidecar, const Conversion& conversion);
+
+/// Makes the crop index in the directory of a dataset that is whole but for its sidecar, if the sidecar's options
+/// ask for it. Where no image could have an entry, a note in the sidecar says so.
+void add_crop_index(const std::filesystem::path& directory, formats::Sidecar& sidecar,
+                    unsigned threads, const formats::ProgressCallback& progress = {});
 
 /// One line for each thing that determines the result: source, options, inputs (name,
 /// size, time; of a directory, what it lists).

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "converters/pipeline/crops.h"
 #include "converters/pipeline/describe.h"
 #include "converters/pipeline/parts.h"
 #include "formats/base/error.h"

@@ -1,22 +1,40 @@
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "converters/imagenet/devkit.h"
 #include "converters/imagenet/imagenet_classes.h"
-#include "converters/synths/imagenet_devkit.h"
 #include "converters/synths/made_images.h"
 #include "converters/synths/scenes.h"
 #include "formats/base/error.h"
 #include "formats/codec.h"
 #include "formats/io/file.h"
+#include "formats/io/gzip.h"
 #include "formats/io/tar_writer.h"
 
 namespace feedrate::converters {
 using namespace formats;
 
 namespace {
+
+// Writes ILSVRC2012_devkit_t12.tar.gz with `val_labels` as the ground truth of the validation
+// images. It has no meta.mat: the classes are those of ILSVRC2012.
+void write_devkit(const std::filesystem::path& file, std::span<const std::int32_t> val_labels) {
+  std::string ground_truth;
+  for (const std::int32_t label : val_labels) {
+    ground_truth += join(imagenet_id_of_label(label), '\n');
+  }
+  GzipFile gzip(file);
+  TarWriter tar(gzip);
+  const std::string folder = "ILSVRC2012_devkit_t12/";
+  tar.add(folder + "readme.txt",
+          as_bytes("Made by feedrate synth: drawings in the packaging of ILSVRC2012.\n"));
+  tar.add(folder + "data/ILSVRC2012_validation_ground_truth.txt", as_bytes(ground_truth));
+  tar.finish();
+  gzip.close();
+}
 
 // Mostly landscape, 500 wide; some portrait, some of any size, a few large.
 Shape any_shape(Draws& draws) {
@@ -114,7 +132,7 @@ void make_imagenet(const std::filesystem::path& directory, MadeImages& images) {
   const MadeLabels labels = spread_labels(images);
   make_train(directory / "ILSVRC2012_img_train.tar", labels, images);
   make_val(directory / "ILSVRC2012_img_val.tar", labels, images);
-  write_imagenet_devkit(directory / "ILSVRC2012_devkit_t12.tar.gz", labels.val);
+  write_devkit(directory / "ILSVRC2012_devkit_t12.tar.gz", labels.val);
 }
 
 // The devkit labels 50,000 validation images: 1,300,000 / 26.

@@ -12,7 +12,7 @@
 namespace feedrate::formats {
 namespace {
 
-constexpr std::string_view blob_problem = "no BlobProto, or a damaged one";
+constexpr std::string_view not_a_mean = "no BlobProto, or a damaged one";
 
 constexpr std::uint32_t num_key = wire_key(1, Wire::varint);
 constexpr std::uint32_t channels_key = wire_key(2, Wire::varint);
@@ -63,7 +63,7 @@ std::vector<std::uint64_t> read_dims(WireReader reader) {
 
 Blob parse_blob(Bytes message) {
   Blob blob;
-  WireReader reader(message, blob_problem);
+  WireReader reader(message, not_a_mean);
   while (!reader.done()) {
     const std::uint32_t key = reader.read_key();
     switch (key) {

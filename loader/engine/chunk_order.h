@@ -29,6 +29,7 @@ struct Job {
     return pixels.type == PixelType::packed ? packed_seat_bytes(shape, pixels.packed_bytes)
                                             : shape.bytes() * bytes_of(pixels.type);
   }
+  bool mixes() const { return !recipe.mixers().empty(); }
   std::uint64_t epoch_size() const {
     return order.picks != nullptr ? order.picks->size() : dataset.size();
   }

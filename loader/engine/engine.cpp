@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "loader/engine/batch_mix.h"
-
 namespace feedrate::loader {
 using namespace formats;
 
@@ -108,7 +106,7 @@ Loader::Engine::Engine(const Dataset& dataset, const Recipe& recipe, const Loade
       batch_size_(options.batch),
       max_threads_(max_threads(options)),
       plan_(options, job_.epoch_size(), std::max(job_.seat_bytes(), dataset.info().shape.bytes())),
-      mixes_(mixes(job_)),
+      mixes_(job_.mixes()),
       ring_(depth_of(options, job_.seat_bytes()), options.batch, job_.seat_bytes(),
             tasks_per_batch(),
             options.engine.memory != nullptr ? *options.engine.memory : plain_memory()),

@@ -4,7 +4,6 @@
 
 #include "formats/base/lost_pages.h"
 #include "formats/codecs/jpeg/jpeg.h"
-#include "loader/engine/batch_mix.h"
 #include "loader/pixels/shrunk.h"
 
 namespace feedrate::loader::detail {
@@ -101,6 +100,20 @@ void Filler::fill(const Chunk& chunk, Ring& ring, Slot& slot, const std::atomic<
   if (lane_ != nullptr) {
     lane_->add(Activity::fill, clock.start_ns(), clock.end_ns(), chunk.batch.number);
   }
+}
+
+void mix_batch(const Job& job, const BatchRange& range, std::uint32_t count, Slot& slot,
+               Buffer& scratch) {
+  const auto mixers = job.recipe.mixers();
+  Draws draws(SampleRandom(job.seed, range.epoch, range.first), draws_of_a_batch);
+  const Mixer& mixer = *mixers[draws.below(static_cast<std::uint32_t>(mixers.size()))];
+  Batch batch;
+  batch.count = count;
+  batch.shape = job.shape;
+  batch.type = job.pixels.type;
+  batch.layout = job.pixels.wanted_layout();
+  batch.set_bytes(slot.pixels);
+  slot.own_share = count < 2 ? 1 : mixer.mix(batch, draws, grown(scratch, job.seat_bytes()));
 }
 
 void Filler::mix(const BatchRange& range, std::uint32_t count, Slot& slot) {

@@ -20,6 +20,11 @@
 
 namespace feedrate::loader::detail {
 
+/// Mixes the images in the first `count` seats of the slot, which are filled, by one of the recipe's
+/// mixers. `scratch` grows to an image.
+void mix_batch(const Job& job, const BatchRange& range, std::uint32_t count, Slot& slot,
+               formats::Buffer& scratch);
+
 /// One thread at a time.
 class alignas(64) Filler {
  public:

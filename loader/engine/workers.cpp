@@ -32,6 +32,8 @@ unsigned process_limit() {
   return static_cast<unsigned>(std::min<std::size_t>(limit, max_loader_threads));
 }
 
+}  // namespace
+
 // A loader's share of workers_in_process. Threads beyond the limit would never start: an error is
 // better than a measurement with fewer threads than requested.
 class Quota {
@@ -85,8 +87,6 @@ class Arenas {
   std::mutex mutex_;
   std::vector<Arena> idle_;
 };
-
-}  // namespace
 
 struct Workers::State {
   struct Worker {

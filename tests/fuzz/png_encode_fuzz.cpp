@@ -7,8 +7,7 @@
 
 #include <algorithm>
 
-#include "formats/codecs/png/png_decode.h"
-#include "formats/codecs/png/png_encode.h"
+#include "formats/codecs/png/plain_png.h"
 #include "tests/fuzz/decode.h"
 #include "tests/fuzz/libpng.h"
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "formats/codecs/png/png_decode.h"
+#include "formats/codecs/png/plain_png.h"
 #include "tests/fuzz/decode.h"
 #include "tests/fuzz/libpng.h"
 

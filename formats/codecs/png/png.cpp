@@ -16,9 +16,7 @@
 #include "formats/base/checksum.h"
 #include "formats/codec.h"
 #include "formats/codecs/expect_shape.h"
-#include "formats/codecs/png/png_chunk.h"
-#include "formats/codecs/png/png_decode.h"
-#include "formats/codecs/png/png_encode.h"
+#include "formats/codecs/png/plain_png.h"
 
 namespace feedrate::formats {
 namespace {

@@ -1,4 +1,4 @@
-#include "formats/codecs/png/png_decode.h"
+#include "formats/codecs/png/plain_png.h"
 
 #include <isa-l/igzip_lib.h>
 
@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "formats/base/checksum.h"
-#include "formats/codecs/png/png_chunk.h"
 #include "formats/codecs/png/png_filter.h"
 
 namespace feedrate::formats {

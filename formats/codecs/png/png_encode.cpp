@@ -4,7 +4,7 @@
 // size or repeat themselves may have patterns for zlib to find: it gets the filtered or the plain
 // rows, whichever have longer runs.
 
-#include "formats/codecs/png/png_encode.h"
+#include "formats/codecs/png/plain_png.h"
 
 #include <zlib.h>
 
@@ -14,7 +14,6 @@
 #include <new>
 
 #include "formats/base/checksum.h"
-#include "formats/codecs/png/png_chunk.h"
 #include "formats/codecs/png/png_filter.h"
 #include "formats/codecs/png/run_deflate.h"
 

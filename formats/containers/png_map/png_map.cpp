@@ -8,6 +8,7 @@
 // CNTK also reads "images.zip@/inner/name" (or "@\") from a ZIP archive; here that is an Error.
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +20,9 @@
 #include "formats/base/text.h"
 #include "formats/container.h"
 #include "formats/containers/describe.h"
-#include "formats/containers/png_map/png_map_writer.h"
+#include "formats/containers/shards.h"
 #include "formats/io/file.h"
+#include "formats/means/mean_format.h"
 
 namespace feedrate::formats {
 
@@ -30,6 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view map_suffix = "_map.txt";
 // Bytes read of the first line to tell a map from another text file; enough for the longest path.
 constexpr std::size_t max_line_bytes = 4096;
 
@@ -191,6 +194,67 @@ class PngMapDataset final : public Dataset {
   std::vector<Entry> entries_;
 };
 
+// Writes <split>/00000.png …, <split>_map.txt and, given a mean image, mean.xml.
+class PngMapWriter final : public Writer {
+ public:
+  PngMapWriter(const fs::path& directory, const WriterOptions& options)
+      : directory_(directory),
+        split_(options.split),
+        codec_(options.codec),
+        map_path_(directory / (split_ + std::string(map_suffix))),
+        map_(open_map(map_path_, options.resume)),
+        first_(options.first),
+        count_(options.resume != nullptr ? options.resume->samples : 0) {
+    std::error_code error;
+    fs::create_directory(directory / split_, error);
+    if (error) fail_errno(directory / split_, "cannot make the directory", error.value());
+  }
+
+  void add(const Sample& sample) override {
+    assert(codec_ == nullptr || sample.codec == codec_);
+    const std::uint64_t index = first_ + count_;
+    if (sample.label < 0) {
+      fail(map_path_, "sample ", index, ": a map file cannot hold the negative label ",
+           sample.label);
+    }
+    name_.clear();
+    fmt::format_to(std::back_inserter(name_), "{}/{:05}.{}", split_, index,
+                   sample.codec->extension());
+    OutputFile image(directory_ / name_);
+    image.write(sample.bytes);
+    image.close();
+    // "..." is the map's own directory, so that the dataset can be moved.
+    map_.write(fmt::format(".../{}\t{}\n", name_, sample.label));
+    ++count_;
+  }
+
+  WriterState pause() override {
+    map_.flush();
+    return {count_, {{map_path_.filename().string(), map_.position()}}};
+  }
+
+  void finish(const MeanImage* mean) override {
+    map_.close();
+    if (mean != nullptr) write_mean(directory_ / "mean.xml", *mean);
+  }
+
+ private:
+  // A killed writer may have left images of later samples; they are overwritten.
+  static OutputFile open_map(const fs::path& path, const WriterState* resume) {
+    if (resume == nullptr || resume->samples == 0) return OutputFile(path);
+    return {path, resumed_size(*resume, path.filename().string(), path.parent_path())};
+  }
+
+  fs::path directory_;
+  std::string split_;
+  const Codec* codec_;  // null: each sample brings its own
+  fs::path map_path_;
+  OutputFile map_;
+  std::uint64_t first_;
+  std::uint64_t count_;
+  std::string name_;
+};
+
 class PngMapContainer final : public Container {
  public:
   PngMapContainer()
@@ -215,7 +279,7 @@ class PngMapContainer final : public Container {
 
   std::unique_ptr<Writer> create(const fs::path& directory,
                                  const WriterOptions& options) const override {
-    return make_png_map_writer(directory, options);
+    return std::make_unique<PngMapWriter>(directory, options);
   }
 
   bool accepts(const Codec& codec) const override {

@@ -27,11 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view extension = ".rec";
+constexpr std::string_view record_extension = ".rec";
 constexpr std::size_t max_openers = 8;  // threads; a shard's .idx and .lst are long texts to parse
 
 bool is_shard(const fs::path& file) {
-  return file.extension() == extension && parse_shard_name(file.filename().string()).has_value();
+  return file.extension() == record_extension &&
+         parse_shard_name(file.filename().string()).has_value();
 }
 
 // One file of each dataset in the directory.
@@ -41,7 +42,7 @@ std::vector<fs::path> datasets_in(const fs::path& directory) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(directory, ignored)) {
     const fs::path& file = entry.path();
-    if (file.extension() == extension && !is_shard(file) && !entry.is_directory(ignored)) {
+    if (file.extension() == record_extension && !is_shard(file) && !entry.is_directory(ignored)) {
       files.push_back(file);
     }
   }
@@ -182,7 +183,7 @@ class RecordioContainer final : public Container {
   bool knows(const fs::path& path) const override {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return !datasets_in(path).empty();
-    if (path.extension() == extension) return fs::exists(path, ignored);
+    if (path.extension() == record_extension) return fs::exists(path, ignored);
     std::ifstream file(path, std::ios::binary);
     std::array<char, record_head> start{};
     return file.read(start.data(), start.size()) && is_recordio(std::as_bytes(std::span(start)));

@@ -41,7 +41,7 @@ struct Name {
   Field field;
 };
 
-constexpr Name field_names[] = {
+constexpr Name feature_names[] = {
     {example_key::encoded, image_encoded},
     {cifar_key, image},
     {"image_raw", image_raw},
@@ -76,9 +76,9 @@ Features find_features(Bytes example) {
   ExampleReader reader(example);
   Found next;
   while (reader.next(next.key, next.feature)) {
-    const auto name = std::find_if(std::begin(field_names), std::end(field_names),
+    const auto name = std::find_if(std::begin(feature_names), std::end(feature_names),
                                    [&](const Name& row) { return row.key == next.key; });
-    if (name != std::end(field_names)) found[name->field] = next;
+    if (name != std::end(feature_names)) found[name->field] = next;
   }
   return found;
 }

@@ -173,13 +173,13 @@ class TfrecordDataset final : public Dataset {
  private:
   // Opens many at once, because each waits for the disk or is inflated.
   void open_shards(const std::vector<fs::path>& files) {
-    std::atomic<std::uint64_t> memory_left = max_inflated;
+    MemoryBudget memory(max_inflated);
     shards_.resize(files.size());
     const std::size_t threads = std::min<std::size_t>(files.size(), max_openers);
     sweep(files.size(), static_cast<unsigned>(threads),
           [&](unsigned, std::uint64_t begin, std::uint64_t end) {
             for (std::uint64_t i = begin; i < end; ++i) {
-              shards_[i] = TfrecordShard(files[i], memory_left);
+              shards_[i] = TfrecordShard(files[i], memory);
             }
           });
   }
@@ -227,7 +227,7 @@ class TfrecordContainer final : public Container {
 
   std::vector<fs::path> write_index(const fs::path& path) const override {
     std::vector<fs::path> written;
-    std::atomic<std::uint64_t> memory = max_inflated;
+    MemoryBudget memory(max_inflated);
     for (const fs::path& file : files_of(path)) {
       TfrecordShard(file, memory).write_index();
       written.push_back(tfrecord_index_of(file));

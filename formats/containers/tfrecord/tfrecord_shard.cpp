@@ -23,20 +23,12 @@ bool is_zlib(Bytes start) {
          load_be<std::uint16_t>(start.data()) % 31 == 0;
 }
 
-// Takes `size` bytes of what is left; false, and nothing is taken, when that is less.
-bool take_memory(std::atomic<std::uint64_t>& left, std::uint64_t size) {
-  std::uint64_t found = left;
-  while (found >= size && !left.compare_exchange_weak(found, found - size)) {
-  }
-  return found >= size;
-}
-
-Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
+Buffer inflate(const fs::path& path, MemoryBudget& memory) {
   Buffer content;
   const auto stream = open_gunzip(open_file_stream(path), path.string());
   for (Bytes block = stream->next(); !block.empty(); block = stream->next()) {
-    if (!take_memory(memory_left, block.size())) {
-      fail(path, "is gzip, and inflating it exceeds the limit of ", max_inflated >> 30,
+    if (!memory.take(block.size())) {
+      fail(path, "is gzip, and inflating it exceeds the limit of ", memory.total() >> 30,
            " GiB of memory for the gzip files of a dataset; unpack them first (gunzip)");
     }
     append(content, block);
@@ -46,7 +38,7 @@ Buffer inflate(const fs::path& path, std::atomic<std::uint64_t>& memory_left) {
 
 }  // namespace
 
-TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& memory_left)
+TfrecordShard::TfrecordShard(const fs::path& path, MemoryBudget& memory)
     : path_(path), file_(path), bytes_(file_.bytes()) {
   if (is_tf_record(bytes_)) {  // a record's length may look like any signature
     find_starts();
@@ -54,7 +46,7 @@ TfrecordShard::TfrecordShard(const fs::path& path, std::atomic<std::uint64_t>& m
   }
   if (is_gzip(bytes_)) {
     file_ = MappedFile();
-    inflated_ = inflate(path, memory_left);
+    inflated_ = inflate(path, memory);
     bytes_ = inflated_;
   } else if (is_zlib(bytes_)) {
     fail(path, "is compressed as a whole with ZLIB, which Feedrate does not read; TensorFlow can ",

@@ -2,13 +2,13 @@
 // One TFRecord file: its bytes, mapped or (gzip) inflated into memory, and the starts of its
 // records, from the index beside it or from a walk over the frames.
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "formats/base/memory_budget.h"
 #include "formats/base/offsets.h"
 #include "formats/dataset.h"
 #include "formats/io/mapped_file.h"
@@ -23,9 +23,9 @@ inline constexpr std::uint64_t max_inflated = std::uint64_t{4} << 30;
 class TfrecordShard {
  public:
   TfrecordShard() = default;  // no file: only to be assigned to
-  /// Inflating a gzip file takes its size off `memory_left`, in bytes, which starts as
-  /// max_inflated. Throws Error when that is not enough, for other compressions and for damage.
-  TfrecordShard(const std::filesystem::path& path, std::atomic<std::uint64_t>& memory_left);
+  /// Inflating a gzip file takes its size off `memory`, in bytes, which starts as max_inflated.
+  /// Throws Error when that is not enough, for other compressions and for damage.
+  TfrecordShard(const std::filesystem::path& path, MemoryBudget& memory);
 
   const std::filesystem::path& path() const { return path_; }
   /// Hints that the record is needed soon; false where the shard is inflated in memory.

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/containers/webdataset/memory_budget.h"
+#include "formats/base/memory_budget.h"
 #include "formats/containers/webdataset/tar_sample.h"
 #include "formats/containers/webdataset/wds_index.h"
 #include "formats/dataset.h"

@@ -1,4 +1,4 @@
-#include "converters/pipeline/crops.h"
+#include "converters/pipeline/describe.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "formats/base/checksum.h"
-#include "formats/codecs/png/png_decode.h"
+#include "formats/codecs/png/plain_png.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/sample_images.h"
 

@@ -341,16 +341,12 @@ TEST_F(HostileTfrecord, gzip_beyond_the_memory_limit_says_what_to_do) {
   WriterOptions options = options_;
   options.gzip = true;
   const fs::path file = write("set", options) / "train-00000-of-00001.gz";
-  constexpr std::uint64_t plenty = 1 << 20;
-  std::atomic<std::uint64_t> memory = plenty;
-  EXPECT_EQ(TfrecordShard(file, memory).records(), examples_.size());
-  const std::uint64_t needed = plenty - memory;
-  EXPECT_EQ(needed, fs::file_size(write("plain", options_) / "train-00000-of-00001"));
-  memory = needed;
-  EXPECT_EQ(TfrecordShard(file, memory).records(), examples_.size());
-  EXPECT_EQ(memory, 0U);
-  memory = needed - 1;
-  expect_error([&] { TfrecordShard(file, memory); }, {file.string(), "memory", "gunzip"});
+  const std::uint64_t needed = fs::file_size(write("plain", options_) / "train-00000-of-00001");
+  MemoryBudget enough(needed);
+  EXPECT_EQ(TfrecordShard(file, enough).records(), examples_.size());
+  EXPECT_FALSE(enough.take(1));
+  MemoryBudget too_little(needed - 1);
+  expect_error([&] { TfrecordShard(file, too_little); }, {file.string(), "memory", "gunzip"});
 }
 
 TEST_F(HostileTfrecord, damaged_or_foreign_compression_is_named) {

@@ -64,7 +64,7 @@ struct SidecarChecksum {
   std::string stated;  // empty: older versions wrote none
   std::string found;
 };
-/// Of a sidecar that exists. Throws Error if it cannot be read.
+/// The checksums of a sidecar that exists. Throws Error if it cannot be read.
 SidecarChecksum sidecar_checksum(const std::filesystem::path& dataset);
 
 }  // namespace feedrate::formats

@@ -17,7 +17,7 @@ std::string one_column(std::string text) {
   return text;
 }
 
-// The reason with its place. Readers name the place themselves; decoders do not know it.
+// The reason with the file and the sample. Readers name these themselves; decoders know neither.
 std::string reason_with_place(const BadSample& bad) {
   if (bad.reason.starts_with(bad.place.file.string())) return bad.reason;
   return join(bad.place.file, ": sample ", bad.index, " (byte ", bad.place.offset,

@@ -23,7 +23,7 @@ std::int64_t PickleArray::integer(std::uint64_t index) const {
 
 const PickleValue* PickleValue::find(std::string_view key) const {
   if (kind != Kind::dict) return nullptr;
-  // Of a key given twice the last value counts, as in Python.
+  // The last value of a key counts, as in Python.
   for (std::size_t i = items.size(); i >= 2; i -= 2) {
     const PickleValue& name = *items[i - 2];
     const bool string = name.kind == Kind::bytes || name.kind == Kind::text;

@@ -18,7 +18,7 @@ struct BoxCounts {
   std::uint64_t annotations = 0;  // XML files
   std::uint64_t boxes = 0;        // kept
   std::uint64_t degenerate = 0;   // left out: without area or outside the image
-  std::uint64_t foreign = 0;      // left out: of another one of the 1,000 classes
+  std::uint64_t foreign = 0;      // left out: labelled with a class other than the image's
   std::uint64_t repeated = 0;     // left out: further annotations of an image
   std::uint64_t other_files = 0;  // files that are not XML
 };

@@ -49,9 +49,9 @@ std::string described(const fs::path& input) {
               time_of(input));
 }
 
-// A directory that is read as a whole: a dataset, or classes of images. Sizes and times are those
-// of its own entries and of the directories in it. Of what lies deeper, which may be millions of
-// images, only names count: the listing gives them, while each size costs a system call.
+// A line for a directory that is read as a whole: a dataset, or classes of images. Sizes and times
+// are those of its own entries and of the directories in it. Files further down, which may be
+// millions of images, count by their names alone: each size would cost a system call.
 std::string listed(const fs::path& directory) {
   DetailsDigest names, times;
   std::uint64_t entries = 0;

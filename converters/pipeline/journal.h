@@ -40,7 +40,7 @@ struct Tally {
   std::vector<Skipped> skipped;
   formats::DetailsDigest details;  // of Writer::details
   formats::WriterState writer;
-  /// Of a finished part: its files without the journal, and their sizes.
+  /// The files of a finished part without the journal, and their sizes.
   std::vector<std::pair<std::string, std::uint64_t>> files;
 
   /// Adds the tally of the part that follows this one.
@@ -94,7 +94,7 @@ void read_digests(const std::filesystem::path& directory, std::uint64_t written,
 Tally read_journal_counts(const std::filesystem::path& directory);
 /// True for the names of the journal's own files.
 bool is_journal(std::string_view file_name);
-/// As Tally::files has them.
+/// The files of a part, for Tally::files.
 std::vector<std::pair<std::string, std::uint64_t>> files_of_part(
     const std::filesystem::path& directory);
 

@@ -11,7 +11,7 @@ namespace feedrate::converters {
 
 struct Selection {
   std::optional<std::uint64_t> shuffle = {};  // seed
-  std::uint64_t limit = 0;                    // take only the first so many; 0: all
+  std::uint64_t limit = 0;                    // take only this many, the first; 0: all
   bool counted = false;                       // the number of samples must be known beforehand
 };
 

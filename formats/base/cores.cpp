@@ -88,7 +88,7 @@ std::optional<double> quota_cores(const fs::path& root) {
   for (const Hierarchy& hierarchy : hierarchies(root)) {
     const std::optional<fs::path> group = own_group(root, hierarchy.second);
     if (!group) continue;
-    // Of a group outside the mounted one, only the mounted one can be seen.
+    // A group outside of the mounted one cannot be seen: the mounted one stands for it.
     fs::path below = group->lexically_relative(hierarchy.top);
     if (below.empty() || *below.begin() == "..") below = ".";
     const fs::path mounted = root / hierarchy.mounted.relative_path();

@@ -28,7 +28,7 @@ class CropIndex {
 
   const std::filesystem::path& path() const { return file_.path(); }
   Bytes bytes() const { return file_.bytes(); }
-  /// What decode_part() wants for that sample; empty where there is nothing.
+  /// The entry of a sample, for decode_part(); empty where the sample has none.
   Bytes entry(std::uint64_t sample) const;
   /// Asks the system to load the entry soon.
   void look_ahead(std::uint64_t sample) const;
@@ -53,7 +53,7 @@ FoundCropIndex find_crop_index(const Dataset& dataset);
 /// formats::decode_part, but with the entry of the sample, which may be empty. It changes no pixel.
 PixelRows decode_part(const Sample& sample, const Rect& part, Buffer& memory, const JpegAid& aid);
 
-/// No sample would have an entry.
+/// Thrown where no sample would have an entry.
 class NothingToIndex : public Error {
  public:
   using Error::Error;

@@ -22,7 +22,7 @@ FileState state_of(const struct stat& status) {
           std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
-// Of a regular file; anything else cannot be mapped.
+// The state of a regular file. Throws Error for anything else, which cannot be mapped.
 FileState regular_state(const Descriptor& file, const fs::path& path) {
   struct stat status {};
   if (fstat(file.number(), &status) != 0) fail_errno(path, "cannot look at", errno);

@@ -81,7 +81,7 @@ FEEDRATE_AVX2 inline __m128i colour_of(std::size_t colour, const __m128i (&parts
                       _mm_shuffle_epi8(parts[2], load(at[2].data())));
 }
 
-// Of the values in a register: each its channel's.
+// Means and factors of the eight values in a register, by their channels.
 struct EightFactors {
   __m256 mean, factor;
   bool divides;

@@ -12,7 +12,7 @@ namespace detail {
 struct ViewSpans {
   formats::ResizeSpan down, across;
 };
-/// What a resized view does along both axes to an image that was shrunk so many times.
+/// What a resized view does along both axes to an image decoded at 1/`shrunk` of its size.
 ViewSpans spans_of(const View& view, std::uint32_t shrunk = 1);
 
 }  // namespace detail

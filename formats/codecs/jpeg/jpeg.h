@@ -25,7 +25,7 @@ struct JpegHeader {
 /// damage, for kinds of JPEG that are not supported (12 bits, lossless, hierarchical), and for
 /// dimensions that the file is too short to hold.
 JpegHeader jpeg_header(Bytes encoded);
-/// The same where `encoded` is only the beginning of a file of `size` bytes.
+/// The header, where `encoded` is only the beginning of a file of `size` bytes.
 JpegHeader jpeg_header(Bytes encoded, std::size_t size);
 
 /// Decodes into `pixels`, shape.bytes() of them, exactly as libjpeg-turbo does by default (ISLOW,

@@ -24,7 +24,7 @@ struct McuFeeder : jpeg_entropy_decoder {
   JpegLayout layout;
   std::size_t row = 0, column = 0;                // of the MCU that libjpeg reads next
   std::size_t first_column = 0, last_column = 0;  // of the MCUs that become pixels
-  std::size_t last_row = 0;                       // about; rows beyond it may be read, too
+  std::size_t last_row = 0;                       // at least; libjpeg may read further rows
   bool feeding = false;
 };
 

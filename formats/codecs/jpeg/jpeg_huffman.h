@@ -31,7 +31,7 @@ struct HuffmanBlock {
   int* mean = nullptr;
 };
 
-/// MCUs that are read beside those of another run.
+/// A run of MCUs that is decoded in turns with another run.
 struct HuffmanRun {
   std::span<const HuffmanBlock> mcu;
   ScanBits bits;
@@ -46,10 +46,10 @@ struct HuffmanDecoding {
   /// Reads an MCU. Its coefficients go to `to`, 64 zeros for each block, in natural order. False
   /// where the codes are not sound; what is in `to` then has no meaning.
   bool (*read)(std::span<const HuffmanBlock> mcu, ScanBits& bits, std::int16_t* const* to);
-  /// The same for an MCU whose coefficients nobody wants.
+  /// Reads an MCU without storing its coefficients.
   bool (*skip)(std::span<const HuffmanBlock> mcu, ScanBits& bits);
-  /// Reads MCUs of two runs in turns, until one of them has none left or would begin one too far.
-  /// Each ends behind an MCU. False where the codes of one are not sound.
+  /// Reads MCUs of two runs in turns, until one run has none left or its next MCU would begin behind
+  /// `last`. Both runs then stand behind an MCU. False where the codes of one are not sound.
   bool (*read_two)(HuffmanRun& one, HuffmanRun& other);
 };
 
@@ -57,10 +57,10 @@ struct HuffmanDecoding {
 extern const HuffmanDecoding plain_huffman_decoding;
 /// Needs AVX2 and BMI2: Haswell, Zen and later.
 extern const HuffmanDecoding avx2_huffman_decoding;
-/// Those that this CPU can run, the fastest first.
+/// The decodings that this CPU can run, the fastest first.
 std::span<const HuffmanDecoding* const> runnable_huffman_decodings();
 
-/// What the headers say of a scan.
+/// The headers of a scan, as far as its decoding needs them.
 struct HuffmanScanHeader {
   std::array<HuffmanSpec, max_huffman_tables> dc{}, ac{};  // empty where not used
   struct Component {
@@ -101,8 +101,8 @@ class HuffmanStream {
   /// Reads the restart marker in front of the next MCU, if there has to be one. False where read()
   /// would be.
   bool enter();
-  /// Where the next MCU begins: so many bits without stuffing behind `from`, which is the beginning
-  /// of the scan or what is behind a restart marker or a point. Call it after enter().
+  /// Where the next MCU begins: `bits` bits (stuffing not counted) behind `from`, which is the
+  /// beginning of the scan, the end of a restart marker or a point. Call it after enter().
   struct Place {
     const std::byte* from = nullptr;
     std::uint64_t bits = 0;

@@ -18,15 +18,15 @@
 
 namespace feedrate::formats {
 
-/// Of a JPEG's bytes, so many may be added by its entry.
-inline constexpr double usual_index_share = 0.028;
+/// The largest size of an entry, as a share of its JPEG.
+inline constexpr double default_index_share = 0.028;
 
-/// Replaces `entry` by that of the JPEG, with as many points as that share of its bytes holds. Empty
-/// where there is nothing to gain or to rely on: the JPEG is too small, or no sound baseline one.
-/// The same bytes give the same entry. Any thread.
-void make_jpeg_index(Bytes encoded, Buffer& entry, double share = usual_index_share);
+/// Replaces `entry` by that of the JPEG, with as many points as fit into `share` of the JPEG's bytes.
+/// The entry is empty where the JPEG is too small to gain by one, or no sound baseline one. The same
+/// bytes give the same entry. Any thread.
+void make_jpeg_index(Bytes encoded, Buffer& entry, double share = default_index_share);
 
-/// What a JPEG's entry says of the JPEG as a whole.
+/// The fields of an entry that describe the JPEG as a whole.
 struct JpegIndexHeader {
   std::uint64_t hash = 0;  // fingerprint() of the JPEG
   std::size_t size = 0;
@@ -37,7 +37,7 @@ struct JpegIndexHeader {
   std::array<unsigned, 1 + max_huffman_components> orders{};  // of the codes
 };
 
-/// Nothing where the entry is empty or damaged.
+/// The header of an entry; nothing where the entry is empty or damaged.
 std::optional<JpegIndexHeader> read_jpeg_index_header(Bytes entry);
 /// Whether the entry was made of these bytes, all of which are hashed.
 bool was_made_of(const JpegIndexHeader& header, Bytes encoded);

@@ -14,8 +14,8 @@ class ScanBytes {
   /// they have no meaning. The largest MCU has 10 blocks of 64 coefficients of up to 31 bits.
   static constexpr std::size_t readable = 10 * 64 * 31 / 8 + 32;
 
-  /// libjpeg reads ahead, and fails at the end of a file even where it needs no further bit. By so
-  /// many bytes before an end without a marker, the scan counts as damaged.
+  /// libjpeg reads ahead, and fails at the end of a file even where it needs no further bit. So a scan
+  /// counts as damaged where it comes within this many bytes of an end without a marker.
   static constexpr std::size_t read_ahead = 16;
 
   /// From the first byte behind the header of the scan, or behind a restart marker, to the end of
@@ -36,7 +36,7 @@ class ScanBytes {
   }
   /// True once the window holds the last bytes of the scan, before a marker or the end of the file.
   bool ended() const { return ended_; }
-  /// What begins at the end: FF and a marker, or nothing.
+  /// The bytes behind the scan: FF and a marker, or nothing.
   Bytes rest() const { return raw_; }
 
  private:

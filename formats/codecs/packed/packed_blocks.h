@@ -48,11 +48,12 @@ struct PackedRun {
   Bytes data;
   std::size_t blocks = 0;
 };
-/// So many are checked in turn, so give as many at a time.
+/// Runs that first_unsound() checks side by side: it is fastest when given this many at a time.
 inline constexpr std::size_t runs_in_turn = 4;
-/// The first run that is not exactly its number of whole blocks, which no BlockUnpacking would
-/// unpack; runs.size() where all are. Reads nothing outside the runs, or up to `readable_end`, which
-/// is fast where block_slack bytes lie between. No run is behind it.
+/// The first run that is not exactly its number of whole blocks, so that no BlockUnpacking would
+/// unpack it; runs.size() where all runs are sound. Reads nothing outside the runs, except that it may
+/// read up to `readable_end` (no run ends behind it) where at least block_slack bytes lie between that
+/// and each run, which is faster.
 std::size_t first_unsound(std::span<const PackedRun> runs, const std::byte* readable_end);
 
 /// Appends a block, given in natural order.

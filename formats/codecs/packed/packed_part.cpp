@@ -299,7 +299,7 @@ std::size_t copy_packed_part(const PackedImage& record, const PackedPart& part, 
                          ": the sum of a run does not match"));
       }
       note();
-      // Of the ends, packed_part_bytes() has seen a row's first and last.
+      // packed_part_bytes() has checked only the first and the last end of a row.
       if (bytes.size() > static_cast<std::size_t>(to.data() + to.size() - at)) {
         throw Error(join("packed JPEG is damaged at byte ", record.data_at(),
                          ": the ends of its runs are out of order"));

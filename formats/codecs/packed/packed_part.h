@@ -12,7 +12,7 @@ namespace feedrate::formats {
 enum class JpegColours : std::uint8_t { grey, ycc, rgb, cmyk, ycck };
 
 inline constexpr std::size_t max_jpeg_components = 4;
-/// Smooth upsampling reads the neighbours of a pixel: so many pixels to every side.
+/// How many neighbours of a pixel smooth upsampling reads on every side.
 inline constexpr std::uint32_t jpeg_neighbours = 2;
 
 struct PackedComponent {
@@ -37,7 +37,7 @@ struct PackedPart {
   unsigned blocks() const;  // of an MCU
 };
 
-/// What decoding `part` takes. Nothing for a head that pack_jpeg() does not write, and where
+/// The plan for decoding `part`. Nothing for a head that pack_jpeg() does not write, and where
 /// libjpeg would refuse the image: decode_packed_jpeg_part() then says what is wrong, if anything.
 /// Throws Error naming the byte where the head is no JPEG's. `part` is not empty.
 std::optional<PackedPart> packed_part(const PackedImage& record, Shape shape, const Rect& part);

@@ -58,7 +58,7 @@ std::size_t write_chunks(Shape shape, std::size_t size, std::byte* file) {
 // shrink by another 2 % in 1.5 times the time.
 constexpr std::size_t small = std::size_t{64} << 10;
 constexpr int small_level = 3;
-constexpr int usual_level = 6;
+constexpr int default_level = 6;
 
 class PngEncoder {
  public:
@@ -114,7 +114,7 @@ class PngEncoder {
     return std::min(found, size);
   }
 
-  // The filtered rows, which code to so many symbols, or the plain ones.
+  // The rows for zlib: filtered, which code to `symbols`, or plain where these code to fewer.
   const Buffer& rows_for_zlib(const ImageView& image, std::size_t symbols) {
     unfiltered_.resize(rows_.size());
     const std::size_t row_bytes = std::size_t{image.shape.width} * image.shape.channels;
@@ -129,7 +129,7 @@ class PngEncoder {
   // Writes at most `room` bytes and returns how many; returns `room` when they do not suffice.
   std::size_t zlib(const Buffer& rows, std::byte* to, std::size_t room) {
     deflateReset(&zlib_);
-    deflateParams(&zlib_, rows.size() <= small ? small_level : usual_level, Z_DEFAULT_STRATEGY);
+    deflateParams(&zlib_, rows.size() <= small ? small_level : default_level, Z_DEFAULT_STRATEGY);
     zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(rows.data()));
     zlib_.avail_in = static_cast<uInt>(rows.size());
     zlib_.next_out = reinterpret_cast<Bytef*>(to);

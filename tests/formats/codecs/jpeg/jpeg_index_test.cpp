@@ -20,7 +20,7 @@ using testing::random_part;
 
 constexpr double large_share = 10;  // lets small images have all points
 
-Buffer entry_of(Bytes jpeg, double share = usual_index_share) {
+Buffer entry_of(Bytes jpeg, double share = default_index_share) {
   Buffer entry;
   make_jpeg_index(jpeg, entry, share);
   return entry;

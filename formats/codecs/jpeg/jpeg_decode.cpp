@@ -91,8 +91,11 @@ void start(jpeg_decompress_struct& library, const Task& task) {
 
 void read(jpeg_decompress_struct& library, std::size_t count, std::byte* pixels,
           std::size_t stride) {
-  library.num_components == 4 ? read_inks(library, count, pixels, stride)
-                              : read_rows(library, count, pixels, stride);
+  if (library.num_components == 4) {
+    read_inks(library, count, pixels, stride);
+  } else {
+    read_rows(library, count, pixels, stride);
+  }
 }
 
 // False when libjpeg gave up; self.problem then says why. No object here has a destructor.

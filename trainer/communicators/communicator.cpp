@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <memory>
-#include <vector>
 
 #include "trainer/communicators/mpi.h"
 #include "trainer/communicators/tcp.h"
@@ -10,7 +9,7 @@
 namespace feedrate::trainer {
 namespace {
 
-/// A single process: its own values are the sums.
+/// A single process: its own values are the sums, its own bytes those of the first rank.
 class Alone final : public Communicator {
  public:
   unsigned rank() const override { return 0; }
@@ -19,6 +18,7 @@ class Alone final : public Communicator {
   void progress() override {}
   void finish() override {}
   void sum(std::span<double>) override {}
+  void broadcast(std::span<std::byte>) override {}
   void answer_others() override {}
   std::uint64_t take() override { return stopped_ ? no_more : taken_++; }
   void stop_taking() override { stopped_ = true; }
@@ -30,25 +30,6 @@ class Alone final : public Communicator {
   bool stopped_ = false;
 };
 
-}  // namespace
-
-// A sum to which the others add nothing.
-std::string Communicator::of_first(const std::string& text) {
-  double size = rank() == 0 ? static_cast<double>(text.size()) : 0;
-  sum({&size, 1});
-  std::vector<double> letters(static_cast<std::size_t>(size));
-  if (rank() == 0) {
-    for (std::size_t i = 0; i < letters.size(); ++i)
-      letters[i] = static_cast<double>(static_cast<unsigned char>(text[i]));
-  }
-  sum(letters);
-  std::string result;
-  for (const double letter : letters) result += static_cast<char>(static_cast<int>(letter));
-  return result;
-}
-
-namespace {
-
 std::unique_ptr<Communicator> join_others() {
   // srun may have started torchrun, whose variables are then those that count.
   if (const auto meeting = meeting_in(&std::getenv)) return join_tcp(*meeting);
@@ -57,6 +38,14 @@ std::unique_ptr<Communicator> join_others() {
 }
 
 }  // namespace
+
+std::string Communicator::of_first(std::string text) {
+  std::uint64_t size = text.size();
+  broadcast(std::as_writable_bytes(std::span(&size, 1)));
+  text.resize(size);
+  broadcast(std::as_writable_bytes(std::span(text)));
+  return text;
+}
 
 Communicator& world() {
   static const std::unique_ptr<Communicator> ours = join_others();

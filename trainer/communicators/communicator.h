@@ -1,8 +1,9 @@
 #pragma once
-// Processes (ranks) that work together, as mpirun, Slurm or torchrun starts them. To train one network, each
-// computes the gradients of its share of a batch and learns from the sum of all; to convert one
-// dataset, each takes the next piece.
+// Processes (ranks) that work together, as mpirun, Slurm or torchrun starts them. To train one
+// network, each computes the gradients of its share of a batch and learns from the sum of all; to
+// convert one dataset, each takes the next piece.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +27,10 @@ class Communicator {
   virtual void finish() = 0;
   /// Sums `values` over all ranks, in place, and waits.
   virtual void sum(std::span<double> values) = 0;
+  /// Sets `bytes`, of which all ranks have as many, to those of the first rank.
+  virtual void broadcast(std::span<std::byte> bytes) = 0;
+  /// The first rank's text, for all ranks.
+  std::string of_first(std::string text);
 
   /// The next of the numbers 0, 1, 2 …, each of which one rank gets, or no_more. For one rank alone,
   /// at any time; it waits until the first rank calls answer_others() or wait_for_all().
@@ -38,8 +43,6 @@ class Communicator {
   static constexpr std::uint64_t no_more = ~std::uint64_t{0};
   /// Waits for every rank, however long, and leaves the processor to others meanwhile.
   virtual void wait_for_all() = 0;
-  /// The text of the first rank, for all.
-  std::string of_first(const std::string& text);
 
   /// Waits for every rank. The last call: the process may end after it.
   virtual void close() = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "formats/base/bytes.h"
 #include "formats/base/error.h"
 #include "trainer/communicators/mpi_plugin.h"
 #include "trainer/communicators/plugin.h"
@@ -50,6 +51,7 @@ class Mpi final : public Communicator {
   void progress() override { mpi_.progress(); }
   void finish() override { mpi_.finish(); }
   void sum(std::span<double> values) override { mpi_.sum(values.data(), values.size()); }
+  void broadcast(MutableBytes bytes) override { mpi_.broadcast(bytes.data(), bytes.size()); }
   void answer_others() override { mpi_.answer_others(); }
   std::uint64_t take() override {
     const std::uint64_t number = mpi_.add_to_counter(1);

@@ -14,6 +14,7 @@ struct FeedrateMpi {
   void (*progress)();
   void (*finish)();
   void (*sum)(double* values, std::size_t count);
+  void (*broadcast)(std::byte* bytes, std::size_t count);
   /// On rank 0: answers the ranks that wait in add_to_counter(); wait_for_all() does, too.
   void (*answer_others)();
   /// Adds to a counter on rank 0, which starts at 0, and returns what it was.

@@ -1,5 +1,5 @@
 #pragma once
-// Sums over a ring of ranks.
+// Sums and broadcasts over a ring of ranks.
 
 #include <cstddef>
 #include <span>
@@ -16,10 +16,10 @@ struct Ring {
   const formats::Descriptor& previous;
 };
 
-/// Sums `values`, of which every rank has as many, in place. Each rank adds what the one before it
-/// sends to its own, one part of the values after the other, and sends that on, until every part has
-/// met every rank; then the sums go round. So all ranks get the same bits, in every run, and send
-/// less than twice the values at any number of ranks. Throws Error when a neighbour is gone.
+/// Sums `values`, of which every rank has as many, in place: a reduce-scatter, in which each part of
+/// the values travels once around the ring and every rank adds its own, then an all-gather, in which
+/// the sums travel around it. All ranks get the same bits, in every run, and send less than twice
+/// the values at any number of ranks. Throws Error when a neighbour is gone.
 template <class T>
 void ring_sum(std::span<T> values, const Ring& ring) {
   const std::size_t count = ring.ranks;
@@ -40,6 +40,13 @@ void ring_sum(std::span<T> values, const Ring& ring) {
     exchange(ring.next, std::as_bytes(part(self - step + 1)), ring.previous,
              std::as_writable_bytes(part(self - step)));
   }
+}
+
+/// Sets `bytes`, of which every rank has as many, to those of rank 0: each rank passes them on to
+/// the next one. Throws Error when a neighbour is gone.
+inline void ring_broadcast(formats::MutableBytes bytes, const Ring& ring) {
+  if (ring.rank != 0) receive_all(ring.previous, bytes);
+  if (ring.rank + 1 != ring.ranks) send_all(ring.next, bytes);
 }
 
 }  // namespace feedrate::trainer

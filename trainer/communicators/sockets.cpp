@@ -97,7 +97,7 @@ std::uint16_t port_of(const Descriptor& listener) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&place)->sin_port);
 }
 
-bool speaks_before(const Descriptor& from, Deadline deadline) {
+bool is_readable_before(const Descriptor& from, Deadline deadline) {
   pollfd waiting{from.number(), POLLIN, 0};
   while (poll(&waiting, 1, milliseconds_to(deadline)) != 1) {
     if (Clock::now() >= deadline) return false;
@@ -106,7 +106,7 @@ bool speaks_before(const Descriptor& from, Deadline deadline) {
 }
 
 Descriptor accept_before(const Descriptor& listener, Deadline deadline, std::string& from) {
-  if (!speaks_before(listener, deadline)) return {};
+  if (!is_readable_before(listener, deadline)) return {};
   sockaddr_storage place{};
   socklen_t size = sizeof place;
   Descriptor connection(
@@ -159,7 +159,7 @@ void exchange(const Descriptor& to, Bytes sent, const Descriptor& from, MutableB
 void send_all(const Descriptor& to, Bytes bytes) { exchange(to, bytes, to, {}); }
 void receive_all(const Descriptor& from, MutableBytes bytes) { exchange(from, {}, from, bytes); }
 
-void bear_delay(const Descriptor& connection) {
+void allow_slow_reader(const Descriptor& connection) {
   set(connection, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
 }
 

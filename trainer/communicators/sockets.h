@@ -22,9 +22,10 @@ struct Address {
 formats::Descriptor listen_at(std::uint16_t port);
 std::uint16_t port_of(const formats::Descriptor& listener);
 
-/// Whether there is something to take from the socket, or its end, before the deadline.
-bool speaks_before(const formats::Descriptor& from, Deadline deadline);
-/// The next connection, and the address of its other end in `from`; nothing after the deadline.
+/// Whether data or the end of the connection arrives before the deadline; at a listener, whether a
+/// connection does.
+bool is_readable_before(const formats::Descriptor& from, Deadline deadline);
+/// The next connection, and the address of its other end in `from`; empty after the deadline.
 formats::Descriptor accept_before(const formats::Descriptor& listener, Deadline deadline,
                                   std::string& from);
 /// Tries until there is a listener. Throws Error naming the address after the deadline.
@@ -36,9 +37,9 @@ void receive_all(const formats::Descriptor& from, formats::MutableBytes bytes);
 /// Both ways at once, so that ranks in a ring never wait for each other to read.
 void exchange(const formats::Descriptor& to, formats::Bytes sent, const formats::Descriptor& from,
               formats::MutableBytes received);
-/// From now on the other end may leave what is sent to it unread, however long: until then, half a
+/// From now on the other end may leave what is sent to it unread for any time. By default, half a
 /// minute of that ends the connection, as if its machine had gone.
-void bear_delay(const formats::Descriptor& connection);
+void allow_slow_reader(const formats::Descriptor& connection);
 /// Ends all calls under way on the connection, in other threads too.
 void shut(const formats::Descriptor& connection);
 

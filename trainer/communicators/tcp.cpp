@@ -3,16 +3,16 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "formats/base/error.h"
+#include "trainer/communicators/messages.h"
 #include "trainer/communicators/ring.h"
 
 namespace feedrate::trainer {
@@ -22,40 +22,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t greeting = 0x3165746172646565;  // "eedrate1"
-
-struct Hello {
-  std::uint64_t greeting = 0;
-  std::uint32_t rank = 0;
-  std::uint32_t ranks = 0;
-  std::uint16_t port = 0;  // where it waits for the one before it
-};
-
-struct Neighbour {
-  std::array<char, 256> host{};
-  std::uint16_t port = 0;
-};
-
-template <class T>
-Bytes bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-
-template <class T>
-T receive(const Descriptor& from) {
-  T value;
-  receive_all(from, std::as_writable_bytes(std::span(&value, 1)));
-  return value;
-}
-
-// Nothing of one who leaves, or stays, without a word: a rank says hello at once.
-Hello hello_of(const Descriptor& peer, Deadline deadline) {
+// What the other end says who it is. Nothing if it disconnects, sends nothing within 10 s or sends
+// anything else: then it is not one of the ranks.
+std::optional<Hello> hello_of(const Descriptor& peer, Deadline deadline) {
   const Deadline soon = Clock::now() + std::chrono::seconds(10);
   try {
-    if (!speaks_before(peer, std::min(soon, deadline))) return {};
-    return receive<Hello>(peer);
+    if (!is_readable_before(peer, std::min(soon, deadline))) return std::nullopt;
+    return receive_hello(peer);
   } catch (const Error&) {
-    return {};
+    return std::nullopt;
   }
 }
 
@@ -72,21 +47,21 @@ class Tcp final : public Communicator {
   explicit Tcp(const Meeting& meeting) : meeting_(meeting) {
     const Deadline deadline = Clock::now() + meeting.patience;
     const Descriptor listener = listen_at(0);
-    const Neighbour neighbour =
-        rank() == 0 ? gather(port_of(listener), deadline) : report(port_of(listener), deadline);
-    next_ = reach(neighbour, deadline);
-    send_all(next_, bytes_of(Hello{greeting, rank(), ranks(), 0}));
+    const std::uint16_t port = port_of(listener);
+    const Address next = rank() == 0 ? gather(port, deadline) : report(port, deadline);
+    next_ = reach(next, deadline);
+    send_hello(next_, {rank(), ranks(), 0});
     const unsigned before = (rank() + ranks() - 1) % ranks();
     std::string from;
     for (;;) {
       previous_ = accept_before(listener, deadline, from);
       if (!previous_) throw Error(join(name(rank()), ": rank ", before, " did not connect"));
-      const Hello hello = hello_of(previous_, deadline);
-      if (hello.greeting == greeting && hello.rank == before) break;
+      const auto hello = hello_of(previous_, deadline);
+      if (hello && hello->rank == before) break;
     }
-    // A slow neighbour is not a lost one: of those, the connections to rank 0 tell.
-    bear_delay(next_);
-    bear_delay(previous_);
+    // A neighbour may be slow to read: whether it is lost, the connections to rank 0 show.
+    allow_slow_reader(next_);
+    allow_slow_reader(previous_);
     meet();
     watcher_ = std::thread([this] { watch(); });
     summer_ = std::thread([this] { add_up(); });
@@ -121,13 +96,16 @@ class Tcp final : public Communicator {
   }
   void sum(std::span<double> values) override {
     finish();
-    sum_in_ring(values);
+    in_ring([&](const Ring& ring) { ring_sum(values, ring); });
+  }
+  void broadcast(MutableBytes bytes) override {
+    finish();
+    in_ring([&](const Ring& ring) { ring_broadcast(bytes, ring); });
   }
 
-  // Rank 0's watcher counts.
-  std::uint64_t take() override { return ask(Ask::take); }
-  void stop_taking() override { ask(Ask::stop); }
-  void answer_others() override {}
+  std::uint64_t take() override { return ask(Tag::take); }
+  void stop_taking() override { ask(Tag::stop); }
+  void answer_others() override {}  // rank 0's watcher does
   void wait_for_all() override {
     double nothing = 0;
     sum({&nothing, 1});
@@ -141,61 +119,58 @@ class Tcp final : public Communicator {
   }
 
  private:
-  enum class Ask : std::uint8_t { take, stop };
-
   std::string name(unsigned rank) const { return join("rank ", rank, " of ", ranks()); }
 
-  // First rank: waits for all others; returns where the second one listens.
-  Neighbour gather(std::uint16_t own_port, Deadline deadline) {
-    const Descriptor door = listen_at(meeting_.first.port);
-    std::vector<Neighbour> places(ranks());
+  // Rank 0: waits for all others; returns where rank 1 listens.
+  Address gather(std::uint16_t own_port, Deadline deadline) {
+    const Descriptor listener = listen_at(meeting_.first.port);
+    std::vector<Address> addresses(ranks());
+    addresses[0] = {meeting_.first.host, own_port};
     peers_.resize(ranks());
     for (unsigned come = 1; come < ranks();) {
       std::string from;
-      Descriptor peer = accept_before(door, deadline, from);
+      Descriptor peer = accept_before(listener, deadline, from);
       if (!peer) {
         throw Error(join(name(0), " waited in vain for rank ", list_of(peers_), " at port ",
                          meeting_.first.port, " (MASTER_PORT)"));
       }
       const auto hello = hello_of(peer, deadline);
-      if (hello.greeting != greeting) continue;  // a stranger
-      if (hello.ranks != ranks() || hello.rank == 0 || hello.rank >= ranks() ||
-          peers_[hello.rank]) {
-        throw Error(join(name(0), ": a process at ", from, " says that it is rank ", hello.rank,
-                         " of ", hello.ranks,
-                         hello.ranks == ranks() ? ", which is there already" : ""));
+      if (!hello) continue;  // a stranger
+      if (hello->ranks != ranks() || hello->rank == 0 || hello->rank >= ranks() ||
+          peers_[hello->rank]) {
+        throw Error(join(name(0), ": a process at ", from, " says that it is rank ", hello->rank,
+                         " of ", hello->ranks,
+                         hello->ranks == ranks() ? ", which is there already" : ""));
       }
-      from.copy(places[hello.rank].host.data(), places[hello.rank].host.size() - 1);
-      places[hello.rank].port = hello.port;
-      peers_[hello.rank] = std::move(peer);
+      addresses[hello->rank] = {from, hello->port};
+      peers_[hello->rank] = std::move(peer);
       ++come;
     }
-    meeting_.first.host.copy(places[0].host.data(), places[0].host.size() - 1);
-    places[0].port = own_port;
-    for (unsigned i = 1; i < ranks(); ++i) send_all(peers_[i], bytes_of(places[(i + 1) % ranks()]));
-    return places[1];
+    for (unsigned i = 1; i < ranks(); ++i) send_next(peers_[i], addresses[(i + 1) % ranks()]);
+    return addresses[1];
   }
 
-  // Others: tells rank 0 where it listens; returns where the next one does.
-  Neighbour report(std::uint16_t own_port, Deadline deadline) {
+  // Others: tells rank 0 where this one listens; returns where the next one does.
+  Address report(std::uint16_t own_port, Deadline deadline) {
     try {
       peers_.push_back(connect_before(meeting_.first, deadline));
-      send_all(peers_[0], bytes_of(Hello{greeting, rank(), ranks(), own_port}));
-      return receive<Neighbour>(peers_[0]);
+      send_hello(peers_[0], {rank(), ranks(), own_port});
+      return receive_next(peers_[0]);
     } catch (const Error& error) {
       throw Error(
           join(name(rank()), " cannot join rank 0 (MASTER_ADDR, MASTER_PORT): ", error.what()));
     }
   }
 
-  // Connects to the next rank. Rank 0 says nothing until all have met: what comes from it is its end.
-  Descriptor reach(const Neighbour& neighbour, Deadline deadline) const {
+  // Connects to the next rank. Any data from rank 0 here means that it has failed, since it sends
+  // nothing until all have met.
+  Descriptor reach(const Address& next, Deadline deadline) const {
     for (;;) {
       const Deadline soon = std::min(deadline, Clock::now() + std::chrono::seconds(1));
       try {
-        return connect_before({neighbour.host.data(), neighbour.port}, soon);
+        return connect_before(next, soon);
       } catch (const Error& error) {
-        const bool ended = rank() != 0 && speaks_before(peers_[0], Clock::now());
+        const bool ended = rank() != 0 && is_readable_before(peers_[0], Clock::now());
         if (!ended && Clock::now() < deadline) continue;
         throw Error(join(name(rank()), " cannot reach ", name((rank() + 1) % ranks()),
                          ended ? ", and rank 0 has ended: " : ": ", error.what()));
@@ -203,20 +178,22 @@ class Tcp final : public Communicator {
     }
   }
 
-  // Returns once the ring is closed: from then on, rank 0 can tell all who is lost.
+  Ring ring() const { return {rank(), ranks(), next_, previous_}; }
+
+  // Returns once the ring is closed: from then on, rank 0 can tell all others who is lost.
   void meet() {
     double nothing = 0;
     try {
-      ring_sum(std::span(&nothing, 1), {rank(), ranks(), next_, previous_});
+      ring_sum(std::span(&nothing, 1), ring());
     } catch (const Error& error) {
       throw Error(join(name(rank()), ": another ended before all had met: ", error.what()));
     }
   }
 
-  template <class T>
-  void sum_in_ring(std::span<T> values) {
+  template <class Body>
+  void in_ring(const Body& body) {
     try {
-      ring_sum(values, {rank(), ranks(), next_, previous_});
+      body(ring());
     } catch (const Error& error) {
       explain(error);
     }
@@ -240,7 +217,7 @@ class Tcp final : public Communicator {
       lock.unlock();
       std::exception_ptr failure;
       try {
-        sum_in_ring(values);
+        in_ring([&](const Ring& ring) { ring_sum(values, ring); });
       } catch (const Error&) {
         failure = std::current_exception();
       }
@@ -251,9 +228,9 @@ class Tcp final : public Communicator {
     }
   }
 
-  std::uint64_t ask(Ask what) {
+  std::uint64_t ask(Tag what) {
     if (rank() == 0) return answer(what);
-    send_all(peers_[0], bytes_of(what));
+    send_message(peers_[0], what);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !answers_.empty() || lost_; });
     if (answers_.empty()) throw Error(join(name(*lost_), " ended early"));
@@ -262,14 +239,13 @@ class Tcp final : public Communicator {
     return number;
   }
 
-  std::uint64_t answer(Ask what) {
+  std::uint64_t answer(Tag what) {
     const std::lock_guard lock(mutex_);
-    if (what == Ask::stop) stopped_ = true;
+    if (what == Tag::stop) stopped_ = true;
     return stopped_ ? no_more : taken_++;
   }
 
-  // The thread that reads the connections between rank 0 and the others. To a rank come numbers:
-  // what it took, or below no_more the rank that is lost.
+  // The thread that reads the connections between rank 0 and the others.
   void watch() {
     std::vector<pollfd> open;
     for (const Descriptor& peer : peers_) open.push_back({peer.number(), POLLIN, 0});
@@ -278,7 +254,11 @@ class Tcp final : public Communicator {
       for (std::size_t i = 0; i < open.size(); ++i) {
         if (open[i].revents == 0) continue;
         try {
-          rank() == 0 ? serve(peers_[i]) : hear();
+          if (rank() == 0) {
+            serve(peers_[i]);
+          } else {
+            hear();
+          }
         } catch (const Error&) {
           lose(static_cast<unsigned>(i));
           open[i].fd = -1;
@@ -291,18 +271,22 @@ class Tcp final : public Communicator {
   }
 
   void serve(const Descriptor& peer) {
-    const std::uint64_t number = answer(receive<Ask>(peer));
-    send_all(peer, bytes_of(number));
+    const Tag what = receive_message(peer).tag;
+    if (what != Tag::take && what != Tag::stop) throw Error("a rank may only take and stop");
+    Buffer number;
+    append_le(number, answer(what));
+    send_message(peer, Tag::number, number);
   }
 
   void hear() {
-    const auto number = receive<std::uint64_t>(peers_[0]);
-    if (number != no_more && number >= lost_from) {
-      lose(static_cast<unsigned>(number - lost_from));
+    const Message message = receive_message(peers_[0]);
+    if (message.tag == Tag::lost) {
+      lose(load_le<std::uint32_t>(message.body.data()));
       return;
     }
+    if (message.tag != Tag::number) throw Error("rank 0 may only send numbers and losses");
     const std::lock_guard lock(mutex_);
-    answers_.push_back(number);
+    answers_.push_back(load_le<std::uint64_t>(message.body.data()));
     changed_.notify_all();
   }
 
@@ -314,9 +298,11 @@ class Tcp final : public Communicator {
       lost_ = rank;
     }
     changed_.notify_all();
+    Buffer lost;
+    append_le(lost, std::uint32_t{rank});
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       try {
-        if (i != rank) send_all(peers_[i], bytes_of(lost_from + rank));
+        if (i != rank) send_message(peers_[i], Tag::lost, lost);
       } catch (const Error&) {
         // It ended, too.
       }
@@ -324,9 +310,6 @@ class Tcp final : public Communicator {
     shut(next_);
     shut(previous_);
   }
-
-  static constexpr std::uint64_t lost_from = std::uint64_t{1}
-                                             << 48;  // no conversion has as many pieces
 
   Meeting meeting_;
   std::vector<Descriptor> peers_;  // rank 0: of each rank, itself none; others: rank 0

@@ -4,18 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <future>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "tests/support/expect_error.h"
+#include "trainer/communicators/messages.h"
 
 namespace feedrate::trainer {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using testing::expect_error;
 
 std::uint16_t free_port() { return port_of(listen_at(0)); }
@@ -77,11 +79,27 @@ TEST_P(UnitTcp, sums_are_the_same_on_every_rank_at_any_length) {
     std::vector<double> counts = {1, static_cast<double>(world.rank())};
     world.sum(counts);
     EXPECT_EQ(counts, (std::vector<double>{1.0 * ranks, ranks * (ranks - 1) / 2.0}));
-    EXPECT_EQ(world.of_first(world.rank() == 0 ? "the id of NCCL" : ""), "the id of NCCL");
     world.close();
   });
   EXPECT_EQ(said, nobody(ranks));
   EXPECT_EQ(results.size(), 1U) << "all ranks get the same bits";
+}
+
+TEST_P(UnitTcp, every_rank_gets_the_first_ranks_bytes) {
+  const unsigned ranks = GetParam();
+  const auto said = on_all(ranks, [&](Communicator& world) {
+    const auto own = static_cast<std::byte>(world.rank() + 1);
+    for (const std::size_t size : {0, 1, 128, 3'000'001}) {  // the longest fits into no buffer
+      formats::Buffer bytes(size, own);
+      world.broadcast(bytes);
+      EXPECT_EQ(bytes, formats::Buffer(size, std::byte{1})) << "rank " << world.rank();
+    }
+    const std::string zeros("a\0b\xff", 4);
+    EXPECT_EQ(world.of_first(world.rank() == 0 ? zeros : "longer than that"), zeros);
+    EXPECT_EQ(world.of_first(world.rank() == 0 ? "" : "own"), "");
+    world.close();
+  });
+  EXPECT_EQ(said, nobody(ranks));
 }
 
 TEST_P(UnitTcp, each_number_is_taken_once_until_a_rank_stops_it) {
@@ -159,11 +177,10 @@ TEST(HostileTcp, who_cannot_reach_the_next_rank_waits_no_longer_than_rank_0_live
   });
   std::string from;
   formats::Descriptor peer = accept_before(door, start + 20s, from);
-  formats::Buffer hello(24), neighbour(258);  // a host's name and a port
-  receive_all(peer, hello);
-  std::ranges::copy(formats::as_bytes("127.0.0.1"), neighbour.begin());
-  std::memcpy(neighbour.data() + 256, &nowhere, sizeof nowhere);
-  send_all(peer, neighbour);
+  const Hello hello = receive_hello(peer);
+  EXPECT_EQ(hello.rank, 1U);
+  EXPECT_EQ(hello.ranks, 3U);
+  send_next(peer, {"127.0.0.1", nowhere});
   peer = {};
   second.get();
   EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
@@ -176,6 +193,59 @@ TEST(HostileTcp, a_stranger_who_says_nothing_holds_up_nobody_for_ever) {
   });
   expect_error([&] { join_tcp({0, 2, {"127.0.0.1", port}, 1s}); }, {"in vain for rank 1"});
   EXPECT_TRUE(stranger.get());
+}
+
+TEST(HostileTcp, strangers_who_say_something_else_are_ignored) {
+  const std::uint16_t port = free_port();
+  std::vector<std::future<std::string>> ranks;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    ranks.push_back(std::async(std::launch::async, [=] {
+      // The strangers come first.
+      if (rank == 1) std::this_thread::sleep_for(300ms);
+      try {
+        join_tcp({rank, 2, {"127.0.0.1", port}, 20s})->close();
+      } catch (const std::exception& error) {
+        return std::string(error.what());
+      }
+      return std::string();
+    }));
+  }
+  // Another protocol, a hello of a wrong size, one with another greeting, and one that breaks off.
+  for (const std::string_view said :
+       {std::string_view("GET / HTTP/1.1\r\n\r\n"), std::string_view("\1\021"),
+        std::string_view("\1\022FEEDRATE1234567890"), std::string_view("\1\022feedrate")}) {
+    const auto stranger =
+        connect_before({"127.0.0.1", port}, std::chrono::steady_clock::now() + 5s);
+    send_all(stranger, formats::as_bytes(said));
+  }
+  for (auto& rank : ranks) EXPECT_EQ(rank.get(), "");
+}
+
+TEST(UnitMessages, what_one_end_sends_the_other_receives) {
+  const formats::Descriptor listener = listen_at(0);
+  const Deadline deadline = std::chrono::steady_clock::now() + 5s;
+  const auto one = connect_before({"127.0.0.1", port_of(listener)}, deadline);
+  std::string from;
+  const auto other = accept_before(listener, deadline, from);
+  send_hello(one, {.rank = 70'000, .ranks = 70'001, .port = 65'535});
+  formats::Buffer bytes(20);
+  receive_all(other, bytes);
+  EXPECT_EQ(formats::as_text(bytes),
+            "\1\022feedrate"
+            "\x70\x11\1\0\x71\x11\1\0\xff\xff"s);
+  send_all(one, bytes);
+  const Hello hello = receive_hello(other);
+  EXPECT_EQ(hello.rank, 70'000U);
+  EXPECT_EQ(hello.ranks, 70'001U);
+  EXPECT_EQ(hello.port, 65'535);
+  send_next(one, {"::1", 513});
+  const Address next = receive_next(other);
+  EXPECT_EQ(next.host, "::1");
+  EXPECT_EQ(next.port, 513);
+  send_message(one, Tag::take);
+  EXPECT_EQ(receive_message(other).tag, Tag::take);
+  send_message(one, Tag::take);
+  expect_error([&] { receive_hello(other); }, {"another message"});
 }
 
 TEST(HostileTcp, ranks_of_two_jobs_do_not_mix) {

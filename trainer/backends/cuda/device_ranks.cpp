@@ -1,9 +1,8 @@
 #include "trainer/backends/cuda/device_ranks.cuh"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <exception>
+#include <span>
 
 #include "trainer/backends/cuda/nccl.cuh"
 
@@ -16,12 +15,7 @@ constexpr std::size_t bucket_floats = std::size_t{1} << 22;
 NcclId common_id(Communicator& hosts) {
   NcclId id{};
   if (hosts.rank() == 0) check_nccl(nccl().get_unique_id(&id), "ncclGetUniqueId");
-  std::array<double, sizeof(id.bytes)> bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(id.bytes[i]);
-  hosts.sum(bytes);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    id.bytes[i] = static_cast<char>(static_cast<unsigned char>(bytes[i]));
-  }
+  hosts.broadcast(std::as_writable_bytes(std::span(id.bytes)));
   return id;
 }
 

@@ -44,7 +44,11 @@ void sum(double* values, std::size_t count) {
   MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-// Not one-sided: between the nodes of srun --mpi=pmix, Debian's Open MPI 4.1 makes a window
+void broadcast(std::byte* bytes, std::size_t count) {
+  MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+// The counter is not one-sided: between the nodes of srun --mpi=pmix, Debian's Open MPI 4.1 makes a window
 // (MPI_Win_create, MPI_Win_allocate) with osc=pt2pt alone, which answers only while rank 0 is inside
 // MPI: a rank waited for two seconds while rank 0 slept that long. So rank 0 has to call MPI often
 // anyway, and answers by itself; its thread has nothing else to do.
@@ -92,9 +96,9 @@ void wait_for_all() {
 
 void close_world() { MPI_Finalize(); }
 
-FeedrateMpi table{
-    0,          1, begin_sum, progress, finish, sum, answer_others, add_to_counter, wait_for_all,
-    close_world};
+FeedrateMpi table{0,          1,         begin_sum,     progress,       finish,
+                  sum,        broadcast, answer_others, add_to_counter, wait_for_all,
+                  close_world};
 
 }  // namespace
 

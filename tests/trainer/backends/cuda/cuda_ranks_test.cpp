@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <functional>
 #include <new>
 
@@ -25,6 +26,7 @@ constexpr unsigned max_ranks = 2;
 struct Shared {
   SharedBarrier barrier;
   double values[max_ranks][256];
+  std::byte bytes[1024];
 };
 
 /// A rank that takes no pieces of a conversion.
@@ -53,6 +55,13 @@ class ForkedRank final : public TrainingRank {
       values[i] = 0;
       for (unsigned r = 0; r < ranks_; ++r) values[i] += shared_.values[r][i];
     }
+    shared_.barrier.wait(ranks_);
+  }
+  void broadcast(MutableBytes bytes) override {
+    ASSERT_LE(bytes.size(), sizeof shared_.bytes);
+    if (rank_ == 0) std::ranges::copy(bytes, shared_.bytes);
+    shared_.barrier.wait(ranks_);
+    std::copy_n(shared_.bytes, bytes.size(), bytes.begin());
     shared_.barrier.wait(ranks_);
   }
   void close() override {}
@@ -270,7 +279,7 @@ TEST_P(CudaRanks, the_first_chooses_the_engines_of_all_by_name) {
 }
 
 TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
-  /// The second of two ranks; it receives a number that belongs to no engine.
+  /// The second of two ranks; it receives "", which is no engine's name.
   class Second final : public TrainingRank {
    public:
     unsigned rank() const override { return 1; }
@@ -278,7 +287,8 @@ TEST_P(CudaRanks, one_that_is_not_offered_the_firsts_engine_says_so) {
     void begin_sum(std::span<float>) override {}
     void progress() override {}
     void finish() override {}
-    void sum(std::span<double> values) override { values[0] += 12345; }
+    void sum(std::span<double>) override {}
+    void broadcast(MutableBytes bytes) override { std::ranges::fill(bytes, std::byte{0}); }
     void close() override {}
   };
   Second second;

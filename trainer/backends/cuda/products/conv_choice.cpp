@@ -1,7 +1,6 @@
 #include "trainer/backends/cuda/products/conv_choice.cuh"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -49,10 +48,10 @@ void fill(const Context& context, ValueType type, const DeviceMemory& memory) {
   });
 }
 
-/// Measures a call on tensors of its own. Throws Error if there is no memory for them.
-class Stopwatch {
+/// Runs and times engines on the device, on tensors of its own. Throws Error if there is no memory for them.
+class EngineTimer {
  public:
-  Stopwatch(const Context& context, const ConvShape& shape)
+  EngineTimer(const Context& context, const ConvShape& shape)
       : context_(context),
         x_(shape.x_bytes(), "a convolution's input"),
         filter_(shape.filter_bytes(), "a convolution's filters"),
@@ -126,13 +125,13 @@ class Choice {
 
   void choose() {
     if (caches() && take_cached()) return;
-    std::optional<Stopwatch> stopwatch;
+    std::optional<EngineTimer> timer;
     try {
-      stopwatch.emplace(site_.context, shape_);
+      timer.emplace(site_.context, shape_);
     } catch (const Error&) {
       // The session reports later how much memory the network needs and the device has.
     }
-    const bool measures = caches() && stopwatch;
+    const bool measures = caches() && timer;
     float least = 0;
     bool fast = false;
     for (std::int64_t parts = 1; parts <= max_conv_parts && !fast; ++parts) {
@@ -141,8 +140,8 @@ class Choice {
       std::size_t left = max_measured;
       each_engine([&](ConvEngine& engine, Offer offer) {
         ConvExecution execution = build(engine);
-        if (stopwatch) stopwatch->try_out(execution);
-        const float took = measures ? stopwatch->best(execution) * static_cast<float>(parts) : 0;
+        if (timer) timer->try_out(execution);
+        const float took = measures ? timer->best(execution) * static_cast<float>(parts) : 0;
         works_ = true;
         const bool is_fast = why_slow(engine, offer).empty();
         if (!call_ || (measures ? took < least : is_fast)) {
@@ -166,38 +165,29 @@ class Choice {
   bool take_cached() {
     const auto before = site_.algorithms->find(key());
     if (!before) return false;
-    take_named(parts_in(before->engine),
-               [&](const std::string& name) { return name == before->engine; });
+    take_named(before->engine);
     if (call_) chosen_.milliseconds = before->milliseconds;
     return call_.has_value();
   }
 
   /// Takes the first rank's engine, by its name, because cuDNN may offer another rank another list.
   void agree() {
-    // Ranks can only sum doubles, so they exchange as much of the name's checksum as a double holds
-    // exactly.
-    constexpr std::uint64_t exact = (std::uint64_t{1} << 53) - 1;
-    const auto number = [](const std::string& name) {
-      return static_cast<double>(checksum(name) & exact);
-    };
-    std::array<double, 2> common{};
-    if (call_) common = {number(chosen_.name), static_cast<double>(call_->parts())};
-    site_.communicator->sum(common);
+    const std::string engine = site_.communicator->of_first(chosen_.name);
     if (call_) return;
-    take_named(static_cast<std::int64_t>(common[1]),
-               [&](const std::string& name) { return number(name) == common[0]; });
+    take_named(engine);
     if (call_) return;
     throw Error(join("the first rank's engine for the ", name_of(direction_),
                      " does not work on rank ", site_.communicator->rank(), " (", problem(),
                      "); do all ranks have the same GPU and the same cuDNN?"));
   }
 
-  template <class IsIt>
-  void take_named(std::int64_t parts, const IsIt& is_it) {
+  /// Takes the engine of that name, if cuDNN offers it.
+  void take_named(const std::string& name) {
+    const std::int64_t parts = parts_in(name);
     if (!can_split(shape_, direction_, parts)) return;
     split(parts);
     each_engine([&](ConvEngine& engine, Offer offer) {
-      if (!is_it(engine.name + text_of_parts(parts_))) return false;
+      if (engine.name + text_of_parts(parts_) != name) return false;
       take(engine, offer, build(engine));
       works_ = true;
       return true;

@@ -60,7 +60,7 @@ const std::map<std::string, Folder> architecture{
       {{"order", "pixels", "tuning"}, {"."}, {"engine", "recipes"}, {"augment"}, {".:wiring"}}}},
     {"trainer",
      {{"formats", "loader"},
-      {{"communicators", "graph", "optimizers"},
+      {{"communicators", "graph", "optimizers", "schedules"},
        {"communicators/mpi", "communicators:wiring", "ops"},
        {"backends"},
        {"backends/cpu", "backends/cuda", "backends/cuda_plugin"},

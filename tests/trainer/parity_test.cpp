@@ -35,7 +35,7 @@ testing::Course course(const Graph& graph, const TrainRecipe& recipe, const test
   for (std::uint64_t step = 0; step < 10; ++step) {
     nudge(*session, step);
     session->upload(*source.next());
-    session->train_step({.rate = recipe.schedule.at(step),
+    session->train_step({.rate = LearningRate(recipe.schedule).at(step),
                          .momentum = recipe.update.momentum,
                          .decay = recipe.update.decay},
                         step);

@@ -18,5 +18,5 @@ set(FEEDRATE_PUBLIC_HEADERS
   trainer/graph/changes.h trainer/graph/graph.h trainer/graph/plan.h
   trainer/graph/roofline.h trainer/loop/checkpoint.h trainer/loop/infer.h
   trainer/loop/train_recipe.h trainer/loop/trainer.h trainer/networks/network.h
-  trainer/optimizers/loss_scale.h trainer/optimizers/optimizer.h trainer/optimizers/schedule.h
+  trainer/optimizers/loss_scale.h trainer/optimizers/optimizer.h trainer/schedules/schedule.h
   trainer/presets/preset.h)

@@ -29,10 +29,12 @@ Schedule schedule_of(const TrainRecipe& recipe, std::uint64_t per_epoch, std::ui
   Schedule schedule = recipe.schedule;
   schedule.warmup = static_cast<std::uint64_t>(
       std::llround(recipe.warmup_epochs * static_cast<double>(per_epoch)));
-  if (schedule.policy != "cosine") return schedule;
+  if (policy(schedule.policy).rule().numbers != Policy::Numbers::length_of_training) {
+    return schedule;
+  }
   if (steps == 0) {
-    throw Error(
-        "a cosine schedule ends with the training: give a number of epochs or steps, not seconds");
+    throw Error(join("a ", schedule.policy, " schedule ends with the training: give a number of ",
+                     "epochs or steps, not seconds"));
   }
   schedule.max_steps = steps;
   return schedule;

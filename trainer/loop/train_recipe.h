@@ -6,7 +6,7 @@
 
 #include "trainer/graph/changes.h"
 #include "trainer/optimizers/optimizer.h"
-#include "trainer/optimizers/schedule.h"
+#include "trainer/schedules/schedule.h"
 
 namespace feedrate::trainer {
 
@@ -42,7 +42,7 @@ TrainRecipe with_optimizer(TrainRecipe recipe, std::string_view optimizer);
 UpdateSettings update_settings(const TrainRecipe& recipe);
 
 /// The schedule of a training of `steps` steps, `per_epoch` to an epoch. With `steps` 0 the length
-/// is unknown: throws Error for a cosine, which ends with the training.
+/// is unknown: throws Error for a policy that ends with the training, as a cosine does.
 Schedule schedule_of(const TrainRecipe& recipe, std::uint64_t per_epoch, std::uint64_t steps);
 
 }  // namespace feedrate::trainer

@@ -36,7 +36,11 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 class Run {
  public:
   Run(Session& session, BatchSource& source, const TrainOptions& options)
-      : session_(session), source_(source), options_(options), marks_(options.seconds) {
+      : session_(session),
+        source_(source),
+        options_(options),
+        rate_(options.schedule),
+        marks_(options.seconds) {
     session_.take_metrics();  // discards earlier steps
   }
 
@@ -101,7 +105,7 @@ class Run {
     const std::uint32_t images = take(batch);
     refuse_divergence();
     UpdateSettings update = options_.update;
-    update.rate = options_.schedule.at(number);
+    update.rate = rate_.at(number);
     session_.train_step(update, number);
     refuse_divergence();
     ++result_.steps;
@@ -212,6 +216,7 @@ class Run {
   Session& session_;
   BatchSource& source_;
   const TrainOptions& options_;
+  LearningRate rate_;
   TrainResult result_;
   Stopwatch since_first_, window_;
   std::uint64_t first_images_ = 0, window_images_ = 0;

@@ -11,7 +11,7 @@
 
 #include "loader/batch.h"
 #include "trainer/backends/backend.h"
-#include "trainer/optimizers/schedule.h"
+#include "trainer/schedules/schedule.h"
 
 namespace feedrate::trainer {
 

@@ -73,7 +73,7 @@ TEST(HostileChanges, what_cannot_be_is_refused) {
 TEST(UnitTrainRecipe, another_optimizer_starts_from_its_own_defaults) {
   const TrainRecipe adam = with_optimizer(network("lenet").recipe(), "adamw");
   EXPECT_EQ(adam.schedule.policy, "fixed");
-  EXPECT_EQ(adam.schedule.at(7), 0.001);
+  EXPECT_EQ(LearningRate(adam.schedule).at(7), 0.001);
   const UpdateSettings settings = update_settings(adam);
   EXPECT_EQ(settings.momentum, 0.9);
   EXPECT_EQ(settings.beta2, 0.999);
@@ -83,10 +83,10 @@ TEST(UnitTrainRecipe, another_optimizer_starts_from_its_own_defaults) {
 
 TEST(UnitTrainRecipe, epochs_become_steps) {
   TrainRecipe recipe{.schedule = {.policy = "cosine", .rate = 1}, .warmup_epochs = 0.5};
-  const Schedule schedule = schedule_of(recipe, 10, 105);
-  EXPECT_EQ(schedule.warmup, 5U);
-  EXPECT_EQ(schedule.max_steps, 105U);
-  EXPECT_DOUBLE_EQ(schedule.at(55), 0.5);
+  const LearningRate rate(schedule_of(recipe, 10, 105));
+  EXPECT_EQ(rate.schedule().warmup, 5U);
+  EXPECT_EQ(rate.schedule().max_steps, 105U);
+  EXPECT_DOUBLE_EQ(rate.at(55), 0.5);
   expect_error([&] { schedule_of(recipe, 10, 0); }, {"cosine", "epochs or steps"});
 }
 
@@ -102,7 +102,7 @@ TEST(UnitPresets, each_names_what_there_is_and_says_how_long) {
     EXPECT_TRUE((recipe.length.steps > 0) != (recipe.length.epochs > 0)) << row->name();
     const std::uint64_t steps =
         recipe.length.steps > 0 ? recipe.length.steps : 100 * recipe.length.epochs;
-    EXPECT_GT(schedule_of(recipe, 100, steps).at(steps / 2), 0) << row->name();
+    EXPECT_GT(LearningRate(schedule_of(recipe, 100, steps)).at(steps / 2), 0) << row->name();
   }
 }
 
@@ -125,8 +125,8 @@ TEST(UnitPresets, the_comparison_of_2018_is_as_it_was_printed) {
     const TrainRecipe& recipe = preset(printed.name).recipe();
     EXPECT_EQ(recipe.batch, printed.batch) << printed.name;
     EXPECT_EQ(recipe.length.steps, printed.steps) << printed.name;
-    EXPECT_EQ(recipe.schedule.at(0), printed.rate) << printed.name;
-    EXPECT_EQ(recipe.schedule.at(recipe.length.steps), printed.rate) << printed.name;
+    EXPECT_EQ(LearningRate(recipe.schedule).at(0), printed.rate) << printed.name;
+    EXPECT_EQ(LearningRate(recipe.schedule).at(recipe.length.steps), printed.rate) << printed.name;
   }
 }
 

@@ -106,7 +106,7 @@ TEST(ConformanceNetworks, every_recipe_has_a_rate_at_its_first_step) {
   for (const Network* row : networks()) {
     const TrainRecipe recipe = row->recipe();
     EXPECT_GT(recipe.batch, 0U) << row->name();
-    EXPECT_GT(recipe.schedule.at(0), 0) << row->name();
+    EXPECT_GT(LearningRate(recipe.schedule).at(0), 0) << row->name();
   }
 }
 
@@ -124,8 +124,8 @@ TEST(UnitLenet, is_trained_as_caffe_trains_it) {
   EXPECT_EQ(recipe.batch, 64U);
   EXPECT_EQ(recipe.update.momentum, 0.9);
   EXPECT_EQ(recipe.update.decay, 5e-4);
-  EXPECT_DOUBLE_EQ(recipe.schedule.at(0), 0.01);
-  EXPECT_DOUBLE_EQ(recipe.schedule.at(10000), 0.01 * std::pow(2.0, -0.75));
+  EXPECT_DOUBLE_EQ(LearningRate(recipe.schedule).at(0), 0.01);
+  EXPECT_DOUBLE_EQ(LearningRate(recipe.schedule).at(10000), 0.01 * std::pow(2.0, -0.75));
   for (const Parameter& parameter : lenet.build({28, 28, 1}, 10).parameters) {
     const bool bias = parameter.name.ends_with("bias");
     EXPECT_EQ(parameter.rate_scale, bias ? 2 : 1) << parameter.name;

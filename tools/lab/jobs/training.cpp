@@ -27,13 +27,6 @@ namespace {
 constexpr std::uint64_t report_every = 100;     // steps
 constexpr std::uint64_t batches_on_device = 2;  // a device works on them in turn
 
-/// Throws Error for an unknown policy, before any work.
-Schedule schedule_for(const Opened& opened, const Steps& steps) {
-  Schedule schedule = schedule_of(opened.recipe, steps.per_epoch, steps.all);
-  schedule.at(0);
-  return schedule;
-}
-
 Fields description(const TrainingRequest& request, const Opened& opened) {
   const TrainRecipe& recipe = opened.recipe;
   Fields run = {{"run", "train"},
@@ -79,7 +72,7 @@ class Training {
     report_.optimizer = opened.recipe.update.optimizer;
   }
 
-  void run(const Schedule& schedule) {
+  void run(const LearningRate& rate) {
     if (request_.data.cold) make_cold(*opened_.dataset);
     logs_.begin(description(request_, opened_), steps_.per_epoch);
     Feed feed(request_, opened_, loading(),
@@ -88,7 +81,7 @@ class Training {
                    [&](std::uint64_t number, const Batch& batch) {
                      logs_.step_begins(start_.step + number, batch.count * report_.ranks);
                    }});
-    report_.result = train(session_, feed, training(schedule));
+    report_.result = train(session_, feed, training(rate));
     measure(feed.loader());
     const std::uint64_t done = start_.step + report_.result.steps;
     add_up_ranks(report_.result);
@@ -120,9 +113,9 @@ class Training {
     return options;
   }
 
-  TrainOptions training(const Schedule& schedule) {
+  TrainOptions training(const LearningRate& rate) {
     TrainOptions options;
-    options.schedule = schedule;
+    options.schedule = rate.schedule();
     options.update = update_settings(opened_.recipe);
     options.steps = steps_to_do();
     options.first_step = start_.step;
@@ -130,11 +123,11 @@ class Training {
     if (!request_.feed.uploads) options.uploads = batches_on_device;
     options.report_every = report_every;
     if (tells_epochs()) options.epoch_steps = steps_.per_epoch;
-    options.progress = [this, &schedule](const TrainOptions::Progress& now) {
+    options.progress = [this, &rate](const TrainOptions::Progress& now) {
       progress_.rename(fmt::format("{}  loss {:.4f}", title_, now.loss));
       progress_.update(now.step - start_.step, steps_to_do());
       if (tells_epochs()) say_of_epoch(now);
-      logs_.progress(fields_of(of_all_ranks(now), schedule.at(now.step - 1)));
+      logs_.progress(fields_of(of_all_ranks(now), rate.at(now.step - 1)));
     };
     options.warn = [](const std::string& sentence) { warn(sentence); };
     options.last_good = [this] { return saver_.last(); };
@@ -249,10 +242,10 @@ TrainingReport run_training(const TrainingRequest& request) {
   const std::string advice = rate_advice(request);
   if (!advice.empty() && !request.feed.resident && world().rank() == 0) note(advice);
   const Steps steps = count_steps(request, opened);
-  const Schedule schedule = schedule_for(opened, steps);
+  const LearningRate rate(schedule_of(opened.recipe, steps.per_epoch, steps.all));
   const std::unique_ptr<Session> session = compile(request, opened);
   Training training(request, opened, steps, *session, logs);
-  training.run(schedule);
+  training.run(rate);
   return training.report();
 }
 

@@ -34,17 +34,17 @@ const TrainRecipe& published_recipe(const TrainingRequest::Model& model) {
 }
 
 /// The numbers of most schedules (when the rate drops, by how much) come with a recipe, and those
-/// of one schedule mean nothing to another. An unknown name is refused where the rate is computed.
-void replace_policy(Schedule& schedule, const std::string& policy) {
-  constexpr std::string_view with_numbers[] = {"step", "multistep", "inv",
-                                               "poly", "exp",       "sigmoid"};
-  if (policy != schedule.policy && std::ranges::find(with_numbers, policy) != end(with_numbers)) {
-    const bool own = std::ranges::find(with_numbers, schedule.policy) != end(with_numbers);
-    throw Error(join("--schedule ", policy,
-                     " needs numbers that only a recipe gives; choose fixed or cosine",
-                     own ? join(", or ", schedule.policy, ", the recipe's own") : ""));
+/// of one schedule mean nothing to another.
+void replace_policy(Schedule& schedule, const std::string& name) {
+  const auto needs_recipe = [](const std::string& one) {
+    return policy(one).rule().numbers == Policy::Numbers::recipe;
+  };
+  if (name != schedule.policy && needs_recipe(name)) {
+    throw Error(join(
+        "--schedule ", name, " needs numbers that only a recipe gives; choose fixed or cosine",
+        needs_recipe(schedule.policy) ? join(", or ", schedule.policy, ", the recipe's own") : ""));
   }
-  schedule.policy = policy;
+  schedule.policy = name;
 }
 
 }  // namespace

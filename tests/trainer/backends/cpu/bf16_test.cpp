@@ -1,6 +1,6 @@
 // bf16 on the CPU: factors of products are rounded, and so are the values between them; parameters,
-// sums and losses are fp32. Mostly on one thread: oneDNN computes fp32's weight gradients on its own
-// threads, which spin, and their sums depend on the number of threads.
+// sums and losses are fp32. Mostly on one thread: oneDNN computes fp32's weight gradients on its
+// own threads, which spin, and their sums depend on the number of threads.
 
 #include <gtest/gtest.h>
 
@@ -322,7 +322,7 @@ TEST_F(InteropPyTorchBf16, ten_steps_of_lenet_stay_near_pytorchs_in_fp32) {
   testing::RandomSource source({.seed = 1});
   for (std::uint64_t step = 0; step < 10; ++step) {
     session->upload(*source.next());
-    session->train_step({.rate = recipe.schedule.at(step),
+    session->train_step({.rate = LearningRate(recipe.schedule).at(step),
                          .momentum = recipe.update.momentum,
                          .decay = recipe.update.decay},
                         step);

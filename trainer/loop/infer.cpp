@@ -1,10 +1,10 @@
 #include "trainer/loop/infer.h"
 
-#include <chrono>
 #include <vector>
 
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
+#include "formats/base/stopwatch.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer {
@@ -13,24 +13,18 @@ using namespace loader;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // Passes each batch to `body`; the clock starts when the first batch is done.
 template <class Body>
 Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, const Body& body) {
   Inference result;
   session.take_metrics();
-  Clock::time_point start;
+  Stopwatch timed;
   for (std::uint64_t step = 0; steps == 0 || step < steps; ++step) {
     throw_if_stop_requested();
-    const Clock::time_point asked = Clock::now();
+    const Stopwatch waiting;
     const Batch* batch = source.next();
     if (batch == nullptr) break;
-    if (step > 0) result.wait_seconds += since(asked);
+    if (step > 0) result.wait_seconds += waiting.seconds();
     session.upload(*batch);
     body(*batch);
     result.images += batch->count;
@@ -38,11 +32,11 @@ Inference run_all(Session& session, BatchSource& source, std::uint64_t steps, co
       result.timed_images += batch->count;
     } else {
       session.wait();
-      start = Clock::now();
+      timed.restart();
     }
   }
   session.wait();
-  if (result.timed_images > 0) result.seconds = since(start);
+  if (result.timed_images > 0) result.seconds = timed.seconds();
   return result;
 }
 

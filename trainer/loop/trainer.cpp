@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "formats/base/error.h"
 #include "formats/base/stop.h"
+#include "formats/base/stopwatch.h"
 #include "loader/tuning/settling.h"
 
 namespace feedrate::trainer {
@@ -16,17 +16,6 @@ using namespace formats;
 using namespace loader;
 
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  void restart() { start_ = std::chrono::steady_clock::now(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 constexpr double growth_to_warn_of = 1000;
 

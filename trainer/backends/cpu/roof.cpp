@@ -1,13 +1,13 @@
 #include "trainer/backends/cpu/roof.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <dnnl.hpp>
 #include <vector>
 
 #include "formats/base/bytes.h"
 #include "formats/base/error.h"
+#include "formats/base/stopwatch.h"
 #include "trainer/backends/cpu/memory.h"
 #include "trainer/backends/cpu/products/onednn_version.hpp"
 #include "trainer/backends/cpu/threads/omp_threads.h"
@@ -31,10 +31,9 @@ double best_seconds(const Once& once) {
   once();
   double best = 1e9;
   for (int i = 0; i < rounds; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch stopwatch;
     once();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    best = std::min(best, took.count());
+    best = std::min(best, stopwatch.seconds());
   }
   return best;
 }

@@ -1,8 +1,8 @@
 #include "trainer/backends/cuda/inputs.cuh"
 
 #include <algorithm>
-#include <chrono>
 
+#include "formats/base/stopwatch.h"
 #include "trainer/backends/cuda/decode/batch_decoder.cuh"
 
 namespace feedrate::trainer::cuda {
@@ -15,8 +15,6 @@ namespace {
 constexpr unsigned sleeping = cudaEventDisableTiming | cudaEventBlockingSync;
 
 constexpr std::int32_t missing = -1;
-
-using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
@@ -46,7 +44,7 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   const auto rest = std::ranges::copy(batch.labels.first(batch.count), labels.begin()).out;
   std::fill(rest, labels.end(), missing);
 
-  const auto asked = Clock::now();
+  const Stopwatch stopwatch;
   const cudaStream_t stream = context.uploads();
   check(cudaStreamWaitEvent(stream, side.released.get(), 0), "cudaStreamWaitEvent");
   check(cudaMemcpyAsync(side.labels.data(), labels.data(), labels.size_bytes(),
@@ -59,7 +57,7 @@ void Inputs::upload(const Context& context, const Batch& batch) {
   } else {
     copy_pixels(stream, batch, side);
   }
-  copies_.seconds += std::chrono::duration<double>(Clock::now() - asked).count();
+  copies_.seconds += stopwatch.seconds();
   current_ = next;
   side.count = batch.count;
 }
@@ -81,8 +79,8 @@ void Inputs::decode(const Context& context, const Batch& batch, Side& side) {
   const cudaStream_t stream = decoding_.get();
   check(cudaStreamWaitEvent(stream, side.released.get(), 0), "cudaStreamWaitEvent");
   decoder_->decode(batch, side.pixels.data(), {context.uploads(), stream}, decoded_);
-  // The caller's memory is free again; the pixels may still be in the making, so the next step waits
-  // for them, on the device.
+  // The caller's memory is free again; the pixels may still be in the making, so the next step
+  // waits for them, on the device.
   check(cudaEventRecord(side.copied.get(), stream), "cudaEventRecord");
   check(cudaStreamWaitEvent(context.compute(), side.copied.get(), 0), "cudaStreamWaitEvent");
   copies_.count += decoded_.uploads - before.uploads;

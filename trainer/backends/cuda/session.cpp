@@ -1,10 +1,10 @@
 #include "trainer/backends/cuda/session.cuh"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "formats/base/error.h"
+#include "formats/base/stopwatch.h"
 #include "trainer/backends/cuda/timing/node_timer.cuh"
 #include "trainer/backends/ranks.h"
 
@@ -195,13 +195,12 @@ void CudaSession::evaluate_step() {
 }
 
 void CudaSession::download(void* to, const void* from, std::size_t bytes) {
-  using Clock = std::chrono::steady_clock;
   context_.wait();
-  const auto asked = Clock::now();
+  const Stopwatch stopwatch;
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
   ++down_.count;
   down_.bytes += bytes;
-  down_.seconds += std::chrono::duration<double>(Clock::now() - asked).count();
+  down_.seconds += stopwatch.seconds();
 }
 
 std::vector<float> CudaSession::output(std::size_t node) {

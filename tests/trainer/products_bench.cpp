@@ -4,10 +4,11 @@
 //   bench_products [--threads N] [NETWORK,BATCH …]
 //
 // computes each convolution and dense layer of the networks, once for each shape, in every way that
-// the CPU backend has: forward and both gradients, milliseconds. The ways take turns, and the shortest
-// time of each counts, so that load from other processes disturbs little. In bf16, the values on both
-// sides lie in bf16; without instructions for it, fp32 alone is measured. Then: how much longer
-// than the fastest ways the ways take that the table chooses, and the limits that would choose best.
+// the CPU backend has: forward and both gradients, milliseconds. The ways take turns, and the
+// shortest time of each counts, so that load from other processes disturbs little. In bf16, the
+// values on both sides lie in bf16; without instructions for it, fp32 alone is measured. Then: how
+// much longer than the fastest ways the ways take that the table chooses, and the limits that would
+// choose best.
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@
 #include "formats/base/text.h"
 #include "tests/trainer/products_fit.h"
 #include "trainer/backends/cpu/products/gemm.h"
-#include "trainer/backends/cpu/threads/idle_threads.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 
 namespace feedrate::testing {

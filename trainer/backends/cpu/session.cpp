@@ -1,18 +1,18 @@
 #include "trainer/backends/cpu/session.h"
 
 #include <algorithm>
-#include <cassert>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "formats/base/bytes.h"
+#include "formats/base/stopwatch.h"
 #include "trainer/backends/cpu/products/product_choice.h"
 #include "trainer/backends/cpu/products/value_choice.h"
-#include "trainer/backends/cpu/threads/idle_threads.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/add_values.h"
+#include "trainer/backends/cpu/values/arrays.h"
+#include "trainer/backends/cpu/values/relayout.h"
+#include "trainer/backends/ranks.h"
 #include "trainer/communicators/communicator.h"
 #include "trainer/graph/op.h"
 
@@ -36,7 +36,7 @@ std::size_t only_relu_before(const Plan& plan, std::size_t j) {
   return alone ? relu : 0;
 }
 
-constexpr std::size_t bucket_floats = std::size_t{1} << 20;
+constexpr std::size_t bucket_floats = std::size_t{1} << 20;  // of a message to other ranks
 
 std::size_t batch_bytes(const Layout& layout, std::uint32_t batch, ValueType type) {
   return static_cast<std::size_t>(layout.elements()) * batch * bytes_of(type);
@@ -49,8 +49,6 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
       threads_(threads),
       optimizer_(options.optimizer),
       communicator_(options.communicator),
-      states_(options.optimizer == nullptr ? 0 : options.optimizer->states()),
-      update_(options.optimizer == nullptr ? nullptr : update_of(*options.optimizer)),
       keeps_gradients_(options.keep_gradients),
       pixel_type_(options.pixels),
       images_(std::in_place, plan_.graph.input.bytes() * bytes_of(pixel_type_) * plan_.batch),
@@ -60,13 +58,16 @@ CpuSession::CpuSession(Plan plan, const SessionOptions& options, unsigned thread
   let_idle_threads_sleep(threads_);
   const OmpThreads omp(threads_);
   make_layers(options);
-  place_parameters();
+  // The gradients of all ranks are known only when backward is done, so all are kept until then.
+  parameters_.emplace(
+      Parameters::Site{.graph = plan_.graph,
+                       .layers = layers_,
+                       .optimizer = optimizer_,
+                       .threads = threads_,
+                       .keeps_gradients = keeps_gradients_ || communicator_ != nullptr});
+  if (communicator_ != nullptr) buckets_ = parameters_->buckets(bucket_floats);
   fuse_sums();
   place_values();
-  if (communicator_ == nullptr) return;
-  buckets_ = gradient_buckets(plan_.graph, flat_size_, bucket_floats, [this](std::size_t number) {
-    return parameter_places_[number].offset;
-  });
 }
 
 // Sites without the layouts, which the layers before decide.
@@ -117,25 +118,6 @@ void CpuSession::make_layers(const SessionOptions& options) {
     if (site.relu_follows && layer.does_relu()) done_elsewhere_[relu] = true;
     if (site.relu_before && layer.does_relu_before()) done_elsewhere_[before] = true;
   }
-}
-
-void CpuSession::place_parameters() {
-  parameter_places_.resize(plan_.graph.parameters.size());
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const std::vector<std::size_t>& numbers = plan_.graph.nodes[i].parameters;
-    for (std::size_t k = 0; k < numbers.size(); ++k) {
-      parameter_places_[numbers[k]] = {
-          .layer = i, .k = k, .offset = flat_size_, .size = layers_[i]->stored_size(k)};
-      flat_size_ += round_up(parameter_places_[numbers[k]].size, line_floats);
-    }
-  }
-  const std::size_t bytes = flat_size_ * sizeof(float);
-  for (const Parameter& parameter : plan_.graph.parameters) {
-    scales_.push_back(update_scale(parameter));
-  }
-  plan_updates();
-  parameters_.emplace(bytes);
-  state_.emplace(bytes * states_);
 }
 
 // Residual sums whose inputs lie in one layout are computed by their last norm where there is one,
@@ -202,8 +184,8 @@ void CpuSession::bind(const Places& places) {
       buffers.input_gradient = buffers.input_gradients[0];
     }
     for (const std::size_t number : nodes[i].parameters) {
-      buffers.parameters.push_back(parameters_->floats() + parameter_places_[number].offset);
-      buffers.gradients.push_back(gradients_->floats() + parameter_places_[number].gradient);
+      buffers.parameters.push_back(parameters_->value(number));
+      buffers.gradients.push_back(parameters_->gradient(number));
     }
     buffers.end = block_end(i, places);
     buffers.saved = arena_->at(places.saved[i]);
@@ -236,7 +218,11 @@ BlockEndOf<std::byte> CpuSession::block_end(std::size_t norm, const Places& plac
 
 void CpuSession::upload(const Batch& batch) {
   check_batch(plan_, batch, pixel_type_);
-  pixel_type_ == PixelType::u8 ? take_pixels(batch) : take_numbers(batch);
+  if (pixel_type_ == PixelType::u8) {
+    take_pixels(batch);
+  } else {
+    take_numbers(batch);
+  }
   std::copy(batch.labels.begin(), batch.labels.end(), labels_.begin());
   count_ = batch.count;
 }
@@ -278,7 +264,7 @@ Step CpuSession::make_step(bool training, std::uint64_t number) {
 }
 
 void CpuSession::train_step(const UpdateSettings& settings, std::uint64_t number) {
-  if (update_ == nullptr) throw Error("a training step needs an optimizer");
+  if (optimizer_ == nullptr) throw Error("a training step needs an optimizer");
   const OmpThreads omp(threads_);
   const Step step = make_step(true, number);
   const double before = std::exchange(metrics_.loss_sum, 0);
@@ -302,10 +288,9 @@ void CpuSession::evaluate_step() {
 template <class Body>
 void CpuSession::timed(std::size_t node, double NodeSeconds::*part, const Body& body) {
   if (node_seconds_ == nullptr) return body();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch stopwatch;
   body();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  (*node_seconds_)[node].*part += took.count();
+  (*node_seconds_)[node].*part += stopwatch.seconds();
 }
 
 void CpuSession::add_up(const std::vector<Sum>& sums) const {
@@ -336,47 +321,75 @@ void CpuSession::backward(const Step& step, const UpdateSettings& settings) {
         add_up(sums_[i]);
       });
     }
-    communicator_ != nullptr ? share_gradients(i) : update_after(i, settings);
+    if (communicator_ != nullptr) {
+      share_gradients(i);
+    } else {
+      parameters_->update_after(i, settings);
+    }
   }
   if (communicator_ == nullptr) return;
   communicator_->finish();
-  for (const GradientBucket& bucket : updates_) update(bucket, settings);
+  parameters_->update_all(settings);
 }
 
-std::vector<float> CpuSession::canonical(std::size_t number, const float* flat) const {
-  const ParameterPlace& place = parameter_places_.at(number);
-  std::vector<float> values(static_cast<std::size_t>(plan_.graph.parameters[number].elements()));
-  layers_[place.layer]->from_stored(place.k, flat + place.offset, values);
+void CpuSession::share_gradients(std::size_t node) {
+  communicator_->progress();
+  for (const GradientBucket& bucket : buckets_) {
+    if (bucket.node == node) communicator_->begin_sum(parameters_->gradients(bucket));
+  }
+}
+
+Metrics CpuSession::take_metrics() {
+  return sum_over_ranks(communicator_, std::exchange(metrics_, {}));
+}
+
+std::vector<float> CpuSession::output(std::size_t node) const {
+  const std::int64_t size = layers_[node]->output().elements() * count_;
+  std::vector<float> values(static_cast<std::size_t>(size));
+  with_type(types_[node], [&](auto value) {
+    std::copy_n(reinterpret_cast<const decltype(value)*>(outputs_[node]), size, values.begin());
+  });
   return values;
 }
 
-void CpuSession::set(std::size_t number, float* flat, std::span<const float> values) {
-  const ParameterPlace& place = parameter_places_.at(number);
-  assert(values.size() == static_cast<std::size_t>(plan_.graph.parameters[number].elements()));
-  layers_[place.layer]->to_stored(place.k, values, flat + place.offset);
+void CpuSession::forward_to(std::size_t node, std::span<float> values) {
+  const OmpThreads omp(threads_);
+  Metrics discarded;
+  Step step = make_step(false, 0);
+  step.metrics = &discarded;
+  step.relu_separate = true;
+  for (std::size_t i = 0; i <= node; ++i) {
+    if (!plan_.training_only[i]) layers_[i]->forward(step);
+  }
+  const Layout& stored = layers_[node]->output();
+  const Layout canonical{stored.extent, 1};
+  const std::vector<float> all = output(node);
+  for (std::int64_t image = 0; image < step.count; ++image) {
+    relayout(all.data() + image * stored.elements(), stored,
+             values.data() + image * canonical.elements(), canonical);
+  }
 }
 
-std::vector<float> CpuSession::parameter(std::size_t number) const {
-  return canonical(number, parameters_->floats());
+// Outputs share memory, so the forward pass runs again and checks each output as it is written.
+Divergence CpuSession::find_divergence(Step step) {
+  Metrics discarded;
+  step.metrics = &discarded;
+  step.relu_separate = true;
+  std::size_t i = 0;
+  for (; i < layers_.size(); ++i) {
+    layers_[i]->forward(step);
+    if (!all_finite(output(i))) break;
+  }
+  return divergence_at(*this, step.number, i, communicator_ == nullptr);
 }
 
-void CpuSession::set_parameter(std::size_t number, std::span<const float> values) {
-  set(number, parameters_->floats(), values);
-}
-
-std::vector<float> CpuSession::state(std::size_t number, std::size_t slot) const {
-  assert(slot < states_);
-  return canonical(number, state_->floats() + slot * flat_size_);
-}
-
-void CpuSession::set_state(std::size_t number, std::size_t slot, std::span<const float> values) {
-  assert(slot < states_);
-  set(number, state_->floats() + slot * flat_size_, values);
+std::vector<float> CpuSession::gradient(std::size_t number) const {
+  if (!keeps_gradients_) throw Error("gradients are kept only where the session's options say so");
+  return parameters_->read_gradient(number);
 }
 
 std::size_t CpuSession::planned_bytes() const {
-  return parameters_->bytes() + gradients_->bytes() + state_->bytes() + arena_->bytes() +
-         scratch_->bytes() + images_->bytes();
+  return parameters_->bytes() + arena_->bytes() + scratch_->bytes() + images_->bytes();
 }
 
 }  // namespace feedrate::trainer::cpu

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/relayout.h"
+#include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {
 namespace {

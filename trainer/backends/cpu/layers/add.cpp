@@ -2,9 +2,8 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/lanes.h"
+#include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/backends/cpu/values/relayout.h"
-#include "trainer/backends/cpu/values/relu_values.h"
 #include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {

@@ -1,6 +1,6 @@
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/convert.h"
+#include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/ops/elementwise.h"
 #include "trainer/ops/pixels.h"
 

@@ -2,8 +2,7 @@
 
 #include "trainer/backends/cpu/layer.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/convert.h"
-#include "trainer/backends/cpu/values/lanes.h"
+#include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/backends/cpu/values/vector.h"
 #include "trainer/ops/pool_window.h"
 

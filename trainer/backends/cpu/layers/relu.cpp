@@ -1,5 +1,5 @@
 #include "trainer/backends/cpu/layers/pointwise_layer.h"
-#include "trainer/backends/cpu/values/relu_values.h"
+#include "trainer/backends/cpu/values/arrays.h"
 
 namespace feedrate::trainer::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include "trainer/backends/cpu/products/bf16_product.hpp"
 #include "trainer/backends/cpu/products/dense_layer.h"
 #include "trainer/backends/cpu/threads/omp_threads.h"
-#include "trainer/backends/cpu/values/convert.h"
+#include "trainer/backends/cpu/values/arrays.h"
 
 namespace feedrate::trainer::cpu {
 namespace {
@@ -123,7 +123,7 @@ class Bf16Dense final : public DenseLayer {
   }
 
  private:
-  // Of the products, which are rounded only after the bias is added.
+  // Scratch for the products in fp32, since they are rounded only after the bias is added.
   std::size_t products_bytes() const {
     if (type_ == ValueType::fp32) return 0;
     return room_for(static_cast<std::size_t>(batch() * units()) * sizeof(float));

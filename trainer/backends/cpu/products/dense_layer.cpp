@@ -4,7 +4,7 @@
 
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/relu_values.h"
+#include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/ops/elementwise.h"
 
 namespace feedrate::trainer::cpu {

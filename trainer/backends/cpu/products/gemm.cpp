@@ -55,7 +55,11 @@ void run_by_openblas(const Gemm& g) {
 void run(const Gemm& g) {
   static const bool narrow = blas_is_narrow();
   const bool by_onednn = narrow || g.m * g.n * g.k >= product_limits().onednn_gemm_macs;
-  by_onednn ? run_by_onednn(g) : run_by_openblas(g);
+  if (by_onednn) {
+    run_by_onednn(g);
+  } else {
+    run_by_openblas(g);
+  }
 }
 
 void run_shared(const Gemm& g, unsigned threads, void (*run_part)(const Gemm&)) {

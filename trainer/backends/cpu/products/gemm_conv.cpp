@@ -6,9 +6,9 @@
 #include "formats/base/bytes.h"
 #include "trainer/backends/cpu/products/gemm.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/add_values.h"
-#include "trainer/backends/cpu/values/lanes.h"
+#include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/backends/cpu/values/relayout.h"
+#include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {
 namespace {

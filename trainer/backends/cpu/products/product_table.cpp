@@ -19,7 +19,8 @@ constexpr std::int64_t mega = std::int64_t{1} << 20,
 constexpr std::array table{
     // Fitted to 213 layers of the networks of samples/bench_trainer.sh on one thread, with oneDNN
     // 2.6.3 and OpenBLAS 0.3.21; but for the first limit. Alone, LeNet's first layer is faster by
-    // oneDNN; with its output's 20 channels padded to 32 for the layers behind it, the step is slower.
+    // oneDNN; with its output's 20 channels padded to 32 for the layers behind it, the step is
+    // slower.
     ProductLimits{"zen4", 0.7, 0.6, 0.45, 0, 28, 2 * mega, 2 * mega},
     // A Zen 4's, but for matrix products in fp32. With the kernels of other instruction sets on
     // that machine it takes up to 1.8 % (AVX2) and 1.2 % (AVX-512) longer than the fastest ways,

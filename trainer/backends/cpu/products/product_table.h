@@ -37,8 +37,8 @@ const ProductLimits& product_limits();
 /// All rows, the one for any other processor last.
 std::span<const ProductLimits> product_table();
 
-/// What decides which kernels the libraries have for this processor: "zen4" or "zen5", else oneDNN's
-/// widest instruction set: "amx", "avx512_bf16", "avx512", "avx2" or "older". It follows
+/// What decides which kernels the libraries have for this processor: "zen4" or "zen5", else
+/// oneDNN's widest instruction set: "amx", "avx512_bf16", "avx512", "avx2" or "older". It follows
 /// ONEDNN_MAX_CPU_ISA.
 std::string_view processor_kind();
 

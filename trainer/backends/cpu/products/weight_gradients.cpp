@@ -4,7 +4,7 @@
 
 #include "trainer/backends/cpu/products/onednn_geometry.hpp"
 #include "trainer/backends/cpu/threads/omp_threads.h"
-#include "trainer/backends/cpu/values/add_values.h"
+#include "trainer/backends/cpu/values/arrays.h"
 
 namespace feedrate::trainer::cpu {
 namespace {

@@ -2,14 +2,13 @@
 
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/channel_sums.h"
-#include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {
 namespace {
 
-/// Loads the gradient at `i`, adds the second term, takes it through the relu and stores it. In bf16
-/// the sum of two terms is rounded, as if it had been stored before the relu.
+/// Loads the gradient at `i`, adds the second term, takes it through the relu and stores it. In
+/// bf16 the sum of two terms is rounded, as if it had been stored before the relu.
 template <bool two_terms, class T, class Vector>
 FEEDRATE_INLINE inline void mask(const EndGradients<T>& end, std::int64_t i, Vector& gradient) {
   Vector other;

@@ -33,8 +33,8 @@ class Sums {
   Doubles sums_[parts];
 };
 
-/// Sums over `lanes` channels of a few pixels, in fp32. Enough where values are bf16: their rounding
-/// is 2^16 times as coarse.
+/// Sums over `lanes` channels of a few pixels, in fp32. Enough where values are bf16: their
+/// rounding is 2^16 times as coarse.
 template <int lanes>
 class ShortSums {
  public:

@@ -4,7 +4,7 @@
 
 #include "formats/base/bytes.h"
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/convert.h"
+#include "trainer/backends/cpu/values/arrays.h"
 #include "trainer/graph/op.h"
 
 namespace feedrate::trainer::cpu {

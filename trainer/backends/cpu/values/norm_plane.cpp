@@ -2,7 +2,6 @@
 
 #include "trainer/backends/cpu/threads/parallel.h"
 #include "trainer/backends/cpu/values/channel_sums.h"
-#include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "trainer/backends/cpu/value_type.h"
 
@@ -59,6 +60,17 @@ template <class Vector>
   bits = (from == from ? rounded : bits | 0x400000U) >> 16;
   const auto halves = __builtin_convertvector(bits, typename Types::Halves);
   std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
+}
+
+/// Calls body(first, width) for each chunk of [0, count); `width` is a constant of 16, 4 or 1. The
+/// channels of a pixel are often few and seldom a multiple of a vector's width: chunks of fixed
+/// widths stay in registers.
+template <class Body>
+[[gnu::always_inline]] inline void for_lanes(std::int64_t count, const Body& body) {
+  std::int64_t lane = 0;
+  for (; lane + 16 <= count; lane += 16) body(lane, std::integral_constant<int, 16>());
+  for (; lane + 4 <= count; lane += 4) body(lane, std::integral_constant<int, 4>());
+  for (; lane < count; ++lane) body(lane, std::integral_constant<int, 1>());
 }
 
 }  // namespace feedrate::trainer::cpu

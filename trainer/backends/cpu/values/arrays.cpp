@@ -1,12 +1,43 @@
-#include "trainer/backends/cpu/values/relu_values.h"
+#include "trainer/backends/cpu/values/arrays.h"
 
 #include "trainer/backends/cpu/threads/parallel.h"
-#include "trainer/backends/cpu/values/lanes.h"
 #include "trainer/backends/cpu/values/vector.h"
 
 namespace feedrate::trainer::cpu {
 
-// relu() and relu_gradient() of elementwise.h on vectors.
+template <class T>
+FEEDRATE_VECTOR void add_values(const T* from, std::int64_t size, T* to) {
+  for_lanes(size, [&](std::int64_t i, auto width) FEEDRATE_INLINE {
+    typename VectorOf<width>::Floats sum, term;
+    load(to + i, sum);
+    load(from + i, term);
+    sum += term;
+    store(sum, to + i);
+  });
+}
+template void add_values(const float*, std::int64_t, float*);
+template void add_values(const Bf16*, std::int64_t, Bf16*);
+
+namespace {
+
+template <class From, class To>
+FEEDRATE_INLINE inline void convert_all(const From* from, std::int64_t size, To* to) {
+  for_lanes(size, [&](std::int64_t i, auto width) FEEDRATE_INLINE {
+    typename VectorOf<width>::Floats values;
+    load(from + i, values);
+    store(values, to + i);
+  });
+}
+
+}  // namespace
+
+FEEDRATE_VECTOR void convert(const Bf16* from, std::int64_t size, float* to) {
+  convert_all(from, size, to);
+}
+
+FEEDRATE_VECTOR void convert(const float* from, std::int64_t size, Bf16* to) {
+  convert_all(from, size, to);
+}
 
 template <class T>
 FEEDRATE_VECTOR void relu_values(const T* in, std::int64_t size, T* out) {
